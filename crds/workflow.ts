@@ -1,23 +1,140 @@
 import { z } from "zod";
-import { props } from "./props.ts";
+import type { PropDefinition } from "../domain/component/definition.ts";
+import { stepNamePattern, triggerStep } from "../domain/workflow/step-id.ts";
+import { entryPath, moduleFiles, moduleText } from "./component.ts";
+import { props, secrets } from "./props.ts";
 import { baseStatus, columnsOf, defineKind, resourceName, type Resource } from "./resource.ts";
+import { exactlyOneOf, httpUrl, matching, structural, withRules } from "./rules.ts";
 
-/** Only the shape: a workflow can emit and listen, but its steps are not executed yet. */
-const step = z.object({
-  name: z.string().min(1).max(63).describe("Name by which later steps read its exports."),
-  componentRef: z
-    .object({ name: resourceName.describe("Name of the Component.") })
-    .describe("The action that the step runs, a Component of the namespace."),
-  props,
-});
+const timer = z
+  .object({
+    cron: z.string().max(255).optional().describe("Five fields: minute hour day-of-month month day-of-week, such as `*/5 * * * *`."),
+    intervalSeconds: z.int().min(1).max(31_622_400).optional().describe("Seconds between ticks, 1 to 31,622,400 (366 days)."),
+    timezone: z.string().max(64).optional().describe("For cron: IANA name, such as Europe/Berlin. Default: UTC."),
+  })
+  .describe("Starts a run at times: either `cron` or `intervalSeconds`.");
 
-const spec = z.object({
-  name: z.string().min(1).max(255).optional().describe("Display name. Default: the resource's name."),
-  active: z.boolean().default(true).describe("If false, the workflow does not run."),
-  steps: z.array(step).max(100).default([]).describe("Steps, in order."),
-});
+const trigger = withRules(
+  z.object({
+    source: z.string().max(60).optional().describe("Public id `dc_…` of a Source: each of its events starts a run."),
+    sourceRef: z
+      .object({ name: resourceName.describe("Name of the Source.") })
+      .optional()
+      .describe("The same, by name in this namespace."),
+    http: z
+      .object({
+        customResponse: z
+          .boolean()
+          .optional()
+          .describe("True: the caller waits for `$.respond`. Default: true if a step's code calls `$.respond`, otherwise 200 at once."),
+      })
+      .optional()
+      .describe("Each request to the workflow's endpoint starts a run."),
+    timer: timer.optional(),
+  }),
+  exactlyOneOf(["source", "sourceRef", "http", "timer"], "it says what starts a run"),
+).describe("One thing that starts runs.");
+
+const stepName = matching(
+  stepNamePattern,
+  63,
+  "a step's name begins with a letter, `_` or `$`, and has only letters, digits, `_` and `$`: expressions read it as steps.<name>",
+);
+
+const step = withRules(
+  z.object({
+    name: stepName.describe("Name by which expressions and later steps read its exports: `steps.<name>`. Unique within the workflow."),
+    componentRef: z
+      .object({ name: resourceName.describe("Name of the Component.") })
+      .optional()
+      .describe("The action, a Component of the namespace."),
+    componentKey: z.string().min(1).max(255).optional().describe("The action, by the key of a component of the registry."),
+    url: httpUrl.optional().describe("URL of the action's module. It is fetched once per generation of the workflow."),
+    code: moduleText.optional().describe("The action's source text: a module whose default export has `run({steps, $})`."),
+    entry: entryPath.optional(),
+    files: moduleFiles.optional(),
+    props,
+    secrets,
+    continueOnError: z
+      .boolean()
+      .default(false)
+      .describe("If true, a failure is exported as `$error`, and the run continues with the next step."),
+    retries: z.int().min(0).max(10).default(0).describe("Number of attempts after the first one has failed, with growing delays."),
+    timeoutSeconds: z.int().min(1).max(3_600).optional().describe("Time of one attempt. Default: the run timeout of the installation."),
+  }),
+  exactlyOneOf(["componentRef", "componentKey", "url", "code"], "they say which action the step runs"),
+).describe("One step: an action with its props.");
+export type WorkflowStep = z.infer<typeof step>;
+
+const settings = z
+  .object({
+    concurrency: z.int().min(1).max(1_000).optional().describe("Maximum runs at once; suspended ones do not count. Default: no limit."),
+    throttle: z
+      .object({
+        runs: z.int().min(1).max(1_000_000).describe("Maximum runs that start within the interval."),
+        intervalSeconds: z.int().min(1).max(86_400).describe("Length of the interval."),
+      })
+      .optional()
+      .describe("Limits how many runs start within a time. Default: no limit."),
+    queueSize: z
+      .int()
+      .min(1)
+      .max(10_000)
+      .optional()
+      .describe("Maximum runs that wait: beyond it, requests are answered 429, and deliveries wait. Default: the installation's limit."),
+    ordered: z.boolean().default(false).describe("If true, runs are executed one at a time, in the order in which their events arrived."),
+    errorMails: z.boolean().default(true).describe("If false, the owner gets no mail about its errors."),
+  })
+  .default({ ordered: false, errorMails: true })
+  .describe("How many runs are executed at once, and whether errors are mailed.");
+
+const spec = withRules(
+  z.object({
+    name: z.string().min(1).max(255).optional().describe("Display name. Default: the resource's name."),
+    active: z.boolean().default(true).describe("If false, it does not run: its endpoint answers 404, and events delivered to it wait."),
+    triggers: z.array(trigger).max(20).default([]).describe("What starts a run, besides the Subscriptions that name the workflow."),
+    steps: z.array(step).max(100).default([]).describe("Steps, in order."),
+    settings,
+  }),
+  {
+    cel: "self.steps.all(step, self.steps.filter(other, other.name == step.name).size() == 1)",
+    holds: ({ steps }) => new Set(steps.map(({ name }) => name)).size === steps.length,
+    message: "two steps have the same name: expressions could not distinguish them",
+    field: "steps",
+  },
+  {
+    cel: `self.steps.all(step, step.name != '${triggerStep}')`,
+    holds: ({ steps }) => steps.every(({ name }) => name !== triggerStep),
+    message: `no step may be named '${triggerStep}': steps.${triggerStep} is the event that started the run`,
+    field: "steps",
+  },
+);
 export type WorkflowSpec = z.infer<typeof spec>;
-export type WorkflowStatus = z.infer<typeof baseStatus>;
+/** The spec of a workflow that sets nothing. */
+export const emptyWorkflow: WorkflowSpec = spec.parse({});
+
+const stepStatus = z.object({
+  name: z.string().describe("Name of the step."),
+  id: z.string().describe("Id of the step, `c_…`: errors name it as `cellId`."),
+  component: z.string().optional().describe("Name of its Component."),
+  componentId: z.string().optional().describe("Public id of that component, `sc_…`."),
+  configurableProps: structural(
+    z.custom<readonly PropDefinition[]>((value) => Array.isArray(value)),
+    { type: "array", items: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+  )
+    .optional()
+    .describe("All props of the action if its code adds some, as it last returned them; otherwise absent."),
+});
+
+const status = baseStatus.extend({
+  deployment: z.string().optional().describe("Id `d_…` of the current version; each deployed change has another."),
+  pool: z.string().optional().describe("Name of the RunnerPool that runs it."),
+  endpoint: z.string().optional().describe("URL of its endpoint."),
+  endpointKey: z.string().optional().describe("The part of the endpoint's URL that identifies it."),
+  steps: z.array(stepStatus).optional().describe("The steps of the current version."),
+  updatedAt: z.int().optional().describe("When the last change of the spec was deployed, epoch milliseconds."),
+});
+export type WorkflowStatus = z.infer<typeof status>;
 export type WorkflowResource = Resource<WorkflowSpec, WorkflowStatus>;
 
 export const workflowKind = defineKind<WorkflowSpec, WorkflowStatus>({
@@ -25,9 +142,12 @@ export const workflowKind = defineKind<WorkflowSpec, WorkflowStatus>({
   plural: "workflows",
   shortNames: ["hwflow"],
   description:
-    "Steps that run one after the other for each event. A workflow can be a listener and an emitter; its steps are not executed yet.",
-  columns: columnsOf({ name: "Active", type: "boolean", path: ".spec.active", description: "Whether the workflow may run.", wide: true }),
+    "Steps that run one after the other for each event. Each step is an action, and is committed before the next one runs. Its namespace must belong to an owner (label headwater.dev/owner).",
+  columns: columnsOf(
+    { name: "Active", type: "boolean", path: ".spec.active", description: "Whether the workflow may run.", wide: true },
+    { name: "Endpoint", type: "string", path: ".status.endpoint", description: "URL of its endpoint.", wide: true },
+  ),
   selectable: [".spec.active", ".status.id"],
   spec: spec as unknown as z.ZodType<WorkflowSpec>, // Defaults make input and output differ; a stored spec is the output.
-  status: baseStatus,
+  status,
 });

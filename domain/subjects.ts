@@ -42,10 +42,15 @@ export const packSubject = (pool: string, partition: number | "*"): string => `i
 export const invokeFilter = (pool: string, partition: number | "*"): string => `invoke.${pool}.${partition}.>`;
 /** A source's message schedule; publishing again replaces it, purging ends it. */
 export const timerSubject = (source: string, prop: string): string => `timer.${source}.${subjectToken(prop)}`;
+/** The wake-up of a suspended workflow run. */
+export const wakeUpSubject = (workflow: string, run: string): string => `timer.${workflow}.${run}`;
 export const timerFilter = (source: string): string => `timer.${source}.>`;
 export const runnerConsumer = (pool: string, partition: number): string => `runner-${pool}-${partition}`;
 
 export const runSubject = (partition: number, owner: string, source: string): string => `runs.${partition}.${owner}.${source}`;
+/** The history of one run of a workflow. */
+export const workflowRunSubject = (partition: number, owner: string, workflow: string, run: string): string =>
+  `${runSubject(partition, owner, workflow)}.${run}`;
 export const runsOfPartition = (partition: number): string => `runs.${partition}.>`;
 /** The partition of a commit's subject. */
 export const partitionOfRun = (subject: string): number => Number(subject.split(".", 2)[1]);
@@ -82,14 +87,14 @@ export const webhookTestSubject = "webhook.test";
 /** Request to the delivery replica that posts to ordered webhooks: append a delivery to a queue, or attempt its head now. */
 export const orderedQueueSubject = (kind: "append" | "attempt"): string => `webhook.ordered.${kind}`;
 
-/** The queue of a workflow: events delivered to it that have not run. */
+/** The queue of a workflow: events that were delivered to it while it was not active. */
 export const workflowSubject = (workflow: string): string => `workflow.${workflow}`;
 
 /**
  * Requests of a runner to the delivery role, which may write invocations: `arm` a chained timer, create missing `consumers` of its pool,
- * `move` an invocation after its source.
+ * `move` an invocation after its source, `wake` a suspended workflow run at a time.
  */
-export const poolRequests = ["arm", "consumers", "move"] as const;
+export const poolRequests = ["arm", "consumers", "move", "wake"] as const;
 export type PoolRequest = (typeof poolRequests)[number];
 export const poolRequestSubject = (pool: string, request: PoolRequest): string => `pool.${pool}.${request}`;
 

@@ -7,7 +7,7 @@ import type { SourceState } from "../domain/run/commit.ts";
 import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { Configuration, Configured } from "../domain/component/configure.ts";
 import type { Build } from "../domain/component/definition.ts";
-import type { CommitPosition, DeploymentEntry, Endpoint, Route } from "../domain/source/deployment.ts";
+import type { CommitPosition, DeploymentEntry, WorkflowEntry, Endpoint, Route } from "../domain/source/deployment.ts";
 import type { WebhookFailures } from "../domain/delivery/webhook-failures.ts";
 import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation/invocation.ts";
@@ -35,6 +35,8 @@ export interface OperatorPorts {
   readonly failingEndpoints: FailingEndpoints;
   /** By `deploymentKey(pool, source)`. */
   readonly deployments: Entries<DeploymentEntry>;
+  /** The same bucket, by `deploymentKey(pool, workflow)` and `deploymentKey(pool, versionName(workflow, deployment))`. */
+  readonly workflowDeployments: Entries<WorkflowEntry>;
   readonly endpoints: Entries<Endpoint>;
   readonly routes: Entries<Route>;
   /** By the id of the source. */

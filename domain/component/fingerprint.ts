@@ -19,3 +19,12 @@ function hashOf(text: string, lane: number): number {
   hash = Math.imul(hash ^ (hash >>> 16), 0xc2b2ae35);
   return (hash ^ (hash >>> 15)) >>> 0;
 }
+
+/** Twelve lower-case base36 characters that follow from the text, for ids that are derived from names. Not for texts of other owners. */
+export function derivedToken(text: string): string {
+  const [first, second] = [0, 2].map((lane) => {
+    const high = BigInt(hashOf(text, lanes[lane] ?? 0));
+    return ((high << 32n) | BigInt(hashOf(text, lanes[lane + 1] ?? 0))).toString(36).padStart(6, "0").slice(-6);
+  });
+  return `${first}${second}`;
+}

@@ -3,14 +3,15 @@ import type { DryRun, DryRunOutcome } from "../run/dry-run.ts";
 import type { EventMetadata } from "../event/event-metadata.ts";
 import type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
 import type { TraceContext } from "../traces.ts";
+import type { ResumeRequest } from "../workflow/resume-request.ts";
 
 export type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
 
 /**
  * Why an invocation exists. `configure` does not run a source, but calls a function of a component while a user configures it, see
- * domain/component/configure.ts. A `dry-run` stores nothing, see domain/run/dry-run.ts.
+ * domain/component/configure.ts. A `dry-run` stores nothing, see domain/run/dry-run.ts. A `resume` continues a suspended workflow run.
  */
-export const triggers = ["timer", "http", "event", "manual", "hook", "configure", "dry-run"] as const;
+export const triggers = ["timer", "http", "event", "manual", "hook", "configure", "dry-run", "resume"] as const;
 export type Trigger = (typeof triggers)[number];
 
 export const hooks = ["deploy", "activate", "deactivate"] as const;
@@ -21,7 +22,7 @@ export type Hook = (typeof hooks)[number];
  * message; all others make packs of one. Its trace context is the parent of the run, see domain/traces.ts.
  */
 export interface Invocation extends TraceContext {
-  /** Public id of the source, `dc_…`; of a `configure`, the id of the call; of a `dry-run`, that of the run. */
+  /** Public id of the source, `dc_…`, or workflow, `p_…`; of a `configure`, the id of the call; of a `dry-run`, that of the run. */
   readonly source: string;
   readonly trigger: Trigger;
   /** Id of its run (`r_…`); by default, derived from the invocation number. */
@@ -38,6 +39,8 @@ export interface Invocation extends TraceContext {
   readonly configure?: Configuration;
   /** The dry run; set exactly when `trigger` is `dry-run`. */
   readonly dryRun?: DryRun;
+  /** The suspended run of a workflow; set exactly when `trigger` is `resume`. `event` is then the request to the resume URL, if there was one. */
+  readonly resume?: ResumeRequest;
   /** The runner must see at least this generation of the deployment entry; it reads the entry again if it holds an older one. */
   readonly generation?: number;
   /** Prop of the chained timer of this tick: the runner arms the next tick before it acks this one. */

@@ -3,10 +3,13 @@ import type { Kills } from "./kills.ts";
 import type { RunError, Hook, LogRecord, RunSummary, Trigger } from "../invocation/invocation.ts";
 import type { TraceContext } from "../traces.ts";
 import type { Watermarks } from "../invocation/watermark.ts";
+import type { WorkflowProgress } from "../workflow/run-commit.ts";
+import type { WorkflowRunState } from "../workflow/run-state.ts";
 
 /**
  * The commit is the single message that a run publishes on the stream RUNS, with the subject `runs.<partition>.<owner>.<source>` and the
- * expected last sequence of that subject: a run commits completely or not at all, and no two runners extend one history.
+ * expected last sequence of that subject: a run commits completely or not at all, and no two runners extend one history. A run of a workflow
+ * has a subject of its own and commits after each step, see domain/workflow/run-commit.ts; `source` is then the id of the workflow.
  * JSON texts (payloads, db values) are not decoded by processes that only pass them on.
  * Its trace context is the parent of its deliveries, see domain/traces.ts.
  */
@@ -23,7 +26,15 @@ export interface Commit extends TraceContext {
   readonly hops?: number;
   /** The last sources of that chain. */
   readonly way?: readonly string[];
+  /** Of a workflow: what the commit says about its run. */
+  readonly workflow?: WorkflowProgress;
   readonly state: SourceState;
+}
+
+/** A commit of a workflow run, with the state of the run. */
+export interface WorkflowCommit extends Omit<Commit, "state"> {
+  readonly workflow: WorkflowProgress;
+  readonly state: WorkflowRunState;
 }
 
 export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "error" | "source"> {

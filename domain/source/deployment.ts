@@ -2,6 +2,7 @@ import type { BoundProp } from "../component/configure.ts";
 import type { DedupeStrategy } from "../component/definition.ts";
 import type { Hook } from "../invocation/invocation.ts";
 import type { RunError } from "../run/run-products.ts";
+import type { WorkflowDeployment } from "../workflow/deployment.ts";
 
 /** A source as runners see it: an entry of the key-value bucket DEPLOYMENTS under `deploymentKey(pool, source)`, written by the operator. */
 export interface Deployment {
@@ -47,15 +48,18 @@ export interface RefusedUpdate {
   readonly error: RunError;
 }
 
-/** Marks a source that moved out of a pool, so that its queued invocations there follow it. */
+/** Marks a source or workflow that moved out of a pool, so that its queued invocations there follow it. */
 export interface MovedDeployment {
   readonly source: string;
   readonly movedTo: string;
 }
 
 export type DeploymentEntry = Deployment | MovedDeployment;
+/** An entry whose key names a workflow, or a version of one. */
+export type WorkflowEntry = WorkflowDeployment | MovedDeployment;
 
-export const hasMoved = (entry: DeploymentEntry): entry is MovedDeployment => "movedTo" in entry;
+export const hasMoved = (entry: DeploymentEntry | WorkflowEntry): entry is MovedDeployment => "movedTo" in entry;
+export const isWorkflow = (entry: DeploymentEntry | WorkflowEntry): entry is WorkflowDeployment => "workflow" in entry;
 
 /** An HTTP endpoint as the ingress sees it: an entry of the bucket ENDPOINTS under the secret part of its address. */
 export interface Endpoint {
@@ -64,9 +68,16 @@ export interface Endpoint {
   readonly pool: string;
   /** Absent if an earlier version wrote it. */
   readonly owner?: string;
-  /** Wait for `respond()` instead of answering 200 at once. */
+  /** Wait for `respond()` or `$.respond` instead of answering 200 at once. */
   readonly customResponse: boolean;
   readonly active: boolean;
+  /** Of a workflow's endpoint, whose `source` is the id of the workflow. */
+  readonly workflow?: {
+    /** Whether requests start runs: it has an HTTP trigger. Otherwise only its resume URLs are answered. */
+    readonly hasHttpTrigger: boolean;
+    /** Signs its resume URLs, see domain/workflow/resume-request.ts. */
+    readonly resumeKey: string;
+  };
 }
 
 /** A subscription as the router sees it: an entry of the bucket ROUTES under `<subscription id>`, written by the operator. */
@@ -115,4 +126,9 @@ export type RouteListener =
       readonly basicAuth?: string;
     }
   | { readonly kind: "source"; readonly id: string; readonly pool: string }
-  | { readonly kind: "workflow"; readonly id: string };
+  | {
+      readonly kind: "workflow";
+      readonly id: string;
+      /** Pool of its runners. Absent: it is not deployed or not active, so that its events wait in its queue. */
+      readonly pool?: string;
+    };

@@ -2,6 +2,7 @@ import type { BoundProp } from "../../domain/component/configure.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import type { Hook, HttpResponse, LogRecord, RunError } from "../../domain/invocation/invocation.ts";
 import type { Warning } from "../../domain/component/warning.ts";
+import type { SendKind } from "../../domain/workflow/run-state.ts";
 
 /**
  * The sandbox as its users see it: code and inputs in, outcome out. Isolates live in child processes that can die at any moment; that
@@ -55,8 +56,21 @@ export interface ExecuteRequest {
   /** Values of `process.env`: PD_COMPONENT. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: ExecuteLimits;
+  /** Runs `run({steps, $})` of an action, as a step of a workflow. Absent: it is a source. */
+  readonly action?: ActionRequest;
   /** Runs it in an exclusive child where nothing else runs: the last run of its source cost its process. */
   readonly alone?: boolean;
+}
+
+/** What an action gets besides its props, all as JSON text that the guest parses. */
+export interface ActionRequest {
+  /** `{trigger: {event, context}, <step>: {<export>: value}}`: the argument `steps`, and what expressions in props read. */
+  readonly steps: string;
+  /** `$.context`. */
+  readonly context: string;
+  /** What `$.flow.suspend`, `delay` and `rerun` return. */
+  readonly resumeUrl: string;
+  readonly cancelUrl: string;
 }
 
 /** What a run reports while it goes on. */
@@ -81,7 +95,9 @@ export interface ExecuteLimits {
 export type Execution =
   | ({
       readonly outcome: "returned";
-      /** JSON text, or null when it is not JSON or over 64 KiB (1 MiB for `configure`). */ readonly result: string | null;
+      /** JSON text, or null when it is not JSON or over 64 KiB (1 MiB for `configure`, 4 MiB for actions). */ readonly result:
+        | string
+        | null;
     } & Products)
   | ({ readonly outcome: "threw"; readonly error: RunError } & Products)
   /**
@@ -98,9 +114,39 @@ export interface Products {
   readonly logs: readonly LogRecord[];
   /** Only keys that changed: prop → key → JSON text, or null when it was set to undefined. */
   readonly db: Readonly<Record<string, Readonly<Record<string, string | null>>>>;
+  /** Of an action: the last `$.respond` without `immediate`. An immediate one is only announced by `onResponse`. */
   readonly response: HttpResponse | null;
+  /** Set exactly if the request was for an action. */
+  readonly action?: ActionProducts;
   readonly durationMs: number;
   readonly cpuMs: number;
+}
+
+export interface ActionProducts {
+  /** By name of `$.export`, `$summary` among them: JSON text. */
+  readonly exports: Readonly<Record<string, string>>;
+  /** The last call of `$.flow`; null: none. */
+  readonly flow: FlowRequest | null;
+  /** In order of `$.send`; kept only if the action returned. */
+  readonly sends: readonly ActionSend[];
+  /** JSON text: the values of the props that contain expressions. Null: there are none, or they have more than 64 KiB. */
+  readonly inputs: string | null;
+}
+
+export type FlowRequest =
+  | { readonly kind: "exit"; readonly reason: string | null }
+  | { readonly kind: "delay"; readonly ms: number }
+  /** `ms`: null if the call gave none. */
+  | { readonly kind: "suspend"; readonly ms: number | null }
+  /** `context`: JSON text. */
+  | { readonly kind: "rerun"; readonly ms: number; readonly context: string | null; readonly maxRetries: number | null };
+
+export interface ActionSend {
+  readonly kind: SendKind;
+  /** JSON text of the argument, which the guest has checked: domain/workflow/run-state.ts has the form of an emit. */
+  readonly argument: string;
+  /** Epoch ms of the call. */
+  readonly at: number;
 }
 
 export interface Emit {

@@ -223,10 +223,23 @@ const accounts: readonly Omit<Example, "kind">[] = [
 const workflows: readonly Omit<Example, "kind">[] = [
   { spec: {} },
   { spec: { steps: [{ name: "post", componentRef: { name: "a" }, props: { every: { intervalSeconds: 5 } } }] } },
-  { spec: { steps: [{ name: "", componentRef: { name: "a" } }] }, refused: ["should be at least 1 chars long", ">=1 characters"] },
+  { spec: { steps: [{ name: "", componentRef: { name: "a" } }] }, refused: "a step's name begins with a letter" },
+  {
+    spec: {
+      steps: [
+        { name: "a", componentRef: { name: "a" } },
+        { name: "a", url: "https://example.com/a.mjs" },
+      ],
+    },
+    refused: "two steps have the same name",
+  },
+  { spec: { steps: [{ name: "trigger", code: "export default {}" }] }, refused: "no step may be named 'trigger'" },
+  { spec: { steps: [{ name: "a", code: "export default {}", url: "https://example.com/a.mjs" }] }, refused: "set exactly one of" },
+  { spec: { triggers: [{ source: "dc_1" }, { http: {} }, { timer: { cron: "* * * * *" } }] } },
+  { spec: { triggers: [{ source: "dc_1", http: {} }] }, refused: "set exactly one of" },
   { spec: { steps: [{ name: "post", componentRef: { name: "A" } }] }, refused: nameForm },
   {
-    spec: { steps: Array.from({ length: 101 }, () => ({ name: "post", componentRef: { name: "a" } })) },
+    spec: { steps: Array.from({ length: 101 }, (_, index) => ({ name: `post${index}`, componentRef: { name: "a" } })) },
     refused: ["must have at most 100 items", "<=100 items"],
   },
 ];

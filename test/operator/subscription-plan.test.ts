@@ -1,3 +1,4 @@
+import { emptyWorkflow } from "../../crds/workflow.ts";
 import { describe, expect, it } from "vitest";
 import { defaultSettings } from "../../crds/source.ts";
 import type { Emitter, Listener } from "../../operator/subscription/ends.ts";
@@ -28,7 +29,7 @@ const workflow = (given: { active?: boolean; invalid?: string } = {}): NonNullab
   kind: "workflow",
   workflow: {
     ...of("Workflow"),
-    spec: { active: given.active ?? true, steps: [] },
+    spec: { ...emptyWorkflow, active: given.active ?? true },
     status: { id: "p_1" },
     ...(given.invalid === undefined ? {} : { invalid: given.invalid }),
   },

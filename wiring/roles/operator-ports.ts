@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { customAlphabet } from "nanoid";
 import { systemClock } from "../../domain/clock.ts";
 import type { Commit } from "../../domain/run/commit.ts";
-import type { DeploymentEntry, Endpoint, Route } from "../../domain/source/deployment.ts";
+import type { DeploymentEntry, Endpoint, Route, WorkflowEntry } from "../../domain/source/deployment.ts";
 import { newId } from "../../domain/ids.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import type { Secrets } from "../../domain/secrets/secrets.ts";
@@ -64,6 +64,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     failingEndpoints: createFailingEndpoints(database),
     builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
     deployments: fencedEntries<DeploymentEntry>(connection, buckets.deployments, { leads }),
+    workflowDeployments: fencedEntries<WorkflowEntry>(connection, buckets.deployments, { leads }),
     endpoints: fencedEntries<Endpoint>(connection, buckets.endpoints, { leads }),
     routes: fencedEntries<Route>(connection, buckets.routes, {
       leads,

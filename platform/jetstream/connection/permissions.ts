@@ -223,9 +223,12 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     // Which commits of their owners are not processed yet.
     one(api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`)),
     ...["M", "C"].map((kind) => one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`))),
-    ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${owner}.*`))),
-    one(`runs.*.${owner}.*`),
-    one(`last.*.${owner}.*`),
+    // Histories of sources, and of the runs of workflows.
+    ...[`${owner}.*`, `${owner}.*.*`].flatMap((history) => [
+      ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${history}`))),
+      one(`runs.*.${history}`),
+      one(`last.*.${history}`),
+    ]),
     one(answerSubject("*", "*")),
     ...poolRequests.map((request) => one(poolRequestSubject(pool, request))),
   ];

@@ -1,4 +1,4 @@
-import { hasMoved, type DeploymentEntry } from "../../../domain/source/deployment.ts";
+import { hasMoved, type DeploymentEntry, type WorkflowEntry } from "../../../domain/source/deployment.ts";
 import { Conflict } from "../../../domain/errors.ts";
 import { decodePack, encodePack, type Invocation, type InvocationNumber } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
@@ -47,3 +47,7 @@ async function move(connection: Connection, invocation: Invocation, position: Qu
 /** Deployment entries of all pools. The operator writes them from typed values. */
 export const deploymentEntries = (connection: Connection): Bucket<DeploymentEntry> =>
   new Bucket<DeploymentEntry>(connection, buckets.deployments, (json) => json as DeploymentEntry);
+
+/** The same entries, read as those of workflows. */
+export const workflowEntries = (connection: Connection): Bucket<WorkflowEntry> =>
+  new Bucket<WorkflowEntry>(connection, buckets.deployments, (json) => json as WorkflowEntry);

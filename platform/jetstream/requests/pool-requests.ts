@@ -11,14 +11,15 @@ import {
   poolRequests,
   poolRequestSubject,
   runnerConsumer,
+  wakeUpSubject,
   type PoolRequest,
 } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
-import { deploymentEntries, moveInvocation } from "../invocations/moves.ts";
+import { deploymentEntries, moveInvocation, workflowEntries } from "../invocations/moves.ts";
 import { hasConsumer, setUpPool } from "../invocations/pool-consumers.ts";
 import { request, serve, type Service } from "./request-reply.ts";
-import { setTimer } from "../write/schedules.ts";
+import { publishScheduled, setTimer } from "../write/schedules.ts";
 
 /**
  * A runner has no right to write into INVOCATIONS: a schedule names its target in a header, which NATS permissions do not check, so a
@@ -41,6 +42,13 @@ const armRequest = z.object({
   }),
 });
 export type ArmRequest = z.infer<typeof armRequest>;
+const wakeRequest = z.object({
+  workflow: z.string().regex(/^p_[0-9a-z]{1,57}$/),
+  run: z.string().regex(/^r_\w{1,57}$/),
+  suspension: z.int().positive(),
+  atMs: z.int(),
+});
+export type WakeRequest = z.infer<typeof wakeRequest>;
 
 const notAnswering = { message: "no delivery process answers: the role delivery does what runners request" };
 const service: Service = {
@@ -70,6 +78,7 @@ const poolHandlers = (connection: Connection): Readonly<Record<PoolRequest, Pool
   consumers: (pool) => setUpPool(connection, { pool }),
   move: async (pool, body) => moveInvocation(connection, pool, moveRequest.parse(body)),
   arm: async (pool, body) => arm(connection, pool, armRequest.parse(body)),
+  wake: async (pool, body) => wake(connection, pool, wakeRequest.parse(body)),
 });
 
 /** Schedules the next link of a chained timer, targeting the pool that its source runs in now. */
@@ -87,6 +96,20 @@ async function arm(connection: Connection, pool: string, { source, prop, atMs, i
   });
 }
 
+/** Schedules the wake-up of a suspended run; it replaces an earlier one of the same run. */
+async function wake(connection: Connection, pool: string, { workflow, run, suspension, atMs }: WakeRequest): Promise<void> {
+  const entry = await workflowEntries(connection).get(deploymentKey(pool, workflow));
+  if (entry === undefined) return;
+  const invocation: Invocation = { source: workflow, trigger: "resume", at: atMs, resume: { run, suspension, action: "wake" } };
+  await publishScheduled(connection.publisher, {
+    subject: wakeUpSubject(workflow, run),
+    schedule: { kind: "at", atMs },
+    target: invokeSubject(hasMoved(entry) ? entry.movedTo : pool, partitionOf(workflow), workflow),
+    body: encodePack([JSON.stringify(invocation)]),
+    messageId: `wake.${workflow}.${run}.${suspension}`,
+  });
+}
+
 /** Moves an invocation to the pool that its source runs in. @throws Unavailable when delivery or NATS cannot do it now */
 export const requestMove = (connection: Connection, pool: string, number: InvocationNumber): Promise<void> =>
   sendToDelivery(connection, pool, "move", number);
@@ -94,6 +117,10 @@ export const requestMove = (connection: Connection, pool: string, number: Invoca
 /** Schedules the next link of a chained timer. @throws Unavailable when delivery or NATS cannot do it now */
 export const requestArm = (connection: Connection, pool: string, request: ArmRequest): Promise<void> =>
   sendToDelivery(connection, pool, "arm", request);
+
+/** Schedules the wake-up of a suspended run. @throws Unavailable when delivery or NATS cannot do it now */
+export const requestWakeUp = (connection: Connection, pool: string, request: WakeRequest): Promise<void> =>
+  sendToDelivery(connection, pool, "wake", request);
 
 /** Creates the missing consumers of the pool. @throws Unavailable when delivery or NATS cannot do it now */
 export const requestConsumers = (connection: Connection, pool: string): Promise<void> => sendToDelivery(connection, pool, "consumers", {});

@@ -35,7 +35,7 @@ type Config = Partial<StreamConfig> & { readonly name: string };
 
 const minVersion = [2, 14] as const;
 const duplicateWindow = nanos(120_000);
-/** Queues of workflows have no reader yet: each keeps its newest events for this time. */
+/** A workflow that is not active keeps its newest events for this time. */
 const workflowQueue = { maxAgeMs: 7 * 86_400_000, maxEvents: 10_000 };
 
 /** Creates missing streams and updates those that differ. Safe to repeat, and to run concurrently. @throws InvalidInput when NATS is too old */
@@ -136,6 +136,8 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
       max_age: 0,
       discard: DiscardPolicy.New,
       allow_direct: true,
+      // Only end markers of workflow runs have a TTL; STATE copies it.
+      allow_msg_ttl: true,
       max_consumers: 65_536,
     },
   ];
@@ -157,6 +159,7 @@ function stateConfig({ replicas, storeBytes }: StreamOptions): Config {
     storage: StorageType.File,
     num_replicas: replicas,
     allow_direct: true,
+    allow_msg_ttl: true,
     max_consumers: 4_096,
     ...(replicas === 1 ? { persist_mode: PersistMode.Async } : {}),
   };

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { labels } from "../../../crds/resource.ts";
-import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { ada, withApi } from "./support.ts";
@@ -28,7 +28,7 @@ beforeAll(async () => {
     namespace: namespaceOfOwner(ada.id),
     name: "p-clients",
     labels: { [labels.id]: workflow },
-    spec: { active: true, steps: [] },
+    spec: { ...emptyWorkflow },
   });
   await record(source, 15, 8);
   await record(workflow, 15, 8);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { labels } from "../../../crds/resource.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
-import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import { acme, ada, keys, withApi } from "./support.ts";
 
@@ -20,7 +20,7 @@ async function createWorkflow(id: string, owner: string, name?: string): Promise
     namespace: namespaceOfOwner(owner),
     name: resourceNameOf(id),
     labels: { [labels.id]: id, [labels.owner]: owner },
-    spec: { active: true, steps: [], ...(name === undefined ? {} : { name }) },
+    spec: { ...emptyWorkflow, ...(name === undefined ? {} : { name }) },
   });
 }
 

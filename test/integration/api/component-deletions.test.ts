@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import { finalizer, labels } from "../../../crds/resource.ts";
 import { defaultSettings, sourceKind } from "../../../crds/source.ts";
-import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import { acme, ada, keys, until, withApi } from "./support.ts";
 
@@ -81,7 +81,8 @@ describe("a component that is in use", () => {
 
   test("is not deleted while workflows run it, and the 409 names them", async () => {
     const id = await save("name: Step; type: action");
-    const spec = { active: true, steps: [{ name: "one", componentRef: { name: resourceNameOf(id) }, props: {} }] };
+    const step = { name: "one", componentRef: { name: resourceNameOf(id) }, props: {}, secrets: {}, continueOnError: false, retries: 0 };
+    const spec = { ...emptyWorkflow, steps: [step] };
     await api.store.create(workflowKind, { name: "p-steps", namespace, labels: { [labels.id]: "p_steps" }, spec });
     expect((await remove(id)).body.details).toEqual({ sources: [], workflows: ["p_steps"] });
   });

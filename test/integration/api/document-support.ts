@@ -12,7 +12,7 @@ import type { DryRunOutcome } from "../../../domain/run/dry-run.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { labels } from "../../../crds/resource.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
-import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
@@ -181,7 +181,7 @@ async function makeWorkflow(api: TestApi): Promise<string> {
     namespace: namespaceOfOwner(ada.id),
     name: resourceNameOf(id),
     labels: { [labels.id]: id, [labels.owner]: ada.id },
-    spec: { active: true, steps: [] },
+    spec: { ...emptyWorkflow },
   });
   await recordRun(api, id);
   return id;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { labels } from "../../../crds/resource.ts";
-import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { acme, ada, published, withApi, type Answer } from "./support.ts";
@@ -181,7 +181,7 @@ beforeAll(async () => {
     namespace: namespaceOfOwner(ada.id),
     name: "p-spec",
     labels: { [labels.id]: "p_spec" },
-    spec: { active: true, steps: [] },
+    spec: { ...emptyWorkflow },
   });
 });
 

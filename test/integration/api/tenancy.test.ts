@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isStream, tested as operations } from "./document-support.ts";
 import { labels } from "../../../crds/resource.ts";
-import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { acme, ada, bob, keys, withApi, type Answer } from "./support.ts";
@@ -44,7 +44,7 @@ beforeAll(async () => {
     namespace: namespaceOfOwner(ada.id),
     name: "p-hers",
     labels: { [labels.id]: "p_hers" },
-    spec: { active: true, steps: [] },
+    spec: { ...emptyWorkflow },
   });
   await sql`
     insert into attempts (webhook, delivery, attempt, source, event, at_ms, record)

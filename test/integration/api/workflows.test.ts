@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { labels } from "../../../crds/resource.ts";
-import { workflowKind } from "../../../crds/workflow.ts";
+import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState, type CommittedEvent } from "../../../domain/run/commit.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import type { RunError } from "../../../domain/invocation/invocation.ts";
@@ -24,7 +24,7 @@ beforeAll(async () => {
       namespace: namespaceOfOwner(owner),
       name: resourceNameOf(id),
       labels: { [labels.id]: id, [labels.owner]: owner },
-      spec: { active: true, steps: [] },
+      spec: { ...emptyWorkflow },
     });
 });
 

@@ -1,0 +1,75 @@
+import type { RunError } from "../run/run-products.ts";
+import type { RunStatus, SendRequest } from "./run-state.ts";
+
+/**
+ * What a commit of a workflow says besides events, logs and error. Such a commit has the subject
+ * `runs.<partition>.<owner>.<workflow>.<run>`: each run has a history of its own, so that the runs of a workflow go side by side. Its
+ * `run` is the run of the workflow (`run.id` is the same in all commits of a run), `events` are those that `$.send.emit` asked for, only in
+ * the commit that ends the run, and `error` is set only in a commit that fails the run.
+ */
+export interface WorkflowProgress {
+  readonly status: RunStatus;
+  /** From 1, within the run: number of this commit. */
+  readonly number: number;
+  /** Epoch ms at which the run began. */
+  readonly startedAt: number;
+  /** Of the version of the run: number of its steps. */
+  readonly stepCount: number;
+  /** The attempt of a step that this commit ends; absent in a commit without one: a cancellation, or an event for a workflow without steps. */
+  readonly step?: CommittedStep;
+  /** Epoch ms, while suspended. */
+  readonly resumeAt?: number;
+  /** Reason of an exit or a cancellation. */
+  readonly reason?: string;
+  /** JSON text of the trigger's event, in the first commit, if it has at most 64 KiB. */
+  readonly event?: string;
+  /** The emitted event that started the run; absent for other triggers. */
+  readonly cause?: { readonly emitter: string; readonly emitId: string };
+  /** In the commit that ends the run: what is to be sent. Events are in `events`. */
+  readonly sends?: readonly CommittedSend[];
+}
+
+/**
+ * | outcome | the run |
+ * |---|---|
+ * | succeeded | continues with the next step, or ends |
+ * | suspended | waits, then continues with the next step |
+ * | rerun | waits, then runs this step again |
+ * | exited | ends |
+ * | retried | failed, and runs this step again later |
+ * | continued | failed, and continues with the next step |
+ * | failed | ends |
+ */
+export const stepOutcomes = ["succeeded", "suspended", "rerun", "exited", "retried", "continued", "failed"] as const;
+
+export interface CommittedStep {
+  /** `c_…` */
+  readonly id: string;
+  readonly name: string;
+  readonly index: number;
+  /** From 1; counts retries and reruns, and 1 more if an earlier attempt may have been interrupted by a crash. */
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly durationMs: number;
+  readonly cpuMs: number;
+  readonly outcome: (typeof stepOutcomes)[number];
+  /** JSON text: the props with expressions, evaluated. Null: there are none, or they have more than 64 KiB. */
+  readonly inputs: string | null;
+  /** JSON text of an object: exports by name, with `$return_value` and `$summary`. */
+  readonly exports: string;
+  readonly error: RunError | null;
+}
+
+export interface CommittedSend extends SendRequest {
+  /** Unique and stable over repetitions: `<run id>.s<number>`. */
+  readonly id: string;
+}
+
+/**
+ * The text of the message that follows the commit that ended a run, on the same subject, with a TTL: it replaces the run's last commit in
+ * STATE, and NATS forgets the run with it. It is no commit.
+ */
+export const endMarker = "{}";
+
+/** How long an ended run is remembered, so that a repeated invocation does not run it again. */
+export const endMarkerTtlSeconds = 600;

@@ -1,0 +1,97 @@
+import type { EventMetadata } from "../event/event-metadata.ts";
+import type { Trigger } from "../invocation/invocation.ts";
+import type { HttpResponse } from "../run/run-products.ts";
+
+/**
+ * The states of a workflow run:
+ *
+ * | state | next | when |
+ * |---|---|---|
+ * | running | running | a step ends, and another one follows |
+ * | running | suspended | a step asks for a delay, a suspension or a rerun, or is retried later |
+ * | running | succeeded | the last step ends |
+ * | running | exited | a step calls `$.flow.exit` |
+ * | running | failed | a step fails after its last retry, and its failure does not continue |
+ * | suspended | running | its time has come, or its resume URL is requested |
+ * | suspended | canceled | its cancel URL is requested, or nothing resumes a suspension in time |
+ */
+export const runStatuses = ["running", "suspended", "succeeded", "exited", "failed", "canceled"] as const;
+export type RunStatus = (typeof runStatuses)[number];
+
+export const hasEnded = (status: RunStatus): boolean => status !== "running" && status !== "suspended";
+
+/**
+ * The state of a workflow run after a commit: what the next step needs. It is part of the run's last commit, as the state of a source is
+ * part of the source's last commit.
+ */
+export interface WorkflowRunState {
+  readonly status: RunStatus;
+  /** Version with which the run began, and finishes: `d_…`. */
+  readonly deployment: string;
+  readonly startedAt: number;
+  readonly trigger: RunTrigger;
+  /** Index of the step that runs next. */
+  readonly next: number;
+  /** Failed attempts of that step so far. */
+  readonly failures: number;
+  /** How often that step has asked to be run again by `$.flow.rerun`, and the context that it gave, JSON text. */
+  readonly reruns: number;
+  readonly rerunContext: string | null;
+  /** By name of the step: JSON text of its exports, `$return_value` among them. */
+  readonly steps: Readonly<Record<string, string>>;
+  /** What `$.send` was asked for; it is carried out by the commit that ends the run. */
+  readonly sends: readonly SendRequest[];
+  /** What `$.respond` gave without `immediate`; it is sent when the run ends or is suspended. */
+  readonly response: HttpResponse | null;
+  /** Set exactly while `status` is `suspended`. */
+  readonly suspension: Suspension | null;
+  /** Number of suspensions so far; numbers the next one. */
+  readonly suspensions: number;
+  /** JSON text of the request that resumed the run last (`$.context.run.callback_request`); null: its time had come. */
+  readonly resumedBy: string | null;
+}
+
+export interface RunTrigger {
+  readonly kind: Trigger;
+  /** JSON text of the event, `steps.trigger.event`. */
+  readonly event: string;
+  /** Of an event that a source or workflow emitted. */
+  readonly metadata?: EventMetadata;
+  /** Epoch ms at which the invocation was stored. */
+  readonly at: number;
+}
+
+/** Why a suspended run waits. `retry`: its step has failed, and is tried again. */
+export const suspensionKinds = ["delay", "suspend", "rerun", "retry"] as const;
+
+export interface Suspension {
+  readonly kind: (typeof suspensionKinds)[number];
+  /** From 1, within the run. Resume URLs and wake-ups of an earlier suspension have no effect. */
+  readonly number: number;
+  /** Epoch ms: a `suspend` is canceled then, all others continue. */
+  readonly until: number;
+}
+
+/** A call of `$.send.<kind>`. */
+export const sendKinds = ["http", "email", "s3", "emit", "sse"] as const;
+export type SendKind = (typeof sendKinds)[number];
+
+export interface SendRequest {
+  readonly kind: SendKind;
+  /** JSON text of its argument. */
+  readonly argument: string;
+  /** Name of the step that called it. */
+  readonly step: string;
+  /** Epoch ms of the call. */
+  readonly at: number;
+}
+
+/** Argument of `$.send.emit`, checked by the guest. */
+export interface EmitArgument {
+  /** The channel; absent: the default one. */
+  readonly name?: string;
+  readonly raw_event: unknown;
+  readonly summary?: string;
+  readonly id?: string;
+  readonly ts?: number;
+}
