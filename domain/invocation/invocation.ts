@@ -4,15 +4,11 @@ import type { EventMetadata } from "../event/event-metadata.ts";
 import type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
 import type { TraceContext } from "../traces.ts";
 import type { ResumeRequest } from "../workflow/resume-request.ts";
+import type { WorkflowTestOutcome } from "../workflow/test-run.ts";
+import type { Trigger } from "./trigger.ts";
 
 export type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
-
-/**
- * Why an invocation exists. `configure` does not run a source, but calls a function of a component while a user configures it, see
- * domain/component/configure.ts. A `dry-run` stores nothing, see domain/run/dry-run.ts. A `resume` continues a suspended workflow run.
- */
-export const triggers = ["timer", "http", "event", "manual", "hook", "configure", "dry-run", "resume"] as const;
-export type Trigger = (typeof triggers)[number];
+export { triggers, type Trigger } from "./trigger.ts";
 
 export const hooks = ["deploy", "activate", "deactivate"] as const;
 export type Hook = (typeof hooks)[number];
@@ -99,7 +95,8 @@ export type Answer =
   | { readonly kind: "response"; readonly response: HttpResponse }
   | { readonly kind: "run"; readonly run: RunSummary }
   | { readonly kind: "configured"; readonly configured: Configured }
-  | { readonly kind: "dry-run"; readonly outcome: DryRunOutcome };
+  | { readonly kind: "dry-run"; readonly outcome: DryRunOutcome }
+  | { readonly kind: "workflow-test"; readonly outcome: WorkflowTestOutcome };
 
 /** Summary of an ended run: the response of `POST /v1/sources/{id}/runs`, and a record of the recorder. */
 export interface RunSummary {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isJson } from "../json.ts";
+import type { WorkflowTest } from "../workflow/test-run.ts";
 import type { HttpResponse, LogRecord, RunError } from "./run-products.ts";
 
 /**
@@ -7,10 +8,12 @@ import type { HttpResponse, LogRecord, RunError } from "./run-products.ts";
  * and commits nothing, so it does not wait for other runs of the source, and only the caller gets its result.
  */
 export interface DryRun {
-  /** Public id of the source, `dc_…`. */
+  /** Public id of the source, `dc_…`, or of the workflow, `p_…`. */
   readonly source: string;
   /** Deadline of the caller, epoch ms: after it, the dry run is dropped. */
   readonly deadline: number;
+  /** Set exactly for a workflow. */
+  readonly workflow?: WorkflowTest;
 }
 
 /** `duplicate`: dedupe has seen its id. `refused`: dedupe cannot compare it, see `error`. */

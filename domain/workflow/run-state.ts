@@ -1,5 +1,5 @@
 import type { EventMetadata } from "../event/event-metadata.ts";
-import type { Trigger } from "../invocation/invocation.ts";
+import type { Trigger } from "../invocation/trigger.ts";
 import type { HttpResponse } from "../run/run-products.ts";
 
 /**
