@@ -1,5 +1,5 @@
 import type { CommittedEvent } from "../../domain/run/commit.ts";
-import { errorEvent, logEvent, type DerivedEvent } from "../../domain/event/derived-events.ts";
+import { errorEvent, logEvent, logPlace, type DerivedEvent } from "../../domain/event/derived-events.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
 import { readCommit } from "../../domain/run/read-commit.ts";
 import { isScheduled, scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
@@ -20,6 +20,6 @@ export function itemsOf(message: RunMessage): readonly Item[] {
   return [
     ...events.filter(({ id }) => isEventId(id)).map((event) => eventItem(event, source)),
     ...(error === null ? [] : [derived(errorEvent(commit, error))]),
-    ...logs.map((record, index) => derived(logEvent(commit, record, index))),
+    ...logs.map((record, index) => derived(logEvent(commit, record, logPlace(commit, index)))),
   ];
 }

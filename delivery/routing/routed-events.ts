@@ -1,4 +1,4 @@
-import { errorEvent, logEvent, type DerivedEvent } from "../../domain/event/derived-events.ts";
+import { errorEvent, logEvent, logPlace, type DerivedEvent } from "../../domain/event/derived-events.ts";
 import type { Commit, CommittedEvent } from "../../domain/run/commit.ts";
 import { dueEventId, isScheduled } from "../../domain/schedule/scheduled-event.ts";
 import type { CommitPosition } from "../../domain/source/deployment.ts";
@@ -10,7 +10,7 @@ export function routedEvents(commit: Commit, hasListeners: (channel: string) => 
   const events = commit.events.filter((event) => !isScheduled(event)).map((event) => routedEvent(commit, event, event.id));
   if (commit.error !== null && hasListeners("$errors")) events.push(derivedEvent(commit, errorEvent(commit, commit.error)));
   if (commit.logs.length > 0 && hasListeners("$logs"))
-    events.push(...commit.logs.map((record, index) => derivedEvent(commit, logEvent(commit, record, index))));
+    events.push(...commit.logs.map((record, index) => derivedEvent(commit, logEvent(commit, record, logPlace(commit, index)))));
   return events;
 }
 

@@ -1,5 +1,5 @@
 import type { Commit } from "../../domain/run/commit.ts";
-import { readCommit } from "../../domain/run/read-commit.ts";
+import { isEndMarker, readCommit } from "../../domain/run/read-commit.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
 import type { Log } from "../ports.ts";
 import { firstDelivery, type Delivery, type RoutedEvent, type ScheduledEvent } from "./delivery.ts";
@@ -33,10 +33,14 @@ interface PlannedDelivery {
   readonly by: "queue" | "chain" | "message";
 }
 
-/** The commit in a message. Undefined for an invalid one, which could not be routed or recorded and would hold up those behind it. */
+/**
+ * The commit in a message. Undefined for an end marker, which is no commit, and for an invalid commit, which could not be routed or recorded
+ * and would hold up those behind it.
+ */
 export function parseCommit(text: string, subject: string, log: Log): Commit | undefined {
   const commit = readCommit(text, subject);
-  if (commit === undefined) log.warn({ op: "commit.read", subject }, "a commit is left out: it is invalid or does not match its subject");
+  if (commit === undefined && !isEndMarker(text))
+    log.warn({ op: "commit.read", subject }, "a commit is left out: it is invalid or does not match its subject");
   return commit;
 }
 

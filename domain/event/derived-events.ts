@@ -2,6 +2,7 @@ import type { Commit, CommittedEvent } from "../run/commit.ts";
 import { withParsedBody } from "../invocation/http-body.ts";
 import type { LogRecord, RunError, Trigger } from "../invocation/invocation.ts";
 import { platformVersion } from "../version.ts";
+import type { CommittedStep } from "../workflow/run-commit.ts";
 
 /** An event derived from a run's error or log line. */
 export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "payload">;
@@ -9,6 +10,8 @@ export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "p
 /** The parts of a failed run's commit that its error event contains. */
 type Failed = Pick<Commit, "source" | "owner" | "deployment"> & {
   readonly run: Pick<Commit["run"], "id" | "trigger" | "startedAt" | "durationMs" | "received">;
+  /** Of a workflow: the step that failed. */
+  readonly workflow?: { readonly step?: Pick<CommittedStep, "id"> };
 };
 
 /** What an error event says about where the error happened. */
@@ -23,17 +26,20 @@ export interface ErrorContext {
   /** Null if unknown. */
   readonly deployment: string | null;
   readonly trigger: Trigger | "delivery";
+  /** Id of the failed step of a workflow, `c_…`; absent: the error belongs to no step. */
+  readonly step?: string;
 }
 
 /**
  * The error event of a failed run. `original_event` is the event that the run received; null when there was none, or one that is too
  * large to keep.
  */
-export function errorEvent({ run, source, deployment, owner }: Failed, error: RunError): DerivedEvent {
+export function errorEvent({ run, source, deployment, owner, workflow }: Failed, error: RunError): DerivedEvent {
   const ts = run.startedAt + Math.round(run.durationMs);
-  const context = { id: run.id, at: ts, emitter: source, owner, deployment, trigger: run.trigger };
+  const step = workflow?.step === undefined ? {} : { step: workflow.step.id };
+  const context = { id: run.id, at: ts, emitter: source, owner, deployment, trigger: run.trigger, ...step };
   const payload = JSON.stringify(errorData(context, error, originalEvent(run.received)));
-  // Named after the run, so that a repeated delivery has the same id; a source's run ids are unique.
+  // Named after the run, so that a repeated delivery has the same id: run ids are unique, and a run fails once.
   return { emitId: `${run.id}e`, channel: "$errors", ts, payload };
 }
 
@@ -41,7 +47,11 @@ export function errorEvent({ run, source, deployment, owner }: Failed, error: Ru
  * The data of an error event (specification, "Workflow error event summary"), the same for workflows and sources. Clients read
  * `workflow_id` and `error.msg`; `source_id` and `error.message` are our names for the same.
  */
-export function errorData({ id, at, emitter, owner, deployment, trigger }: ErrorContext, error: RunError, originalEvent: unknown) {
+export function errorData(
+  { id, at, emitter, owner, deployment, trigger, step = cellIdOf(emitter) }: ErrorContext,
+  error: RunError,
+  originalEvent: unknown,
+) {
   const ts = new Date(at).toISOString();
   return {
     original_event: originalEvent,
@@ -62,14 +72,14 @@ export function errorData({ id, at, emitter, owner, deployment, trigger }: Error
       name: error.name,
       msg: error.message,
       message: error.message,
-      cellId: cellIdOf(emitter),
+      cellId: step,
       stack: error.stack ?? `${error.name}: ${error.message}`,
       ts,
     },
   };
 }
 
-/** A source or workflow counts as one cell, whose id is its id with the prefix of cells. */
+/** Where no step is known, a source or workflow counts as one cell, whose id is its id with the prefix of cells. */
 const cellIdOf = (emitter: string): string => emitter.replace(/^[a-z]+_/, "c_");
 
 /** A runner may forge it, so invalid JSON counts as absent. */
@@ -81,12 +91,22 @@ function originalEvent(received: string | undefined): unknown {
   }
 }
 
-export const logEvent = ({ run }: { readonly run: Pick<Commit["run"], "id"> }, record: LogRecord, index: number): DerivedEvent => ({
-  emitId: `${run.id}l${index}`,
+/** @param place that of the line in its run, see `logPlace` */
+export const logEvent = ({ run }: { readonly run: Pick<Commit["run"], "id"> }, record: LogRecord, place: number): DerivedEvent => ({
+  emitId: `${run.id}l${place}`,
   channel: "$logs",
   ts: record.ts,
   payload: JSON.stringify(record),
 });
+
+/** More than the log lines of a commit. */
+const placesPerCommit = 20_000;
+/** A place has 31 bits. Of a run with more commits, only the last so many have log lines with different places. */
+const numberedCommits = 100_000;
+
+/** The place of a commit's line among all lines of its run. A run of a workflow has a commit for each step. */
+export const logPlace = ({ workflow }: { readonly workflow?: { readonly number: number } }, index: number): number =>
+  workflow === undefined ? index : ((workflow.number - 1) % numberedCommits) * placesPerCommit + Math.min(index, placesPerCommit - 1);
 
 /** The channels of errors and logs of runs, to which components cannot emit. */
 export const isDerived = (channel: string | undefined): channel is "$errors" | "$logs" => channel === "$errors" || channel === "$logs";

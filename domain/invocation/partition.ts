@@ -30,8 +30,8 @@ export function partitionsOf(member: string, members: readonly string[], count: 
   return Array.from({ length: count }, (_, partition) => partition).filter((partition) => memberOf(partition, members) === member);
 }
 
-/** 32 bits, unsigned. */
-function hash(text: string): number {
+/** 32 bits, unsigned; the same forever. */
+export function hash(text: string): number {
   let h = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
   h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);

@@ -1,9 +1,12 @@
 import { z } from "zod";
 import { type Commit, maxTimestampMs } from "./commit.ts";
+import { isId } from "../ids.ts";
 import { partitionOf } from "../invocation/partition.ts";
-import { runSubject } from "../subjects.ts";
+import { runSubject, workflowRunSubject } from "../subjects.ts";
 import { maxReportedSkips } from "../schedule/ticks.ts";
 import { parseTraceparent, parseTracestate } from "../traces.ts";
+import { endMarker } from "../workflow/run-commit.ts";
+import { sendsOwn, workflowProgress } from "./read-progress.ts";
 
 const time = z.number().min(-maxTimestampMs).max(maxTimestampMs);
 /** Used in subjects and message ids. */
@@ -41,6 +44,7 @@ const shape = z.looseObject({
   error: z.looseObject({ name: z.string(), message: z.string() }).nullable(),
   hops: z.int().min(0).optional(),
   way: z.array(token).max(100).optional(),
+  workflow: workflowProgress.optional(),
   // These become headers.
   traceparent: z
     .string()
@@ -54,12 +58,23 @@ const shape = z.looseObject({
 
 /**
  * Reads the commit of a message on RUNS. A runner, which runs user code, may only write subjects of its pool's owners, so a commit is
- * valid only if its subject matches its content. Undefined for a forged or invalid commit.
+ * valid only if its subject matches its content: that of a workflow contains the run, and only a workflow's commit has a `workflow` part.
+ * Undefined for a forged or invalid commit, and for the end marker of a workflow run.
  */
 export function readCommit(text: string, subject: string): Commit | undefined {
-  const commit = parse(text);
-  const matchesSubject = commit !== undefined && subject === runSubject(partitionOf(commit.source), commit.owner, commit.source);
-  return matchesSubject ? commit : undefined;
+  const commit = isEndMarker(text) ? undefined : parse(text);
+  if (commit === undefined) return undefined;
+  const isWorkflow = isId("workflow", commit.source);
+  if (subject !== subjectOf(commit, isWorkflow) || isWorkflow !== (commit.workflow !== undefined)) return undefined;
+  return sendsOwn(commit.run.id, commit.workflow?.sends) ? commit : undefined;
+}
+
+/** True for the text that follows the last commit of a workflow run: readers of RUNS skip it without a warning. */
+export const isEndMarker = (text: string): boolean => text === endMarker;
+
+function subjectOf({ source, owner, run }: Commit, isWorkflow: boolean): string {
+  const partition = partitionOf(source);
+  return isWorkflow ? workflowRunSubject(partition, owner, source, run.id) : runSubject(partition, owner, source);
 }
 
 function parse(text: string): Commit | undefined {

@@ -3,7 +3,8 @@ import { parseCommit } from "../../../delivery/routing/router.ts";
 import type { Commit } from "../../../domain/run/commit.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
-import { runSubject } from "../../../domain/subjects.ts";
+import { runSubject, workflowRunSubject } from "../../../domain/subjects.ts";
+import { endMarker } from "../../../domain/workflow/run-commit.ts";
 
 const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const event = { id: "1-0", emitId: "e1", channel: "", dedupeId: null, summary: null, ts: 1, payload: "{}" };
@@ -35,6 +36,15 @@ test.each([
   ["null", "null"],
 ])("leaves out a message with %s", (_, text) => {
   expect(parseCommit(text, subject, log)).toBeUndefined();
+});
+
+test("skips the end marker of a workflow run without a warning", () => {
+  const warnings: unknown[] = [];
+  const warning = { ...log, warn: (fields: object) => void warnings.push(fields) };
+  expect(parseCommit(endMarker, workflowRunSubject(partitionOf("p_1"), "u_1", "p_1", "r_1"), warning)).toBeUndefined();
+  expect(warnings).toEqual([]);
+  expect(parseCommit("{ }", subject, warning)).toBeUndefined();
+  expect(warnings).toMatchObject([{ op: "commit.read", subject }]);
 });
 
 /** Each could be neither routed nor recorded, and would hold up every commit behind it. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { errorEvent } from "../../../domain/event/derived-events.ts";
+import { errorEvent, logEvent, logPlace } from "../../../domain/event/derived-events.ts";
 import { platformVersion } from "../../../domain/version.ts";
 
 const run = { id: "r_1", trigger: "http", startedAt: 1_700_000_000_000, durationMs: 5.4 } as const;
@@ -34,6 +34,25 @@ it("an error event has every field that clients read", () => {
       ts: "2023-11-14T22:13:20.005Z",
     },
   });
+});
+
+it("the error event of a workflow names the step that failed as cellId", () => {
+  const workflow = { step: { id: "c_second" } };
+  expect(dataOf({ ...failed, source: "p_abc", workflow }, { name: "Error", message: "no" })).toMatchObject({
+    original_context: { id: "r_1", workflow_id: "p_abc" },
+    error: { cellId: "c_second" },
+  });
+  expect(dataOf({ ...failed, source: "p_abc", workflow: {} }, { name: "Error", message: "no" })).toMatchObject({
+    error: { cellId: "c_abc" },
+  });
+});
+
+it("log lines of a run have different ids, whichever commit of the run has them", () => {
+  const places = [1, 2, 3, 100_000].flatMap((number) => [0, 1, 9_999].map((index) => logPlace({ workflow: { number } }, index)));
+  expect(new Set(places).size).toBe(12);
+  expect(Math.max(...places)).toBeLessThan(2 ** 31);
+  expect(logPlace({}, 3)).toBe(3);
+  expect(logEvent({ run }, { k: "console.log", ts: 1 }, 20_001).emitId).toBe("r_1l20001");
 });
 
 it("an error event of an error without a stack has its name and message as stack", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compareEventIds, isEventId, nextEventId, parseEventId } from "../../../domain/event/event-id.ts";
+import { compareEventIds, eventIdOfRun, isEventId, nextEventId, parseEventId } from "../../../domain/event/event-id.ts";
 
 const ms = fc.integer({ min: 0, max: 4_000_000_000_000 });
 
@@ -16,6 +16,13 @@ test("ids grow strictly even when the clock steps back", () => {
       }
     }),
   );
+});
+
+test("events of runs that end in the same millisecond have different ids", () => {
+  const runs = Array.from({ length: 300 }, (_, n) => `r_${n.toString(36)}`);
+  const ids = runs.flatMap((run) => [0, 1, 9_999].map((index) => eventIdOfRun(run, index, 1_700_000_000_000)));
+  expect(ids.every(isEventId)).toBe(true);
+  expect(new Set(ids).size).toBe(900);
 });
 
 test("ids order by time, then by sequence, as numbers", () => {

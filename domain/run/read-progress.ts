@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { maxTimestampMs } from "./commit.ts";
+import { stepOutcomes } from "../workflow/run-commit.ts";
+import { hasEnded, runStatuses, sendKinds } from "../workflow/run-state.ts";
+import { stepNamePattern } from "../workflow/step-id.ts";
+
+const time = z.number().min(-maxTimestampMs).max(maxTimestampMs);
+const durationMs = z.number().min(0).max(1e12);
+/** Used in subjects and message ids. */
+const token = z.string().regex(/^[\w-]{1,200}$/);
+/** Maximum characters of an event, and of the inputs of a step. */
+const keptText = z.string().max(65_536);
+const stepName = z.string().regex(stepNamePattern);
+const maxSteps = 1_000;
+
+const step = z.looseObject({
+  id: z.string().regex(/^c_[0-9a-z]{1,57}$/),
+  name: stepName,
+  index: z.int().min(0).max(maxSteps),
+  attempt: z.int().min(1),
+  startedAt: time,
+  durationMs,
+  cpuMs: durationMs,
+  outcome: z.enum(stepOutcomes),
+  inputs: keptText.nullable(),
+  exports: z.string(),
+  error: z.looseObject({ name: z.string(), message: z.string(), stack: z.string().optional(), code: z.string().optional() }).nullable(),
+});
+
+const sendId = z.string().regex(/^[\w-]{1,200}\.s\d{1,6}$/);
+const send = z.looseObject({ id: sendId, kind: z.enum(sendKinds), argument: z.string(), step: stepName, at: time });
+
+/** True if all sends are named after their run: a forged one must not pass for one of another run, which would then be left out. */
+export const sendsOwn = (run: string, sends: readonly { readonly id: string }[] = []): boolean =>
+  sends.every(({ id }) => id.startsWith(`${run}.`));
+
+/**
+ * The `workflow` part of a commit, see domain/workflow/run-commit.ts. JSON texts are not parsed here, because most readers only pass them
+ * on: code that shows one must expect an invalid text. Texts without a maximum here are bounded by the size of a message.
+ */
+export const workflowProgress = z
+  .looseObject({
+    status: z.enum(runStatuses),
+    number: z.int().min(1).max(1e9),
+    startedAt: time,
+    stepCount: z.int().min(0).max(maxSteps),
+    step: step.optional(),
+    resumeAt: time.optional(),
+    reason: z.string().optional(),
+    event: keptText.optional(),
+    cause: z.looseObject({ emitter: token, emitId: token }).optional(),
+    sends: z.array(send).max(10_000).optional(),
+  })
+  // What is sent would be sent again by a later commit of the run.
+  .refine(({ status, sends }) => hasEnded(status) || sends === undefined || sends.length === 0);

@@ -1,0 +1,82 @@
+import { describe, expect, it } from "vitest";
+import { emptyState, type Commit } from "../../../domain/run/commit.ts";
+import { readCommit } from "../../../domain/run/read-commit.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { runSubject, workflowRunSubject } from "../../../domain/subjects.ts";
+import { endMarker } from "../../../domain/workflow/run-commit.ts";
+import { committedStep, owner, subjectOf, workflow, workflowCommit } from "./workflow-commits.ts";
+
+const valid = workflowCommit();
+const subject = subjectOf(valid);
+const send = { id: "r_1.s1", kind: "http", argument: "{}", step: "first", at: 1 } as const;
+
+it("reads the commit of a workflow run from the subject of the run", () => {
+  expect(readCommit(JSON.stringify(valid), subject)).toEqual(valid);
+  const first = workflowCommit({
+    workflow: { status: "suspended", resumeAt: 2, event: '{"a":1}', cause: { emitter: "dc_1", emitId: "em_1" } },
+  });
+  expect(readCommit(JSON.stringify(first), subject)).toEqual(first);
+  const canceled = workflowCommit({ workflow: { status: "canceled", number: 7, reason: "not wanted", sends: [send] } });
+  expect(readCommit(JSON.stringify(canceled), subject)).toEqual(canceled);
+});
+
+it("reads no commit from an end marker", () => {
+  expect(readCommit(endMarker, subject)).toBeUndefined();
+});
+
+describe("refuses the commit of a workflow", () => {
+  const partition = partitionOf(workflow);
+  it.each([
+    ["on the subject of the workflow", runSubject(partition, owner, workflow)],
+    ["on the subject of another run", workflowRunSubject(partition, owner, workflow, "r_2")],
+    ["on the subject of another owner", workflowRunSubject(partition, "u_2", workflow, "r_1")],
+    ["on the subject of another workflow", workflowRunSubject(partitionOf("p_2"), owner, "p_2", "r_1")],
+    ["on the subject of another partition", workflowRunSubject((partition + 1) % 16, owner, workflow, "r_1")],
+  ])("%s", (_, forged) => {
+    expect(readCommit(JSON.stringify(valid), forged)).toBeUndefined();
+  });
+
+  it("without its workflow part", () => {
+    const { workflow: _, ...rest } = valid;
+    expect(readCommit(JSON.stringify(rest), subject)).toBeUndefined();
+    expect(readCommit(JSON.stringify(rest), runSubject(partition, owner, workflow))).toBeUndefined();
+  });
+
+  it.each<readonly [string, object]>([
+    ["an unknown status", { status: "done" }],
+    ["number 0", { number: 0 }],
+    ["a number that is a fraction", { number: 1.5 }],
+    ["a start outside the calendar", { startedAt: 1e300 }],
+    ["a step count of a million", { stepCount: 1_000_000 }],
+    ["an event of more than 64 KiB", { event: "x".repeat(65_537) }],
+    ["an event that is an object", { event: {} }],
+    ["a cause that is a subject", { cause: { emitter: "dc_1.>", emitId: "em_1" } }],
+    ["a reason that is a number", { reason: 1 }],
+    ["a step that is null", { step: null }],
+    ["a step without an id", { step: { ...committedStep(), id: undefined } }],
+    ["a step with the id of a source", { step: committedStep({ id: "dc_1" }) }],
+    ["a step whose name is no identifier", { step: committedStep({ name: "a b" }) }],
+    ["a step with an unknown outcome", { step: { ...committedStep(), outcome: "done" } }],
+    ["a step with inputs of more than 64 KiB", { step: committedStep({ inputs: "x".repeat(65_537) }) }],
+    ["a step with a negative duration", { step: committedStep({ durationMs: -1 }) }],
+    ["a step with exports that are an object", { step: { ...committedStep(), exports: {} } }],
+    ["a step whose error is a string", { step: { ...committedStep(), error: "no" } }],
+    ["a send of an unknown kind", { sends: [{ ...send, kind: "fax" }] }],
+    ["a send whose id is a subject", { sends: [{ ...send, id: "a.>" }] }],
+    ["a send of another run", { sends: [{ ...send, id: "r_2.s1" }] }],
+    ["a send although the run continues", { status: "running", sends: [send] }],
+  ])("with %s", (_, progress) => {
+    const forged = { ...valid, workflow: { ...valid.workflow, ...progress } };
+    expect(readCommit(JSON.stringify(forged), subject)).toBeUndefined();
+  });
+});
+
+it("refuses the commit of a source with a workflow part, and one on the subject of a workflow run", () => {
+  const { workflow: _, ...rest } = valid;
+  const commit: Commit = { ...rest, source: "dc_1", state: emptyState };
+  const own = runSubject(partitionOf("dc_1"), owner, "dc_1");
+  const read = (text: object, on = own): Commit | undefined => readCommit(JSON.stringify(text), on);
+  expect(read(commit)).toEqual(commit);
+  expect(read({ ...commit, workflow: valid.workflow })).toBeUndefined();
+  expect(read(commit, `${own}.r_1`)).toBeUndefined();
+});
