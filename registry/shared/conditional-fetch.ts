@@ -1,3 +1,5 @@
+import { readBytes } from "./read-bytes.ts";
+
 /** What a server said of a resource, by which it can answer that nothing has changed. */
 export interface Validators {
   readonly url: string;
@@ -28,7 +30,7 @@ export async function fetchIfChanged(url: string, options: FetchOptions = {}): P
   if (known?.lastModified !== undefined) headers.set("if-modified-since", known.lastModified);
   const response = await fetch(url, { method, headers, ...(body === undefined ? {} : { body }), signal: AbortSignal.timeout(60_000) });
   if (response.status === 304) return { changed: false };
-  const bytes = await read(response, maxBytes, url);
+  const bytes = await readBytes(response, maxBytes, url);
   if (!response.ok) throw new Error(`${url} answered ${response.status}: ${new TextDecoder().decode(bytes).slice(0, 200)}`);
   return {
     changed: true,
@@ -36,23 +38,6 @@ export async function fetchIfChanged(url: string, options: FetchOptions = {}): P
     type: response.headers.get("content-type") ?? "",
     validators: { url, etag: response.headers.get("etag") ?? undefined, lastModified: response.headers.get("last-modified") ?? undefined },
   };
-}
-
-async function read(response: Response, maxBytes: number, url: string): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.byteLength;
-    if (size > maxBytes) throw new Error(`${url} answered with more than ${maxBytes} bytes`);
-    chunks.push(chunk);
-  }
-  const bytes = new Uint8Array(size);
-  let at = 0;
-  for (const chunk of chunks) {
-    bytes.set(chunk, at);
-    at += chunk.byteLength;
-  }
-  return bytes;
 }
 
 /** Text in the character set that its type or its XML declaration names; UTF-8 where that is unknown. */

@@ -1,11 +1,15 @@
 import { readdir, readFile } from "node:fs/promises";
-import { dirname, join, relative } from "node:path";
+import { registerHooks } from "node:module";
+import { basename, dirname, join, relative } from "node:path";
 import { z } from "zod";
 import { componentDefinition } from "../../domain/component/definition-schema.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { needsEvent } from "../../runner/sandbox/guest/component/describe.ts";
 
 const entryName = "component.ts";
+/** A package with its version, `pg@8.23.1`: the builder installs it. A definition does not need it, so it is empty here. */
+const packageImport = /^[\w-]+@\d[\w.-]*$/;
+const emptyModule = "data:text/javascript,export default undefined;";
 
 /** The exports of a registry module that the index needs. */
 const exported = z.looseObject({
@@ -27,23 +31,30 @@ const exported = z.looseObject({
  * loaded here. A test compares the index with the result of the builder and the sandbox for the same files.
  */
 export async function registryIndex(directory: string): Promise<string> {
-  const folders = await readdir(directory, { withFileTypes: true });
+  const hooks = registerHooks({
+    resolve: (specifier, context, next) =>
+      packageImport.test(specifier) ? { url: emptyModule, shortCircuit: true } : next(specifier, context),
+  });
+  const files = await readdir(directory, { recursive: true });
+  const paths = files.filter((file) => basename(file) === entryName).toSorted();
   const entries: object[] = [];
-  for (const { name } of folders.filter((folder) => folder.isDirectory()).toSorted((a, b) => (a.name < b.name ? -1 : 1))) {
-    const path = join(directory, name, entryName);
-    if ((await readFile(path, "utf8").catch(() => undefined)) === undefined) continue; // A folder of shared modules.
-    const module: { default: unknown } = await import(path);
-    const component = exported.parse(module.default);
-    const modules = [...(await modulesOf(path))].map((file) => relative(directory, file)).toSorted();
-    entries.push({
-      key: component.key,
-      entry: `${name}/${entryName}`,
-      files: modules.filter((file) => file !== `${name}/${entryName}`),
-      released: component.annotations.released,
-      definition: define(component),
-    });
-  }
+  for (const entry of paths) entries.push(await describe(directory, entry));
+  hooks.deregister();
   return `${JSON.stringify(entries, undefined, 2)}\n`;
+}
+
+async function describe(directory: string, entry: string): Promise<object> {
+  const path = join(directory, entry);
+  const module: { default: unknown } = await import(path);
+  const component = exported.parse(module.default);
+  const modules = [...(await modulesOf(path))].map((file) => relative(directory, file)).toSorted();
+  return {
+    key: component.key,
+    entry,
+    files: modules.filter((file) => file !== entry),
+    released: component.annotations.released,
+    definition: define(component),
+  };
 }
 
 function define(component: z.infer<typeof exported>): ComponentDefinition {

@@ -4,10 +4,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { createBuilder, type Builder } from "../../builder/builder.ts";
-import type { Build } from "../../domain/component/definition.ts";
+import type { Build, ComponentDefinition } from "../../domain/component/definition.ts";
 import { readRegistry, type RegistryEntry } from "../../platform/process/registry.ts";
-import type { Execution, ExecuteRequest } from "../../runner/sandbox/port.ts";
+import type { Bundle, Execution, ExecuteRequest, FlowRequest } from "../../runner/sandbox/port.ts";
 import { runtimeProps } from "../../domain/component/prop-values.ts";
+import { linkPackages, sharedPackages } from "../support/kept-packages.ts";
 import { ended, errorOf, requestFor, startSandbox, type SandboxFixture } from "../sandbox/sandbox-fixture.ts";
 
 export const registryDirectory = join(import.meta.dirname, "../../registry");
@@ -36,9 +37,20 @@ export interface Ran {
   readonly events: readonly { readonly event: unknown; readonly id?: string; readonly summary?: string; readonly channel?: string }[];
 }
 
+/** What an action did as a step of a workflow. */
+export interface StepRan {
+  readonly result: unknown;
+  readonly exports: Readonly<Record<string, unknown>>;
+  readonly flow: FlowRequest | null;
+  readonly sends: readonly { readonly kind: string; readonly argument: unknown }[];
+  readonly response: unknown;
+}
+
 export interface RegistryBench {
   readonly entries: readonly RegistryEntry[];
   build(entry: RegistryEntry): Promise<Build>;
+  /** Runs an action with props, which may have expressions, for the event of a trigger. @throws what it threw */
+  step(key: string, props?: Readonly<Record<string, unknown>>, event?: unknown): Promise<StepRan>;
   source(key: string, props?: Readonly<Record<string, unknown>>): Promise<RegistrySource>;
 }
 
@@ -47,8 +59,14 @@ export function withRegistry(): RegistryBench {
   beforeAll(async () => {
     entries = await readRegistry(registryDirectory);
     directory = await mkdtemp(join(tmpdir(), "headwater-registry-"));
+    await linkPackages(directory);
     fixture = await startSandbox({ bundleDirectory: join(directory, "bundles") });
-    builder = await createBuilder({ directory, inspector: fixture.sandbox, bundles: { has: async () => false, put: async () => {} } });
+    builder = await createBuilder({
+      directory,
+      inspector: fixture.sandbox,
+      bundles: { has: async () => false, put: async () => {} },
+      limits: sharedPackages,
+    });
   }, 60_000);
   afterAll(async () => {
     await builder.stop();
@@ -57,16 +75,45 @@ export function withRegistry(): RegistryBench {
   });
   let sources = 0;
   const build = (entry: RegistryEntry): Promise<Build> => builder.build(entry);
+  const bundleOf = async (key: string): Promise<{ bundle: Bundle; definition: ComponentDefinition }> => {
+    const entry = entries.find((each) => each.key === key);
+    if (entry === undefined) throw new Error(`there is no ${key}`);
+    const { bundle: hash, needsNode, definition } = await build(entry);
+    return { bundle: { hash, path: join(directory, "bundles", `${hash}.js`), needsNode }, definition };
+  };
   return {
     get entries() {
       return entries;
     },
     build,
+    step: async (key, props = {}, event = null) => {
+      const { bundle, definition } = await bundleOf(key);
+      const execution = await fixture.sandbox.execute(
+        requestFor(bundle, {
+          source: `p_${++sources}`,
+          event: JSON.stringify(event),
+          props: JSON.stringify(runtimeProps(definition, props)),
+          limits: { timeoutMs: 20_000, memoryMb: 128 },
+          action: {
+            steps: JSON.stringify({ trigger: { event } }),
+            context: "{}",
+            resumeUrl: "http://endpoint.test/x/resume",
+            cancelUrl: "http://endpoint.test/x/cancel",
+          },
+        }),
+      );
+      if (execution.outcome !== "returned") throw new Error(JSON.stringify(errorOf(execution)));
+      const { exports = {}, flow = null, sends = [] } = execution.action ?? {};
+      return {
+        result: JSON.parse(execution.result ?? "null") as unknown,
+        exports: Object.fromEntries(Object.entries(exports).map(([name, text]) => [name, JSON.parse(text) as unknown])),
+        flow,
+        sends: sends.map(({ kind, argument }) => ({ kind, argument: JSON.parse(argument) as unknown })),
+        response: execution.response,
+      };
+    },
     source: async (key, props = {}) => {
-      const entry = entries.find((each) => each.key === key);
-      if (entry === undefined) throw new Error(`there is no ${key}`);
-      const { bundle: hash, needsNode, definition } = await build(entry);
-      const bundle = { hash, path: join(directory, "bundles", `${hash}.js`), needsNode };
+      const { bundle, definition } = await bundleOf(key);
       const source = `dc_${++sources}`;
       let db: ExecuteRequest["db"] = {};
       const execute = async (event: unknown, run: ExecuteRequest["entry"]): Promise<Execution> => {

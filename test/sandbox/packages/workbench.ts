@@ -1,7 +1,8 @@
-import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createBuilder } from "../../../builder/builder.ts";
+import { linkPackages, sharedPackages } from "../../support/kept-packages.ts";
 import { errorOf, requestFor, startSandbox } from "../sandbox-fixture.ts";
 import { codeOf, type PackageCase, type Servers } from "./case.ts";
 
@@ -14,14 +15,9 @@ export interface Workbench {
   stop(): Promise<void>;
 }
 
-const kept = join(tmpdir(), "headwater-test-packages");
-
 export async function openWorkbench(): Promise<Workbench> {
   const directory = await mkdtemp(join(tmpdir(), "headwater-packages-"));
-  for (const name of ["sets", "resolutions", "cache"]) {
-    await mkdir(join(kept, name), { recursive: true });
-    await symlink(join(kept, name), join(directory, name));
-  }
+  await linkPackages(directory);
   const fixture = await startSandbox({ bundleDirectory: directory });
   const builder = await createBuilder({
     directory,
@@ -32,10 +28,7 @@ export async function openWorkbench(): Promise<Workbench> {
       buildMs: 150_000,
       bundleMs: 90_000,
       inspectMs: 60_000,
-      // Several test files share these folders at once. A builder that trims them assumes that it is their only user.
-      storeBytes: Infinity,
-      cacheBytes: Infinity,
-      keptBytes: Infinity,
+      ...sharedPackages,
     },
   });
   const probe = `import ms from "ms@2.1.3"; export default { name: "probe", run: () => ms("1s") };`;
