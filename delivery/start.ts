@@ -5,6 +5,7 @@ import { FailingWebhooks } from "./attempts/failing-webhooks.ts";
 import { reportDisabled } from "./attempts/report-disabled.ts";
 import { testWebhook } from "./attempts/test-webhook.ts";
 import { WebhookAttempts } from "./attempts/webhook-attempts.ts";
+import { WorkflowQueues } from "./deliverers/workflow-queues.ts";
 import { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
 import { QueueAttempts } from "./ordered/queue-attempts.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
@@ -38,6 +39,7 @@ const settleMs = 3_000;
  * |---|---|---|
  * | bucket ROUTES | `Routes` | all |
  * | RUNS | `routeCommit`, first attempts | its partitions |
+ * | WORKFLOWS | `WorkflowQueues` | queues of workflows that become active |
  * | RUNS | `Recorder` | its partitions |
  * | RUNS, in order | `OrderedWebhooks` | all partitions, on one replica |
  * | DELIVERIES: due deliveries and events, redelivery requests | `Deliverer`, `ScheduledEvents`, `redeliver` | a message at a time |
@@ -48,11 +50,12 @@ const settleMs = 3_000;
 export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<StartedDelivery> {
   const stopping = new AbortController();
   const parts = createParts(config, ports, stopping.signal);
-  const { routes, failing, attempts, deliverer, ordered, scheduled } = parts;
+  const { routes, failing, attempts, deliverer, ordered, scheduled, workflows } = parts;
 
   await failing.follow(stopping.signal);
   // Routes are complete before the first commit is read.
   const watching = await watchRoutes(parts);
+  await workflows.start();
   const recorder = new Recorder(ports);
   const limits = startOwnerLimits(ports);
   const due = await readDueWork({ deliverer, routes, ordered, scheduled, ports, signal: stopping.signal });
@@ -72,7 +75,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       await atMost(settleMs, Promise.all([replays.idle(), due.idle()]));
       stopping.abort();
       await Promise.all([routing.stop(), recorder.stop(), ordered.stop(), limits.stop(), watching.stop(), trimming.stop()]);
-      await deliverer.drain();
+      await Promise.all([deliverer.drain(), workflows.stop()]);
       await attempts.stop();
       await ports.runs.close();
     },
@@ -87,6 +90,7 @@ interface Parts {
   readonly failing: FailingWebhooks;
   readonly attempts: WebhookAttempts;
   readonly deliverer: Deliverer;
+  readonly workflows: WorkflowQueues;
   readonly ordered: OrderedWebhooks;
   readonly dispatch: Dispatch;
   readonly scheduled: ScheduledEvents;
@@ -96,13 +100,14 @@ function createParts(config: DeliveryConfig, ports: DeliveryPorts, signal: Abort
   const routes = new Routes();
   const failing = new FailingWebhooks(config, ports, (delivery, disabled) => reportDisabled(delivery, disabled, routes, ports));
   const attempts = new WebhookAttempts(config, ports, failing);
-  const deliverer = new Deliverer(config, ports, attempts);
+  const workflows = new WorkflowQueues(ports, routes, signal);
+  const deliverer = new Deliverer(config, ports, attempts, workflows);
   const settled = settledDispatch(deliverer, ports, signal);
   const queueAttempts = new QueueAttempts(config, ports, attempts, routes);
   const ordered = new OrderedWebhooks({ config, ports, routes, attempts: queueAttempts, dispatch: settled, signal });
   const dispatch: Dispatch = { ...settled, enqueue: (webhook, deliveries) => ordered.append(webhook, deliveries) };
   const scheduled = new ScheduledEvents(ports, routes, dispatch, config.maxDirectListeners, signal);
-  return { config, ports, signal, routes, failing, attempts, deliverer, ordered, dispatch, scheduled };
+  return { config, ports, signal, routes, failing, attempts, deliverer, workflows, ordered, dispatch, scheduled };
 }
 
 /** Repeats each step of the deliverer until it succeeds, or gives the delivery up. */
@@ -115,12 +120,13 @@ function settledDispatch(deliverer: Deliverer, ports: DeliveryPorts, signal: Abo
   };
 }
 
-function watchRoutes({ ports, routes, ordered }: Parts): Promise<Reading> {
+function watchRoutes({ ports, routes, ordered, workflows }: Parts): Promise<Reading> {
   return ports.routes.watch((id, route) => {
     const [before, webhook] = [routes.find(id), routes.webhook(id)];
     routes.set(id, route);
     ordered.changed(id, webhook, routes.webhook(id));
     ordered.onRoute(before, route);
+    if (route?.listener.kind === "workflow") workflows.empty(route.listener.id);
   });
 }
 

@@ -2,8 +2,9 @@ import { parseRetryAfter } from "../../domain/delivery/retry-schedule.ts";
 import { assertNever, HeadwaterError } from "../../domain/errors.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import type { Route, RouteListener } from "../../domain/source/deployment.ts";
-import { deliverToSource, deliverToWorkflow } from "../deliverers/internal.ts";
+import { deliverAsInvocation, storeInWorkflowQueue } from "../deliverers/internal.ts";
 import type { Outcome } from "../deliverers/webhook.ts";
+import type { WorkflowQueues } from "../deliverers/workflow-queues.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import { deadLetter } from "../record/dead-letter.ts";
 import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
@@ -34,6 +35,7 @@ export class Deliverer {
   readonly #config: Pick<DeliveryConfig, "nextAttempt" | "attemptTimeoutMs">;
   readonly #ports: DeliveryPorts;
   readonly #attempts: WebhookAttempts;
+  readonly #workflows: Pick<WorkflowQueues, "isEmptying" | "empty"> | undefined;
   readonly #deadline: SharedTimeout;
   readonly #background = new Set<Promise<void>>();
   /** Attempts whose outcome could not be settled. They are settled again, not made again. */
@@ -42,10 +44,17 @@ export class Deliverer {
   readonly #capacity: RetryCapacity;
   readonly #backlogSlots = new RescheduleSlots();
 
-  constructor(config: DeliveryConfig, ports: DeliveryPorts, attempts: WebhookAttempts) {
+  /** @param workflows absent for deliveries to webhooks only */
+  constructor(
+    config: DeliveryConfig,
+    ports: DeliveryPorts,
+    attempts: WebhookAttempts,
+    workflows?: Pick<WorkflowQueues, "isEmptying" | "empty">,
+  ) {
     this.#config = config;
     this.#ports = ports;
     this.#attempts = attempts;
+    this.#workflows = workflows;
     this.#deadline = new SharedTimeout(config.deliveryDeadlineMs);
     this.#capacity = new RetryCapacity(() => ports.deliveries.usage?.());
   }
@@ -113,18 +122,14 @@ export class Deliverer {
   }
 
   /** Deliveries to sources and workflows need no HTTP attempt: storing the message delivers it. */
-  async #store(delivery: Delivery, owner: string, listener: Exclude<RouteListener, Webhook>): Promise<void> {
-    switch (listener.kind) {
-      case "source": {
-        const delivered = await deliverToSource(delivery, { owner, listener }, this.#ports);
-        if (delivered === "backlog_full") await this.schedule(delivery, this.#backlogSlots.next(owner, this.#ports.clock.now()));
-        return;
-      }
-      case "workflow":
-        return deliverToWorkflow(delivery, this.#ports);
-      default:
-        return assertNever(listener);
+  async #store(delivery: Delivery, owner: string, { kind, id, pool }: Exclude<RouteListener, Webhook>): Promise<void> {
+    if (pool === undefined || this.#workflows?.isEmptying(id) === true) {
+      await storeInWorkflowQueue(delivery, this.#ports);
+      // The workflow may have become active, and its queue may have been emptied, in the meantime.
+      return this.#workflows?.empty(id);
     }
+    const outcome = await deliverAsInvocation(delivery, { owner, listener: { kind, id, pool } }, this.#ports);
+    if (outcome === "backlog_full") await this.schedule(delivery, this.#backlogSlots.next(owner, this.#ports.clock.now()));
   }
 
   /** @param deadline absent for a due delivery, which waits for the outcome, but behind fewer others for a permit */

@@ -35,14 +35,25 @@ export interface WebhookTests {
 }
 
 export interface Invocations {
-  /** Stores an invocation, given as JSON text, of a listening source of the pool. A repeated `messageId` is ignored. */
-  request(pool: string, source: string, invocation: string, messageId: string): Promise<void>;
+  /** Stores an invocation, given as JSON text, of a listening source or workflow of the pool. A repeated `messageId` is ignored. */
+  request(pool: string, listener: string, invocation: string, messageId: string): Promise<void>;
 }
 
-/** The queues of workflows. */
+/** The queues of workflows: deliveries that wait until their workflow becomes active. */
 export interface Workflows {
-  /** Stores a delivery, given as JSON text, until the workflow takes it. A repeated `messageId` is ignored. */
+  /** Stores a delivery, given as JSON text, at the end of the workflow's queue. A repeated `messageId` is ignored. */
   store(workflow: string, delivery: string, messageId: string): Promise<void>;
+  /** Workflows whose queues are not empty. */
+  listQueued(): Promise<readonly string[]>;
+  /** The first delivery in the queue at or after this sequence. */
+  findNext(workflow: string, from: number): Promise<QueuedDelivery | undefined>;
+  /** Removes the deliveries of the queue up to this sequence. */
+  removeUpTo(workflow: string, sequence: number): Promise<void>;
+}
+
+export interface QueuedDelivery {
+  readonly sequence: number;
+  readonly text: string;
 }
 
 export interface Poster {

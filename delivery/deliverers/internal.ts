@@ -2,45 +2,59 @@ import { hash } from "node:crypto";
 import { eventMetadata } from "../../domain/event/event-metadata.ts";
 import { nextHop, nextWay } from "../../domain/invocation/hops.ts";
 import { isJson } from "../../domain/json.ts";
-import type { Route, RouteListener } from "../../domain/source/deployment.ts";
+import type { Route } from "../../domain/source/deployment.ts";
 import { traceContext } from "../../domain/traces.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import { dueSince, encodeDelivery, type Delivery } from "../routing/delivery.ts";
 
-export interface SourceRoute extends Pick<Route, "owner"> {
-  readonly listener: Extract<RouteListener, { kind: "source" }>;
+/** A source, or a workflow that is active. */
+export interface RunListener {
+  readonly kind: "source" | "workflow";
+  readonly id: string;
+  readonly pool: string;
 }
 
-type SourcePorts = Pick<DeliveryPorts, "invocations" | "admission" | "log" | "metrics" | "clock">;
+export interface RunRoute extends Pick<Route, "owner"> {
+  readonly listener: RunListener;
+}
+
+export type RunPorts = Pick<DeliveryPorts, "invocations" | "admission" | "log" | "metrics" | "clock">;
 
 /**
- * Stores an event for a listening source as an invocation, under the delivery's id, so that repetitions are stored once. NATS forgets
- * these ids if it is killed, so the source remembers them too (`domain/event/processed-events.ts`).
+ * Stores an event for a listening source or workflow as an invocation, under the delivery's id, so that repetitions are stored once. NATS
+ * forgets these ids if it is killed, so the listener recognizes them too: a source by `domain/event/processed-events.ts`, a workflow by the
+ * id of the run, which follows from the id of the delivery.
  *
- * @returns `backlog_full` if the source or its owner has a full backlog: deliver it later, without counting an attempt
+ * @returns `backlog_full` if the listener or its owner has a full backlog: deliver it later, without counting an attempt
  */
-export async function deliverToSource(delivery: Delivery, route: SourceRoute, ports: SourcePorts): Promise<"settled" | "backlog_full"> {
-  const { event, listener: source } = delivery;
+export async function deliverAsInvocation(
+  delivery: Delivery,
+  { owner, listener: { kind, pool } }: RunRoute,
+  ports: RunPorts,
+): Promise<"settled" | "backlog_full"> {
+  const { event, listener } = delivery;
   const started = ports.clock.now();
   const hops = nextHop(event.hops ?? 0);
   const leaveOut = (outcome: string, message: string): "settled" => {
-    ports.metrics?.attempted("source", "left_out", 0);
-    ports.log.warn({ op: "event.route", outcome, "source.id": event.source, "listener.id": source }, message);
+    ports.metrics?.attempted(kind, "left_out", 0);
+    ports.log.warn({ op: "event.route", outcome, "source.id": event.source, "listener.id": listener }, message);
     return "settled";
   };
-  if (hops === undefined) return leaveOut("too_far", "an event is not delivered: it has passed through too many sources");
+  if (hops === undefined) return leaveOut("too_far", "an event is not delivered: it has passed through too many sources and workflows");
   // The payload becomes part of the JSON below. Only a runner can forge an invalid one, which could change the source or the trigger.
   if (!isJson(event.payload)) return leaveOut("no_json", "an event is not delivered: its payload is not JSON");
   const invocation = invocationText(delivery, hops);
-  const { listener, owner } = route;
-  if (!ports.admission.admits({ pool: listener.pool, source, owner }, invocation.length, performance.now())) return "backlog_full";
-  await ports.invocations.request(listener.pool, source, invocation, delivery.id);
-  countDelivered("source", delivery, started, ports);
+  if (!ports.admission.admits({ pool, source: listener, owner }, invocation.length, performance.now())) return "backlog_full";
+  await ports.invocations.request(pool, listener, invocation, delivery.id);
+  countDelivered(kind, delivery, started, ports);
   return "settled";
 }
 
 /** Stores an event for a workflow in the workflow's queue, under the delivery's id, so that repetitions are stored once. */
-export async function deliverToWorkflow(delivery: Delivery, ports: Pick<DeliveryPorts, "workflows" | "metrics" | "clock">): Promise<void> {
+export async function storeInWorkflowQueue(
+  delivery: Delivery,
+  ports: Pick<DeliveryPorts, "workflows" | "metrics" | "clock">,
+): Promise<void> {
   const started = ports.clock.now();
   await ports.workflows.store(delivery.listener, encodeDelivery(delivery), delivery.id);
   countDelivered("workflow", delivery, started, ports);
@@ -60,7 +74,7 @@ function shortDeliveryId(delivery: string): string {
 }
 
 function countDelivered(
-  kind: "source" | "workflow",
+  kind: RunListener["kind"],
   delivery: Delivery,
   started: number,
   { metrics, clock }: Pick<DeliveryPorts, "metrics" | "clock">,

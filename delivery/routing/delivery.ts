@@ -36,7 +36,7 @@ export interface EventContext extends TraceContext {
   readonly deliverAt?: number;
   /** Of the run that emitted it. */
   readonly hops?: number;
-  /** The last sources on the event's way to that run. */
+  /** The last sources and workflows on the event's way to that run. */
   readonly way?: readonly string[];
   /** Present on replayed events. */
   readonly replay?: Replay;

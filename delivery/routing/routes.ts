@@ -4,14 +4,22 @@ import type { RoutedEvent } from "./delivery.ts";
 
 export type Webhook = Extract<RouteListener, { kind: "webhook" }>;
 
+/** A route to a workflow that is deployed and active: its events become invocations. */
+interface ActiveWorkflowRoute extends Pick<Route, "owner"> {
+  readonly listener: Extract<RouteListener, { kind: "workflow" }> & { readonly pool: string };
+}
+
 /** The current routes of subscriptions, found by event or id, and the webhooks, found by id. A webhook has an entry of its own. */
 export class Routes {
   readonly #index = new RouteIndex();
   readonly #byId = new Map<string, Route>();
   /** Subscriptions of webhooks that are routed in order. */
   readonly #inOrder = new Set<string>();
+  /** Subscriptions that lead to an active workflow, by workflow. */
+  readonly #active = new Map<string, Map<string, ActiveWorkflowRoute>>();
 
   set(subscription: string, route: Route | undefined): void {
+    this.#setActive(subscription, route);
     if (route === undefined) {
       this.#index.remove(subscription);
       this.#byId.delete(subscription);
@@ -33,6 +41,20 @@ export class Routes {
   webhook(id: string): Webhook | undefined {
     const listener = this.#byId.get(id)?.listener;
     return listener?.kind === "webhook" && listener.id === id ? listener : undefined;
+  }
+
+  /** A route to the workflow; undefined while it is not active, or has no subscription. */
+  activeWorkflow(id: string): ActiveWorkflowRoute | undefined {
+    return this.#active.get(id)?.values().next().value;
+  }
+
+  #setActive(subscription: string, route: Route | undefined): void {
+    const before = this.#byId.get(subscription)?.listener.id;
+    const routes = before === undefined ? undefined : this.#active.get(before);
+    if (before !== undefined && routes?.delete(subscription) === true && routes.size === 0) this.#active.delete(before);
+    if (route === undefined || !isActiveWorkflow(route)) return;
+    const ofWorkflow = this.#active.get(route.listener.id) ?? new Map<string, ActiveWorkflowRoute>();
+    this.#active.set(route.listener.id, ofWorkflow.set(subscription, route));
   }
 
   /** Whether any subscription is routed in order. */
@@ -59,16 +81,22 @@ export class Routes {
     return { listeners: (event) => this.listeners(event).filter((route) => !isUpTo(position, route.after) && isRoutedHere(route)) };
   }
 
-  /** A source that listens to all sources of its owner does not receive its own events: each would cause another. */
+  /** A source or workflow that listens to all of its owner does not receive its own events: each would cause another. */
   listeners(event: Pick<RoutedEvent, "source" | "owner" | "channel">): readonly Route[] {
     const listeners = this.#index.listeners({ emitter: event.source, owner: event.owner, channel: event.channel });
     return listeners.filter((route) => route.listener.id !== event.source || listensToItself(route));
   }
 }
 
-/** Whether a subscription names one source as emitter and as listener. The own entry of a webhook looks alike, and routes no events. */
+const isActiveWorkflow = (route: Route): route is Route & ActiveWorkflowRoute =>
+  route.listener.kind === "workflow" && route.listener.pool !== undefined;
+
+/**
+ * Whether a subscription names one source or workflow as emitter and as listener. The own entry of a webhook looks alike, and routes no
+ * events.
+ */
 const listensToItself = ({ emitter, listener, channel }: Route): boolean =>
-  listener.kind === "source" && emitter === listener.id && canHearItself(channel);
+  listener.kind !== "webhook" && emitter === listener.id && canHearItself(channel);
 
 const isOrderedAt = (route: Route, position: CommitPosition): boolean => isRoutedInOrder(route) && !isUpTo(position, route.orderedSince);
 

@@ -45,9 +45,9 @@ export interface Invocation extends TraceContext {
   readonly discardEvents?: boolean;
   /** Id of the delivery of an `event`, so that a source runs it once; see domain/event/processed-events.ts. */
   readonly delivery?: string;
-  /** Deliveries from source to source that led to this; absent: none. See domain/invocation/hops.ts. */
+  /** Deliveries to sources and workflows that led to this; absent: none. See domain/invocation/hops.ts. */
   readonly hops?: number;
-  /** The last sources of that chain. */
+  /** The last sources and workflows of that chain. */
   readonly way?: readonly string[];
   /** Ticks of this chain that were skipped before this one, because they were due while none could run. */
   readonly skippedTicks?: number;

@@ -22,9 +22,9 @@ export interface Commit extends TraceContext {
   readonly events: readonly CommittedEvent[];
   readonly logs: readonly LogRecord[];
   readonly error: RunError | null;
-  /** Deliveries from source to source that led to this run; absent: none. See domain/invocation/hops.ts. */
+  /** Deliveries to sources and workflows that led to this run; absent: none. See domain/invocation/hops.ts. */
   readonly hops?: number;
-  /** The last sources of that chain. */
+  /** The last sources and workflows of that chain. */
   readonly way?: readonly string[];
   /** Of a workflow: what the commit says about its run. */
   readonly workflow?: WorkflowProgress;

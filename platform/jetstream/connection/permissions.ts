@@ -121,6 +121,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "timer.>",
       "retry.>",
       "workflow.>",
+      // Empties the queues of workflows that become active.
+      ...["INFO", "PURGE", "MSG.GET"].map((request) => api(`STREAM.${request}.${streams.workflows}`)),
       "ordered.*",
       ...["INFO", "PURGE", "MSG.GET", "MSG.DELETE"].map((request) => api(`STREAM.${request}.${streams.ordered}`)),
       api(`DIRECT.GET.${streams.ordered}`),

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { deliverToSource } from "../../../delivery/deliverers/internal.ts";
+import { deliverAsInvocation } from "../../../delivery/deliverers/internal.ts";
 import type { Delivery } from "../../../delivery/routing/delivery.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import { systemClock } from "../../../domain/clock.ts";
@@ -13,7 +13,7 @@ async function invocationsOf(payload: string): Promise<readonly Invocation[]> {
   const invocations = { request: async (_pool: string, _source: string, text: string) => void made.push(text) };
   const route = { owner: "u_1", listener: { kind: "source", id: "dc_2", pool: "default" } } as const;
   const admission = new AdmissionGate(defaultBacklogLimits);
-  await deliverToSource(delivery, route, { invocations, admission, log, clock: systemClock });
+  await deliverAsInvocation(delivery, route, { invocations, admission, log, clock: systemClock });
   return made.flatMap((text) => decodePack(encodePack([text])));
 }
 

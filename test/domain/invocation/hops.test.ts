@@ -21,3 +21,12 @@ test("the hop limit error names the cycle of up to sixteen sources, or the last 
   expect(messageOf("dc_z", ["dc_x", "dc_y"])).toBe("its last sources are … → dc_x → dc_y → dc_z");
   expect(messageOf("dc_a")).toBe("check whether sources listen to each other");
 });
+
+test("the hop limit error of a cycle through a workflow names the workflow", () => {
+  const way = Array.from({ length: maxHops }, (_, n) => (n % 2 === 0 ? "p_a" : "dc_b")).reduce<readonly string[]>(nextWay, []);
+  const { code, message } = hopLimitError("p_a", way);
+  expect([code, message]).toEqual([
+    "hop_limit",
+    "an event reached p_a after 100 deliveries to sources and workflows and is not run: the sources and workflows form a cycle: p_a → dc_b → p_a. Delete one of these subscriptions",
+  ]);
+});

@@ -34,6 +34,7 @@ import { createSourceBacklogs } from "../../../platform/jetstream/invocations/so
 import { readWebhookBacklog } from "../../../platform/jetstream/deliveries/webhook-backlog.ts";
 import { requestWebhookTest, serveWebhookTests } from "../../../platform/jetstream/requests/webhook-test-requests.ts";
 import { createOrderedQueueStore } from "../../../platform/jetstream/deliveries/ordered-queues.ts";
+import { createWorkflowQueues } from "../../../platform/jetstream/deliveries/workflow-queues.ts";
 import { publishReplay, readReplays } from "../../../platform/jetstream/deliveries/replays.ts";
 import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
 import { areSetUp, setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
@@ -469,12 +470,20 @@ describe("the API and delivery", () => {
 });
 
 describe("the queue of a workflow", () => {
-  it("is written only by the delivery role", async () => {
-    const publish = async (role: "delivery" | "api") =>
-      (await as(role, await roleCredentials(keys, role))).publisher.publish(workflowSubject("p_1"), "{}", { timeoutMs: 2_000 });
-    expect(await publish("delivery")).toMatchObject({ duplicate: false });
-    await expect(publish("api")).rejects.toThrow();
-    expect((await admin.manager.streams.info("WORKFLOWS")).state.messages).toBe(1);
+  it("is written and emptied only by the delivery role", async () => {
+    const delivery = await as("delivery", await roleCredentials(keys, "delivery"));
+    const api = await as("api", await roleCredentials(keys, "api"));
+    const queues = createWorkflowQueues(delivery);
+    await queues.store("p_1", "one", "em_1.sub_1");
+    await queues.store("p_1", "two", "em_2.sub_1");
+    await expect(api.publisher.publish(workflowSubject("p_1"), "{}", { timeoutMs: 2_000 })).rejects.toThrow();
+    const [one, two] = [await queues.findNext("p_1", 1), await queues.findNext("p_1", 2)];
+    expect([await queues.listQueued(), one?.text, two?.text]).toEqual([["p_1"], "one", "two"]);
+    await queues.removeUpTo("p_1", one?.sequence ?? 0);
+    expect([await queues.findNext("p_1", 1), await queues.findNext("p_1", 3)]).toEqual([two, undefined]);
+    expect(await answered(api, [["$JS.API.STREAM.PURGE.WORKFLOWS"], ["$JS.API.STREAM.MSG.GET.WORKFLOWS", '{"seq":2}']])).toEqual([]);
+    await queues.removeUpTo("p_1", two?.sequence ?? 0);
+    expect(await queues.listQueued()).toEqual([]);
   });
 });
 
