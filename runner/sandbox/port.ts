@@ -71,6 +71,8 @@ export interface ActionRequest {
   /** What `$.flow.suspend`, `delay` and `rerun` return. */
   readonly resumeUrl: string;
   readonly cancelUrl: string;
+  /** Names of props whose values are secret: they contain no expressions, and are not in `inputs`. App props are never evaluated. */
+  readonly secretProps?: readonly string[];
 }
 
 /** What a run reports while it goes on. */
