@@ -29,6 +29,12 @@ export const limits = {
   dbBytes: 60 * 1024,
   responseBytes: 4 * 1024 * 1024,
   resultCharacters: 64 * 1024,
+  /** Of one export or the returned value of an action: a later step may need it, so it is never dropped. */
+  actionResultCharacters: 4 * 1024 * 1024,
+  exports: 1_000,
+  sends: 10_000,
+  /** Of an argument of `$.send`: an event, and its id, name and summary, as JSON. */
+  sendCharacters: 1024 * 1024 + 512 * 1024,
   descriptionCharacters: 1024 * 1024,
   /** Entries into isolates of one child at once; each occupies a thread. */
   entriesAtOnce: 16,

@@ -3,7 +3,7 @@ import { limits } from "../limits.ts";
 import type { OperationContext } from "../operations/index.ts";
 import type { Egress } from "../operations/index.ts";
 import { ProductCollector } from "./products.ts";
-import { limitError, parseRunError } from "./run-error.ts";
+import { forged, limitError, parseRunError } from "./run-error.ts";
 import { isJson, weigh } from "./message-size.ts";
 
 export type Ending =
@@ -159,6 +159,12 @@ export class Activity implements OperationContext {
       case "respond":
         this.#respond(args);
         return true;
+      case "export":
+      case "flow":
+      case "send":
+      case "inputs":
+        this.#takeOfAction(kind, args);
+        return true;
       case "wake":
         this.#setWake(args[0]);
         return true;
@@ -169,7 +175,7 @@ export class Activity implements OperationContext {
         if (this.kind === "describe") this.end({ outcome: "done", value: boundedText(args[0], limits.descriptionCharacters) });
         return true;
       case "done":
-        if (this.kind === "run") this.end({ outcome: "done", value: jsonText(args[0], limits.resultCharacters) });
+        if (this.kind === "run") this.#return(args[0]);
         return true;
       case "configured":
         if (this.kind === "configure") this.end({ outcome: "done", value: jsonText(args[0], limits.descriptionCharacters) });
@@ -219,7 +225,27 @@ export class Activity implements OperationContext {
     if (error !== undefined) this.end({ outcome: "limited", error });
   }
 
+  /** What only actions send. */
+  #takeOfAction(kind: "export" | "flow" | "send" | "inputs", args: readonly unknown[]): void {
+    const { action } = this.products;
+    if (action === undefined) return this.#limit(forged(kind));
+    const add = { export: action.addExport, flow: action.addFlow, send: action.addSend, inputs: action.addInputs }[kind];
+    this.#limit(add.call(action, args));
+  }
+
+  #return(result: unknown): void {
+    const { action } = this.products;
+    const error = this.#ending === undefined ? action?.addResult(result) : undefined;
+    if (error !== undefined) return this.#limit(error);
+    this.end({ outcome: "done", value: jsonText(result, action === undefined ? limits.resultCharacters : limits.actionResultCharacters) });
+  }
+
   #respond(args: readonly unknown[]): void {
+    if (this.products.action !== undefined) {
+      const { announced, error } = this.products.addActionResponse(args);
+      if (announced !== undefined) this.#onResponse?.(announced);
+      return this.#limit(error);
+    }
     const before = this.products.response;
     this.#limit(this.products.addResponse(args));
     const { response } = this.products;

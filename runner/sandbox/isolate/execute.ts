@@ -64,7 +64,7 @@ function settled(attempt: Attempt): Execution {
 }
 
 async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom, listeners: Listeners): Promise<Attempt> {
-  const products = new ProductCollector();
+  const products = new ProductCollector(request.action !== undefined);
   const startedAt = performance.now();
   const warm = room.warm.take(request.source, request.revision, key) ?? (await warmUp(request, key, room, products));
   if ("ending" in warm) return toExecution(warm.ending, products, request, performance.now() - startedAt, warm.cpuMs);
@@ -81,8 +81,8 @@ async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom
   return toExecution(ending, products, request, performance.now() - startedAt, context.cpuMs() - cpuMsBefore);
 }
 
-function runArguments({ entry, event, metadata, props, db, endpoint, additionalProps = [] }: ExecuteRequest): readonly unknown[] {
-  return [entry, event, props, db, endpoint, JSON.stringify(additionalProps), metadata];
+function runArguments({ entry, event, metadata, props, db, endpoint, additionalProps = [], action }: ExecuteRequest): readonly unknown[] {
+  return [entry, event, props, db, endpoint, JSON.stringify(additionalProps), metadata, action && { secretProps: [], ...action }];
 }
 
 interface FailedLoad {
@@ -166,7 +166,8 @@ export async function watched(
 function toExecution(ending: Ending, products: ProductCollector, request: ExecuteRequest, durationMs: number, cpuMs: number): Attempt {
   if (ending.outcome === "interrupted") return "interrupted";
   const dbError = products.checkDb(request.db);
-  const made = products.products(Math.round(durationMs), Math.max(0, Math.round(cpuMs * 1000) / 1000));
+  const hasReturned = ending.outcome === "done" && dbError === undefined;
+  const made = products.products(Math.round(durationMs), Math.max(0, Math.round(cpuMs * 1000) / 1000), hasReturned);
   if (ending.outcome !== "done") return { ...ending, ...made };
   if (dbError !== undefined) return { outcome: "threw", error: dbError, ...made };
   return { outcome: "returned", result: ending.value, ...made };

@@ -27,7 +27,7 @@ const replacements: Readonly<Record<string, string>> = {
   "webidl-conversions": join(guestDirectory, "web/url/webidl-conversions.ts"),
 };
 
-/** Modules of the web layer that every isolate needs at once; the others are evaluated when they are first asked for. */
+/** Modules of the web layer that every isolate needs at once; the others are evaluated when they are first asked for, as are those of actions. */
 const eagerModules: ReadonlySet<string> = new Set(["index", "define", "encoding/utf8", "clock"].map((name) => `web/${name}.ts`));
 const lazyModules: ReadonlySet<string> = new Set(["component/http-request.ts", "runtime/console-table.ts"]);
 
@@ -144,7 +144,7 @@ const wrapLazyModules: Plugin = {
     // A namespace of their own, since the package says that its files are ES modules.
     build.onResolve({ filter: /^\.\.?\// }, ({ path, resolveDir }) => {
       const name = relative(guestDirectory, join(resolveDir, path));
-      const isLazy = lazyModules.has(name) || (name.startsWith("web/") && !eagerModules.has(name));
+      const isLazy = lazyModules.has(name) || name.startsWith("action/") || (name.startsWith("web/") && !eagerModules.has(name));
       return isLazy ? { path: name, namespace: "lazy" } : undefined;
     });
     build.onResolve({ filter: /^module-helpers$/ }, ({ path }) => ({ path, namespace: "module-helpers" }));

@@ -64,8 +64,17 @@ async function warmUp(context: ivm.Context): Promise<void> {
     headers: { "content-type": "application/json" },
     bodyRaw: "{}",
   });
-  for (const kind of ["describe", "run"]) {
-    const call = [0, kind, "run", event, "{}", { db: { key: "1" } }, "https://x/", "[]"] as never;
+  const source = ["run", event, "{}", { db: { key: "1" } }, "https://x/", "[]"];
+  const step = {
+    steps: `{"trigger":{"event":${event}}}`,
+    context: "{}",
+    resumeUrl: "https://x/",
+    cancelUrl: "https://x/",
+    secretProps: [],
+  };
+  const action = ["run", "null", `{"text":"{{ steps.trigger.event.path }}"}`, {}, null, "[]", undefined, step];
+  for (const [kind, ...args] of [["describe"], ["run", ...source], ["run", ...action]]) {
+    const call = [0, kind, ...args] as never;
     const messages = (await dispatch.apply(undefined, call, {
       arguments: { copy: true },
       result: { copy: true },
@@ -84,6 +93,11 @@ const typicalComponent = `
   __register({ default: {
     name: "typical", props: { db: "$.service.db", http: "$.interface.http", text: { type: "string" } }, methods: { print() { console.log("%s", "x", { a: [1] }); } },
     async run(event) {
+      if (event.$ !== undefined) {
+        event.$.export("$summary", "s");
+        event.$.send.emit({ raw_event: {} });
+        return this.text;
+      }
       this.print();
       this.db.set("key", (this.db.get("key") ?? 0) + 1);
       this.http.respond({ status: 200, headers: { a: "b" }, body: { ok: true } });

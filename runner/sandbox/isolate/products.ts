@@ -2,7 +2,8 @@ import { maxTimestampMs } from "../../../domain/run/commit.ts";
 import type { HttpResponse, LogRecord, RunError } from "../../../domain/invocation/invocation.ts";
 import { limits } from "../limits.ts";
 import type { Emit, Products } from "../port.ts";
-import { limitError } from "./run-error.ts";
+import { ActionCollector } from "./action-products.ts";
+import { forged, limitError } from "./run-error.ts";
 import { isJson, isTooDeep, jsonTextBytes, maxNesting } from "./message-size.ts";
 
 type Texts = Record<string, string | null>;
@@ -19,6 +20,14 @@ export class ProductCollector {
   #logsCut = false;
   readonly #db: Record<string, Texts> = Object.create(null) as Record<string, Texts>;
   #response: HttpResponse | null = null;
+  /** Undefined for sources. */
+  readonly action: ActionCollector | undefined;
+  /** Of exports, sends, result and response of an action. */
+  #actionBytes = 0;
+
+  constructor(isAction = false) {
+    if (isAction) this.action = new ActionCollector((texts) => this.#chargeAction(texts));
+  }
 
   addEmit([payload, id, name, summary, ts, deliverAt, at]: readonly unknown[]): RunError | undefined {
     if (typeof payload !== "string" || payload.length > limits.emitBytes) return forged("emit");
@@ -36,13 +45,26 @@ export class ProductCollector {
     };
     this.#emitBytes += limits.recordBytes;
     for (const text of [payload, emit.id, emit.name, emit.summary]) if (typeof text === "string") this.#emitBytes += jsonTextBytes(text);
-    if (this.#emitBytes > limits.productBytes)
+    if (this.#emitBytes + this.#actionBytes > limits.productBytes)
       return limitError("emit_limit", `the events of a run may have ${limits.productBytes} bytes together; they have ${this.#emitBytes}`);
     if (isTooDeep(payload))
       return limitError("emit_too_large", `an emitted event is nested more than ${maxNesting} levels deep, the limit`);
     if (!isJson(payload)) return forged("emit");
     this.#emits.push(emit);
-    while (this.#emitBytes + this.#logBytes > limits.productBytes && this.#logs.length > 0) this.#dropLog();
+    this.#makeRoom();
+    return undefined;
+  }
+
+  #chargeAction(texts: readonly string[]): RunError | undefined {
+    this.#actionBytes += limits.recordBytes;
+    for (const text of texts) this.#actionBytes += jsonTextBytes(text);
+    const bytes = this.#emitBytes + this.#actionBytes;
+    if (bytes > limits.productBytes)
+      return limitError(
+        "step_too_large",
+        `the exports, the returned value, the response and the sends of a step may have ${limits.productBytes} bytes together; they have ${bytes}`,
+      );
+    this.#makeRoom();
     return undefined;
   }
 
@@ -52,7 +74,7 @@ export class ProductCollector {
     const limit = limits.logLineCharacters;
     const msg = message.length > limit ? `${message.slice(0, limit)}… (cut at ${limit} characters)` : message;
     const bytes = limits.recordBytes + jsonTextBytes(msg);
-    if (this.#logs.length >= limits.logLines || this.#emitBytes + this.#logBytes + bytes > limits.productBytes) {
+    if (this.#logs.length >= limits.logLines || this.#emitBytes + this.#actionBytes + this.#logBytes + bytes > limits.productBytes) {
       this.#logsCut = true;
       return;
     }
@@ -61,10 +83,12 @@ export class ProductCollector {
   }
 
   /** Events come first: what a run says takes the room that they leave. */
-  #dropLog(): void {
-    const dropped = this.#logs.pop();
-    this.#logBytes -= limits.recordBytes + jsonTextBytes(dropped?.msg ?? "");
-    this.#logsCut = true;
+  #makeRoom(): void {
+    while (this.#emitBytes + this.#actionBytes + this.#logBytes > limits.productBytes && this.#logs.length > 0) {
+      const dropped = this.#logs.pop();
+      this.#logBytes -= limits.recordBytes + jsonTextBytes(dropped?.msg ?? "");
+      this.#logsCut = true;
+    }
   }
 
   /** A line of ours. */
@@ -90,6 +114,19 @@ export class ProductCollector {
     return undefined;
   }
 
+  /** `$.respond`: the last response without `immediate` is kept, one with it is only announced. */
+  addActionResponse([status, headers, body, isImmediate]: readonly unknown[]): {
+    readonly announced?: HttpResponse;
+    readonly error?: RunError;
+  } {
+    const response = parseResponse(status, headers, body);
+    if (response === undefined) return { error: forged("respond") };
+    if (isImmediate === true) return { announced: response };
+    this.#response = response;
+    const error = this.#chargeAction([response.body, JSON.stringify(response.headers)]);
+    return error === undefined ? {} : { error };
+  }
+
   get response(): HttpResponse | null {
     return this.#response;
   }
@@ -105,9 +142,11 @@ export class ProductCollector {
     );
   }
 
-  products(durationMs: number, cpuMs: number): Products {
+  /** @param hasReturned whether what an action asked to send is part of it */
+  products(durationMs: number, cpuMs: number, hasReturned = true): Products {
     const logs = this.#logsCut ? [...this.#logs, cutNotice()] : this.#logs;
-    return { emits: this.#emits, logs, db: this.#db, response: this.#response, durationMs, cpuMs };
+    const action = this.action?.products(hasReturned);
+    return { emits: this.#emits, logs, db: this.#db, response: this.#response, ...(action && { action }), durationMs, cpuMs };
   }
 }
 
@@ -144,11 +183,6 @@ function parseHeaders(value: unknown): Record<string, string | string[]> {
     else if (Array.isArray(field)) headers[name] = field.filter((item) => typeof item === "string");
   }
   return headers;
-}
-
-/** The guest's own code never sends this: user code has manipulated it. */
-function forged(kind: string): RunError {
-  return limitError("bridge_limit", `the sandbox was sent a message '${kind}' that its runtime does not make`);
 }
 
 function isLonger(text: unknown, limit: number): boolean {

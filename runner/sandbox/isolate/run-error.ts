@@ -5,6 +5,11 @@ export function limitError(code: string, message: string): RunError {
   return { name: "LimitError", message, code };
 }
 
+/** The guest's own code never sends this: user code has manipulated it. */
+export function forged(kind: string): RunError {
+  return limitError("bridge_limit", `the sandbox was sent a message '${kind}' that its runtime does not make`);
+}
+
 /** An error as the guest described it, cut to size, frames of ours removed. Every field is hostile. */
 export function parseRunError(name: unknown, message: unknown, stack: unknown, code: unknown): RunError {
   return {

@@ -1,5 +1,5 @@
 import { post } from "../runtime/bridge.ts";
-import { isObject } from "./component.ts";
+import { type Fields, isObject } from "./component.ts";
 import { ruleError, ruleTypeError } from "../runtime/errors.ts";
 import { inspect } from "../node/inspect/inspect.ts";
 
@@ -25,11 +25,27 @@ export function emitter(): (event?: unknown, metadata?: unknown) => void {
   return (event, metadata) => {
     count += 1;
     if (count > maxEmits) throw ruleError("emit_limit", `a run may emit ${maxEmits} events`);
-    const { id, name, summary, ts, delivery_ts: deliverAt } = isObject(metadata) ? metadata : {};
-    const text = toText(summary);
-    const which = `emit ${count} of this run${text === undefined || text === "" ? "" : ` ("${text.slice(0, maxShown)}")`}`;
-    post("emit", toPayload(event, which), toId(id, which), toChannel(name, which), text, toTime(ts), toTime(deliverAt), now());
+    const given = isObject(metadata) ? metadata : {};
+    const { payload, id, name, summary, ts } = toEmit(event, given, `emit ${count} of this run`);
+    post("emit", payload, id, name, summary, ts, toTime(given["delivery_ts"]), now());
   };
+}
+
+/** An event and its metadata, checked. */
+export interface CheckedEmit {
+  /** JSON text. */
+  readonly payload: string;
+  readonly id: string | number | undefined;
+  readonly name: string | undefined;
+  readonly summary: string | undefined;
+  readonly ts: number | undefined;
+}
+
+/** @param call identifies it in errors, such as `emit 3 of this run` */
+export function toEmit(event: unknown, { id, name, summary, ts }: Fields, call: string): CheckedEmit {
+  const text = toText(summary);
+  const which = `${call}${text === undefined || text === "" ? "" : ` ("${text.slice(0, maxShown)}")`}`;
+  return { payload: toPayload(event, which), id: toId(id, which), name: toChannel(name, which), summary: text, ts: toTime(ts) };
 }
 
 function toPayload(event: unknown, which: string): string {
@@ -65,7 +81,7 @@ function toId(given: unknown, which: string): string | number | undefined {
 }
 
 /** A truncated channel name would be another channel: throw instead. */
-function toChannel(given: unknown, which: string): string | undefined {
+export function toChannel(given: unknown, which: string): string | undefined {
   const name = plain(given);
   if (name === undefined || name === null) return undefined;
   if (typeof name !== "string" && typeof name !== "number" && typeof name !== "boolean" && typeof name !== "bigint")

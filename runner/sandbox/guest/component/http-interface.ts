@@ -25,25 +25,30 @@ export function httpProp(endpoint: string | null): HttpProp {
     respond(response) {
       const given = isObject(response) ? response : {};
       const status = toStatus(given["status"]);
-      if (answered) throw ruleError("already_responded", "respond() was called before in this run; a request has one response");
+      if (answered) throw alreadyResponded();
       if (!isRunning("respond()")) return;
-      const headers = toHeaders(given["headers"]);
-      const headersText = stringify(headers);
-      if (headersText.length > maxHeaders)
-        throw ruleError(
-          "response_too_large",
-          `the headers of the response have ${headersText.length} characters; the limit is ${maxHeaders}`,
-        );
-      const body = toBody(given["body"], headers);
-      const bytes = typeof body === "string" ? utf8Length(body) : body.length;
-      if (bytes > maxBody) throw ruleError("response_too_large", `the body of the response has ${bytes} bytes; the limit is ${maxBody}`);
+      postResponse(status, given);
       answered = true;
-      post("respond", status, stringify(headers), body);
     },
   };
 }
 
-function toStatus(status: unknown): number {
+export const alreadyResponded = (): Error =>
+  ruleError("already_responded", "respond() was called before in this run; a request has one response");
+
+/** @param status from `toStatus` */
+export function postResponse(status: number, given: Fields, isImmediate = false): void {
+  const headers = toHeaders(given["headers"]);
+  const headersText = stringify(headers);
+  if (headersText.length > maxHeaders)
+    throw ruleError("response_too_large", `the headers of the response have ${headersText.length} characters; the limit is ${maxHeaders}`);
+  const body = toBody(given["body"], headers);
+  const bytes = typeof body === "string" ? utf8Length(body) : body.length;
+  if (bytes > maxBody) throw ruleError("response_too_large", `the body of the response has ${bytes} bytes; the limit is ${maxBody}`);
+  post("respond", status, stringify(headers), body, isImmediate);
+}
+
+export function toStatus(status: unknown): number {
   const number = typeof status === "string" && status.trim() !== "" ? Number(status) : status;
   if (typeof number === "number" && Number.isInteger(number) && number >= 200 && number <= 599) return number;
   // A status below 200 is not final (RFC 9110, section 15.2): the client would keep waiting.
@@ -54,30 +59,37 @@ function toStatus(status: unknown): number {
   );
 }
 
-function toHeaders(headers: unknown): Record<string, string | string[]> {
+/** What the errors of headers name. */
+interface HeadersCall {
+  readonly code: string;
+  readonly to: string;
+}
+
+const toRespond: HeadersCall = { code: "invalid_response", to: "respond()" };
+
+export function toHeaders(headers: unknown, call = toRespond): Record<string, string | string[]> {
   const plain: Record<string, string | string[]> = {};
   if (!isObject(headers)) return plain;
   const entries =
     typeof headers["forEach"] === "function" ? [...(headers as unknown as Iterable<[string, unknown]>)] : Object.entries(headers);
   for (const [name, value] of entries) {
     if (value === undefined || value === null) continue;
-    plain[checkedName(String(name))] = Array.isArray(value) ? value.map((one) => checkedValue(name, one)) : checkedValue(name, value);
+    plain[checkedName(String(name), call)] = Array.isArray(value)
+      ? value.map((one) => checkedValue(name, one, call))
+      : checkedValue(name, value, call);
   }
   return plain;
 }
 
-function checkedName(name: string): string {
+function checkedName(name: string, { code, to }: HeadersCall): string {
   if (/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name)) return name;
-  throw ruleTypeError("invalid_response", `the header name ${inspect(name).slice(0, 100)} given to respond() is not one that HTTP allows`);
+  throw ruleTypeError(code, `the header name ${inspect(name).slice(0, 100)} given to ${to} is not one that HTTP allows`);
 }
 
-function checkedValue(name: string, given: unknown): string {
+function checkedValue(name: string, given: unknown, { code, to }: HeadersCall): string {
   const value = String(given);
   if (!/[^\t\x20-\x7e\x80-\xff]/.test(value)) return value;
-  throw ruleTypeError(
-    "invalid_response",
-    `the value of the header '${name}' given to respond() has a character that HTTP does not allow there`,
-  );
+  throw ruleTypeError(code, `the value of the header '${name}' given to ${to} has a character that HTTP does not allow there`);
 }
 
 function utf8Length(text: string): number {

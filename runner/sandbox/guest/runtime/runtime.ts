@@ -1,4 +1,4 @@
-import { bindComponent } from "../component/bind.ts";
+import { bindComponent, type RunInputs } from "../component/bind.ts";
 import { endRun, on, post } from "./bridge.ts";
 import { type Fields, findComponent, isObject } from "../component/component.ts";
 import { configureComponent } from "../component/configure.ts";
@@ -9,6 +9,11 @@ import { completeEvent } from "../component/http-event.ts";
 import { describeOpenWork } from "./open-work.ts";
 import { beginRun } from "./still-running.ts";
 import { runTicks } from "../component/ticks.ts";
+import type * as action from "../action/action.ts";
+import type { ActionInputs } from "../action/action-inputs.ts";
+
+// Evaluated with the first run of an action.
+declare function require(path: "../action/action.ts"): typeof action;
 
 /** Bundles end with `__register(namespace)`, or when they throw with `__register(null, error)`; the host then asks for runs. One run at a time. */
 const maxResult = 64 * 1024;
@@ -33,17 +38,19 @@ Object.defineProperty(globalThis, "__register", {
 
 on("environment", (environment) => setEnvironment(environment as Record<string, string>));
 
-on("run", (entry, event, props, db, endpoint, additional, metadata) => {
+on("run", (entry, event, props, db, endpoint, additional, metadata, step) => {
   endRun();
   beginRun();
   // Every outcome is posted: a rejection cannot escape from here.
-  const given = [String(event), ...(metadata === undefined ? [] : [String(metadata)])];
-  void run(String(entry), given, {
+  const inputs = {
     props: parse(String(props)) as Fields,
     db: db as Record<string, Record<string, string>>,
     endpoint: endpoint as string | null,
     additional: parse(String(additional)) as Fields[],
-  });
+  };
+  if (step !== undefined) return void runAction(inputs, step as ActionInputs, String(props).includes("{{"));
+  const given = [String(event), ...(metadata === undefined ? [] : [String(metadata)])];
+  void run(String(entry), given, inputs);
 });
 
 on("configure", (call, props, endpoint, additional) => {
@@ -60,19 +67,39 @@ on("configure", (call, props, endpoint, additional) => {
 on("describe", () => post("described", describeComponent(component)));
 
 /** @param given JSON texts of the event, and of its metadata if another source emitted it */
-async function run(entry: string, given: readonly string[], inputs: Parameters<typeof bindComponent>[1]): Promise<void> {
+async function run(entry: string, given: readonly string[], inputs: RunInputs): Promise<void> {
   try {
     const definition = loaded();
     const bound = bindComponent(definition, inputs);
     const called = findEntry(definition, entry);
     const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, argumentsOf(given));
-    runTicks(); // Ticks queued by the run belong to it.
-    post("done", toResult(result));
-    await warnOfOpenWork();
+    await settle(result, toResult);
   } catch (error) {
     fail(error);
   }
   endRun();
+}
+
+/** Runs a step of a workflow. */
+async function runAction(inputs: RunInputs, step: ActionInputs, hasExpressions: boolean): Promise<void> {
+  try {
+    const definition = loaded();
+    const called = definition["run"];
+    if (typeof called !== "function") throw new TypeError("the action has no function 'run'");
+    const { actionResult, prepareAction } = require("../action/action.ts");
+    const { props, argument } = prepareAction(definition, inputs.props, step, hasExpressions);
+    const bound = bindComponent(definition, { ...inputs, props });
+    await settle(await Reflect.apply(called as (argument: unknown) => unknown, bound, [argument]), actionResult);
+  } catch (error) {
+    fail(error);
+  }
+  endRun();
+}
+
+async function settle(result: unknown, toText: (result: unknown) => string | null): Promise<void> {
+  runTicks(); // Ticks queued by the run belong to it.
+  post("done", toText(result));
+  await warnOfOpenWork();
 }
 
 /**
@@ -85,7 +112,7 @@ async function warnOfOpenWork(): Promise<void> {
   if (warning !== undefined) post("log", "console.warn", warning, now());
 }
 
-async function configure(call: Fields, inputs: Parameters<typeof bindComponent>[1]): Promise<void> {
+async function configure(call: Fields, inputs: RunInputs): Promise<void> {
   try {
     post("configured", await configureComponent(loaded(), call, inputs));
   } catch (error) {

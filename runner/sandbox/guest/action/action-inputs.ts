@@ -1,0 +1,9 @@
+/** What an action gets besides its props, see `ActionRequest` of the host. */
+export interface ActionInputs {
+  /** JSON texts. */
+  readonly steps: string;
+  readonly context: string;
+  readonly resumeUrl: string;
+  readonly cancelUrl: string;
+  readonly secretProps: readonly string[];
+}

@@ -1,0 +1,44 @@
+import type { Fields } from "../component/component.ts";
+import { completeEvent } from "../component/http-event.ts";
+import { ruleError } from "../runtime/errors.ts";
+import type { ActionInputs } from "./action-inputs.ts";
+import { type ActionHelper, actionHelper } from "./helper.ts";
+import { evaluateProps } from "./expressions.ts";
+
+export interface PreparedAction {
+  /** Values by name, expressions evaluated. */
+  readonly props: Fields;
+  /** Argument of `run`. */
+  readonly argument: { readonly steps: Fields; readonly $: ActionHelper };
+}
+
+/** Characters of JSON. */
+const maxResult = 4 * 1024 * 1024;
+const { parse, stringify } = JSON;
+
+/** @param hasExpressions whether a text in the props contains `{{` */
+export function prepareAction(definition: Fields, given: Fields, inputs: ActionInputs, hasExpressions: boolean): PreparedAction {
+  const steps = parse(inputs.steps) as Record<string, Fields>;
+  const { trigger } = steps;
+  if (trigger !== undefined) trigger["event"] = completeEvent(trigger["event"]);
+  const props = hasExpressions ? evaluateProps(definition, given, steps, inputs.secretProps) : given;
+  return { props, argument: { steps, $: actionHelper(inputs) } };
+}
+
+/** JSON text of the value that `run` returned; null if it returned nothing. A later step may need it, so it is never dropped. */
+export function actionResult(value: unknown): string | null {
+  if (value === undefined) return null;
+  let text: string | undefined;
+  try {
+    text = stringify(value) as string | undefined;
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw ruleError("result_not_json", `the value that run returned cannot be made JSON: ${why}`);
+  }
+  if (text === undefined) throw ruleError("result_not_json", `run returned a ${typeof value}, which JSON cannot hold`);
+  if (text.length <= maxResult) return text;
+  throw ruleError(
+    "result_too_large",
+    `the value that run returned has ${text.length} characters of JSON; the limit is ${maxResult}: return less, or store it and return where`,
+  );
+}

@@ -1,0 +1,99 @@
+import { type Fields, isObject, resolveProps } from "../component/component.ts";
+import { post } from "../runtime/bridge.ts";
+import { ruleError } from "../runtime/errors.ts";
+import { compileTemplate, type Template } from "./template.ts";
+
+/** Characters of JSON. */
+const maxInputs = 64 * 1024;
+const maxShown = 200;
+const { stringify, parse } = JSON;
+
+/**
+ * Props with the expressions in their texts evaluated, at any depth. Secret props and accounts are never looked into. What an expression
+ * gives is not looked into either: an event cannot bring expressions of its own.
+ */
+export function evaluateProps(definition: Fields, props: Fields, steps: Fields, secretProps: readonly string[]): Fields {
+  const secret = new Set(secretProps);
+  for (const [name, prop] of resolveProps(definition)) if (prop["type"] === "app" || prop["secret"] === true) secret.add(name);
+  const evaluated: Fields = {};
+  const values = Object.entries(props).map(([name, value]): [string, unknown] => {
+    const found = secret.has(name) ? value : evaluate(value, name, steps);
+    if (found !== value) evaluated[name] = found;
+    return [name, found];
+  });
+  post("inputs", inputsText(evaluated));
+  return Object.fromEntries(values);
+}
+
+/** The same value if it contains no expression. */
+function evaluate(value: unknown, path: string, steps: Fields): unknown {
+  if (typeof value === "string") return value.includes("{{") ? evaluateText(value, path, steps) : value;
+  if (!isObject(value)) return value;
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => evaluate(item, `${path}[${index}]`, steps));
+    return items.some((item, index) => item !== value[index]) ? items : value;
+  }
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, evaluate(item, `${path}.${key}`, steps)]);
+  return entries.some(([key, item]) => item !== value[key]) ? Object.fromEntries(entries) : value;
+}
+
+/** A text that is exactly one expression, spaces around it aside, has its value; otherwise values are inserted as text. */
+function evaluateText(text: string, path: string, steps: Fields): unknown {
+  const template = templateOf(text, path);
+  if (template.expressions.length === 0) return text;
+  const values = template.expressions.map(({ source, run }) => {
+    try {
+      const value = checked(run(steps));
+      return template.isWhole ? value : toText(value);
+    } catch (error) {
+      throw failure(path, source, error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+    }
+  });
+  if (template.isWhole) return values[0];
+  return template.texts.map((part, index) => (index === 0 ? part : `${String(values[index - 1])}${part}`)).join("");
+}
+
+/** Compiled texts of this context: its workflow evaluates the same ones in each run. */
+const templates = new Map<string, Template>();
+const maxTemplates = 1_000;
+
+function templateOf(text: string, path: string): Template {
+  const known = templates.get(text);
+  if (known !== undefined) return known;
+  const template = compileTemplate(text);
+  if ("problem" in template) throw failure(path, template.source, template.problem);
+  if (templates.size >= maxTemplates) templates.clear();
+  templates.set(text, template);
+  return template;
+}
+
+function checked(value: unknown): unknown {
+  if (typeof value === "function" || typeof value === "symbol" || typeof value === "bigint")
+    throw new TypeError(`its value is a ${typeof value}, which JSON cannot hold`);
+  if (isObject(value) && typeof value["then"] === "function") throw new TypeError("its value is a promise: expressions cannot wait");
+  return value;
+}
+
+/** Objects as JSON; a date as its text. */
+function toText(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (!isObject(value)) return String(value);
+  const text = (stringify(value) as string | undefined) ?? "";
+  return text.startsWith('"') ? (parse(text) as string) : text;
+}
+
+/** Null if no prop contains an expression, or if the values are too large to be shown. */
+function inputsText(evaluated: Fields): string | null {
+  if (Object.keys(evaluated).length === 0) return null;
+  try {
+    const text = stringify(evaluated);
+    return text.length > maxInputs ? null : text;
+  } catch {
+    return null;
+  }
+}
+
+function failure(path: string, source: string, problem: string): Error {
+  const shown = source.length > maxShown ? `${source.slice(0, maxShown)}…` : source;
+  return ruleError("expression_failed", `prop '${path.slice(0, maxShown)}': the expression {{${shown}}} failed: ${problem}`);
+}
