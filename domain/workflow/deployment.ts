@@ -58,6 +58,8 @@ export interface WorkflowSettings {
   readonly queueSize: number | null;
   /** True: runs one at a time, in the order in which their events were stored. */
   readonly ordered: boolean;
+  /** False: its owner gets no mail about its errors. The runner copies it into commits with an error. */
+  readonly errorMails?: boolean;
 }
 
 export const defaultWorkflowSettings: WorkflowSettings = { concurrency: null, throttle: null, queueSize: null, ordered: false };

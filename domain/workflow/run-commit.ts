@@ -25,6 +25,10 @@ export interface WorkflowProgress {
   readonly event?: string;
   /** The emitted event that started the run; absent for other triggers. */
   readonly cause?: { readonly emitter: string; readonly emitId: string };
+  /** In a commit that fails the run: the name of the workflow, for the mail about the error. */
+  readonly name?: string;
+  /** In a commit that fails the run: false if the workflow's settings refuse mails about errors. */
+  readonly errorMails?: false;
   /** In the commit that ends the run: what is to be sent. Events are in `events`. */
   readonly sends?: readonly CommittedSend[];
 }
