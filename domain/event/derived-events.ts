@@ -11,7 +11,7 @@ export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "p
 type Failed = Pick<Commit, "source" | "owner" | "deployment"> & {
   readonly run: Pick<Commit["run"], "id" | "trigger" | "startedAt" | "durationMs" | "received">;
   /** Of a workflow: the step that failed. */
-  readonly workflow?: { readonly step?: Pick<CommittedStep, "id"> };
+  readonly workflow?: { readonly step?: Pick<CommittedStep, "id" | "startedAt" | "durationMs"> };
 };
 
 /** What an error event says about where the error happened. */
@@ -35,12 +35,23 @@ export interface ErrorContext {
  * large to keep.
  */
 export function errorEvent({ run, source, deployment, owner, workflow }: Failed, error: RunError): DerivedEvent {
-  const ts = run.startedAt + Math.round(run.durationMs);
+  const ts = endOf({ run, workflow });
   const step = workflow?.step === undefined ? {} : { step: workflow.step.id };
   const context = { id: run.id, at: ts, emitter: source, owner, deployment, trigger: run.trigger, ...step };
   const payload = JSON.stringify(errorData(context, error, originalEvent(run.received)));
   // Named after the run, so that a repeated delivery has the same id: run ids are unique, and a run fails once.
   return { emitId: `${run.id}e`, channel: "$errors", ts, payload };
+}
+
+/** Epoch ms at which the run of a source ended, or the step of a workflow. */
+export function endOf({ run, workflow }: Ended): number {
+  const { startedAt, durationMs } = workflow?.step ?? run;
+  return startedAt + Math.round(durationMs);
+}
+
+interface Ended {
+  readonly run: Pick<Commit["run"], "startedAt" | "durationMs">;
+  readonly workflow?: { readonly step?: Pick<CommittedStep, "startedAt" | "durationMs"> } | undefined;
 }
 
 /**

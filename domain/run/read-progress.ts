@@ -17,7 +17,7 @@ const step = z.looseObject({
   id: z.string().regex(/^c_[0-9a-z]{1,57}$/),
   name: stepName,
   index: z.int().min(0).max(maxSteps),
-  attempt: z.int().min(1),
+  attempt: z.int().min(1).max(1e9),
   startedAt: time,
   durationMs,
   cpuMs: durationMs,

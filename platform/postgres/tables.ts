@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
+import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
 /** The schema after all migrations; maintained by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
 export interface Tables {
@@ -24,6 +25,8 @@ export interface Tables {
   readonly runs: RunTable;
   readonly logs: LogTable;
   readonly ticks: TickTable;
+  readonly workflow_runs: WorkflowRunTable;
+  readonly workflow_steps: WorkflowStepTable;
   readonly attempts: AttemptTable;
   readonly dead_letters: DeadLetterTable;
   readonly failing_endpoints: FailingEndpointTable;

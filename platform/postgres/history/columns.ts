@@ -14,6 +14,13 @@ export function integerColumn<Row>(rows: readonly Row[], value: (row: Row) => nu
   return rows.map((row) => integer(value(row)));
 }
 
+export function optionalIntegerColumn<Row>(rows: readonly Row[], value: (row: Row) => number | null): (number | null)[] {
+  return rows.map((row) => {
+    const number = value(row);
+    return number === null ? null : integer(number);
+  });
+}
+
 /** Text of user code may contain U+0000, which Postgres cannot store; one such event must not stop the history of all. */
 export function plain(text: string): string {
   return text.includes("\0") ? text.replaceAll("\0", "\uFFFD") : text;

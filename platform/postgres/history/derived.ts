@@ -1,11 +1,13 @@
 import { sql, type Kysely } from "kysely";
 import type { StoredEvent as ListedEvent, TimeRange } from "../../../api/ports.ts";
 import { errorEvent, logEvent, type DerivedEvent } from "../../../domain/event/derived-events.ts";
+import { isId } from "../../../domain/ids.ts";
 import { pageOf, type PageRequest } from "../../../domain/page.ts";
 import type { Tables } from "../tables.ts";
 import type { StoredPage } from "./events.ts";
 import type { Kept } from "./kept.ts";
 import { logFrom, runFrom } from "./runs.ts";
+import { listWorkflowErrors } from "./workflows/runs.ts";
 
 export type DerivedChannel = "$errors" | "$logs";
 
@@ -22,7 +24,9 @@ export async function pageDerived(
   kept: Kept,
 ): Promise<StoredPage<ListedEvent>> {
   const { sinceMs = -Infinity, untilMs = Infinity } = page;
-  const all = channel === "$errors" ? await listErrors(db, source, kept.runs) : await listLines(db, source, kept.logs);
+  const errors = (): Promise<readonly ListedEvent[]> =>
+    isId("workflow", source) ? listErrorsOfWorkflow(db, source, kept.runs) : listErrors(db, source, kept.runs);
+  const all = channel === "$errors" ? await errors() : await listLines(db, source, kept.logs);
   const items = all.filter(({ indexedAtMs }) => sinceMs <= indexedAtMs && indexedAtMs <= untilMs);
   return { items: pageOf(items, ({ id }) => id, page), total: items.length };
 }
@@ -37,6 +41,9 @@ async function listErrors(db: Kysely<Tables>, source: string, keep: number): Pro
     return run.error === null ? [] : [listed(errorEvent({ run, source, owner, deployment }, run.error), n)];
   });
 }
+
+const listErrorsOfWorkflow = async (db: Kysely<Tables>, workflow: string, keep: number): Promise<readonly ListedEvent[]> =>
+  (await listWorkflowErrors(db, workflow, keep)).map(({ n, event }) => listed(event, n));
 
 async function listLines(db: Kysely<Tables>, source: string, keep: number): Promise<readonly ListedEvent[]> {
   const { rows } = await sql<{ n: number; run: string; record: string; place: number | null }>`

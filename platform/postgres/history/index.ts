@@ -2,6 +2,8 @@ import { sql } from "kysely";
 import { partitionCount } from "../../../domain/subjects.ts";
 import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import type { PageRequest } from "../../../domain/page.ts";
+import type { RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
+import type { RunStatus } from "../../../domain/workflow/run-state.ts";
 import type { Tick } from "../../../domain/schedule/ticks.ts";
 import type { EventDeletion, TimeRange } from "../../../api/ports.ts";
 import type { Database } from "../connection.ts";
@@ -14,6 +16,8 @@ import { addPositions, partitionOfCommit, recordBatch, type ExpectedPositions, t
 import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./runs.ts";
 import { deleteScheduled, emitScheduled, findScheduled, pageScheduled } from "./scheduled.ts";
 import { pageTicks } from "./ticks.ts";
+import { changesRuns, pruneAttempts, pruneRuns } from "./workflows/prune.ts";
+import { findWorkflowRun, pageWorkflowRuns, runsOfEvent } from "./workflows/runs.ts";
 
 export type {
   EventFilter,
@@ -80,10 +84,19 @@ export interface History {
   /** Oldest first, at most as many as are stored. */
   lastLogs(source: string, limit?: number): Promise<readonly StoredLog[]>;
 
+  /** Runs of a workflow, newest first; those of a status, or all. @throws InvalidInput when the cursor's run is no longer stored */
+  pageWorkflowRuns(workflow: string, page: PageRequest & { readonly status?: RunStatus }): Promise<StoredPage<RecordedWorkflowRun>>;
+  findWorkflowRun(workflow: string, id: string): Promise<WorkflowRunDetails | undefined>;
+  /** Runs that an emitted event started in workflows of these owners, newest first. */
+  runsOfEvent(
+    event: { readonly emitter: string; readonly emitId: string },
+    owners: readonly string[],
+  ): Promise<readonly RecordedWorkflowRun[]>;
+
   /** Runs and run time of the days from `fromMs` to before `untilMs`, both midnight UTC; of one day without `untilMs`. */
   readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
 
-  /** Deletes its history, and ignores its commits that arrive later. Idempotent. */
+  /** Deletes the history of a source or workflow, and ignores its commits that arrive later. Idempotent. */
   deleteSource(source: string): Promise<void>;
   /** Call it every few hours: deletes records of deleted sources and events, and usage older than 40 days. */
   sweep(): Promise<void>;
@@ -103,6 +116,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
     logs: createPruneCounter(kept.logs),
     runs: createPruneCounter(kept.runs),
     ticks: createPruneCounter(kept.ticks),
+    workflowRuns: createPruneCounter(kept.runs),
   };
 
   async function pruneAfter(batch: readonly SequencedCommit[]): Promise<void> {
@@ -110,8 +124,11 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
       batch.flatMap(({ commit }) => Array.from({ length: count(commit) }, () => commit.source));
     await prune(db, shapes.events, counters.events.due(keysOf(({ events }) => events.length)), kept.events);
     await prune(db, shapes.logs, counters.logs.due(keysOf(({ logs }) => logs.length)), kept.logs);
-    await prune(db, shapes.runs, counters.runs.due(keysOf(() => 1)), kept.runs);
+    await prune(db, shapes.runs, counters.runs.due(keysOf(({ workflow }) => (workflow === undefined ? 1 : 0))), kept.runs);
     await prune(db, shapes.ticks, counters.ticks.due(keysOf(ticksIn)), kept.ticks);
+    const changed = keysOf(({ workflow }) => (workflow !== undefined && changesRuns(workflow) ? 1 : 0));
+    await pruneRuns(db, counters.workflowRuns.due(changed), kept);
+    await pruneAttempts(db, batch, kept);
   }
 
   return {
@@ -157,6 +174,9 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
     pageTicks: (source, page) => pageTicks(db, source, page, kept.ticks),
     findRun: (source, id) => findRun(db, source, id),
     lastLogs: (source, limit = kept.logs) => lastLogs(db, source, Math.min(limit, kept.logs)),
+    pageWorkflowRuns: (workflow, page) => pageWorkflowRuns(db, workflow, page),
+    findWorkflowRun: (workflow, id) => findWorkflowRun(db, workflow, id),
+    runsOfEvent: (event, owners) => runsOfEvent(db, { ...event, owners }, kept.runs),
     async readUsage(owner, fromMs, untilMs = fromMs + 1) {
       const { rows } = await sql<{ runs: number; compute_ms: number }>`
         select coalesce(sum(runs), 0)::bigint as runs, coalesce(sum(compute_ms), 0)::bigint as compute_ms from usage
@@ -187,11 +207,13 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
       ended_scheduled as (delete from scheduled_events using ended where scheduled_events.source = ended.source),
       ended_deletions as (delete from event_deletions using ended where event_deletions.source = ended.source),
       ended_ticks as (delete from ticks using ended where ticks.source = ended.source),
+      ended_workflow_runs as (delete from workflow_runs using ended where workflow_runs.workflow = ended.source),
+      ended_workflow_steps as (delete from workflow_steps using ended where workflow_steps.workflow = ended.source),
       ended_runs as (delete from runs using ended where runs.source = ended.source)
       delete from logs using ended where logs.source = ended.source`.execute(db);
   }
 }
 
-/** Number of tick rows of a commit. */
+/** Maximum tick rows of a commit. */
 const ticksIn = ({ run: { dueAt, skippedTicks = [] } }: SequencedCommit["commit"]): number =>
   skippedTicks.length + (dueAt === undefined ? 0 : 1);

@@ -7,10 +7,14 @@ export interface Kept {
   readonly logs: number;
   readonly runs: number;
   readonly ticks: number;
+  /** Runs of a workflow that are running or suspended. Of those that have ended, `runs` of each status are kept. */
+  readonly unendedRuns: number;
+  /** Attempts of steps of one run of a workflow. */
+  readonly attempts: number;
 }
 
 /** 100 events and 100 log lines, like the known service. */
-export const defaultKept: Kept = { events: 100, logs: 100, runs: 100, ticks: 100 };
+export const defaultKept: Kept = { events: 100, logs: 100, runs: 100, ticks: 100, unendedRuns: 10_000, attempts: 1_000 };
 
 /**
  * Counts writes per key and returns the keys to prune, so that a table has at most twice the kept rows, and an insert costs a constant

@@ -1,4 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
+import { logPlace } from "../../../domain/event/derived-events.ts";
 import type { Commit, CommittedEvent } from "../../../domain/run/commit.ts";
 import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
 import type { LogRecord } from "../../../domain/invocation/invocation.ts";
@@ -10,6 +11,7 @@ import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts"
 import type { Kept } from "./kept.ts";
 import { insertScheduled, scheduledRows } from "./scheduled.ts";
 import { insertTicks, tickRows } from "./ticks.ts";
+import { computeMsOf, insertSteps, upsertRuns, workflowRunRows, workflowStepRows } from "./workflows/record.ts";
 
 /** A commit with its sequence in the stream. */
 export interface SequencedCommit {
@@ -25,7 +27,7 @@ interface EventRow extends SequencedCommit {
 }
 interface LogRow extends SequencedCommit {
   readonly log: LogRecord;
-  /** Index among the lines of its run. */
+  /** See `logPlace`. */
   readonly place: number;
 }
 
@@ -70,9 +72,10 @@ export async function recordBatch(
     live as (
       select commit_seq from unrecorded where not exists (select 1 from ended_sources where ended_sources.source = unrecorded.source)
     ),
+    ${recordWorkflows(batch)}
     new_events as (${insertEvents(lastOfEach(batch.flatMap(eventRows), sourceOf, kept.events))}),
     new_scheduled as (${insertScheduled(batch.flatMap(scheduledRows))}),
-    new_runs as (${insertRuns(lastOfEach(batch.map(runRow), sourceOf, kept.runs))}),
+    new_runs as (${insertRuns(lastOfEach(batch.flatMap(runRows), sourceOf, kept.runs))}),
     new_logs as (${insertLogs(lastOfEach(batch.flatMap(logRows), sourceOf, kept.logs))}),
     new_ticks as (${insertTicks(lastOfEach(batch.flatMap(tickRows), sourceOf, kept.ticks))}),
     new_usage as (${addUsage(batch)}),
@@ -114,17 +117,22 @@ function eventRows({ seq, commit }: SequencedCommit): EventRow[] {
 }
 
 function logRows({ seq, commit }: SequencedCommit): LogRow[] {
-  return commit.logs.map((log, place) => ({ seq, commit, log, place }));
+  return commit.logs.map((log, index) => ({ seq, commit, log, place: logPlace(commit, index) }));
 }
 
-function runRow({ seq, commit }: SequencedCommit): RunRow {
-  const { source, error } = commit;
+/** Runs of sources. Those of workflows have tables of their own. */
+function runRows({ seq, commit }: SequencedCommit): RunRow[] {
+  const { source, error, workflow } = commit;
+  if (workflow !== undefined) return [];
   const { skippedTicks: _, ...run } = commit.run; // Stored with the ticks.
-  return {
-    seq,
-    commit,
-    summary: JSON.stringify({ ...run, source, error, eventIds: commit.events.map(({ id }) => id) }),
-  };
+  return [{ seq, commit, summary: JSON.stringify({ ...run, source, error, eventIds: commit.events.map(({ id }) => id) }) }];
+}
+
+/** The part of the statement for workflows; nothing in a batch without any, which is most of them. */
+function recordWorkflows(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
+  const rows = batch.flatMap(workflowRunRows);
+  if (rows.length === 0) return sql``;
+  return sql`new_workflow_runs as (${upsertRuns(rows)}), new_workflow_steps as (${insertSteps(rows.flatMap(workflowStepRows))}),`;
 }
 
 function insertEvents(rows: readonly EventRow[]): RawBuilder<unknown> {
@@ -169,16 +177,23 @@ function insertLogs(rows: readonly LogRow[]): RawBuilder<unknown> {
     order by row.line`;
 }
 
-/** Runs of a deleted source also count as usage, although nothing else of them is stored. */
+/**
+ * Runs of a deleted source also count as usage, although nothing else of them is stored. A run of a workflow counts with its first commit,
+ * and each commit adds the time of its step.
+ */
 function addUsage(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
+  const runs = ({ commit: { workflow } }: SequencedCommit): number => (workflow === undefined || workflow.number === 1 ? 1 : 0);
+  const startedAt = ({ commit: { run, workflow } }: SequencedCommit): number => workflow?.step?.startedAt ?? run.startedAt;
+  const computeMs = ({ commit: { run, workflow } }: SequencedCommit): number =>
+    workflow === undefined ? Math.max(0, run.durationMs) : computeMsOf(workflow);
   return sql`
     insert into usage (owner, day_ms, runs, compute_ms)
-    select row.owner, row.day_ms, count(*), sum(row.compute_ms)
+    select row.owner, row.day_ms, sum(row.runs), sum(row.compute_ms)
     from unnest(
       ${batch.map(({ seq }) => seq)}::bigint[], ${column(batch, ({ commit }) => commit.owner)}::text[],
-      ${integerColumn(batch, ({ commit }) => dayOf(commit.run.startedAt).startMs)}::bigint[],
-      ${integerColumn(batch, ({ commit }) => Math.max(0, commit.run.durationMs))}::bigint[]
-    ) as row (commit_seq, owner, day_ms, compute_ms)
+      ${integerColumn(batch, (each) => dayOf(startedAt(each)).startMs)}::bigint[], ${integerColumn(batch, runs)}::bigint[],
+      ${integerColumn(batch, computeMs)}::bigint[]
+    ) as row (commit_seq, owner, day_ms, runs, compute_ms)
     where row.commit_seq in (select commit_seq from unrecorded)
     group by row.owner, row.day_ms
     -- Recorders of other partitions count for the same owners: in one order they cannot block each other.

@@ -21,8 +21,9 @@ export interface TickRow extends Sequenced {
 /** Event ids have 15 digits for the time. Runners execute user code and may forge others. */
 const isTime = (ms: number): boolean => ms >= 0 && ms < 1e15;
 
-/** Ticks reported by a commit, in order of due time. */
+/** Ticks reported by a commit, in order of due time. All commits of a workflow run are those of one tick. */
 export function tickRows({ seq, commit }: Sequenced): TickRow[] {
+  if (commit.workflow !== undefined && commit.workflow.number > 1) return [];
   const { trigger, dueAt, skippedTicks = [] } = commit.run;
   const skipped = skippedTicks.map((due): TickRow => ({ seq, commit, dueAt: due, isRun: false }));
   const ran = trigger === "timer" && dueAt !== undefined ? [{ seq, commit, dueAt, isRun: true }] : [];

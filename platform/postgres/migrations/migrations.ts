@@ -5,6 +5,7 @@ import { retry } from "../../../domain/retry.ts";
 import { asUnavailable } from "../failures.ts";
 import { firstMigrations, statements } from "./first-migrations.ts";
 import { partitionHistory } from "../history/partitions.ts";
+import { workflowRunTables } from "./workflow-runs.ts";
 import { countResources } from "../resources/counts.ts";
 import { keepSourceFacts } from "../resources/source-facts.ts";
 import type { Tables } from "../tables.ts";
@@ -116,6 +117,7 @@ export const migrations: Record<string, Migration> = {
   "2026-12-01-recorder-partitions": statements`
     create table recorder_partitions (stream text, partition integer, seq bigint not null, primary key (stream, partition)) with (fillfactor = 10);
   `,
+  "2026-12-02-workflow-runs": workflowRunTables,
 };
 
 /**

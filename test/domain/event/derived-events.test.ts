@@ -37,10 +37,10 @@ it("an error event has every field that clients read", () => {
 });
 
 it("the error event of a workflow names the step that failed as cellId", () => {
-  const workflow = { step: { id: "c_second" } };
+  const workflow = { step: { id: "c_second", startedAt: run.startedAt + 60_000, durationMs: 5 } };
   expect(dataOf({ ...failed, source: "p_abc", workflow }, { name: "Error", message: "no" })).toMatchObject({
     original_context: { id: "r_1", workflow_id: "p_abc" },
-    error: { cellId: "c_second" },
+    error: { cellId: "c_second", ts: "2023-11-14T22:14:20.005Z" },
   });
   expect(dataOf({ ...failed, source: "p_abc", workflow: {} }, { name: "Error", message: "no" })).toMatchObject({
     error: { cellId: "c_abc" },

@@ -58,6 +58,7 @@ describe("refuses the commit of a workflow", () => {
     ["a step whose name is no identifier", { step: committedStep({ name: "a b" }) }],
     ["a step with an unknown outcome", { step: { ...committedStep(), outcome: "done" } }],
     ["a step with inputs of more than 64 KiB", { step: committedStep({ inputs: "x".repeat(65_537) }) }],
+    ["a step with an attempt that Postgres cannot store", { step: committedStep({ attempt: 2 ** 31 }) }],
     ["a step with a negative duration", { step: committedStep({ durationMs: -1 }) }],
     ["a step with exports that are an object", { step: { ...committedStep(), exports: {} } }],
     ["a step whose error is a string", { step: { ...committedStep(), error: "no" } }],

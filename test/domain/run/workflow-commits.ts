@@ -7,7 +7,7 @@ import { stepId } from "../../../domain/workflow/step-id.ts";
 
 export const workflow = "p_shop";
 export const owner = "u_1";
-const began = 1_700_000_000_000;
+export const began = 1_700_000_000_000;
 
 /** A step that ran for 20 ms, a second after the run began for each step before it. */
 export function committedStep(given: Partial<CommittedStep> = {}): CommittedStep {

@@ -1,0 +1,149 @@
+import { sql, type RawBuilder } from "kysely";
+import { endOf } from "../../../../domain/event/derived-events.ts";
+import type { Commit } from "../../../../domain/run/commit.ts";
+import type { LogRecord, RunError } from "../../../../domain/run/run-products.ts";
+import type { CommittedStep, WorkflowProgress } from "../../../../domain/workflow/run-commit.ts";
+import { hasEnded } from "../../../../domain/workflow/run-state.ts";
+import { column, integerColumn, optionalColumn, optionalIntegerColumn } from "../columns.ts";
+
+interface Sequenced {
+  readonly seq: number;
+  readonly commit: Commit;
+}
+interface RunRow extends Sequenced {
+  readonly progress: WorkflowProgress;
+}
+interface StepRow extends RunRow {
+  readonly step: CommittedStep;
+}
+
+/** Maximum characters of a text that is stored with a run: exports, the lines of a step's log. */
+const maxText = 65_536;
+const maxErrorText = 16_384;
+const maxReason = 4_096;
+
+export const workflowRunRows = ({ seq, commit }: Sequenced): RunRow[] =>
+  commit.workflow === undefined ? [] : [{ seq, commit, progress: commit.workflow }];
+
+export const workflowStepRows = (row: RunRow): StepRow[] => (row.progress.step === undefined ? [] : [{ ...row, step: row.progress.step }]);
+
+/** Wall time of the commit's step. Waiting between steps costs nothing. */
+export const computeMsOf = ({ step }: WorkflowProgress): number => step?.durationMs ?? 0;
+
+/** Columns that the commit with the highest number decides. */
+const latest = ["number", "deployment", "status", "ended_ms", "resume_at_ms", "reason", "failed_step", "error"];
+
+/**
+ * For commits in `live`. The commits of a batch that belong to one run become one row. Its columns follow from the commit numbers, so the
+ * order in which commits are recorded does not matter.
+ */
+export function upsertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
+  const takeLatest = latest.map(
+    (name) =>
+      sql`${sql.ref(name)} = case when excluded.number > workflow_runs.number then ${sql.ref(`excluded.${name}`)} else ${sql.ref(`workflow_runs.${name}`)} end`,
+  );
+  return sql`
+    insert into workflow_runs (workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
+      compute_ms, cause_emitter, cause_emit_id, reason, event, failed_step, error)
+    select workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
+      compute_ms, cause_emitter, cause_emit_id, reason, event, failed_step, error
+    from (
+      select distinct on (workflow, id) workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count,
+        max(steps_done) over run as steps_done, sum(compute_ms) over run as compute_ms, max(cause_emitter) over run as cause_emitter,
+        max(cause_emit_id) over run as cause_emit_id, reason, max(event) over run as event, failed_step, error, min(commit_seq) over run as first_seq
+      from ${given(rows)} where commit_seq in (select commit_seq from live)
+      window run as (partition by workflow, id)
+      order by workflow, id, number desc, commit_seq desc
+    ) run order by first_seq
+    on conflict (workflow, id) do update set ${sql.join(takeLatest)},
+      started_ms = least(workflow_runs.started_ms, excluded.started_ms), steps_done = greatest(workflow_runs.steps_done, excluded.steps_done),
+      compute_ms = workflow_runs.compute_ms + excluded.compute_ms, event = coalesce(workflow_runs.event, excluded.event),
+      cause_emitter = coalesce(workflow_runs.cause_emitter, excluded.cause_emitter),
+      cause_emit_id = coalesce(workflow_runs.cause_emit_id, excluded.cause_emit_id)`;
+}
+
+function given(rows: readonly RunRow[]): RawBuilder<unknown> {
+  const own = (value: (row: RunRow) => string): string[] => column(rows, value);
+  return sql`
+    unnest(
+      ${rows.map(({ seq }) => seq)}::bigint[], ${own(({ commit }) => commit.source)}::text[], ${own(({ commit }) => commit.run.id)}::text[],
+      ${rows.map(({ progress }) => progress.number)}::integer[], ${own(({ commit }) => commit.owner)}::text[],
+      ${own(({ commit }) => commit.deployment)}::text[], ${own(({ commit }) => commit.run.trigger)}::text[],
+      ${own(({ progress }) => progress.status)}::text[], ${integerColumn(rows, ({ progress }) => progress.startedAt)}::bigint[],
+      ${optionalIntegerColumn(rows, ({ commit, progress }) => (hasEnded(progress.status) ? endOf(commit) : null))}::bigint[],
+      ${optionalIntegerColumn(rows, ({ progress }) => progress.resumeAt ?? null)}::bigint[],
+      ${rows.map(({ progress }) => progress.stepCount)}::integer[], ${rows.map(({ progress }) => stepsDone(progress))}::integer[],
+      ${integerColumn(rows, ({ progress }) => computeMsOf(progress))}::bigint[],
+      ${optionalColumn(rows, ({ progress }) => progress.cause?.emitter ?? null)}::text[],
+      ${optionalColumn(rows, ({ progress }) => progress.cause?.emitId ?? null)}::text[],
+      ${optionalColumn(rows, ({ progress }) => progress.reason?.slice(0, maxReason) ?? null)}::text[],
+      ${optionalColumn(rows, eventOf)}::text[], ${optionalColumn(rows, failedStep)}::text[],
+      ${optionalColumn(rows, ({ commit }) => errorText(commit.error))}::text[]
+    ) as row (commit_seq, workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
+      compute_ms, cause_emitter, cause_emit_id, reason, event, failed_step, error)`;
+}
+
+/** The first commit has it, and so has the one that fails the run. */
+function eventOf({ progress, commit }: RunRow): string | null {
+  const event = progress.event ?? commit.run.received;
+  return event === undefined || event.length > maxText ? null : event;
+}
+
+const failedStep = ({ commit, progress }: RunRow): string | null => (commit.error === null ? null : (progress.step?.id ?? null));
+
+/** Number of steps that need not run again. */
+function stepsDone({ step, status }: WorkflowProgress): number {
+  if (step === undefined) return 0;
+  const continues = step.outcome !== "retried" && step.outcome !== "rerun" && status !== "failed";
+  return continues ? step.index + 1 : step.index;
+}
+
+/** For commits in `live`. */
+export function insertSteps(rows: readonly StepRow[]): RawBuilder<unknown> {
+  const own = (value: (row: StepRow) => string): string[] => column(rows, value);
+  return sql`
+    insert into workflow_steps (workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs)
+    select row.workflow, row.run, row.number, row.step, row.name, row.place, row.attempt, row.started_ms, row.duration_ms, row.cpu_ms, row.outcome,
+      row.inputs, row.exports, row.error, row.logs
+    from unnest(
+      ${rows.map(({ seq }) => seq)}::bigint[], ${own(({ commit }) => commit.source)}::text[], ${own(({ commit }) => commit.run.id)}::text[],
+      ${rows.map(({ progress }) => progress.number)}::integer[], ${own(({ step }) => step.id)}::text[], ${own(({ step }) => step.name)}::text[],
+      ${rows.map(({ step }) => step.index)}::integer[], ${rows.map(({ step }) => step.attempt)}::integer[],
+      ${integerColumn(rows, ({ step }) => step.startedAt)}::bigint[], ${rows.map(({ step }) => step.durationMs)}::double precision[],
+      ${rows.map(({ step }) => step.cpuMs)}::double precision[], ${own(({ step }) => step.outcome)}::text[],
+      ${optionalColumn(rows, ({ step }) => step.inputs)}::text[], ${own(({ step }) => exportsText(step.exports))}::text[],
+      ${optionalColumn(rows, ({ step }) => errorText(step.error))}::text[], ${own(({ commit }) => logsText(commit.logs))}::text[]
+    ) as row (commit_seq, workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs)
+    where row.commit_seq in (select commit_seq from live)
+    on conflict do nothing`;
+}
+
+/** Large exports are replaced by their beginning: the run's state has them, while the run needs them. */
+const exportsText = (text: string): string =>
+  text.length <= maxText ? text : JSON.stringify({ $truncated: { characters: text.length, start: text.slice(0, 1_024) } });
+
+function errorText(error: RunError | null): string | null {
+  if (error === null) return null;
+  const { name, message, stack, code } = error;
+  const cut = (text: string | undefined): string | undefined => text?.slice(0, maxErrorText);
+  return JSON.stringify({ name: cut(name), message: cut(message), stack: cut(stack), code });
+}
+
+/** The last lines, as many as fit. */
+function logsText(logs: readonly LogRecord[]): string {
+  const kept: string[] = [];
+  let characters = 0;
+  for (const record of logs.toReversed()) {
+    const text = JSON.stringify(record);
+    characters += text.length + 1;
+    if (characters > maxText) break;
+    kept.push(text);
+  }
+  const missing = logs.length - kept.length;
+  const note = {
+    k: "console.warn",
+    ts: logs[0]?.ts ?? 0,
+    msg: `${missing} earlier lines of this step are not stored: there were too many`,
+  };
+  return `[${[...(missing === 0 ? [] : [JSON.stringify(note)]), ...kept.reverse()].join(",")}]`;
+}
