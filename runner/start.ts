@@ -7,14 +7,17 @@ import { withStandby } from "./intake/standby.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import { DeploymentCache } from "./run/deployment-cache.ts";
 import { handleInvocation, type RunContext } from "./run/handle-invocation.ts";
-import { limitKills } from "./run/kill-limit.ts";
+import { killsOfCalls, killsOfWorkflows, limitKills } from "./run/kill-limit.ts";
 import { meterSandbox } from "./run/metered-sandbox.ts";
 import { Backlog } from "./schedule/backlog.ts";
 import { BlockedOwners } from "./schedule/blocked-owners.ts";
 import { OwnerValueCache } from "./schedule/owner-value-cache.ts";
+import { RunLimits } from "./schedule/run-limits.ts";
 import { schedulerLimits } from "./schedule/scheduler.ts";
 import { SourceQueues, type InvocationRunner } from "./schedule/source-queues.ts";
 import { runSpeculatively } from "./schedule/speculative-runs.ts";
+import { IsolateSlots } from "./workflow/isolate-slots.ts";
+import { ResumeUrls } from "./workflow/resume-urls.ts";
 
 const defaultLimits = schedulerLimits(2, 100);
 /** Maximum bytes of all queued invocations. A pod of 3 GB has room for them beside its isolates. */
@@ -102,6 +105,7 @@ function createQueues(config: RunnerConfig, ports: RunnerPorts, { deployments, w
     limits: config.limits ?? defaultLimits,
     now,
     weightOf: (owner) => weights.get(owner),
+    runLimits: new RunLimits((workflow) => deployments.settingsOf(workflow), now),
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
       blockedOwners.whenLoaded(configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source)),
     refuse: ({ answerTo }, owner) => {
@@ -114,9 +118,10 @@ function createQueues(config: RunnerConfig, ports: RunnerPorts, { deployments, w
 /** Runs invocations in a metered sandbox, which reports costs to the queues, and commits them within the owners' budgets. */
 function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts: Parts, queues: SourceQueues): InvocationRunner {
   const { clock, metrics } = ports;
+  const slots = new IsolateSlots();
   const sandbox = meterSandbox(ports.sandbox, {
     onCost: (owner, costMs) => queues.charge(owner, costMs),
-    onPause: (source) => queues.waitsForIo(source),
+    onPause: (isolate) => queues.waitsForIo(slots.queueOf(isolate)),
     onEnd: (outcome, durationMs) => metrics?.ran(outcome, durationMs),
   });
   const commits = limitLargeCommits(parts.blockedOwners.counting(ports.commits), {
@@ -124,7 +129,12 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
     after: (ms, action) => void setTimeout(action, ms),
   });
   const runPorts = { ...ports, sandbox, commits };
-  const context: RunContext = { deployments: parts.deployments, commits: parts.commits, callSandbox: limitKills(sandbox, clock) };
+  const context: RunContext = {
+    deployments: parts.deployments,
+    commits: parts.commits,
+    callSandbox: limitKills(sandbox, clock, killsOfCalls),
+    workflows: { slots, urls: new ResumeUrls(ports.secrets), sandbox: limitKills(sandbox, clock, killsOfWorkflows) },
+  };
   return {
     handle: (received) => {
       metrics?.waited(Math.max(0, clock.now() - received.storedAt));

@@ -2,10 +2,12 @@ import { partitionCount } from "../subjects.ts";
 
 /**
  * The partition of an id within its pool: 0 to 15, the same for the life of an installation. FNV-1a (32 bits) over the characters, then
- * MurmurHash3's final mix, because the low bits of FNV alone are poor for ids that differ at the end.
+ * MurmurHash3's final mix, because the low bits of FNV alone are poor for ids that differ at the end. A run of a workflow, `p_a.r_b`, is in
+ * the partition of the workflow.
  */
 export function partitionOf(id: string): number {
-  return hash(id) % partitionCount;
+  const end = id.indexOf(".");
+  return hash(end < 0 ? id : id.slice(0, end)) % partitionCount;
 }
 
 /** Maximum delivered messages of a partition that are not acked: the full backlogs of eight owners (domain/limits/admission.ts). */

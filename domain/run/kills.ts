@@ -65,3 +65,14 @@ export function callsRefusedError(until: number): RunError {
       ` no more are made until ${new Date(until).toISOString()}. Fix the code in the meantime; sources continue to run.`,
   };
 }
+
+/** The result of steps of a workflow after too many of them killed their process. @param until epoch ms */
+export function workflowRefusedError(workflow: string, until: number): RunError {
+  return {
+    name: "TooManyKills",
+    code: callsRefusedCode,
+    message:
+      `${killsThatDisable} steps of workflow ${workflow} killed their process within ${killWindowMs / 60_000} minutes:` +
+      ` no more are executed until ${new Date(until).toISOString()}. Fix the code of its steps in the meantime.`,
+  };
+}

@@ -19,6 +19,8 @@ export interface WorkflowDeployment {
   readonly active: boolean;
   readonly steps: readonly StepDeployment[];
   readonly settings: WorkflowSettings;
+  /** Values of its timer triggers, by the name in the subject of the timer; absent: none. */
+  readonly timers?: Readonly<Record<string, unknown>>;
   /** Public URL of its endpoint: the address of its HTTP trigger, and the start of its resume URLs. */
   readonly endpoint: string;
   /** Sealed for the pool: the key that signs resume URLs, see resume-token.ts. The endpoint's entry has the same key. */

@@ -30,6 +30,9 @@ export interface WorkflowRunState {
   readonly deployment: string;
   readonly startedAt: number;
   readonly trigger: RunTrigger;
+  /** Deliveries from source to source that led to the run, and the last sources of that chain; absent: none. */
+  readonly hops?: number;
+  readonly way?: readonly string[];
   /** Index of the step that runs next. */
   readonly next: number;
   /** Failed attempts of that step so far. */

@@ -47,9 +47,9 @@ export class CommitBudget {
   /** Wraps a commit store so that its commits are counted. */
   counting(commits: CommitStore): CommitStore {
     return {
-      last: (owner, source) => commits.last(owner, source),
-      append: (...[owner, source, commit, expected]) =>
-        commits.append(owner, source, commit, expected).then((appended) => {
+      ...commits,
+      append: (...[owner, source, commit, expected, isFirst]) =>
+        commits.append(owner, source, commit, expected, isFirst).then((appended) => {
           if (appended.outcome === "stored") {
             const entry = { sequence: appended.sequence, partition: partitionOf(source), owner, bytes: Buffer.byteLength(commit) };
             this.#appended.push(entry);

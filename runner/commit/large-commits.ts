@@ -33,11 +33,12 @@ export function limitLargeCommits(commits: CommitStore, { now, after }: LargeCom
   }
 
   return {
-    last: (owner, source) => commits.last(owner, source),
-    append: (...[owner, source, commit, expected]) => {
+    ...commits,
+    append: (...appended) => {
+      const [owner, , commit] = appended;
       contention.noteActive(owner, now());
       const canSendNow = commit.length <= maxSmallChars || !contention.hasOthers(owner, now());
-      return canSendNow ? commits.append(owner, source, commit, expected) : appendInTurn(owner, source, commit, expected);
+      return canSendNow ? commits.append(...appended) : appendInTurn(...appended);
     },
   };
 }

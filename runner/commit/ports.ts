@@ -5,17 +5,22 @@ export interface CommitPorts {
   /** Absent: delivery is never behind. */
   readonly processed?: ProcessedCommits;
   readonly timers: Timers;
+  readonly wakeUps: WakeUps;
 }
 
-/** The commits of each source, in order: one subject of the stream RUNS. */
+/** The commits of each source, or of each run of a workflow (`historyOfRun`), in order: one subject of the stream RUNS. */
 export interface CommitStore {
   /** Text of the source's last commit, if any, and the sequence that the next commit must expect. */
   last(owner: string, source: string): Promise<{ readonly commit: string | undefined; readonly sequence: number }>;
   /**
    * Stores a commit if the last one has the expected sequence.
+   *
+   * @param isFirst the caller is certain that there is no commit, not even one that was trimmed from RUNS
    * @throws Unavailable when it is not known whether the commit was stored
    */
-  append(owner: string, source: string, commit: string, expectedSequence: number): Promise<Appended>;
+  append(owner: string, source: string, commit: string, expectedSequence: number, isFirst?: boolean): Promise<Appended>;
+  /** Marks the history of a run as ended, after its last commit: it is forgotten some minutes later. @throws Unavailable */
+  end(owner: string, history: string, expectedSequence: number): Promise<void>;
 }
 
 export type Appended = { readonly outcome: "stored"; readonly sequence: number } | { readonly outcome: "refused" };
@@ -26,6 +31,11 @@ export interface ProcessedCommits {
    * events. @throws Unavailable
    */
   upTo(): Promise<readonly number[]>;
+}
+
+export interface WakeUps {
+  /** Continues a suspended run at a time (epoch ms), by an invocation with the trigger `resume`. Safe to repeat. @throws Unavailable */
+  schedule(workflow: string, run: string, suspension: number, atMs: number): Promise<void>;
 }
 
 export interface Timers {

@@ -12,34 +12,45 @@ const maxRoomWaitMs = 60_000;
 const roomPollMs = 500;
 
 /**
- * The commits of one source, as this runner last saw them: the state after the last commit and the sequence that the next one expects.
- * They can be out of date, because another runner may commit at any time. Then `append` is refused.
+ * The commits of one source, or of one run of a workflow, as this runner last saw them: the state after the last commit and the sequence
+ * that the next one expects. They can be out of date, because another runner may commit at any time. Then `append` is refused.
  *
  *     new ── load ──▶ current ── append: stored ──▶ current
  *                        │
  *                        └── append: refused ──▶ out of date ── load ──▶ current
  */
-export class SourceCommits {
+export class CommitHistory<Stored extends { readonly state: unknown }> {
   readonly source: string;
   readonly owner: string;
   readonly #store: CommitStore;
-  #state: SourceState = emptyState;
+  readonly #parse: (text: string) => Stored;
+  #last: Stored | undefined;
   #sequence = 0;
+  #isKnownEmpty = false;
 
-  constructor(source: string, owner: string, store: CommitStore) {
+  /** @param source as in `CommitStore` */
+  constructor(source: string, owner: string, store: CommitStore, parse: (text: string) => Stored) {
     this.source = source;
     this.owner = owner;
     this.#store = store;
+    this.#parse = parse;
   }
 
-  get state(): SourceState {
-    return this.#state;
+  /** Undefined before the first commit. */
+  get last(): Stored | undefined {
+    return this.#last;
+  }
+
+  /** The caller is certain that there is no commit: nothing needs to be loaded. */
+  beginEmpty(): void {
+    this.#isKnownEmpty = true;
   }
 
   async load(): Promise<void> {
     const { commit, sequence } = await this.#store.last(this.owner, this.source);
-    this.#state = commit === undefined ? emptyState : parseCommit(commit).state;
+    this.#last = commit === undefined ? undefined : this.#parse(commit);
     this.#sequence = sequence;
+    this.#isKnownEmpty = false;
   }
 
   /**
@@ -49,7 +60,7 @@ export class SourceCommits {
    * @param replace makes the commit that is stored instead of one that is too large for NATS. Without it, the invocation would fail forever
    * @returns the stored commit; undefined if another runner committed first: load and run again
    */
-  async append(commit: Commit, replace: (error: RunError) => Commit): Promise<Commit | undefined> {
+  async append(commit: Stored, replace: (error: RunError) => Stored): Promise<Stored | undefined> {
     try {
       return await this.#append(commit);
     } catch (error) {
@@ -58,15 +69,32 @@ export class SourceCommits {
     }
   }
 
-  async #append(commit: Commit): Promise<Commit | undefined> {
+  /** Marks it as ended, after its last commit. @throws Unavailable */
+  end(): Promise<void> {
+    return this.#store.end(this.owner, this.source, this.#sequence);
+  }
+
+  async #append(commit: Stored): Promise<Stored | undefined> {
     const text = JSON.stringify(commit);
-    const publish = (): Promise<Appended> => this.#store.append(this.owner, this.source, text, this.#sequence);
+    const publish = (): Promise<Appended> => this.#store.append(this.owner, this.source, text, this.#sequence, this.#isKnownEmpty);
     const resend = (): Promise<Appended> => retry(publish, { firstMs: 0, maxAttempts, isTransient: isUnanswered });
     const appended = await retry(resend, { firstMs: roomPollMs, withinMs: maxRoomWaitMs, isTransient: isFull });
     if (appended.outcome === "refused") return undefined;
-    this.#state = commit.state;
+    this.#last = commit;
     this.#sequence = appended.sequence;
+    this.#isKnownEmpty = false;
     return commit;
+  }
+}
+
+/** The commits of one source. */
+export class SourceCommits extends CommitHistory<Commit> {
+  constructor(source: string, owner: string, store: CommitStore) {
+    super(source, owner, store, parseCommit);
+  }
+
+  get state(): SourceState {
+    return this.last?.state ?? emptyState;
   }
 }
 

@@ -14,7 +14,7 @@ const maxSkipped = 1_000;
  */
 export async function armNextLink(
   received: { readonly invocation: Invocation; readonly storedAt: number },
-  deployment: Deployment,
+  deployment: Pick<Deployment, "source" | "active" | "generation" | "props">,
   ports: Pick<RunnerPorts, "timers" | "clock">,
 ): Promise<void> {
   const { skippedTicks: _, ...invocation } = received.invocation;

@@ -17,6 +17,8 @@ interface OpenMessage {
   unsettled: number;
   /** Indexes of the invocations that were released to the next reader of the partition. */
   readonly released: Set<number>;
+  /** Called once its ack was sent. */
+  readonly afterAck: (() => void)[];
 }
 
 /**
@@ -33,7 +35,7 @@ export class OpenMessages {
   readonly #open = new Map<number, OpenMessage>();
   /** Recently acked messages: stream sequence → epoch ms at which the message was stored. */
   readonly #acked = new LRUCache<number, number>({ max: maxAckedMessages });
-  readonly #unsentAcks: IntakeMessage[] = [];
+  readonly #unsentAcks: { readonly message: IntakeMessage; readonly afterAck: readonly (() => void)[] }[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   constructor(pool: string) {
@@ -62,7 +64,9 @@ export class OpenMessages {
   sendAcks(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    for (const message of this.#unsentAcks.splice(0)) message.ack();
+    const unsent = this.#unsentAcks.splice(0);
+    for (const { message } of unsent) message.ack();
+    for (const { afterAck } of unsent) for (const action of afterAck) action();
   }
 
   #begin(message: IntakeMessage): readonly QueuedInvocation[] {
@@ -74,6 +78,7 @@ export class OpenMessages {
       bytesPerInvocation: Math.ceil(message.text.length / invocations.length),
       unsettled: invocations.length,
       released: new Set(),
+      afterAck: [],
     };
     this.#open.set(message.seq, open);
     return invocations.flatMap((_, index) => this.#invocation(open, index));
@@ -91,7 +96,14 @@ export class OpenMessages {
       if (settlement === "released") open.released.add(index);
       if (--open.unsettled === 0) this.#close(open);
     };
-    return [{ received: { invocation, position, storedAt }, bytes: open.bytesPerInvocation, settle }];
+    const received = {
+      invocation,
+      position,
+      storedAt,
+      isNew: open.message.isNew,
+      afterAck: (action: () => void) => void open.afterAck.push(action),
+    };
+    return [{ received, bytes: open.bytesPerInvocation, settle }];
   }
 
   #close(open: OpenMessage): void {
@@ -99,11 +111,11 @@ export class OpenMessages {
     if (this.#open.get(seq) === open) this.#open.delete(seq);
     if (open.released.size > 0) return;
     this.#acked.set(seq, storedAt);
-    this.#ack(open.message);
+    this.#ack(open.message, open.afterAck);
   }
 
-  #ack(message: IntakeMessage): readonly QueuedInvocation[] {
-    this.#unsentAcks.push(message);
+  #ack(message: IntakeMessage, afterAck: readonly (() => void)[] = []): readonly QueuedInvocation[] {
+    this.#unsentAcks.push({ message, afterAck });
     if (this.#unsentAcks.length >= maxUnsentAcks) this.sendAcks();
     else this.#timer ??= setTimeout(() => this.sendAcks(), ackIntervalMs);
     return [];

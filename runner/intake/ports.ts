@@ -12,6 +12,8 @@ export interface IntakeMessage {
   readonly seq: number;
   /** Epoch ms at which NATS stored it. */
   readonly storedAt: number;
+  /** It was stored after this runner opened the partition: no runner can have received it before. */
+  readonly isNew: boolean;
   ack(): void;
 }
 

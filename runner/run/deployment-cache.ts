@@ -1,17 +1,20 @@
 import { LookupCache } from "../../domain/lookup-cache.ts";
-import { hasMoved, type DeploymentEntry } from "../../domain/source/deployment.ts";
+import { hasMoved, isWorkflow, type DeploymentEntry, type WorkflowEntry } from "../../domain/source/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import type { WorkflowSettings } from "../../domain/workflow/deployment.ts";
 import type { Deployments } from "./ports.ts";
 
 const maxEntries = 10_000;
 
-/** Caches the deployment entries of sources that ran recently. An entry that changes is evicted. */
+type Entry = DeploymentEntry | WorkflowEntry;
+
+/** Caches the deployment entries of sources and workflows that ran recently. An entry that changes is evicted. */
 export class DeploymentCache {
-  readonly #entries: LookupCache<DeploymentEntry>;
+  readonly #entries: LookupCache<Entry>;
 
   constructor(deployments: Deployments) {
     this.#entries = new LookupCache({
-      lookup: (source) => deployments.get(source),
+      lookup: (name) => deployments.get(name),
       follow: async (onChange) => {
         await deployments.onChange(onChange);
         return { stop: () => Promise.resolve() };
@@ -28,20 +31,37 @@ export class DeploymentCache {
     });
   }
 
-  /** The owner of a source; undefined when the source was deleted or runs in another pool. Not a promise if it is cached. */
+  /** The owner of a source or workflow; undefined when it was deleted or runs in another pool. Not a promise if it is cached. */
   ownerOf(source: string): string | undefined | Promise<string | undefined> {
     const cached = this.#entries.peek(source) ?? undefined;
-    return cached === undefined ? this.get(source).then(ownerIn) : ownerIn(cached);
+    return cached === undefined ? this.#get(source, 0).then(ownerIn) : ownerIn(cached);
+  }
+
+  /** The settings of a workflow, if its entry is cached. */
+  settingsOf(workflow: string): WorkflowSettings | undefined {
+    const cached = this.#entries.peek(workflow) ?? undefined;
+    return cached !== undefined && isWorkflow(cached) ? cached.settings : undefined;
   }
 
   /** The cached entry if it has at least this generation: the common case must not cost a promise. */
   cached(source: string, generation = 0): DeploymentEntry | undefined {
     const cached = this.#entries.peek(source) ?? undefined;
-    return isAtLeast(cached, generation) ? cached : undefined;
+    return isAtLeast(cached, generation) ? sourceEntry(cached) : undefined;
   }
 
-  /** @throws Unavailable when the stored entry is older than the generation */
+  /** The entry of a source. @throws Unavailable when the stored entry is older than the generation */
   async get(source: string, generation = 0): Promise<DeploymentEntry | undefined> {
+    return sourceEntry(await this.#get(source, generation));
+  }
+
+  /** The entry of a workflow, or of a version of one. @throws as `get` */
+  async workflow(name: string, generation = 0): Promise<WorkflowEntry | undefined> {
+    const cached = this.#entries.peek(name) ?? undefined;
+    const entry = isAtLeast(cached, generation) ? cached : await this.#get(name, generation);
+    return entry !== undefined && (hasMoved(entry) || isWorkflow(entry)) ? entry : undefined;
+  }
+
+  async #get(source: string, generation: number): Promise<Entry | undefined> {
     const cached = await this.#entries.get(source);
     if (isAtLeast(cached, generation)) return cached;
     const read = await this.#entries.refresh(source);
@@ -51,9 +71,11 @@ export class DeploymentCache {
   }
 }
 
-const ownerIn = (entry: DeploymentEntry | undefined): string | undefined =>
-  entry === undefined || hasMoved(entry) ? undefined : entry.owner;
+const ownerIn = (entry: Entry | undefined): string | undefined => (entry === undefined || hasMoved(entry) ? undefined : entry.owner);
+
+const sourceEntry = (entry: Entry | undefined): DeploymentEntry | undefined =>
+  entry !== undefined && isWorkflow(entry) ? undefined : entry;
 
 /** An entry of a source that moved counts as new enough. */
-const isAtLeast = (entry: DeploymentEntry | undefined, generation: number): boolean =>
+const isAtLeast = (entry: Entry | undefined, generation: number): boolean =>
   entry !== undefined && (hasMoved(entry) || entry.generation >= generation);

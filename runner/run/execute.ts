@@ -2,8 +2,9 @@ import type { SourceState } from "../../domain/run/commit.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import { disabledError, isDisabled } from "../../domain/run/kills.ts";
-import type { HttpResponse, Invocation, InvocationNumber, RunError, TimerEvent } from "../../domain/invocation/invocation.ts";
+import type { HttpResponse, Invocation, RunError, TimerEvent } from "../../domain/invocation/invocation.ts";
 import { dueAtOf, maxReportedSkips } from "../../domain/schedule/ticks.ts";
+import { runIdOf } from "../../domain/workflow/run-id.ts";
 import type { FinishedRun } from "../commit/compose.ts";
 import { skippedLinks } from "../commit/timer-chain.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
@@ -62,7 +63,7 @@ function ticksOf(
   };
 }
 
-const internalError = ({ message }: Error, failures: number): RunError => ({
+export const internalError = ({ message }: Error, failures: number): RunError => ({
   name: "InternalError",
   code: "internal_error",
   message: `Headwater could not run this invocation ${failures} times: ${message}`,
@@ -84,7 +85,7 @@ type Secrets = Readonly<Record<string, unknown>>;
 
 const noSecrets: Secrets = {};
 
-async function openSecrets(sealed: string, ports: Pick<RunnerPorts, "secrets">): Promise<Secrets> {
+export async function openSecrets(sealed: string, ports: Pick<RunnerPorts, "secrets">): Promise<Secrets> {
   return JSON.parse(await ports.secrets.open(sealed)) as Secrets; // Sealed by the operator from a record.
 }
 
@@ -119,11 +120,6 @@ function requestOf({ invocation, event, secrets, state, deployment, config, path
     limits: { timeoutMs: config.runTimeoutMs, memoryMb: config.memoryMb },
     ...(alone ? { alone } : {}),
   };
-}
-
-/** The same after each redelivery. The number of an invocation is unique within the installation. */
-function runIdOf({ seq, index }: InvocationNumber): string {
-  return `r_${seq.toString(36).padStart(8, "0")}${index.toString(36).padStart(2, "0")}`;
 }
 
 /** A view of the sandbox that runs every execution in one named isolate instead of its source's warm isolate. */

@@ -9,6 +9,12 @@ import type { DeploymentCache } from "./deployment-cache.ts";
 import { answerDryRun } from "./dry-run.ts";
 import type { ReceivedInvocation } from "./received.ts";
 import { runInvocation } from "./run.ts";
+import { runWorkflow, type RunContext as WorkflowRunContext } from "../workflow/run-workflow.ts";
+import type { WorkflowContext } from "../workflow/execute-step.ts";
+import { answerWorkflowTest } from "../workflow/test-workflow.ts";
+import { kindOfId } from "../../domain/ids.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 
 /** `finished`: committed, answered or dropped. `retry`: try again, before later invocations of the source. */
 export type InvocationResult = "finished" | "retry";
@@ -19,6 +25,8 @@ export interface RunContext {
   readonly commits: SourceCommitsCache;
   /** The sandbox for `configure` calls and dry runs, which leave no commit. */
   readonly callSandbox: Sandbox;
+  /** For runs of workflows: their sandbox refuses workflows that kill processes. */
+  readonly workflows: WorkflowContext & { readonly sandbox: Sandbox };
 }
 
 /**
@@ -36,8 +44,7 @@ export async function handleInvocation(
 ): Promise<InvocationResult> {
   const { invocation, failures = 0 } = received;
   try {
-    await handleByTrigger(received, context, config, ports);
-    return "finished";
+    return await handleByTrigger(received, context, config, ports);
   } catch (error) {
     context.commits.delete(invocation.source);
     const fields = { op: "source.run", "source.id": invocation.source, trigger: invocation.trigger, err: error };
@@ -54,18 +61,64 @@ export async function handleInvocation(
   }
 }
 
-async function handleByTrigger(received: ReceivedInvocation, context: RunContext, config: RunnerConfig, ports: RunnerPorts): Promise<void> {
+async function handleByTrigger(
+  received: ReceivedInvocation,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<InvocationResult> {
   const { invocation } = received;
+  const calling = { ...ports, sandbox: context.callSandbox };
   switch (invocation.trigger) {
     case "configure":
-      return answerConfigure(invocation, config, { ...ports, sandbox: context.callSandbox });
+      await answerConfigure(invocation, config, calling);
+      return "finished";
     case "dry-run":
-      return answerDryRun(received, context.deployments, config, { ...ports, sandbox: context.callSandbox });
-    default: {
-      const deployment = await runOrMove(received, context, config, ports);
-      if (deployment !== undefined && invocation.chain !== undefined) await armNextLink(received, deployment, ports);
-    }
+      if (invocation.dryRun?.workflow === undefined) await answerDryRun(received, context.deployments, config, calling);
+      else await answerWorkflowTest(received, workflowContext(context), config, calling);
+      return "finished";
+    default:
+      if (isOfWorkflow(invocation)) return runWorkflowOrMove(received, context, config, ports);
+      await armAfter(received, await runOrMove(received, context, config, ports), ports);
+      return "finished";
   }
+}
+
+const isOfWorkflow = ({ source }: Invocation): boolean => kindOfId(source) === "workflow";
+
+const workflowContext = ({ deployments, workflows }: RunContext): WorkflowRunContext => ({ deployments, ...workflows });
+
+async function runWorkflowOrMove(
+  received: ReceivedInvocation,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<InvocationResult> {
+  const { source, generation } = received.invocation;
+  const deployment = await context.deployments.workflow(source, generation);
+  if (deployment === undefined) return "finished";
+  if (hasMoved(deployment)) {
+    await ports.moves.move(received.position);
+    return "finished";
+  }
+  const result = await runWorkflow(received, deployment, workflowContext(context), config, {
+    ...ports,
+    sandbox: context.workflows.sandbox,
+  });
+  if (result === "released") return "retry";
+  await armAfter(received, deployment, ports);
+  return result;
+}
+
+/** Arms the next tick of a chained timer, if the invocation was a tick of one. */
+async function armAfter(
+  received: ReceivedInvocation,
+  deployment: Deployment | WorkflowDeployment | undefined,
+  ports: RunnerPorts,
+): Promise<void> {
+  if (deployment === undefined || received.invocation.chain === undefined) return;
+  const timed = "workflow" in deployment ? { ...deployment, source: deployment.workflow, props: deployment.timers ?? {} } : deployment;
+  await armNextLink(received, timed, ports);
 }
 
 /** @returns the deployment; undefined if the source was deleted or has moved to another pool */
@@ -105,9 +158,11 @@ async function giveUp(
   if (trigger === "configure" || trigger === "dry-run") return "finished";
   let isCommitted = false;
   try {
-    const deployment = await runOrMove({ ...received, speculative: undefined, failure }, context, config, ports);
+    const failed = { ...received, speculative: undefined, failure };
+    if (isOfWorkflow(received.invocation)) return await runWorkflowOrMove(failed, context, config, ports);
+    const deployment = await runOrMove(failed, context, config, ports);
     isCommitted = true;
-    if (deployment !== undefined) await armNextLink(received, deployment, ports);
+    await armAfter(received, deployment, ports);
     return "finished";
   } catch (error) {
     context.commits.delete(source);

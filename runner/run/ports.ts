@@ -1,5 +1,5 @@
 import type { Answer, InvocationNumber } from "../../domain/invocation/invocation.ts";
-import type { DeploymentEntry } from "../../domain/source/deployment.ts";
+import type { DeploymentEntry, WorkflowEntry } from "../../domain/source/deployment.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 
 export interface RunPorts {
@@ -15,8 +15,8 @@ export interface RunPorts {
 }
 
 export interface Deployments {
-  /** Reads the current entry. */
-  get(source: string): Promise<DeploymentEntry | undefined>;
+  /** Reads the current entry of a source or workflow, or of a version of a workflow (`versionName`). */
+  get(name: string): Promise<DeploymentEntry | WorkflowEntry | undefined>;
   /** Calls back for each source whose entry changed or was deleted. Undefined: changes may have been missed, of any source. */
   onChange(changed: (source: string | undefined) => void): Promise<void>;
 }

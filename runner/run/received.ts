@@ -11,6 +11,12 @@ export interface ReceivedInvocation {
   readonly position: QueuePosition;
   /** Epoch ms at which NATS stored it. */
   readonly storedAt: number;
+  /** No runner can have received it before. */
+  readonly isNew?: boolean;
+  /** Calls back once the ack of its message was sent. */
+  readonly afterAck?: (action: () => void) => void;
+  /** Whether the next reader of its partition waits for it: a run of a workflow is then released between two steps. */
+  readonly isReleased?: () => boolean;
   /** Ticks of the source that were skipped before this invocation. */
   readonly skippedTicks: number;
   /** Due times of the last of them, epoch ms; absent: none were skipped. */

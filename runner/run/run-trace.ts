@@ -21,7 +21,7 @@ export class RunTrace {
   }
 
   /** @param commit undefined if nothing was committed */
-  end(commit: Commit | undefined): void {
+  end(commit: Pick<Commit, "owner" | "deployment" | "run" | "error" | "events"> | undefined): void {
     this.#commit?.end(commit === undefined ? { error: "refused" } : { attributes: { events: commit.events.length } });
     if (commit === undefined) return this.#run.end({ error: "not_committed" });
     const { owner, deployment, run, error } = commit;

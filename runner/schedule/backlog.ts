@@ -5,6 +5,8 @@ export interface BacklogEntry {
   readonly source: string;
   readonly owner: string;
   readonly bytes: number;
+  /** The source's own limit of invocations; absent: that of all sources. */
+  readonly maxInvocations?: number | undefined;
 }
 
 export interface RunnerBacklogLimits extends BacklogLimits {
@@ -84,13 +86,12 @@ export class Backlog {
     };
   }
 
-  #count({ source, owner, bytes }: BacklogEntry, by: 1 | -1): void {
+  #count({ source, owner, bytes, maxInvocations = this.#limits.sourceInvocations }: BacklogEntry, by: 1 | -1): void {
     const hadRoom = this.hasRoom;
     this.#bytes += by * bytes;
     change(this.#sources, source, by, bytes);
     change(this.#owners, owner, by, bytes);
-    const { sourceInvocations, sourceBytes } = this.#limits;
-    this.#updateFull(this.#fullSources, source, fillOf(this.#sources.get(source), sourceInvocations, sourceBytes));
+    this.#updateFull(this.#fullSources, source, fillOf(this.#sources.get(source), maxInvocations, this.#limits.sourceBytes));
     this.#updateOwner(owner);
     if (this.hasRoom && !hadRoom) this.#onChange();
   }

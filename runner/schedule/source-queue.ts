@@ -1,5 +1,7 @@
 import type { Invocation } from "../../domain/invocation/invocation.ts";
+import { kindOfId } from "../../domain/ids.ts";
 import { dueAtOf, maxReportedSkips } from "../../domain/schedule/ticks.ts";
+import { historyOfRun, workflowRunId } from "../../domain/workflow/run-id.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 
 /** An invocation that has not run yet. */
@@ -28,9 +30,24 @@ export const isAwaited = ({ received: { invocation } }: QueuedInvocation): boole
 const isSkippable = ({ received: { invocation } }: QueuedInvocation): boolean =>
   invocation.trigger === "timer" && invocation.chain === undefined;
 
-/** The invocations of one source in order of arrival; urgent ones have a queue of their own. Hooks have their own watermark, so they may run first. */
+/** The queue of an invocation: runs of one source go one after the other, those of a workflow side by side. */
+export function queueKeyOf({ invocation, position }: QueuedInvocation["received"]): string {
+  const { source, trigger } = invocation;
+  const isOfWorkflow = kindOfId(source) === "workflow" && trigger !== "dry-run" && trigger !== "configure";
+  return isOfWorkflow ? historyOfRun(source, workflowRunId(invocation, position)) : source;
+}
+
+/**
+ * The invocations of one source, or of one run of a workflow, in order of arrival; urgent ones have a queue of their own. Hooks have their own
+ * watermark, so they may run first.
+ */
 export class SourceQueue {
+  /** Id of the source; of a workflow's run, its history. */
+  readonly key: string;
+  /** Id of the source or workflow. */
   readonly source: string;
+  /** The first invocation continues a suspended run of a workflow. */
+  readonly isResumed: boolean;
   /** Undefined until it is loaded. */
   owner: string | undefined;
   running: QueuedInvocation | undefined;
@@ -45,8 +62,10 @@ export class SourceQueue {
   /** Due times of the last of them, epoch ms. */
   #skippedDue: number[] = [];
 
-  constructor(source: string) {
+  constructor(key: string, { source, trigger }: Invocation) {
+    this.key = key;
     this.source = source;
+    this.isResumed = trigger === "resume";
   }
 
   get length(): number {

@@ -6,7 +6,8 @@ import type { ReceivedInvocation } from "../run/received.ts";
 import type { Backlog, BacklogEntry } from "./backlog.ts";
 import type { QueueCounts } from "./ports.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
-import { isAwaited, SourceQueue, type QueuedInvocation } from "./source-queue.ts";
+import type { RunLimits } from "./run-limits.ts";
+import { isAwaited, queueKeyOf, SourceQueue, type QueuedInvocation } from "./source-queue.ts";
 import { SpeculativeRuns, type RunSpeculatively } from "./speculative-runs.ts";
 
 export interface QueueOptions extends SchedulerOptions {
@@ -14,6 +15,8 @@ export interface QueueOptions extends SchedulerOptions {
   readonly backlog: Backlog;
   /** The owner of the source; undefined if the source was deleted. Synchronous if it is cached. */
   readonly ownerOf: (received: QueuedInvocation["received"]) => string | undefined | Promise<string | undefined>;
+  /** Limits of workflows; absent: none has any. */
+  readonly runLimits?: RunLimits;
   /** Answers the caller of a request that does not run because its owner is blocked. */
   readonly refuse?: (invocation: Invocation, owner: string) => void;
 }
@@ -32,7 +35,8 @@ const retryDelay = { firstMs: 250, maxMs: 10_000 };
 
 /**
  * Runs the invocations of each source one at a time, when the scheduler says so: urgent ones first, then in order of arrival. A failed
- * invocation is retried before later ones of its source. A source has a queue only while it is not empty.
+ * invocation is retried before later ones of its source. A source has a queue only while it is not empty. Each run of a workflow has a queue
+ * of its own.
  *
  *     push ──▶ arriving ── owner loaded ──▶ queued ── scheduler ──▶ running ──▶ finished
  *                                           │  ▲                      │
@@ -54,6 +58,12 @@ export class SourceQueues {
   constructor(options: QueueOptions) {
     this.#options = options;
     this.#scheduler = new Scheduler(options);
+    options.runLimits?.start((key) => {
+      const queue = this.#queues.get(key);
+      if (queue === undefined) return;
+      this.#updateReadiness(queue);
+      this.#startRuns();
+    });
   }
 
   /** Call this before the first `push`. */
@@ -101,8 +111,8 @@ export class SourceQueues {
 
   push(entry: QueuedInvocation): void {
     if (this.#stopping) return entry.settle("released");
-    const { source } = entry.received.invocation;
-    const queue = this.#queues.get(source) ?? this.#open(source, entry.received);
+    const key = queueKeyOf(entry.received);
+    const queue = this.#queues.get(key) ?? this.#open(key, entry.received);
     if (queue.owner === undefined) {
       this.#size++;
       queue.arriving.push(entry);
@@ -118,9 +128,9 @@ export class SourceQueues {
     this.#scheduler.charge(owner, costMs);
   }
 
-  /** The run of this source waits for I/O. */
-  waitsForIo(source: string): void {
-    this.#scheduler.waitsForIo(source);
+  /** The run of this queue waits for I/O. */
+  waitsForIo(key: string): void {
+    this.#scheduler.waitsForIo(key);
     this.#startRuns();
   }
 
@@ -171,9 +181,9 @@ export class SourceQueues {
     });
   }
 
-  #open(source: string, first: QueuedInvocation["received"]): SourceQueue {
-    const queue = new SourceQueue(source);
-    this.#queues.set(source, queue);
+  #open(key: string, first: QueuedInvocation["received"]): SourceQueue {
+    const queue = new SourceQueue(key, first.invocation);
+    this.#queues.set(key, queue);
     const owner = this.#options.ownerOf(first);
     if (owner instanceof Promise) {
       // If the owner cannot be read now, running the invocation will fail and report why.
@@ -199,7 +209,7 @@ export class SourceQueues {
     if (isAwaited(entry) && this.#scheduler.isBlocked(owner)) return this.#refuse(entry, owner);
     if (!queue.add(entry)) return entry.settle("finished");
     this.#size++;
-    this.#options.backlog.add(backlogEntry(entry, owner));
+    this.#options.backlog.add(this.#backlogEntry(entry, owner));
     if (isAwaited(entry)) this.#speculative?.consider(queue);
   }
 
@@ -210,21 +220,31 @@ export class SourceQueues {
 
   #remove(entry: QueuedInvocation, owner: string): void {
     this.#size--;
-    this.#options.backlog.remove(backlogEntry(entry, owner));
+    this.#options.backlog.remove(this.#backlogEntry(entry, owner));
   }
 
   /** Marks the source as ready to run in the scheduler, or deletes its queue if it is empty. */
   #updateReadiness(queue: SourceQueue): void {
-    const { source, owner } = queue;
+    const { key, owner } = queue;
     if (queue.running !== undefined || queue.arriving.length > 0) return;
     if (queue.length > 0) {
-      if (owner !== undefined && queue.retry === undefined) this.#scheduler.ready(source, owner, queue.hasUrgent);
+      if (owner !== undefined && queue.retry === undefined && this.#mayRun(queue)) this.#scheduler.ready(key, owner, queue.hasUrgent);
       return;
     }
     clearTimeout(queue.retry);
-    if (owner !== undefined) this.#scheduler.withdraw(source, owner);
-    if (this.#queues.get(source) === queue) this.#queues.delete(source);
+    if (owner !== undefined) this.#scheduler.withdraw(key, owner);
+    if (this.#queues.get(key) === queue) this.#queues.delete(key);
+    if (queue.key !== queue.source) this.#options.runLimits?.leave(queue);
     if (this.#releases.length > 0) this.#resolveReleases();
+  }
+
+  #backlogEntry({ received, bytes }: QueuedInvocation, owner: string): BacklogEntry {
+    const { source } = received.invocation;
+    return { source, owner, bytes, maxInvocations: this.#options.runLimits?.maxWaiting(source) };
+  }
+
+  #mayRun(queue: SourceQueue): boolean {
+    return queue.key === queue.source || this.#options.runLimits === undefined || this.#options.runLimits.admits(queue);
   }
 
   #startRuns(): void {
@@ -240,13 +260,14 @@ export class SourceQueues {
 
   async #run(queue: SourceQueue, owner: string, entry: QueuedInvocation, handle: InvocationRunner["handle"]): Promise<void> {
     queue.running = entry;
-    this.#options.backlog.remove(backlogEntry(entry, owner));
+    this.#options.backlog.remove(this.#backlogEntry(entry, owner));
     this.#speculative?.consider(queue);
     const { received, failures = 0 } = entry;
     const speculative = this.#speculative?.take(entry);
-    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative });
+    const isReleased = (): boolean => this.#isReleasing(queue.source);
+    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative, isReleased });
     queue.running = undefined;
-    this.#scheduler.end(queue.source);
+    this.#scheduler.end(queue.key);
     if (result === "retry" && !this.#isReleasing(queue.source)) this.#retryLater(queue, owner, entry);
     else {
       this.#size--;
@@ -258,7 +279,7 @@ export class SourceQueues {
 
   #retryLater(queue: SourceQueue, owner: string, entry: QueuedInvocation): void {
     queue.putBack(entry);
-    this.#options.backlog.add(backlogEntry(entry, owner));
+    this.#options.backlog.add(this.#backlogEntry(entry, owner));
     const { failures = 0 } = entry;
     entry.failures = failures + 1;
     queue.retry = setTimeout(
@@ -271,9 +292,3 @@ export class SourceQueues {
     );
   }
 }
-
-const backlogEntry = ({ received: { invocation }, bytes }: QueuedInvocation, owner: string): BacklogEntry => ({
-  source: invocation.source,
-  owner,
-  bytes,
-});

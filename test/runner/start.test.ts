@@ -34,6 +34,7 @@ async function runnerWith(characters: number, last?: string) {
     },
     deployments: { get: (source) => Promise.resolve({ ...deployment, source }), onChange: () => Promise.resolve() },
     commits: {
+      end: () => Promise.resolve(),
       last: () => Promise.resolve({ commit: ((loads += 1), last), sequence }),
       append: (_owner, _source, commit) => ((last = commit), Promise.resolve({ outcome: "stored", sequence: (sequence += 1) })),
     },
@@ -58,6 +59,7 @@ async function runnerWith(characters: number, last?: string) {
     },
     quotas: { blockedUntil: () => Promise.resolve(undefined), onChange: () => Promise.resolve({ stop: () => Promise.resolve() }) },
     bundles: { path: (hash) => Promise.resolve(hash) },
+    wakeUps: { schedule: () => Promise.resolve() },
     timers: { armAt: () => Promise.resolve() },
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
     secrets: { open: () => Promise.resolve("{}") },
@@ -71,7 +73,7 @@ async function runnerWith(characters: number, last?: string) {
   const send = (source: string, at: number): Promise<string> =>
     new Promise((resolve) => {
       const text = encodePack([JSON.stringify({ source, trigger: "manual" })]);
-      deliver({ text, seq: at, storedAt: 0, ack: () => resolve("ack") });
+      deliver({ text, seq: at, storedAt: 0, isNew: true, ack: () => resolve("ack") });
     });
   return {
     run: (source: string) => send(source, (seq += 1)),

@@ -2,17 +2,19 @@ import { z } from "zod";
 import { Invariant } from "../../../domain/errors.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
+import type { DeploymentEntry, WorkflowEntry } from "../../../domain/source/deployment.ts";
 import { buckets, deploymentKey } from "../../../domain/subjects.ts";
 import { sendAnswer } from "../requests/run-answers.ts";
+import type { Bucket } from "../buckets/bucket.ts";
 import { followChanges } from "../buckets/bucket-changes.ts";
-import { appendCommit, lastCommit } from "../runs/commits.ts";
+import { appendCommit, appendFirstCommit, endHistory, lastCommit } from "../runs/commits.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readPartition } from "../read/partition-reader.ts";
 import { readFloors } from "../runs/floors.ts";
 import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/group.ts";
 import { deploymentEntries } from "./moves.ts";
 import { readOverQuota, readWeights } from "../buckets/quotas.ts";
-import { requestArm, requestConsumers, requestMove } from "../requests/pool-requests.ts";
+import { requestArm, requestConsumers, requestMove, requestWakeUp } from "../requests/pool-requests.ts";
 import { memoryShare } from "../../process/settings/memory-share.ts";
 import type { Timers } from "../../../runner/commit/ports.ts";
 import type { Intake, Membership, RunnerReport } from "../../../runner/intake/ports.ts";
@@ -20,7 +22,7 @@ import type { RunnerPorts } from "../../../runner/ports.ts";
 
 type NatsPorts = Pick<
   RunnerPorts,
-  "deployments" | "moves" | "commits" | "intake" | "membership" | "quotas" | "processed" | "weights" | "timers" | "answer"
+  "deployments" | "moves" | "commits" | "intake" | "membership" | "quotas" | "processed" | "weights" | "timers" | "wakeUps" | "answer"
 >;
 
 /** All that a runner does in NATS. Its account has permissions for this only, see `connection/permissions.ts`. */
@@ -33,8 +35,11 @@ export function createRunnerPorts(connection: Connection, pool: string): NatsPor
         const { text, sequence } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
         return { commit: text, sequence };
       },
-      append: (owner, source, commit, expected) =>
-        appendCommit(connection, { owner, source, partition: partitionOf(source) }, commit, expected),
+      append: (owner, source, commit, expected, isFirst = false) => {
+        const ref = { owner, source, partition: partitionOf(source) };
+        return isFirst ? appendFirstCommit(connection, ref, commit) : appendCommit(connection, ref, commit, expected);
+      },
+      end: (owner, source, expected) => endHistory(connection, { owner, source, partition: partitionOf(source) }, expected),
     },
     intake: intakeOf(connection, pool),
     membership: membershipOf(connection, pool),
@@ -47,14 +52,17 @@ export function createRunnerPorts(connection: Connection, pool: string): NatsPor
     },
     weights: readWeights(connection),
     timers: timersOf(connection, pool),
+    wakeUps: {
+      schedule: (workflow, run, suspension, atMs) => requestWakeUp(connection, pool, { workflow, run, suspension, atMs }),
+    },
     answer: (subject, answer) => sendAnswer(connection, subject, answer),
   };
 }
 
 function deploymentsOf(connection: Connection, pool: string): RunnerPorts["deployments"] {
-  const entries = deploymentEntries(connection);
+  const entries: Bucket<DeploymentEntry | WorkflowEntry> = deploymentEntries(connection);
   return {
-    get: (source) => entries.get(deploymentKey(pool, source)),
+    get: (name) => entries.get(deploymentKey(pool, name)),
     onChange: async (changed) => {
       const prefix = deploymentKey(pool, "").length;
       await followChanges(connection, buckets.deployments, deploymentKey(pool, "*"), (key) => changed(key?.slice(prefix)));
@@ -77,11 +85,12 @@ function intakeOf(connection: Connection, pool: string): Intake {
         partition,
         canPull: hasRoom,
         restore,
-        onMessage: (message) =>
+        onMessage: (message, isNew) =>
           onMessage({
             text: message.text(),
             seq: message.seq,
             storedAt: message.storedAt,
+            isNew,
             ack: () => message.ack(),
           }),
       }),

@@ -11,7 +11,8 @@ export interface PartitionOptions {
   readonly connection: Connection;
   readonly pool: string;
   readonly partition: number;
-  readonly onMessage: (message: StreamMessage) => void;
+  /** `isNew`: it was stored after this reader opened the partition, so that no other reader can have received it. */
+  readonly onMessage: (message: StreamMessage, isNew: boolean) => void;
   readonly onInterrupted?: (reason: string) => void;
   /** As in `PullOptions`. */
   readonly canPull?: () => boolean;
@@ -47,6 +48,8 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
   const consumer = runnerConsumer(pool, partition);
   let unread = Number.POSITIVE_INFINITY;
   let expected = 1;
+  /** Delivery sequence of the last message that was stored before the last reset. */
+  let lastOld = Number.POSITIVE_INFINITY;
   /** Number of resets: the verification of an earlier reset is void. */
   let opened = 0;
   let state: "unverified" | "verifying" | "verified" | "stopped" = "unverified";
@@ -60,7 +63,7 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
       if (message.deliverySeq !== expected) return reader.restart("a message is missing");
       expected++;
       unread = message.pending;
-      if (state !== "unverified") return onMessage(message);
+      if (state !== "unverified") return onMessage(message, message.deliverySeq > lastOld);
       state = "verifying";
       void verify(message); // Never rejects.
     },
@@ -78,6 +81,7 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
       state = "unverified";
       expected = reset.delivered.consumer_seq + 1;
       unread = reset.num_pending;
+      lastOld = reset.delivered.consumer_seq + reset.num_pending;
       return consumer;
     },
   });
@@ -88,7 +92,7 @@ export async function readPartition({ pool, partition, ...options }: PartitionOp
     if (info?.delivered.consumer_seq !== message.deliverySeq || info.delivered.stream_seq !== message.seq)
       return reader.restart("the reset is not verified");
     state = "verified";
-    onMessage(message);
+    onMessage(message, message.deliverySeq > lastOld);
     reader.resume();
   };
   await reader.start();

@@ -3,6 +3,7 @@ import type { CommitPosition } from "../../../domain/source/deployment.ts";
 import { Invariant, Unavailable } from "../../../domain/errors.ts";
 import { waitUntil } from "../../../domain/retry.ts";
 import { lastRunSubject, runSubject, streams } from "../../../domain/subjects.ts";
+import { endMarker, endMarkerTtlSeconds } from "../../../domain/workflow/run-commit.ts";
 import type { Connection } from "../connection/connection.ts";
 import { WrongLastSequence } from "../connection/errors.ts";
 import { copiedFrom } from "./state-position.ts";
@@ -18,6 +19,7 @@ export interface LastCommit {
 export interface SourceRef {
   readonly partition: number;
   readonly owner: string;
+  /** Id of a source, or the history of a run of a workflow: `historyOfRun`. */
   readonly source: string;
 }
 
@@ -33,6 +35,20 @@ export async function lastCommit(connection: Connection, ref: SourceRef): Promis
 }
 
 export type Appended = { readonly outcome: "stored"; readonly sequence: number } | { readonly outcome: "refused" };
+
+/** Appends the first commit of a history that is certain to be empty. It is refused if RUNS has one all the same. @throws as `appendCommit` */
+export async function appendFirstCommit(connection: Connection, ref: SourceRef, commit: string): Promise<Appended> {
+  const first = await tryAppend(connection, ref, commit, 0);
+  return first.outcome === "stored" ? first : { outcome: "refused" };
+}
+
+/** Replaces the last commit of an ended run of a workflow by a marker that NATS forgets. Does nothing if there is another last commit. @throws Unavailable */
+export async function endHistory(connection: Connection, ref: SourceRef, expectedSequence: number): Promise<void> {
+  const options = { expectedLastSubjectSequence: expectedSequence, ttlSeconds: endMarkerTtlSeconds };
+  await connection.publisher.publish(subjectOf(ref), endMarker, options).catch((error: unknown) => {
+    if (!(error instanceof WrongLastSequence)) throw error;
+  });
+}
 
 /**
  * Appends one commit to a source's history, or nothing.

@@ -13,6 +13,8 @@ export interface PublishOptions {
   readonly expectedSubject?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly schedule?: MessageSchedule;
+  /** NATS removes the message after this time. */
+  readonly ttlSeconds?: number;
   readonly timeoutMs?: number;
 }
 
@@ -168,15 +170,15 @@ export class Publisher {
 }
 
 function headerFields(options: PublishOptions): Record<string, string> | undefined {
-  const { messageId, expectedLastSubjectSequence, expectedSubject, schedule, headers } = options;
-  if (messageId === undefined && expectedLastSubjectSequence === undefined && schedule === undefined && headers === undefined)
-    return undefined;
+  const { messageId, expectedLastSubjectSequence, expectedSubject, schedule, ttlSeconds, headers } = options;
+  if ([messageId, expectedLastSubjectSequence, schedule, ttlSeconds, headers].every((option) => option === undefined)) return undefined;
   return {
     ...headers,
     ...(messageId === undefined ? {} : { "Nats-Msg-Id": messageId }),
     ...(expectedLastSubjectSequence === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence": String(expectedLastSubjectSequence) }),
     ...(expectedSubject === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence-Subject": expectedSubject }),
     ...(schedule === undefined ? {} : { "Nats-Schedule": schedule.schedule, "Nats-Schedule-Target": schedule.target }),
+    ...(ttlSeconds === undefined ? {} : { "Nats-TTL": `${ttlSeconds}s` }),
     ...(schedule?.timezone === undefined ? {} : { "Nats-Schedule-Time-Zone": schedule.timezone }),
   };
 }

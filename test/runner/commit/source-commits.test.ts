@@ -19,6 +19,7 @@ const commitOf = (result: string, error: Commit["error"] = null): Commit => ({
 function commitsWith(append: (commit: string) => "stored" | "refused"): { readonly commits: SourceCommits; readonly seen: string[] } {
   const seen: string[] = [];
   const store: CommitStore = {
+    end: () => Promise.resolve(),
     last: async () => ({ commit: undefined, sequence: 0 }),
     append: async (_owner, _source, commit) => {
       seen.push(commit);

@@ -17,6 +17,7 @@ function messages() {
     text: encodePack(Array.from({ length: count }, (_, n) => JSON.stringify({ source: `dc_${n}`, trigger: "http" }))),
     seq,
     storedAt,
+    isNew: true,
     ack: () => acked.push(`${seq} of delivery ${delivery}`),
   });
   return { open, acked, message };

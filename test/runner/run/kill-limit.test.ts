@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { limitKills } from "../../../runner/run/kill-limit.ts";
+import { killsOfCalls, limitKills } from "../../../runner/run/kill-limit.ts";
 import type { ExecuteRequest, Execution, Sandbox } from "../../../runner/sandbox/port.ts";
 
 const products = { emits: [], logs: [], db: {}, response: null, durationMs: 1, cpuMs: 1 };
@@ -42,7 +42,7 @@ function calls(): Calls {
     stats: unused,
     stop: unused,
   };
-  const counted = limitKills(sandbox, { now: () => state.nowMs });
+  const counted = limitKills(sandbox, { now: () => state.nowMs }, killsOfCalls);
   const state: Calls = { call: (owner) => counted.execute(request(owner)), made: 0, next: killed, nowMs: Date.UTC(2026, 0, 1) };
   return state;
 }

@@ -15,7 +15,7 @@ const entry = (trigger: Invocation["trigger"], isAwaited = false): QueuedInvocat
 });
 
 function queueOf(running: QueuedInvocation | undefined, ...queued: QueuedInvocation[]): SourceQueue {
-  const queue = new SourceQueue("dc_1");
+  const queue = new SourceQueue("dc_1", { source: "dc_1", trigger: "http" });
   queue.running = running;
   for (const each of queued) queue.add(each);
   return queue;

@@ -34,6 +34,7 @@ async function liveOf(body: string): Promise<Life> {
   const commits: Commit[] = [];
   const answers: Answer[] = [];
   const store: RunnerPorts["commits"] = {
+    end: () => Promise.resolve(),
     last: async () => ({ commit: commits.length === 0 ? undefined : JSON.stringify(commits.at(-1)), sequence: commits.length }),
     append: async (_owner, _source, text) => ({ outcome: "stored", sequence: commits.push(JSON.parse(text) as Commit) }),
   };
@@ -53,6 +54,7 @@ async function liveOf(body: string): Promise<Life> {
     intake: { read: none },
     membership: { join: none, heldByOthers: none },
     quotas: { blockedUntil: none, onChange: none },
+    wakeUps: { schedule: () => Promise.resolve() },
     timers: { armAt: none },
   };
   let seq = 0;

@@ -1,0 +1,146 @@
+import type { CommittedEvent, WorkflowCommit } from "../../domain/run/commit.ts";
+import { eventIdOfRun } from "../../domain/event/event-id.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import { SecretMask } from "../../domain/secrets/secret-mask.ts";
+import { traceContext } from "../../domain/traces.ts";
+import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import type { CommittedStep, WorkflowProgress } from "../../domain/workflow/run-commit.ts";
+import { hasEnded, type EmitArgument, type SendRequest, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { maskSecrets } from "../commit/mask-secrets.ts";
+import type { Execution } from "../sandbox/port.ts";
+import { withoutData, type StepEnd } from "./next-state.ts";
+
+/** Maximum characters of the trigger's event that are stored for people. A longer one is left out, not cut. */
+const maxKeptEvent = 64 * 1024;
+
+export interface RunOfWorkflow {
+  readonly workflow: WorkflowDeployment;
+  /** Id of the run. */
+  readonly run: string;
+  readonly invocation: Invocation;
+  /** Commits of the run so far. */
+  readonly commits: number;
+  /** Parent span of the deliveries. */
+  readonly traceparent?: string | undefined;
+}
+
+/** An attempt of a step that has ended. */
+export interface EndedStep {
+  readonly step: StepDeployment;
+  readonly index: number;
+  readonly attempt: number;
+  readonly startedAt: number;
+  readonly execution: Execution;
+  readonly end: StepEnd;
+  readonly secrets: Readonly<Record<string, unknown>>;
+}
+
+/** The commit of an attempt of a step. @param now epoch ms */
+export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: number, randomId: () => string): WorkflowCommit {
+  const { step, index, attempt, startedAt, execution, end, secrets } = ended;
+  const { state, outcome, error, exports, inputs, reason } = end;
+  const products = execution.outcome === "crashed" ? undefined : execution;
+  const [durationMs, cpuMs] = [products?.durationMs ?? 0, products?.cpuMs ?? 0];
+  const isFailed = state.status === "failed";
+  const logs = [...(products?.logs ?? []), ...(error === null ? [] : [{ k: "error", ts: now, err: error }])];
+  const { id, trigger } = { id: run.run, trigger: state.trigger.kind };
+  const received = isFailed && state.trigger.event.length <= maxKeptEvent ? { received: state.trigger.event } : {};
+  const described = { id, trigger, generation: run.workflow.generation, startedAt, durationMs, cpuMs, result: null, ...received };
+  const masked = maskSecrets({ run: described, logs, error }, secrets);
+  const mask = Object.keys(secrets).length === 0 ? undefined : new SecretMask(secrets);
+  const committed: CommittedStep = {
+    id: step.id,
+    name: step.name,
+    index,
+    attempt,
+    startedAt,
+    durationMs,
+    cpuMs,
+    outcome,
+    inputs: inputs === null ? null : (mask?.json(inputs) ?? inputs),
+    exports: mask?.json(exports) ?? exports,
+    error: masked.error,
+  };
+  return composeCommit(
+    run,
+    state,
+    { step: committed, ...(reason === undefined ? {} : { reason }) },
+    { ...masked, error: isFailed ? masked.error : null },
+    now,
+    randomId,
+  );
+}
+
+/** A commit without a step: the end of a workflow that has no further step, or a cancellation. */
+export function composeEndCommit(
+  run: RunOfWorkflow,
+  state: WorkflowRunState,
+  reason: string | undefined,
+  now: number,
+  randomId: () => string,
+): WorkflowCommit {
+  const { kind } = state.trigger;
+  const described = {
+    id: run.run,
+    trigger: kind,
+    generation: run.workflow.generation,
+    startedAt: now,
+    durationMs: 0,
+    cpuMs: 0,
+    result: null,
+  };
+  return composeCommit(run, state, reason === undefined ? {} : { reason }, { run: described, logs: [], error: null }, now, randomId);
+}
+
+function composeCommit(
+  { workflow, run, invocation, commits, traceparent }: RunOfWorkflow,
+  state: WorkflowRunState,
+  said: Pick<WorkflowProgress, "step" | "reason">,
+  readable: Pick<WorkflowCommit, "run" | "logs" | "error">,
+  now: number,
+  randomId: () => string,
+): WorkflowCommit {
+  const { trigger, suspension, sends } = state;
+  const isEnd = hasEnded(state.status);
+  const isFirst = commits === 0;
+  const cause = trigger.metadata === undefined ? {} : { cause: { emitter: trigger.metadata.emitter_id, emitId: trigger.metadata.emit_id } };
+  return {
+    source: workflow.workflow,
+    owner: workflow.owner,
+    deployment: workflow.id,
+    ...readable,
+    events: isEnd ? eventsOf(run, sends, now, randomId) : [],
+    ...(state.hops === undefined ? {} : { hops: state.hops }),
+    ...(state.way === undefined ? {} : { way: state.way }),
+    ...traceContext({ traceparent, tracestate: invocation.tracestate }),
+    workflow: {
+      status: state.status,
+      number: commits + 1,
+      startedAt: state.startedAt,
+      stepCount: workflow.steps.length,
+      ...said,
+      ...(suspension === null ? {} : { resumeAt: suspension.until }),
+      ...(isFirst && trigger.event.length <= maxKeptEvent ? { event: trigger.event } : {}),
+      ...(isFirst ? cause : {}),
+      ...(isEnd ? { sends: sends.map((send, index) => ({ ...send, id: `${run}.s${index}` })).filter(({ kind }) => kind !== "emit") } : {}),
+    },
+    state: isEnd ? withoutData(state) : state,
+  };
+}
+
+function eventsOf(run: string, sends: readonly SendRequest[], now: number, randomId: () => string): CommittedEvent[] {
+  return sends
+    .filter(({ kind }) => kind === "emit")
+    .map(({ argument, at }, index): CommittedEvent => {
+      const { name, raw_event, summary, id, ts } = JSON.parse(argument) as EmitArgument; // Checked by the sandbox.
+      return {
+        id: eventIdOfRun(run, index, now),
+        emitId: randomId(),
+        channel: name ?? "",
+        dedupeId: id ?? null,
+        summary: summary ?? null,
+        ts: ts ?? at,
+        payload: JSON.stringify(raw_event ?? null),
+      };
+    });
+}

@@ -1,0 +1,72 @@
+import { Unavailable } from "../../domain/errors.ts";
+import type { HttpResponse } from "../../domain/invocation/invocation.ts";
+import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { mapStacks } from "../run/map-stacks.ts";
+import { openSecrets } from "../run/execute.ts";
+import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import type { Execution } from "../sandbox/port.ts";
+import type { IsolateSlots } from "./isolate-slots.ts";
+import type { ResumeUrls } from "./resume-urls.ts";
+import { stepRequest } from "./step-request.ts";
+
+/** State that lives as long as the runner. */
+export interface WorkflowContext {
+  readonly slots: IsolateSlots;
+  readonly urls: ResumeUrls;
+}
+
+export interface AttemptedStep {
+  readonly workflow: WorkflowDeployment;
+  readonly step: StepDeployment;
+  readonly run: string;
+  readonly state: WorkflowRunState;
+  readonly attempt: number;
+  /** Key of the run's queue. */
+  readonly queue: string;
+  readonly isTest?: boolean;
+  readonly onResponse?: ((response: HttpResponse) => void) | undefined;
+}
+
+export interface ExecutedStep {
+  readonly execution: Execution;
+  readonly startedAt: number;
+  readonly secrets: Readonly<Record<string, unknown>>;
+}
+
+const noSecrets = {};
+
+/** Executes an attempt of a step in the sandbox. @throws Unavailable */
+export async function executeStep(
+  { workflow, step, run, state, attempt, queue, isTest = false, onResponse }: AttemptedStep,
+  { slots, urls }: WorkflowContext,
+  config: RunnerConfig,
+  ports: Pick<RunnerPorts, "secrets" | "bundles" | "sandbox" | "stacks" | "clock">,
+): Promise<ExecutedStep> {
+  const secrets = step.secrets === null ? noSecrets : await openSecrets(step.secrets, ports);
+  const path = await ports.bundles.path(step.bundle);
+  const { isolate, free } = slots.take(workflow.workflow, step.id, queue);
+  try {
+    const startedAt = ports.clock.now();
+    const limits = { timeoutMs: step.timeoutMs ?? config.runTimeoutMs, memoryMb: config.memoryMb };
+    const about = { workflow, step, run, state, attempt, isTest, secrets, path, isolate, limits, now: startedAt };
+    const request = await stepRequest(about, urls);
+    const execution = await mapStacks(await ports.sandbox.execute(request, onResponse), step.bundle, ports.stacks);
+    return { execution, startedAt, secrets };
+  } finally {
+    free();
+  }
+}
+
+/** The secrets of a step are those of the current version, as long as it has the step: tokens of accounts are refreshed there. */
+export function withCurrentSecrets(step: StepDeployment, current: WorkflowDeployment): StepDeployment {
+  const same = current.steps.find(({ id }) => id === step.id);
+  return same === undefined || same === step ? step : { ...step, secrets: same.secrets };
+}
+
+/** The step that runs next. @throws Unavailable */
+export function stepAt(workflow: WorkflowDeployment, index: number): StepDeployment {
+  const step = workflow.steps[index];
+  if (step === undefined) throw new Unavailable(`version ${workflow.id} of workflow ${workflow.workflow} has no step ${index}`);
+  return step;
+}

@@ -1,0 +1,168 @@
+import { backoffMs } from "../../domain/retry.ts";
+import type { RunError } from "../../domain/run/run-products.ts";
+import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
+import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
+import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { ActionProducts, Execution, FlowRequest } from "../sandbox/port.ts";
+
+/** What the attempt of a step means for its run. */
+export interface StepEnd {
+  readonly outcome: CommittedStep["outcome"];
+  readonly error: RunError | null;
+  /** JSON text of the step's exports. */
+  readonly exports: string;
+  readonly inputs: string | null;
+  readonly state: WorkflowRunState;
+  readonly reason?: string;
+}
+
+const retryDelays = { firstMs: 1_000, maxMs: 300_000 };
+const defaultMaxReruns = 10;
+const noProducts: ActionProducts = { exports: {}, flow: null, sends: [], inputs: null };
+
+/** The state of a run after an attempt of its next step. Pure: the table of `stepOutcomes` as code. */
+export function endStep(
+  execution: Execution,
+  state: WorkflowRunState,
+  { steps }: Pick<WorkflowDeployment, "steps">,
+  step: StepDeployment,
+  now: number,
+  random: number,
+): StepEnd {
+  const products = (execution.outcome === "crashed" ? undefined : execution.action) ?? noProducts;
+  const { flow, inputs } = products;
+  const thrown = errorOf(execution);
+  const error = thrown ?? (flow?.kind === "rerun" ? rerunLimit(flow, state) : null);
+  if (error !== null) return { ...failed(error, products, state, step, thrown !== null, now, random, steps.length), error, inputs };
+  const exports = exportsText(products, execution);
+  const done = afterStep(state, step, exports, execution, products);
+  const ended = { error: null, exports, inputs };
+  switch (flow?.kind) {
+    case "exit":
+      return {
+        ...ended,
+        outcome: "exited",
+        state: { ...done, status: "exited" },
+        ...(flow.reason === null ? {} : { reason: flow.reason }),
+      };
+    case "delay":
+      return { ...ended, outcome: "suspended", state: suspended(done, "delay", now + flow.ms) };
+    case "suspend":
+      return { ...ended, outcome: "suspended", state: suspended(done, "suspend", now + (flow.ms ?? defaultSuspensionMs)) };
+    case "rerun": {
+      const again = { ...done, next: state.next, steps: state.steps, reruns: state.reruns + 1, rerunContext: flow.context };
+      return { ...ended, outcome: "rerun", state: suspended(again, "rerun", now + flow.ms) };
+    }
+    default:
+      return { ...ended, outcome: "succeeded", state: done.next < steps.length ? done : { ...done, status: "succeeded" } };
+  }
+}
+
+/** The state of a run that goes on after a suspension. @param request JSON text of the request to its resume URL; null: there was none */
+export function resumed(state: WorkflowRunState, request: string | null): WorkflowRunState {
+  const goesOn: WorkflowRunState = { ...state, status: "running", suspension: null, resumedBy: request };
+  // The request is what the suspended step was waiting for: later steps read it from its exports.
+  const last = Object.entries(state.steps).at(-1);
+  if (state.suspension?.kind !== "suspend" || request === null || last === undefined) return goesOn;
+  const [name, exports] = last;
+  return { ...goesOn, steps: { ...state.steps, [name]: withField(exports, "$resume_data", request) } };
+}
+
+/** The state of an ended run without the data that only steps read. */
+export function withoutData(state: WorkflowRunState): WorkflowRunState {
+  const trigger = { kind: state.trigger.kind, event: "null", at: state.trigger.at };
+  return { ...state, trigger, steps: {}, sends: [], rerunContext: null, resumedBy: null };
+}
+
+function failed(
+  error: RunError,
+  products: ActionProducts,
+  state: WorkflowRunState,
+  step: StepDeployment,
+  mayRetry: boolean,
+  now: number,
+  random: number,
+  stepCount: number,
+): Pick<StepEnd, "outcome" | "exports" | "state"> {
+  const exports = objectText(products.exports);
+  const failures = state.failures + 1;
+  if (mayRetry && failures <= step.retries) {
+    const until = now + Math.round(backoffMs(failures, retryDelays, random));
+    return { outcome: "retried", exports, state: suspended({ ...state, failures }, "retry", until) };
+  }
+  if (!step.continueOnError) return { outcome: "failed", exports, state: { ...state, failures, status: "failed" } };
+  const { name, message, code, stack } = error;
+  const withError = withField(exports, "$error", JSON.stringify({ name, message, code, stack }));
+  const next = {
+    ...state,
+    next: state.next + 1,
+    failures: 0,
+    reruns: 0,
+    rerunContext: null,
+    resumedBy: null,
+    steps: { ...state.steps, [step.name]: withError },
+  };
+  return { outcome: "continued", exports: withError, state: next.next < stepCount ? next : { ...next, status: "succeeded" } };
+}
+
+function afterStep(
+  state: WorkflowRunState,
+  step: StepDeployment,
+  exports: string,
+  execution: Execution,
+  { sends }: ActionProducts,
+): WorkflowRunState {
+  const response = execution.outcome === "crashed" ? null : execution.response;
+  return {
+    ...state,
+    next: state.next + 1,
+    failures: 0,
+    reruns: 0,
+    rerunContext: null,
+    resumedBy: null,
+    steps: { ...state.steps, [step.name]: exports },
+    sends: [...state.sends, ...sends.map((send) => ({ ...send, step: step.name }))],
+    response: response ?? state.response,
+  };
+}
+
+function suspended(state: WorkflowRunState, kind: Suspension["kind"], until: number): WorkflowRunState {
+  const number = state.suspensions + 1;
+  return { ...state, status: "suspended", suspensions: number, suspension: { kind, number, until } };
+}
+
+function rerunLimit({ maxRetries }: Extract<FlowRequest, { kind: "rerun" }>, { reruns }: WorkflowRunState): RunError | null {
+  const max = maxRetries ?? defaultMaxReruns;
+  if (reruns < max) return null;
+  return {
+    name: "RerunLimit",
+    code: "rerun_limit",
+    message: `the step asked to be run again ${reruns + 1} times: $.flow.rerun allows ${max}`,
+  };
+}
+
+function exportsText({ exports }: ActionProducts, execution: Execution): string {
+  const result = execution.outcome === "returned" ? execution.result : null;
+  return objectText(result === null ? exports : { ...exports, $return_value: result });
+}
+
+/** The JSON text of an object of JSON texts. */
+const objectText = (fields: Readonly<Record<string, string>>): string =>
+  `{${Object.entries(fields)
+    .map(([name, value]) => `${JSON.stringify(name)}:${value}`)
+    .join(",")}}`;
+
+const withField = (object: string, name: string, value: string): string =>
+  object === "{}" ? objectText({ [name]: value }) : `${object.slice(0, -1)},${JSON.stringify(name)}:${value}}`;
+
+function errorOf(execution: Execution): RunError | null {
+  switch (execution.outcome) {
+    case "returned":
+      return null;
+    case "crashed":
+      return { name: "RunnerCrash", code: "runner_crash", message: `the process of this step ended twice: ${execution.message}` };
+    default:
+      return execution.error;
+  }
+}

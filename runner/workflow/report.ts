@@ -1,0 +1,19 @@
+import type { WorkflowCommit } from "../../domain/run/commit.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import type { RunnerPorts } from "../ports.ts";
+
+/**
+ * Answers the caller when the run has ended or is suspended, and logs one line for each step, without messages and values of user code:
+ * those are only for the owner.
+ */
+export function reportCommit({ answerTo }: Invocation, commit: WorkflowCommit, ports: Pick<RunnerPorts, "answer" | "log">): void {
+  const { source, owner, run, events, logs, error, workflow, state } = commit;
+  if (answerTo !== undefined && workflow.status !== "running") {
+    if (state.response !== null) ports.answer(answerTo, { kind: "response", response: state.response });
+    ports.answer(answerTo, { kind: "run", run: { ...run, source, eventIds: events.map(({ id }) => id), logs, error } });
+  }
+  const { step } = workflow;
+  const about = { "workflow.id": source, "owner.id": owner, "run.id": run.id, trigger: run.trigger, status: workflow.status };
+  const ofStep = step === undefined ? {} : { "step.id": step.id, attempt: step.attempt, outcome: step.outcome };
+  ports.log.info({ op: "workflow.step", ...about, ...ofStep, durationMs: run.durationMs, cpuMs: run.cpuMs }, "step");
+}

@@ -1,0 +1,263 @@
+import type { WorkflowCommit } from "../../domain/run/commit.ts";
+import { Unavailable } from "../../domain/errors.ts";
+import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
+import type { RunError } from "../../domain/invocation/invocation.ts";
+import { hasMoved } from "../../domain/source/deployment.ts";
+import { versionName, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import { endMarker } from "../../domain/workflow/run-commit.ts";
+import { historyOfRun, workflowRunId } from "../../domain/workflow/run-id.ts";
+import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { CommitHistory } from "../commit/source-commits.ts";
+import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import type { DeploymentCache } from "../run/deployment-cache.ts";
+import { internalError, notExecuted, receivedEvent } from "../run/execute.ts";
+import type { ReceivedInvocation } from "../run/received.ts";
+import { RunTrace, traceWait } from "../run/run-trace.ts";
+import { composeEndCommit, composeStepCommit, type RunOfWorkflow } from "./compose-commit.ts";
+import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
+import { endStep, resumed } from "./next-state.ts";
+import { reportCommit } from "./report.ts";
+
+/** `finished`: the run has ended or is suspended, or there is nothing to do. `released`: the next reader of the partition continues it. */
+export type WorkflowRunResult = "finished" | "released";
+
+/** After this many refused commits in a row, two runners compete for the run, and the invocation is retried later. */
+const maxRefusals = 5;
+
+/** The last message of a run's history: a commit, or the marker after the end, which has no state. */
+type LastOfRun = WorkflowCommit | { readonly state: null };
+
+interface Run {
+  readonly received: ReceivedInvocation;
+  readonly id: string;
+  readonly history: CommitHistory<LastOfRun>;
+  /** The current version of the workflow. */
+  readonly current: WorkflowDeployment;
+  /** A crash may have interrupted an attempt of the step that runs next. */
+  mayRepeat: boolean;
+  readonly parent: string | undefined;
+}
+
+/** The state from which the run continues. */
+interface Begun {
+  readonly state: WorkflowRunState;
+  /** Why the run is canceled instead; absent: it is not. */
+  readonly canceled?: string;
+}
+
+export interface RunContext extends WorkflowContext {
+  readonly deployments: DeploymentCache;
+}
+
+/**
+ * Starts or continues a run of a workflow, and executes its steps until it ends or is suspended (decision 0090):
+ *
+ *     received ── no run to continue ──▶ finished
+ *        │
+ *        ▼
+ *     next step ── execute ──▶ commit ── stored: another step follows ──▶ next step
+ *        ▲                       │ │
+ *        └──── load the state ◀──┘ └── ended, or suspended: the wake-up is scheduled ──▶ finished
+ *              refused: another runner has committed
+ *
+ * @throws Unavailable when the invocation must be retried later
+ */
+export async function runWorkflow(
+  received: ReceivedInvocation,
+  current: WorkflowDeployment,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<WorkflowRunResult> {
+  const run = await openRun(received, current, ports);
+  let refusals = 0;
+  for (;;) {
+    const begun = begin(run, ports);
+    if (begun === undefined) return "finished";
+    const { status, suspension } = begun.state;
+    if (hasEnded(status)) {
+      endLater(run, ports);
+      return "finished";
+    }
+    if (status === "suspended" && suspension !== null && begun.canceled === undefined) {
+      // The invocation is acked only then: a crash before it repeats this.
+      await ports.wakeUps.schedule(current.workflow, run.id, suspension.number, suspension.until);
+      return "finished";
+    }
+    if (received.isReleased?.() === true) return "released";
+    const commit = await commitNext(run, begun, context, config, ports);
+    if (commit === undefined) {
+      if (++refusals >= maxRefusals) throw competing(run);
+      await run.history.load();
+      continue;
+    }
+    refusals = 0;
+    run.mayRepeat = false;
+    reportCommit(received.invocation, commit, ports);
+  }
+}
+
+async function openRun(received: ReceivedInvocation, current: WorkflowDeployment, ports: RunnerPorts): Promise<Run> {
+  const { invocation, position, isNew = false, failures = 0 } = received;
+  const id = workflowRunId(invocation, position);
+  const history = new CommitHistory<LastOfRun>(historyOfRun(current.workflow, id), current.owner, ports.commits, parseLast);
+  // The run of a new invocation has no commits. One that was delivered, moved or armed may repeat another invocation.
+  const { delivery, movedFrom, resume, chain } = invocation;
+  const mayRepeat = !isNew || failures > 0;
+  if (mayRepeat || [delivery, movedFrom, resume, chain].some((origin) => origin !== undefined)) await history.load();
+  else history.beginEmpty();
+  return { received, id, history, current, mayRepeat, parent: traceWait(received, ports) };
+}
+
+/** Undefined: the invocation does nothing. */
+function begin({ received, history, current }: Run, { clock }: RunnerPorts): Begun | undefined {
+  const { invocation, storedAt } = received;
+  const { last } = history;
+  if (last === undefined) {
+    if (invocation.trigger === "resume" || !current.active) return undefined;
+    return { state: firstState(received, current, clock.now()) };
+  }
+  const { state } = last;
+  if (state === null) return undefined;
+  const { resume } = invocation;
+  if (resume === undefined || state.suspension?.number !== resume.suspension) return { state };
+  if (resume.action === "cancel") return { state, canceled: "its cancel URL was requested" };
+  if (resume.action === "wake" && state.suspension.kind === "suspend") return { state, canceled: "nothing resumed it in time" };
+  return { state: resumed(state, invocation.event === undefined ? null : JSON.stringify(receivedEvent(invocation, storedAt))) };
+}
+
+export function firstState({ invocation, storedAt }: ReceivedInvocation, { id }: WorkflowDeployment, now: number): WorkflowRunState {
+  const { trigger, metadata, hops, way } = invocation;
+  const event = JSON.stringify(receivedEvent(invocation, storedAt));
+  return {
+    status: "running",
+    deployment: id,
+    startedAt: now,
+    trigger: { kind: trigger, event, ...(metadata === undefined ? {} : { metadata }), at: storedAt },
+    ...(hops === undefined ? {} : { hops }),
+    ...(way === undefined ? {} : { way }),
+    next: 0,
+    failures: 0,
+    reruns: 0,
+    rerunContext: null,
+    steps: {},
+    sends: [],
+    response: null,
+    suspension: null,
+    suspensions: 0,
+    resumedBy: null,
+  };
+}
+
+/** Executes the next step, if there is one, and commits. @returns undefined if the commit was refused */
+async function commitNext(
+  run: Run,
+  begun: Begun,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<WorkflowCommit | undefined> {
+  const { received, id, history } = run;
+  const { state, canceled } = begun;
+  const workflow = await versionOf(run, state, context);
+  const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, run.parent);
+  const about: RunOfWorkflow = {
+    workflow,
+    run: id,
+    invocation: received.invocation,
+    commits: history.last === undefined || history.last.state === null ? 0 : history.last.workflow.number,
+  };
+  let commit: WorkflowCommit | undefined;
+  try {
+    const isEnd = canceled !== undefined || state.next >= workflow.steps.length;
+    const compose = isEnd ? composeEnd(begun, ports) : await composeStep(run, about, state, context, config, ports);
+    const traceparent = trace?.startCommit() ?? run.parent;
+    const composeTraced = (error?: RunError): WorkflowCommit => compose({ ...about, traceparent }, error);
+    const stored = await history.append(composeTraced(), composeTraced);
+    commit = stored === undefined || stored.state === null ? undefined : stored;
+    return commit;
+  } finally {
+    trace?.end(commit);
+  }
+}
+
+type Compose = (about: RunOfWorkflow, replacedBy?: RunError) => WorkflowCommit;
+
+function composeEnd({ state, canceled }: Begun, { clock, randomId }: RunnerPorts): Compose {
+  const ended: WorkflowRunState = { ...state, status: canceled === undefined ? "succeeded" : "canceled", suspension: null };
+  return (about) => composeEndCommit(about, ended, canceled, clock.now(), randomId);
+}
+
+async function composeStep(
+  run: Run,
+  about: RunOfWorkflow,
+  state: WorkflowRunState,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<Compose> {
+  const { workflow } = about;
+  const step = withCurrentSecrets(stepAt(workflow, state.next), run.current);
+  const attempt = state.failures + state.reruns + 1 + (run.mayRepeat ? 1 : 0);
+  const { answerTo } = run.received.invocation;
+  const refused = refusalOf(run, state);
+  const executed: ExecutedStep =
+    refused === undefined
+      ? await executeStep(
+          {
+            workflow,
+            step,
+            run: run.id,
+            state,
+            attempt,
+            queue: run.history.source,
+            onResponse: answerTo === undefined ? undefined : (response) => ports.answer(answerTo, { kind: "response", response }),
+          },
+          context,
+          config,
+          ports,
+        )
+      : { execution: notExecuted(refused), startedAt: ports.clock.now(), secrets: {} };
+  const ended = { step, index: state.next, attempt, startedAt: executed.startedAt, secrets: executed.secrets };
+  return (described, replacedBy) => {
+    const execution = replacedBy === undefined ? executed.execution : notExecuted(replacedBy);
+    // A refusal, or a commit that is too large, would be the same again.
+    const policy = replacedBy === undefined && refused === undefined ? step : { ...step, retries: 0, continueOnError: false };
+    const end = endStep(execution, state, workflow, policy, ports.clock.now(), Math.random());
+    return composeStepCommit(described, { ...ended, execution, end }, ports.clock.now(), ports.randomId);
+  };
+}
+
+/** Why the next step must not be executed, if so. */
+function refusalOf({ received, current }: Run, state: WorkflowRunState): RunError | undefined {
+  const { failure, failures = 0 } = received;
+  if (failure !== undefined) return internalError(failure, failures + 1);
+  return isOverHopLimit(state.hops ?? 0) ? hopLimitError(current.workflow, state.way) : undefined;
+}
+
+/** The version with which the run began. @throws Unavailable */
+async function versionOf({ current }: Run, { deployment }: WorkflowRunState, { deployments }: RunContext): Promise<WorkflowDeployment> {
+  if (deployment === current.id) return current;
+  const name = versionName(current.workflow, deployment);
+  const version = await deployments.workflow(name);
+  if (version === undefined || hasMoved(version))
+    throw new Unavailable(`version ${name} of a workflow is not stored: its run cannot continue`);
+  return version;
+}
+
+/** NATS forgets the run some time after the invocation was acked, so that a repetition of it finds the end until then. */
+function endLater({ received, history, current, id }: Run, ports: RunnerPorts): void {
+  received.afterAck?.(() => {
+    history.end().catch((error: unknown) => {
+      const fields = { op: "workflow.end", "workflow.id": current.workflow, "run.id": id, err: error };
+      ports.log.warn(fields, "an ended run stays stored: its end could not be marked");
+    });
+  });
+}
+
+const competing = ({ current, id }: Run): Unavailable =>
+  new Unavailable(
+    `run ${id} of workflow ${current.workflow}: ${maxRefusals} commits in a row were refused because another runner commits for it`,
+  );
+
+const parseLast = (text: string): LastOfRun => (text === endMarker ? { state: null } : (JSON.parse(text) as WorkflowCommit)); // Written by a runner from a typed value.

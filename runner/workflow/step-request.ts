@@ -1,0 +1,99 @@
+import type { EventMetadata } from "../../domain/event/event-metadata.ts";
+import { platformVersion } from "../../domain/version.ts";
+import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import { maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
+import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { ActionRequest, ExecuteRequest } from "../sandbox/port.ts";
+import type { ResumeUrls } from "./resume-urls.ts";
+
+/** One attempt of a step. */
+export interface StepAttempt {
+  readonly workflow: WorkflowDeployment;
+  readonly step: StepDeployment;
+  /** Id of the run. */
+  readonly run: string;
+  readonly state: WorkflowRunState;
+  /** From 1. */
+  readonly attempt: number;
+  readonly isTest: boolean;
+  /** Secret values by prop name. */
+  readonly secrets: Readonly<Record<string, unknown>>;
+  /** Local file of the bundle. */
+  readonly path: string;
+  readonly isolate: string;
+  readonly limits: ExecuteRequest["limits"];
+  /** Epoch ms. */
+  readonly now: number;
+}
+
+export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<ExecuteRequest> {
+  const { workflow, step, secrets, path, isolate, limits } = attempt;
+  return {
+    source: isolate,
+    owner: workflow.owner,
+    revision: workflow.id,
+    bundle: { hash: step.bundle, path, needsNode: step.needsNode },
+    entry: "run",
+    event: "null",
+    props: JSON.stringify({ ...step.props, ...secrets }),
+    db: {},
+    endpoint: null,
+    ...(step.additionalProps === undefined ? {} : { additionalProps: step.additionalProps }),
+    environment: { PD_COMPONENT: step.id, PIPEDREAM_WORKFLOW_ID: workflow.workflow },
+    limits,
+    action: await actionRequest(attempt, urls),
+  };
+}
+
+async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<ActionRequest> {
+  const { workflow, run, state, now, secrets } = attempt;
+  const context = contextOf(attempt);
+  const sign = await urls.signer(workflow);
+  const token = { run, suspension: state.suspensions + 1, expires: now + maxSuspensionMs };
+  return {
+    steps: stepsText(state, context),
+    context: JSON.stringify(context),
+    resumeUrl: sign({ ...token, action: "resume" }),
+    cancelUrl: sign({ ...token, action: "cancel" }),
+    secretProps: Object.keys(secrets),
+  };
+}
+
+/** `steps`, joined from the stored JSON texts: parsing and encoding them again would cost more than a small step. */
+function stepsText({ trigger, steps }: WorkflowRunState, context: object): string {
+  const own = Object.entries(steps).map(([name, exports]) => `,${JSON.stringify(name)}:${exports}`);
+  return `{"trigger":{"event":${trigger.event},"context":${JSON.stringify(context)}}${own.join("")}}`;
+}
+
+/** `$.context`, with the fields of the known service. */
+function contextOf({ workflow, step, run, state, attempt, isTest, limits, now }: StepAttempt): Readonly<Record<string, unknown>> {
+  const { trigger, reruns, rerunContext, resumedBy } = state;
+  return {
+    id: run,
+    ts: new Date(trigger.at).toISOString(),
+    workflow_id: workflow.workflow,
+    workflow_name: workflow.name,
+    pipeline_id: null,
+    deployment_id: workflow.id,
+    source_type: trigger.kind.toUpperCase(),
+    ...emitterOf(trigger.metadata),
+    verified: false,
+    hops: state.hops ?? 0,
+    test: isTest,
+    replay: false,
+    owner_id: workflow.owner,
+    platform_version: platformVersion,
+    trace_id: run,
+    step_id: step.id,
+    attempt,
+    deadline: now + limits.timeoutMs,
+    run: {
+      runs: reruns + 1,
+      context: rerunContext === null ? undefined : (JSON.parse(rerunContext) as unknown),
+      ...(resumedBy === null ? {} : { callback_request: JSON.parse(resumedBy) as unknown }),
+    },
+  };
+}
+
+const emitterOf = (metadata: EventMetadata | undefined): object =>
+  metadata === undefined ? {} : { emitter_id: metadata.emitter_id, emit_id: metadata.emit_id };

@@ -1,0 +1,123 @@
+import type { RunError } from "../../domain/run/run-products.ts";
+import { maxDryRunBytes } from "../../domain/run/dry-run.ts";
+import { hasMoved } from "../../domain/source/deployment.ts";
+import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import type { TestedFlow, TestedStep, WorkflowTestOutcome } from "../../domain/workflow/test-run.ts";
+import { SecretMask } from "../../domain/secrets/secret-mask.ts";
+import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import type { ReceivedInvocation } from "../run/received.ts";
+import type { FlowRequest } from "../sandbox/port.ts";
+import { executeStep, type ExecutedStep } from "./execute-step.ts";
+import { endStep, resumed } from "./next-state.ts";
+import { firstState, type RunContext } from "./run-workflow.ts";
+
+/**
+ * Executes the steps of a workflow, or of a draft, and answers what they did. Commits and sends nothing. After its deadline, or if the workflow
+ * was deleted or has moved, it is dropped.
+ *
+ * @throws Unavailable when it must be retried later
+ */
+export async function answerWorkflowTest(
+  received: ReceivedInvocation,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<void> {
+  const { dryRun, answerTo, generation, source: run } = received.invocation;
+  if (dryRun?.workflow === undefined || answerTo === undefined || dryRun.deadline <= ports.clock.now()) return;
+  const deployed = await context.deployments.workflow(dryRun.source, generation);
+  if (deployed === undefined || hasMoved(deployed)) return;
+  const { steps = deployed.steps, untilStep } = dryRun.workflow;
+  const last = steps.findIndex(({ name }) => name === untilStep);
+  const workflow = { ...deployed, steps: last < 0 ? steps : steps.slice(0, last + 1) };
+  const outcome = await runTest(
+    { ...received, invocation: { ...received.invocation, trigger: "manual" } },
+    workflow,
+    dryRun.deadline,
+    context,
+    config,
+    ports,
+  );
+  ports.answer(answerTo, { kind: "workflow-test", outcome: limitSize(outcome) });
+  const fields = {
+    "workflow.id": workflow.workflow,
+    "owner.id": workflow.owner,
+    "run.id": run,
+    durationMs: outcome.durationMs,
+    cpuMs: outcome.cpuMs,
+  };
+  ports.log.info({ op: "workflow.test", outcome: outcome.status, ...fields }, "test of a workflow");
+}
+
+async function runTest(
+  received: ReceivedInvocation,
+  workflow: WorkflowDeployment,
+  deadline: number,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<WorkflowTestOutcome> {
+  const startedAt = ports.clock.now();
+  const run = received.invocation.source;
+  const tested: TestedStep[] = [];
+  let state = firstState(received, workflow, startedAt);
+  for (const [index, step] of workflow.steps.entries()) {
+    const once = { ...step, retries: 0 };
+    const limited = { ...once, timeoutMs: Math.max(1, Math.min(step.timeoutMs ?? config.runTimeoutMs, deadline - ports.clock.now())) };
+    const attempted = { workflow, step: limited, run, state, attempt: 1, queue: run, isTest: true };
+    const executed = await executeStep(attempted, context, config, ports);
+    const end = endStep(executed.execution, state, workflow, once, ports.clock.now(), 0);
+    tested.push(testedStep(step.id, step.name, executed, end, end.state.sends.slice(state.sends.length)));
+    state = continued(end.state, index);
+    if (end.outcome === "failed" || end.outcome === "exited") break;
+  }
+  const ofSteps = (field: "durationMs" | "cpuMs"): number => tested.reduce((sum, step) => sum + step[field], 0);
+  const status = state.status === "failed" || state.status === "exited" ? state.status : "succeeded";
+  const totals = { durationMs: ofSteps("durationMs"), cpuMs: ofSteps("cpuMs") };
+  return { status, startedAt, ...totals, steps: tested, response: state.response, error: null };
+}
+
+/** A test does not wait: the next step runs at once, and a rerun counts as done. */
+function continued(state: WorkflowRunState, index: number): WorkflowRunState {
+  return { ...(state.status === "suspended" ? resumed(state, null) : state), next: index + 1, reruns: 0 };
+}
+
+function testedStep(
+  id: string,
+  name: string,
+  { execution, startedAt, secrets }: ExecutedStep,
+  { outcome, inputs, exports, error }: ReturnType<typeof endStep>,
+  sends: TestedStep["sends"],
+): TestedStep {
+  const mask = new SecretMask(secrets);
+  const products = execution.outcome === "crashed" ? undefined : execution;
+  return {
+    id,
+    name,
+    outcome,
+    startedAt,
+    durationMs: products?.durationMs ?? 0,
+    cpuMs: products?.cpuMs ?? 0,
+    inputs: inputs === null ? null : mask.json(inputs),
+    exports: mask.json(exports),
+    flow: testedFlow(products?.action?.flow ?? null),
+    sends: sends.map((send) => ({ ...send, argument: mask.json(send.argument) })),
+    logs: (products?.logs ?? []).map((record) => mask.record(record)),
+    error: error === null ? null : mask.error(error),
+  };
+}
+
+function testedFlow(flow: FlowRequest | null): TestedFlow | null {
+  if (flow === null) return null;
+  return flow.kind === "exit" ? { kind: flow.kind, reason: flow.reason } : { kind: flow.kind, ms: flow.ms };
+}
+
+/** The answer is one message, and NATS drops a message that is too large without an error. */
+function limitSize(outcome: WorkflowTestOutcome): WorkflowTestOutcome {
+  const bytes = Buffer.byteLength(JSON.stringify(outcome));
+  if (bytes <= maxDryRunBytes) return outcome;
+  const message = `the result of this test has ${bytes} bytes of JSON: the limit is ${maxDryRunBytes}`;
+  const error: RunError = { name: "LimitError", code: "dry_run_too_large", message };
+  return { ...outcome, steps: [], response: null, error };
+}
