@@ -57,6 +57,7 @@ export const componentDefinition: z.ZodType<ComponentDefinition> = z.object({
   dedupe: z.enum(dedupeStrategies).exactOptional(),
   hooks: z.array(z.enum(["deploy", "activate", "deactivate"])),
   hasAdditionalProps: z.boolean(),
+  hasNoType: z.literal(true).exactOptional(),
   needsEvent: z.literal(true).exactOptional(),
   needsNoAccounts: z.literal(true).exactOptional(),
 });

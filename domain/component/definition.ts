@@ -83,6 +83,8 @@ export interface ComponentDefinition {
   readonly dedupe?: DedupeStrategy;
   readonly hooks: readonly ("deploy" | "activate" | "deactivate")[];
   readonly hasAdditionalProps: boolean;
+  /** Its code gives no type: it is a source, or the code of a step. */
+  readonly hasNoType?: true;
   /** Its `run` reads the event without checking that there is one. */
   readonly needsEvent?: true;
   /** Its code never reads `$auth`, so its app props may be absent: apps such as feeds have no accounts. */

@@ -54,6 +54,7 @@ export function readDefinition(text: string | null): Inspection {
     props: props.props,
     hooks: hooks.filter((hook) => listOf(found["hooks"]).includes(hook)),
     hasAdditionalProps: found["hasAdditionalProps"] === true,
+    ...((found["type"] ?? undefined) === undefined && { hasNoType: true }),
     ...(found["needsEvent"] === true && { needsEvent: true }),
   };
   return { outcome: "read", definition, warnings: warningsOf(found) };
