@@ -49,7 +49,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
       parsing,
       holderOf: (_request, response) => signedIn(response).user.id,
       limitBytes: (request) => (uploadTo(request) === undefined ? config.bodyBytes : config.codeBodyBytes),
-      uploads: { bodyOf: (request) => uploadTo(request)?.body, limits: { codeBytes: config.codeBytes, files: codeLimits.files } },
+      uploads: { bodyOf: (request) => filesTo(request)?.body, limits: { codeBytes: config.codeBytes, files: codeLimits.files } },
     }),
   );
   mount(v1, Object.values(served).flat(), { base: "/v1", context, callOf: signedInCall, aliasesOf });
@@ -62,10 +62,10 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   return app.use(noSuchRoute("/v1", describedOperations(documented, aliasesOf)), answerErrors(ports.log));
 }
 
-/** Operations whose body may contain a component's files, with a pattern of their path. */
+/** Operations whose body may contain the code of components, with a pattern of their path. */
 const uploads = Object.values(operations)
   .flat()
-  .filter(({ takesFiles }) => takesFiles === true)
+  .filter(({ takesFiles, takesCode }) => takesFiles === true || takesCode === true)
   .map((operation) => {
     const { method, path } = parseRoute(operation.route);
     return { operation, method, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`) };
@@ -73,4 +73,9 @@ const uploads = Object.values(operations)
 
 function uploadTo({ method, path }: Request): OperationDocument | undefined {
   return uploads.find((upload) => upload.method === method && upload.pattern.test(path))?.operation;
+}
+
+function filesTo(request: Request): OperationDocument | undefined {
+  const operation = uploadTo(request);
+  return operation?.takesFiles === true ? operation : undefined;
 }

@@ -1,6 +1,7 @@
 import { autoSubscriptionKind, type AutoSubscriptionSpec, type AutoSubscriptionStatus } from "../crds/auto-subscription.ts";
 import { componentKind, type ComponentSpec, type ComponentStatus } from "../crds/component.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../crds/source.ts";
+import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../crds/workflow.ts";
 import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../crds/subscription.ts";
 import type { ApiConfig } from "./config.ts";
 import type { Registry } from "./components/ports.ts";
@@ -26,6 +27,7 @@ export interface ApiContext {
   readonly components: Components;
   readonly registry: Registry;
   readonly sources: ResourceWatch<SourceSpec, SourceStatus>;
+  readonly workflows: ResourceWatch<WorkflowSpec, WorkflowStatus>;
   readonly subscriptions: ResourceWatch<SubscriptionSpec, SubscriptionStatus>;
   readonly autoSubscriptions: ResourceWatch<AutoSubscriptionSpec, AutoSubscriptionStatus>;
   readonly streams: Streams;
@@ -44,6 +46,7 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
   const watches = {
     components: new ResourceWatch<ComponentSpec, ComponentStatus>(store, componentKind, log),
     sources: new ResourceWatch<SourceSpec, SourceStatus>(store, sourceKind, log),
+    workflows: new ResourceWatch<WorkflowSpec, WorkflowStatus>(store, workflowKind, log),
     subscriptions: new ResourceWatch<SubscriptionSpec, SubscriptionStatus>(store, subscriptionKind, log),
     autoSubscriptions: new ResourceWatch<AutoSubscriptionSpec, AutoSubscriptionStatus>(store, autoSubscriptionKind, log),
   };
@@ -57,6 +60,7 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
     components,
     registry: createRegistry(ports.published),
     sources: watches.sources,
+    workflows: watches.workflows,
     subscriptions: watches.subscriptions,
     autoSubscriptions: watches.autoSubscriptions,
     streams,

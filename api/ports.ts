@@ -217,6 +217,10 @@ export interface ConfigureRequest {
   readonly component: string;
   /** Name of the Source, whose secrets are the default for absent ones, and whose props for absent `props`. */
   readonly source?: string;
+  /** The same for a step: name of the Workflow. */
+  readonly workflow?: string;
+  /** Name of that step; set exactly beside `workflow`. */
+  readonly step?: string;
   readonly props?: Readonly<Record<string, unknown>>;
   readonly call: ConfigureCall;
 }

@@ -60,7 +60,12 @@ const step = withRules(
       .default(false)
       .describe("If true, a failure is exported as `$error`, and the run continues with the next step."),
     retries: z.int().min(0).max(10).default(0).describe("Number of attempts after the first one has failed, with growing delays."),
-    timeoutSeconds: z.int().min(1).max(3_600).optional().describe("Time of one attempt. Default: the run timeout of the installation."),
+    timeoutSeconds: z
+      .number()
+      .min(0.001)
+      .max(3_600)
+      .optional()
+      .describe("Time of one attempt, in seconds. Default: the run timeout of the installation."),
   }),
   exactlyOneOf(["componentRef", "componentKey", "url", "code"], "they say which action the step runs"),
 ).describe("One step: an action with its props.");

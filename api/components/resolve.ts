@@ -3,6 +3,7 @@ import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
 import type { Build } from "../../domain/component/definition.ts";
 import { suggestion } from "../../domain/nearest-name.ts";
+import { whyNotAction } from "../../domain/workflow/step-action.ts";
 import { labelOfKey, type ComponentResource } from "../resources/components.ts";
 import { whyNotFound } from "../resources/not-found.ts";
 import type { User } from "../ports.ts";
@@ -26,14 +27,27 @@ export function namesCode(fields: CodeFields): boolean {
  * @throws InvalidInput when it names none, or one that is not a source; NotFound
  */
 export async function resolveComponent(fields: CodeFields, owner: string, user: User, context: ApiContext): Promise<Resolved> {
-  const component = await find(fields, owner, user, context);
-  const { build } = component.status;
-  if (build === undefined) throw new Unavailable(`the component is not built yet: try again`, { code: "component_not_built" });
+  const { component, build } = await resolved(fields, owner, user, context);
   if (build.definition.type === "action")
     throw new InvalidInput(
       `component '${build.definition.name}' is an action: only a component without a type, or of type source, can be deployed as a source`,
       { code: "not_a_source" },
     );
+  return { component, build };
+}
+
+/** The same for the action of a step. @throws InvalidInput when it names none, or a source; NotFound */
+export async function resolveAction(fields: CodeFields, owner: string, user: User, context: ApiContext): Promise<Resolved> {
+  const { component, build } = await resolved(fields, owner, user, context);
+  const why = whyNotAction(build.definition);
+  if (why !== undefined) throw new InvalidInput(why, { code: "not_an_action" });
+  return { component, build };
+}
+
+async function resolved(fields: CodeFields, owner: string, user: User, context: ApiContext): Promise<Resolved> {
+  const component = await find(fields, owner, user, context);
+  const { build } = component.status;
+  if (build === undefined) throw new Unavailable(`the component is not built yet: try again`, { code: "component_not_built" });
   return { component, build };
 }
 

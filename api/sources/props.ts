@@ -10,6 +10,7 @@ const none: StoredProps = { props: {}, secrets: {} };
  * Checks prop values and separates secret ones for storage. `given` replaces the previous values, except that an absent secret
  * stays, because clients cannot read it to send it back (null removes it). Without `given`, all values stay that the definition
  * still has.
+ * @param unchecked names of values whose types are not known yet, because they contain expressions
  * @throws InvalidInput that lists every problem, without secret values
  */
 export async function storedProps(
@@ -17,13 +18,14 @@ export async function storedProps(
   given: Readonly<Record<string, unknown>> | undefined,
   before: StoredProps | undefined,
   keep: Keep,
+  unchecked: ReadonlySet<string> = new Set(),
 ): Promise<StoredProps> {
   const kept = keepKnown(definition, before ?? none, given);
   const hidden = new Set(Object.keys(kept.secrets));
   const checked = checkConfiguredProps(
     definition,
     { ...Object.fromEntries([...hidden].map((name) => [name, ""])), ...(given ?? kept.props) },
-    hidden,
+    new Set([...hidden, ...unchecked]),
   );
   const added = checked.secrets.filter((name) => !hidden.has(name));
   const texts = Object.fromEntries(added.map((name) => [name, JSON.stringify(checked.values[name])]));

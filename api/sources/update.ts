@@ -78,12 +78,13 @@ async function definitionOfUpdate(
   replaced: Resolved | undefined,
   context: ApiContext,
 ): Promise<ComponentDefinition> {
+  const stored = { hidden: Object.keys(source.spec.secrets), of: { source: source.metadata.name } };
   if (replaced !== undefined)
-    return definitionFor(replaced.component, replaced.build.definition, { props: given ?? source.spec.props, source }, context);
+    return definitionFor(replaced.component, replaced.build.definition, { props: given ?? source.spec.props, ...stored }, context);
   const definition = await currentDefinition(source, context);
   if (given === undefined) return withAdditional(definition, source.status.configurableProps);
   const name = componentNameOf(source) ?? "";
-  return definitionFor({ metadata: { name, namespace: source.metadata.namespace } }, definition, { props: given, source }, context);
+  return definitionFor({ metadata: { name, namespace: source.metadata.namespace } }, definition, { props: given, ...stored }, context);
 }
 
 async function currentDefinition(source: SourceResource, { components }: ApiContext): Promise<ComponentDefinition> {

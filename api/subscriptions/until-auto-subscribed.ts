@@ -1,28 +1,30 @@
+import type { Resource } from "../../crds/resource.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { madeSubscriptionName } from "../../crds/auto-subscription.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "../context.ts";
-import type { SourceResource } from "../resources/source.ts";
 import { autoSubscriptionsIn, type AutoSubscriptionResource } from "./auto-subscription.ts";
 import { isObserved } from "./create.ts";
 
-/** The source exists in any case, and the operator subscribes it later if necessary. */
+type Emitter = Resource<unknown, { readonly id?: string | undefined }>;
+
+/** The emitter exists in any case, and the operator subscribes it later if necessary. */
 const maxWaitMs = 3_000;
 
 /**
- * Waits until the owner's auto-subscriptions are in effect for a new source, so that its first error is delivered. Returns after 3 s even
+ * Waits until the owner's auto-subscriptions are in effect for a new source or workflow, so that its first error is delivered. Returns after 3 s even
  * if they are not.
  */
-export async function untilAutoSubscribed(source: SourceResource, context: ApiContext): Promise<void> {
-  const { namespace } = source.metadata;
+export async function untilAutoSubscribed(emitter: Emitter, context: ApiContext): Promise<void> {
+  const { namespace } = emitter.metadata;
   const signal = AbortSignal.timeout(maxWaitMs);
   for await (const auto of autoSubscriptionsIn(namespace, context.ports))
-    if (coversNewSources(auto))
-      await untilInEffect(namespace, madeSubscriptionName(auto.metadata.name, publicIdOf(source)), signal, context);
+    if (coversNewEmitters(auto))
+      await untilInEffect(namespace, madeSubscriptionName(auto.metadata.name, publicIdOf(emitter)), signal, context);
 }
 
 /** False if the operator finds no listener; true until it has checked. */
-function coversNewSources({ status }: AutoSubscriptionResource): boolean {
+function coversNewEmitters({ status }: AutoSubscriptionResource): boolean {
   return status.conditions?.find(({ type }) => type === "Ready")?.status !== "False";
 }
 

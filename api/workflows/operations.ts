@@ -5,23 +5,27 @@ import { InvalidInput } from "../../domain/errors.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import { operation, type ApiContext } from "../context.ts";
 import { eventSchema } from "../events/schemas.ts";
-import type { Call, Input } from "../http/request/call.ts";
-import { eventPages, parseEventPage, text } from "../http/request/parameters.ts";
-import { ok, okPage } from "../http/response/replies.ts";
-import { one, page } from "../http/response/schemas.ts";
-import { pathOf } from "../http/routing/handle.ts";
+import { dropBody, type Call, type Input } from "../http/request/call.ts";
+import { eventPages, ownerParameters, parseEventPage, text } from "../http/request/parameters.ts";
+import { noContent, ok, okPage } from "../http/response/replies.ts";
+import { nothing, one, page } from "../http/response/schemas.ts";
 import { listOperations } from "../list-operations.ts";
 import type { Listed, StoredEvent } from "../ports.ts";
-import { publicIdOf } from "../resources/identity.ts";
-import { workflowResponse, workflowSchema } from "./response.ts";
+import { untilAutoSubscribed } from "../subscriptions/until-auto-subscribed.ts";
+import { createWorkflow } from "./create.ts";
+import { deleteWorkflow } from "./delete.ts";
+import type { Deployment } from "./deploy.ts";
+import { factsOfAll, warningsOf } from "./facts.ts";
+import { workflowIdOf, workflowOf } from "./find-workflow.ts";
+import { withStepNames, workflowChanges, workflowFields, type WorkflowChanges, type WorkflowFields } from "./request.ts";
+import { workflowResponse } from "./response.ts";
+import { workflowSchema } from "./schemas.ts";
+import { updateWorkflow } from "./update.ts";
 
 const summaries = z.object({ expand: text.optional().describe("`event`: returns whole events, however large they are.") });
 const summariesQuery = summaries.extend(eventPages.shape);
 
-/**
- * Events and errors of workflows, read from the same history as those of sources. Workflows do not run yet, so nothing of
- * theirs is recorded: an existing workflow has an empty page.
- */
+/** Workflows, with their events and errors, which are in the same history as those of sources. */
 export const workflowOperations = [
   ...listOperations({
     path: "workflows",
@@ -29,8 +33,28 @@ export const workflowOperations = [
     noun: "workflows",
     kind: workflowKind,
     schema: workflowSchema,
-    respond: (workflows, _namespace, { access }) =>
-      Promise.all(workflows.map(async (workflow) => workflowResponse(workflow, await access.ownerOf(workflow)))),
+    respond: async (workflows, namespace, context) => {
+      const facts = await factsOfAll(namespace, workflows, context);
+      return workflows.map((workflow) => workflowResponse(workflow, facts));
+    },
+  }),
+  operation({
+    route: "POST /workflows",
+    id: "createWorkflow",
+    summary: "Create a workflow",
+    description: "Waits until the workflow is deployed. One that cannot be deployed is deleted.",
+    query: ownerParameters,
+    body: workflowFields,
+    takesCode: true,
+    responses: one(workflowSchema),
+    errors: [404, 504],
+    handle: async (call, context) => {
+      const deployment = await startCreation(call, context);
+      dropBody(call);
+      const workflow = await deployment.deployed();
+      await untilAutoSubscribed(workflow, context);
+      return changedReply(workflow, context);
+    },
   }),
   operation({
     route: "GET /workflows/:workflow_id",
@@ -39,7 +63,34 @@ export const workflowOperations = [
     responses: one(workflowSchema),
     handle: async (call, context) => {
       const workflow = await workflowOf(call, context);
-      return ok(workflowResponse(workflow, await context.access.ownerOf(workflow)));
+      return ok(workflowResponse(workflow, await factsOfAll(workflow.metadata.namespace, [workflow], context)));
+    },
+  }),
+  operation({
+    route: "PUT /workflows/:workflow_id",
+    id: "updateWorkflow",
+    summary: "Change a workflow",
+    description:
+      "Changes the given fields, and deploys a new version. `triggers` and `steps` replace all of theirs; a step that stays keeps its component and the secrets that the request does not give. Runs in progress finish on the version with which they began.",
+    body: workflowChanges,
+    takesCode: true,
+    responses: one(workflowSchema),
+    errors: [409, 504],
+    handle: async (call, context) => {
+      const deployment = await startUpdate(call, context);
+      dropBody(call);
+      return changedReply(await deployment.deployed(), context);
+    },
+  }),
+  operation({
+    route: "DELETE /workflows/:workflow_id",
+    id: "deleteWorkflow",
+    summary: "Delete a workflow with its timers, its endpoint, its queue and its history",
+    responses: nothing,
+    errors: [409],
+    handle: async (call, context) => {
+      await deleteWorkflow(await workflowOf(call, context), context);
+      return noContent;
     },
   }),
   operation({
@@ -61,9 +112,33 @@ export const workflowOperations = [
   }),
 ];
 
-/** @throws NotFound */
-const workflowOf = (call: Call, { access }: ApiContext): Promise<WorkflowResource> =>
-  access.getListed(workflowKind, "workflow", pathOf(call, "workflow_id"), call.user);
+/** Like {@link startUpdate}, only this function holds the code, see `dropBody`. */
+async function startCreation(call: Call & Input<unknown, WorkflowFields>, context: ApiContext): Promise<Deployment> {
+  const owner = await context.access.owner(call);
+  return createWorkflow(
+    withStepNames(() => call.body(), call.fields["steps"]),
+    owner,
+    call.user,
+    context,
+  );
+}
+
+async function startUpdate(call: Call & Input<unknown, WorkflowChanges>, context: ApiContext): Promise<Deployment> {
+  const workflow = await workflowOf(call, context);
+  return updateWorkflow(
+    workflow,
+    withStepNames(() => call.body(), call.fields["steps"]),
+    call.user,
+    context,
+  );
+}
+
+/** Makes the caller's next list show the workflow like this response. */
+async function changedReply(workflow: WorkflowResource, context: ApiContext) {
+  await context.ports.pages.show(workflowKind, workflow);
+  const facts = await factsOfAll(workflow.metadata.namespace, [workflow], context);
+  return ok(workflowResponse(workflow, facts), await warningsOf(workflow, context));
+}
 
 async function summariesOf(
   call: Call & Input<z.output<typeof summaries>>,
@@ -73,7 +148,7 @@ async function summariesOf(
   const { expand = "" } = call.query();
   if (expand !== "" && expand !== "event") throw new InvalidInput(`expand '${expand}' is invalid: it must be 'event'`);
   const request = parseEventPage(call.parameters);
-  const emitter = publicIdOf(await workflowOf(call, context));
+  const emitter = await workflowIdOf(call, context);
   const options = { emitter, expand: expand === "event" };
   const show = (event: StoredEvent) => eventSummary(event, { ...options, indexedAtMs: event.indexedAtMs });
   return okPage(await read(emitter, request), show, "event");

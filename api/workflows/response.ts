@@ -1,22 +1,64 @@
-import { z } from "zod";
-import type { WorkflowResource } from "../../crds/workflow.ts";
-import { createdAt, publicIdOf } from "../resources/identity.ts";
+import type { WorkflowResource, WorkflowStep } from "../../crds/workflow.ts";
+import { withAdditional, type ComponentDefinition } from "../../domain/component/definition.ts";
+import { configurablePropsResponse, configuredPropsResponse } from "../../domain/component/prop-responses.ts";
+import { stepId } from "../../domain/workflow/step-id.ts";
 import type { Answered } from "../http/response/answered.ts";
+import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 import { ownerField } from "../resources/owner-field.ts";
-import { readText } from "../resources/stored-fields.ts";
-import { ownerId, seconds } from "../resources/schemas.ts";
+import { readFields, readText } from "../resources/stored-fields.ts";
+import type { workflowSchema } from "./schemas.ts";
+import { settingsShown } from "./settings.ts";
+import { componentNameOf } from "./steps.ts";
+import { shownTriggers } from "./triggers.ts";
 
-export const workflowSchema = z
-  .object({ id: z.string().describe("`p_…`."), owner_id: ownerId, name: z.string(), active: z.boolean(), created_at: seconds })
-  .meta({ id: "Workflow" });
+/** Facts about a workflow that are not in its resource. */
+export interface WorkflowFacts {
+  readonly owner: string | undefined;
+  /** A component of its namespace by name. */
+  readonly componentOf: (name: string) => { readonly id: string; readonly definition: ComponentDefinition | undefined } | undefined;
+  /** Public id of a source of its namespace by name. */
+  readonly sourceOf: (name: string) => string | undefined;
+}
 
-/** A workflow. The specification gives it no fields but the id. */
-export function workflowResponse(workflow: WorkflowResource, owner: string | undefined): Answered<typeof workflowSchema> {
+export function workflowResponse(workflow: WorkflowResource, facts: WorkflowFacts): Answered<typeof workflowSchema> {
+  const { metadata, status } = workflow;
+  const spec: Partial<WorkflowResource["spec"]> = workflow.spec; // A stored resource may not match its schema.
+  const created = createdAt(workflow);
   return {
     id: publicIdOf(workflow),
-    ...ownerField(owner),
-    name: readText(workflow.spec.name) ?? workflow.metadata.name,
-    active: workflow.spec.active,
-    created_at: createdAt(workflow),
+    ...ownerField(facts.owner),
+    name: readText(spec.name) ?? metadata.name,
+    active: spec.active ?? true,
+    deployment_id: status.deployment ?? null,
+    created_at: created,
+    updated_at: status.updatedAt === undefined ? created : epochSeconds(status.updatedAt),
+    triggers: shownTriggers(workflow, facts.sourceOf),
+    steps: (Array.isArray(spec.steps) ? spec.steps : []).map((step) => stepResponse(step, workflow, facts)),
+    settings: settingsShown(spec.settings),
+  };
+}
+
+function stepResponse(
+  step: WorkflowStep,
+  workflow: WorkflowResource,
+  { componentOf }: WorkflowFacts,
+): Answered<typeof workflowSchema>["steps"][number] {
+  const name = componentNameOf(step, workflow);
+  const component = name === undefined ? undefined : componentOf(name);
+  const seen = workflow.status.steps?.find((each) => each.name === step.name);
+  const definition = component?.definition === undefined ? undefined : withAdditional(component.definition, seen?.configurableProps);
+  const key = component?.definition?.key ?? step.componentKey;
+  const props = readFields(step.props);
+  const timeout = step.timeoutSeconds;
+  return {
+    id: stepId(publicIdOf(workflow), step.name),
+    name: step.name,
+    component_id: component?.id ?? seen?.componentId ?? null,
+    ...(key === undefined ? {} : { component_key: key }),
+    props: definition === undefined ? props : configuredPropsResponse(definition, props, null),
+    configurable_props: definition === undefined ? [] : configurablePropsResponse(definition),
+    continue_on_error: step.continueOnError ?? false,
+    retries: step.retries ?? 0,
+    timeout_ms: timeout === undefined ? null : Math.round(timeout * 1_000),
   };
 }

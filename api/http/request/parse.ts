@@ -24,6 +24,7 @@ const secretFields = new Set([
   "component_url",
   "url",
   "event",
+  "steps",
   "prev_context",
   "query",
 ]);

@@ -39,6 +39,8 @@ export interface OperationDocument {
   readonly onlyReads?: true;
   /** The body may be a multipart form with the files of a component. */
   readonly takesFiles?: true;
+  /** The body may contain the code of components, and be as large as one with files. */
+  readonly takesCode?: true;
   /** The caller authenticates as an OAuth client instead of with an API key. `responses` includes all errors. */
   readonly authentication?: "client";
   /** Successful responses by status. */

@@ -8,7 +8,7 @@ export interface Verdict<S, T> {
   readonly resource: Resource<S, T> | undefined;
 }
 
-interface Conditioned {
+export interface Conditioned {
   readonly conditions?: readonly Condition[] | undefined;
 }
 

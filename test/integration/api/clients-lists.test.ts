@@ -75,9 +75,10 @@ describe("a workflow", () => {
     const created_at = expect.toSatisfy(Number.isInteger);
     const mine = { id: "p_mine", name: "Mine", active: true, created_at };
     const ours = { id: "p_ours", owner_id: acme.id, name: "p-ours", active: true, created_at };
-    expect((await get("/workflows")).data).toEqual([mine]);
-    expect((await get("/workflows/p_mine")).data).toEqual(mine);
-    expect((await get(`/orgs/${acme.id}/workflows`)).data).toEqual([ours]);
+    expect((await get("/workflows")).data).toEqual([expect.objectContaining(mine)]);
+    expect((await get("/workflows")).data[0]).not.toHaveProperty("owner_id");
+    expect((await get("/workflows/p_mine")).data).toMatchObject(mine);
+    expect((await get(`/orgs/${acme.id}/workflows`)).data).toEqual([expect.objectContaining(ours)]);
   });
 });
 

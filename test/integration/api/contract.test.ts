@@ -35,6 +35,8 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /sources": () => ({ body: { component_code: "name: Deployed; props: timer city", configured_props: { city: "Graz" } } }),
   "PUT /sources/:id": () => ({ body: { name: "another" } }),
   "POST /sources/:id/options": () => ({ body: { prop_name: "city" } }),
+  "POST /workflows": () => ({ body: { name: "Made", steps: [{ name: "a", component_code: "name: A; type: action" }] } }),
+  "PUT /workflows/:workflow_id": () => ({ body: { active: false } }),
   "POST /users/me/keys": () => ({ body: { name: "another", scopes: ["read"] } }),
   "POST /orgs": () => ({ body: { name: "Made" } }),
   "POST /orgs/:org_id/members": () => ({ body: { username: "bob" } }),

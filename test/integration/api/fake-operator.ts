@@ -4,8 +4,10 @@ import { finalizer, labels, type Condition, type Kind, type Resource } from "../
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
+import { workflowKind } from "../../../crds/workflow.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import { idOfResourceName } from "../../../domain/ids.ts";
+import { stepId } from "../../../domain/workflow/step-id.ts";
 import { nameSlug, uniqueSlug } from "../../../domain/source/name-slug.ts";
 import { fakeBuild } from "./fake-builds.ts";
 
@@ -35,6 +37,21 @@ export async function startFakeOperator(store: ResourceStore): Promise<{ stop():
       if (source.spec.code !== undefined) await ensureComponent(store, namespace, component, source.spec.code);
       const { spec } = await store.get(componentKind, namespace, component);
       return deployed({ ...source, status: { ...source.status, component } }, spec.code, slugs);
+    }),
+    observe(store, workflowKind, stopping.signal, async (workflow) => {
+      const { metadata, spec, status } = workflow;
+      const name = spec.name ?? metadata.name;
+      if (status.observedGeneration === metadata.generation || name.includes("stuck")) return undefined;
+      const [id, generation] = [idOf(workflow), metadata.generation];
+      const steps = spec.steps.map((step) => ({
+        name: step.name,
+        id: stepId(id, step.name),
+        component: step.componentRef?.name ?? `${metadata.name}-${step.name.toLowerCase()}`,
+      }));
+      const fields = { ...status, id, endpoint: `http://ingress.test/${id}`, steps, updatedAt: Date.now() };
+      if (name.includes("undeployable")) return { ...workflow, status: { ...fields, ...conditions(workflow, "Stalled", "InvalidStep") } };
+      const deployment = `d_${generation}of${id.slice(2)}`;
+      return { ...workflow, status: { ...fields, deployment, ...conditions(workflow, "Ready", "Deployed") } };
     }),
     observe(store, subscriptionKind, stopping.signal, async (subscription) => {
       if (subscription.status.observedGeneration === subscription.metadata.generation) return undefined;

@@ -1,0 +1,54 @@
+import { sourceKind } from "../../crds/source.ts";
+import type { WorkflowResource } from "../../crds/workflow.ts";
+import type { Warning } from "../../domain/component/warning.ts";
+import type { ApiContext } from "../context.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import type { WorkflowFacts } from "./response.ts";
+import { componentNameOf } from "./steps.ts";
+
+/** Facts about workflows of one namespace, with one query for all components that are not cached. */
+export async function factsOfAll(
+  namespace: string,
+  workflows: readonly WorkflowResource[],
+  { components, ports }: ApiContext,
+): Promise<WorkflowFacts> {
+  const names = workflows.flatMap((workflow) => stepsOf(workflow).flatMap((step) => componentNameOf(step, workflow) ?? []));
+  const [owner, known, sources] = await Promise.all([
+    ports.owners.ownerOf(namespace),
+    components.knownOf(namespace, names),
+    referredSources(namespace, workflows, ports),
+  ]);
+  return { owner, componentOf: (name) => known.get(name), sourceOf: (name) => sources.get(name) };
+}
+
+/** Probable mistakes in the code of the steps. */
+export async function warningsOf(workflow: WorkflowResource, { components }: ApiContext): Promise<readonly Warning[]> {
+  const { namespace } = workflow.metadata;
+  const found = await Promise.all(
+    stepsOf(workflow).map(async (step) => {
+      const name = componentNameOf(step, workflow);
+      const { warnings = [] } = (name === undefined ? undefined : await components.known(namespace, name)) ?? {};
+      return warnings.map(({ code, message, path }) => ({
+        code,
+        message: `step '${step.name}': ${message}`,
+        path: `steps.${step.name}.${path}`,
+      }));
+    }),
+  );
+  return found.flat();
+}
+
+/** Ids of the sources that triggers name by their resources, as with kubectl. */
+async function referredSources(namespace: string, workflows: readonly WorkflowResource[], { store }: ApiContext["ports"]) {
+  const names = workflows.flatMap(({ spec }) => spec.triggers?.flatMap(({ sourceRef }) => sourceRef?.name ?? []) ?? []);
+  const found = await Promise.all(
+    [...new Set(names)].map(async (name) => {
+      const source = await store.find(sourceKind, namespace, name);
+      return source === undefined ? [] : [[name, publicIdOf(source)] as const];
+    }),
+  );
+  return new Map(found.flat());
+}
+
+/** A stored resource may not match its schema. */
+const stepsOf = ({ spec }: WorkflowResource) => (Array.isArray(spec.steps) ? spec.steps : []);

@@ -1,0 +1,56 @@
+import { z } from "zod";
+import { configurableProps } from "../components/schemas.ts";
+import { ownerId, times } from "../resources/schemas.ts";
+
+export const triggerTypes = ["source", "http", "timer"] as const;
+
+const triggerSchema = z
+  .object({
+    id: z.string().describe("The source's id, or a derived one that stays the same: `hi_…` or `ti_…`."),
+    type: z.enum(triggerTypes),
+    source_id: z.string().nullable().optional().describe("Of a source. Null until a source that is referred to by name exists."),
+    endpoint_url: z.string().nullable().optional().describe("Of `http`. Null until the workflow is deployed."),
+    custom_response: z.boolean().optional().describe("Of `http`, if it is set."),
+    cron: z.string().optional().describe("Of `timer`."),
+    interval_seconds: z.int().optional().describe("Of `timer`."),
+    timezone: z.string().optional().describe("Of `timer` with `cron`."),
+  })
+  .meta({ id: "WorkflowTrigger" });
+
+const stepSchema = z
+  .object({
+    id: z.string().describe("`c_…`: errors name it as `cellId`."),
+    name: z.string(),
+    component_id: z.string().nullable(),
+    component_key: z.string().optional().describe("If the component has a key."),
+    props: z.record(z.string(), z.unknown()).describe("Values by prop, without secret ones."),
+    configurable_props: configurableProps,
+    continue_on_error: z.boolean(),
+    retries: z.int(),
+    timeout_ms: z.number().nullable().describe("Null: the run timeout of the installation."),
+  })
+  .meta({ id: "WorkflowStep" });
+
+const settingsSchema = z
+  .object({
+    concurrency: z.int().nullable().describe("Maximum runs at once; null: no limit."),
+    throttle: z.object({ runs: z.int(), interval_seconds: z.int() }).nullable().describe("Maximum runs that start within the interval."),
+    queue_size: z.int().nullable().describe("Maximum runs that wait; null: the limit of the installation."),
+    ordered: z.boolean().describe("Runs are executed one at a time, in the order of their events."),
+    error_mails: z.boolean().describe("Whether its errors are mailed to the owner."),
+  })
+  .meta({ id: "WorkflowSettings" });
+
+export const workflowSchema = z
+  .object({
+    id: z.string().describe("`p_…`."),
+    owner_id: ownerId,
+    name: z.string(),
+    active: z.boolean(),
+    deployment_id: z.string().nullable().describe("Version, `d_…`: each change that is deployed has another. Null until the first one."),
+    ...times,
+    triggers: z.array(triggerSchema),
+    steps: z.array(stepSchema),
+    settings: settingsSchema,
+  })
+  .meta({ id: "Workflow" });
