@@ -3,9 +3,18 @@ import { startDelivery } from "../../../delivery/start.ts";
 import { decodePack, type Invocation } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
-import { emptyState, type Commit } from "../../../domain/run/commit.ts";
+import { emptyState, type Commit, type WorkflowCommit } from "../../../domain/run/commit.ts";
 import type { Route, RouteListener } from "../../../domain/source/deployment.ts";
-import { buckets, defaultPool, invokeSubject, partitionCount, streams as names, workflowSubject } from "../../../domain/subjects.ts";
+import {
+  buckets,
+  defaultPool,
+  invokeSubject,
+  partitionCount,
+  streams as names,
+  workflowRunSubject,
+  workflowSubject,
+} from "../../../domain/subjects.ts";
+import { endMarker, endMarkerTtlSeconds } from "../../../domain/workflow/run-commit.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
 import type { Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { readBatch } from "../../../platform/jetstream/read/read-batch.ts";
@@ -28,6 +37,17 @@ const config = {
   nextAttempt: () => undefined,
 };
 
+function endOfRun(source: string, id: string): WorkflowCommit {
+  const run = { id, trigger: "http", generation: 1, startedAt: 1, durationMs: 1, cpuMs: 1, result: null } as const;
+  const trigger = { kind: "http", event: "{}", at: 1 } as const;
+  const state: WorkflowCommit["state"] = {
+    ...{ status: "succeeded", deployment: "d_1", startedAt: 1, trigger, next: 1, failures: 0, reruns: 0, rerunContext: null, steps: {} },
+    ...{ sends: [], response: null, suspension: null, suspensions: 0, resumedBy: null },
+  };
+  const workflow = { status: "succeeded", number: 1, startedAt: 1, stepCount: 0 } as const;
+  return { source, owner: "u_1", deployment: "d_1", run, events: [], logs: [], error: null, workflow, state };
+}
+
 /** A real NATS and Postgres with replicas of the delivery role, and what sources and workflows leave there. */
 export function withWorkflowWorld() {
   const postgres = withPostgres();
@@ -43,6 +63,8 @@ export function withWorkflowWorld() {
   const stopAll = async (): Promise<void> => {
     for (const delivery of running.splice(0)) await delivery.stop();
   };
+  const putRoute = (route: Route): Promise<unknown> =>
+    new Bucket<Route>(streams.connection, buckets.routes, (json) => json as Route).put(route.subscription, route);
   afterEach(stopAll);
   afterAll(() => database.close());
 
@@ -60,13 +82,14 @@ export function withWorkflowWorld() {
       running.push(await startDelivery(config, ports));
     },
     /** Writes the route of a subscription to a workflow, which is active if it has a pool. @returns the subscription's id */
-    async subscribe(emitter: string, workflow: string, { channel = "", pool }: { channel?: string; pool?: string } = {}): Promise<string> {
+    async subscribe(emitter: string, workflow: string, options: { channel?: string; pool?: string; owner?: string } = {}): Promise<string> {
+      const { channel = "", pool, owner = "u_1" } = options;
       const subscription = `sub_${emitter}${workflow}`.replaceAll(/[_*]/g, "");
       const listener: RouteListener = { kind: "workflow", id: workflow, ...(pool === undefined ? {} : { pool }) };
-      const route: Route = { subscription, owner: "u_1", emitter, channel, listener };
-      await new Bucket<Route>(streams.connection, buckets.routes, (json) => json as Route).put(subscription, route);
+      await putRoute({ subscription, owner, emitter, channel, listener });
       return subscription;
     },
+    putRoute,
     /** A run of the source that emits these numbers. */
     async emit(source: string, ...numbers: readonly number[]): Promise<void> {
       const [first = 0] = numbers;
@@ -85,6 +108,14 @@ export function withWorkflowWorld() {
       const appended = await appendCommit(streams.connection, ref, JSON.stringify(text), sequences.get(source) ?? 0);
       if (appended.outcome !== "stored") throw new Error(`the commit of ${source} is refused`);
       sequences.set(source, appended.sequence);
+    },
+    /** The commit that ends a run of the workflow, followed by the end marker. */
+    async endRun(workflow: string, run: string, given: Partial<Omit<WorkflowCommit, "run" | "source">> = {}): Promise<void> {
+      const owner = given.owner ?? "u_1";
+      const commit: WorkflowCommit = { ...endOfRun(workflow, run), ...given };
+      const subject = workflowRunSubject(partitionOf(workflow), owner, workflow, run);
+      await streams.connection.publisher.publish(subject, JSON.stringify(commit));
+      await streams.connection.publisher.publish(subject, endMarker, { headers: { "Nats-TTL": `${endMarkerTtlSeconds}s` } });
     },
     /** Invocations of the source or workflow that are stored in the default pool, oldest first. */
     async invocationsOf(id: string): Promise<readonly Invocation[]> {
