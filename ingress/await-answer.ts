@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Budget } from "../domain/limits/budget.ts";
 import type { Answer, HttpResponse } from "../domain/invocation/invocation.ts";
+import type { Endpoint } from "../domain/source/deployment.ts";
 import { overloaded, PublicError } from "./errors.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 
@@ -17,23 +18,31 @@ interface Waiting {
   readonly waiting: Budget;
 }
 
+const emptyObject: HttpResponse = { status: 200, headers: { "content-type": "application/json" }, body: "{}" };
 /** The caller closed the connection. */
 const gone = Symbol("gone");
 
+export const ownerOf = ({ owner, source }: Endpoint): string => owner ?? source;
+
 /**
- * Stores the invocation and waits for the source's `respond()`: 500 if the run failed without it; 504 if the run ended
- * without it, or did not call it in time. The run continues even if the caller leaves.
+ * Stores the invocation and waits for the response of its run, which continues even if the caller leaves. Without a response:
+ *
+ * | the run | of a source: `respond()` | of a workflow: `$.respond` |
+ * |---|---|---|
+ * | failed | 500 | 500 |
+ * | ended, or was suspended | 504 | 200 with an empty object |
+ * | takes too long | 504 | 504 |
  *
  * @param store calls back for the address after reading the request. Only it holds the body, which must not be retained during the wait
  * @returns undefined when the caller has left
  */
 export async function awaitAnswer(
   response: ServerResponse,
-  owner: string,
+  endpoint: Endpoint,
   { config, ports, waiting }: Waiting,
   store: (replyAddress: () => ReplyAddress) => Promise<void>,
 ): Promise<HttpResponse | undefined> {
-  const permit = waiting.open(owner);
+  const permit = waiting.open(ownerOf(endpoint));
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse | typeof gone>();
   // If storing fails first, nothing awaits this promise.
   promise.catch(() => undefined);
@@ -47,7 +56,9 @@ export async function awaitAnswer(
       const run = ports.newRunId();
       listening = ports.answers.listen(run, (answer) => {
         if (answer.kind === "response") resolve(answer.response);
-        if (answer.kind === "run") reject(unanswered(answer));
+        if (answer.kind !== "run") return;
+        if (answer.run.error === null && endpoint.workflow !== undefined) resolve(emptyObject);
+        else reject(unanswered(answer));
       });
       return { run, answerTo: listening.subject };
     });
@@ -62,7 +73,7 @@ export async function awaitAnswer(
   }
 }
 
-/** The run's id and error are visible to the owner of the source, not to callers of its endpoint. */
+/** The run's id and error are visible to its owner, not to callers of its endpoint. */
 function unanswered({ run }: Extract<Answer, { kind: "run" }>): PublicError {
   return run.error === null
     ? new PublicError(504, "no_response", "the run ended without a response")

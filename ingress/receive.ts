@@ -5,12 +5,14 @@ import type { Endpoint } from "../domain/source/deployment.ts";
 import type { Invocation } from "../domain/invocation/invocation.ts";
 import { partitionOf } from "../domain/invocation/partition.ts";
 import type { TraceContext } from "../domain/traces.ts";
-import { awaitAnswer, type ReplyAddress } from "./await-answer.ts";
+import type { ResumeRequest } from "../domain/workflow/resume-request.ts";
+import { awaitAnswer, ownerOf, type ReplyAddress } from "./await-answer.ts";
 import { backlogFull, overloaded, PublicError, quotaUsedUp, rethrowOfBody } from "./errors.ts";
 import { httpEvent, originForm, parseTarget, type Target } from "./http-event.ts";
 import type { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { replyAccepted, replyPreflight, replyResponse } from "./reply.ts";
+import { requestedResume } from "./resume.ts";
 
 export interface Receiving {
   readonly config: IngressConfig;
@@ -26,7 +28,8 @@ export interface Receiving {
 }
 
 /**
- * Handles one request: finds the endpoint, reads the body, stores the invocation, responds.
+ * Handles one request: finds the endpoint, reads the body, stores the invocation, responds. A request to a resume URL of a workflow
+ * continues a suspended run; any other request starts a run.
  *
  * @param trace parent of the run
  * @throws PublicError, and what its ports throw
@@ -45,13 +48,18 @@ export async function receive(
     return replyPreflight(response, request.headers["access-control-request-headers"]);
   }
   const { target, endpoint } = await find(request, receiving);
-  checkQuota(endpoint, receiving);
+  const resume = requestedResume(target, endpoint, Date.now());
+  if (resume === undefined && !startsRuns(endpoint)) throw notFound();
+  // HEAD only checks a resume URL: programs that preview links send it.
+  if (resume !== undefined && request.method === "HEAD") return replyAccepted(response);
+  const isAwaited = resume === undefined && endpoint.customResponse;
+  if (isAwaited) checkQuota(endpoint, receiving);
   checkBacklog(endpoint, receiving);
   const client = receiving.clientOf(request);
   const store = (replyAddress?: () => ReplyAddress): Promise<void> =>
-    storeRequest({ request, response, target, endpoint, client, trace, replyAddress }, receiving);
-  if (endpoint.customResponse) {
-    const given = await awaitAnswer(response, ownerOf(endpoint), receiving, store);
+    storeRequest({ request, response, target, endpoint, client, trace, resume, replyAddress }, receiving);
+  if (isAwaited) {
+    const given = await awaitAnswer(response, endpoint, receiving, store);
     if (given !== undefined) replyResponse(response, given, (bytes) => holdUnread(response, client, bytes, receiving));
     return;
   }
@@ -73,16 +81,19 @@ async function find(
   const target = parseTarget(originForm(request.url ?? "/"), config.basePath);
   const known = target === undefined ? null : ports.endpoints.peek(target.key);
   const endpoint = known === undefined && target !== undefined ? await ports.endpoints.find(target.key) : known;
-  if (target !== undefined && endpoint?.active === true) return { target, endpoint };
-  throw new PublicError(404, "endpoint_not_found", "there is no active endpoint at this address");
+  if (target !== undefined && endpoint != null) return { target, endpoint };
+  throw notFound();
 }
 
-const ownerOf = ({ owner, source }: Endpoint): string => owner ?? source;
+const notFound = (): PublicError => new PublicError(404, "endpoint_not_found", "there is no active endpoint at this address");
+
+/** Of a workflow, only if it has an HTTP trigger. */
+const startsRuns = ({ active, workflow }: Endpoint): boolean => active && workflow?.hasHttpTrigger !== false;
 
 /** Refuses requests that wait for a response, which a run hours later could not give. Others are stored up to the backlog's limit. */
 function checkQuota(endpoint: Endpoint, { ports }: Receiving): void {
   const leftMs = ports.overQuota(ownerOf(endpoint)) - Date.now();
-  if (endpoint.customResponse && leftMs > 0) throw quotaUsedUp(leftMs);
+  if (leftMs > 0) throw quotaUsedUp(leftMs);
 }
 
 /** @param bytes to count if the request is admitted; absent: only check, before the body is read */
@@ -101,6 +112,8 @@ interface Stored {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly trace: TraceContext;
+  /** Absent: the request starts a run. */
+  readonly resume: ResumeRequest | undefined;
   /** Absent: the caller does not wait for the run. */
   readonly replyAddress: (() => ReplyAddress) | undefined;
 }
@@ -121,13 +134,14 @@ async function storeRequest(stored: Stored, receiving: Receiving): Promise<void>
 
 /** @returns JSON text of the invocation */
 async function readInvocation(
-  { request, response, target, endpoint, client, trace, replyAddress }: Stored,
+  { request, response, target, endpoint, client, trace, resume, replyAddress }: Stored,
   { config, ports }: Receiving,
 ): Promise<string> {
   const options = { limitBytes: config.bodyLimitBytes, holder: networkOf(client.address) };
   const body = await ports.bodies.read(request, response, options).catch(rethrowOfBody);
   const event = await httpEvent(request, target, body, client);
-  const invocation: Invocation = { source: endpoint.source, trigger: "http", at: Date.now(), event, ...trace, ...replyAddress?.() };
+  const cause: Pick<Invocation, "trigger" | "resume"> = resume === undefined ? { trigger: "http" } : { trigger: "resume", resume };
+  const invocation: Invocation = { source: endpoint.source, ...cause, at: Date.now(), event, ...trace, ...replyAddress?.() };
   return JSON.stringify(invocation);
 }
 

@@ -81,6 +81,8 @@ beforeAll(async () => {
   await bucket.put("plain1", { source: sources.plain, customResponse: false, active: true });
   await bucket.put("custom1", { source: sources.custom, customResponse: true, active: true });
   await bucket.put("asleep1", { source: "dc_asleep", customResponse: false, active: false });
+  const workflow = { hasHttpTrigger: true, resumeKey: "key" };
+  await bucket.put("workflow1", { source: "p_1", owner: "u_1", customResponse: false, active: true, workflow });
   endpoints = await openEndpointDirectory(nats.connection);
   answers = new RunAnswers(nats.connection);
   answers.start();
@@ -394,6 +396,12 @@ test("returns 503 with Retry-After while NATS is down, then 200 again", async ()
   expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
   await nats.server.crash();
   await until(async () => (await fetch(url("/plain1"), { method: "POST", body: "x" })).status === 200, "taken again");
+});
+
+test("reads the endpoint of a workflow with the key of its resume URLs", async () => {
+  const forged = `/workflow1/runs/r_1/1/resume/${Date.now() + 60_000}/${"x".repeat(43)}`;
+  expect((await fetch(url(forged))).status).toBe(404);
+  expect((await fetch(url("/workflow1"))).status).toBe(200);
 });
 
 test("finishes requests in progress when it stops, and disconnects the rest when the signal aborts", async () => {

@@ -41,8 +41,20 @@ function endOfRun(source: string, id: string): WorkflowCommit {
   const run = { id, trigger: "http", generation: 1, startedAt: 1, durationMs: 1, cpuMs: 1, result: null } as const;
   const trigger = { kind: "http", event: "{}", at: 1 } as const;
   const state: WorkflowCommit["state"] = {
-    ...{ status: "succeeded", deployment: "d_1", startedAt: 1, trigger, next: 1, failures: 0, reruns: 0, rerunContext: null, steps: {} },
-    ...{ sends: [], response: null, suspension: null, suspensions: 0, resumedBy: null },
+    status: "succeeded",
+    deployment: "d_1",
+    startedAt: 1,
+    trigger,
+    next: 1,
+    failures: 0,
+    reruns: 0,
+    rerunContext: null,
+    steps: {},
+    sends: [],
+    response: null,
+    suspension: null,
+    suspensions: 0,
+    resumedBy: null,
   };
   const workflow = { status: "succeeded", number: 1, startedAt: 1, stepCount: 0 } as const;
   return { source, owner: "u_1", deployment: "d_1", run, events: [], logs: [], error: null, workflow, state };
