@@ -5,6 +5,8 @@ import { compileTemplate, type Template } from "./template.ts";
 
 /** Characters of JSON. */
 const maxInputs = 64 * 1024;
+/** Levels of arrays and objects in a prop; texts below are not evaluated. */
+const maxDepth = 100;
 const maxShown = 200;
 const { stringify, parse } = JSON;
 
@@ -26,14 +28,14 @@ export function evaluateProps(definition: Fields, props: Fields, steps: Fields, 
 }
 
 /** The same value if it contains no expression. */
-function evaluate(value: unknown, path: string, steps: Fields): unknown {
+function evaluate(value: unknown, path: string, steps: Fields, depth = 0): unknown {
   if (typeof value === "string") return value.includes("{{") ? evaluateText(value, path, steps) : value;
-  if (!isObject(value)) return value;
+  if (!isObject(value) || depth >= maxDepth) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item, index) => evaluate(item, `${path}[${index}]`, steps));
+    const items = value.map((item, index) => evaluate(item, `${path}[${index}]`, steps, depth + 1));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, evaluate(item, `${path}.${key}`, steps)]);
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, evaluate(item, `${path}.${key}`, steps, depth + 1)]);
   return entries.some(([key, item]) => item !== value[key]) ? Object.fromEntries(entries) : value;
 }
 

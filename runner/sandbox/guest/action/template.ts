@@ -20,6 +20,8 @@ interface Misfit {
 
 /** `}}` that may end one expression: each costs a compilation. */
 const maxEnds = 50;
+/** Of an expression. */
+const maxCharacters = 16 * 1024;
 const NativeFunction = Function;
 
 /**
@@ -48,6 +50,7 @@ function expressionAt(text: string, start: number): { readonly expression: Expre
   let end = text.indexOf("}}", start);
   for (let ends = 0; end !== -1 && ends < maxEnds; ends++) {
     const source = text.slice(start, end);
+    if (source.length > maxCharacters) return first ?? { source, problem: `it has more than ${maxCharacters} characters, the limit` };
     try {
       const run = new NativeFunction("steps", `"use strict"; return (${source}\n);`) as Expression["run"];
       return { expression: { source, run }, end: end + 2 };
