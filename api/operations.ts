@@ -14,13 +14,23 @@ import { sourceOperations } from "./sources/operations.ts";
 import { subscriptionOperations } from "./subscriptions/operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
 import { workflowOperations } from "./workflows/operations.ts";
+import { workflowEventOperations } from "./workflows/runs/event-operations.ts";
+import { workflowRunOperations } from "./workflows/runs/operations.ts";
 
 /** All operations of `/v1`, by the tag under which the document lists them. */
 export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
   "Users and organizations": [...userOperations, ...keyOperations, ...organizationOperations],
   Components: [...componentOperations, ...componentConfigurationOperations],
   Sources: [...sourceOperations, ...sourceConfigurationOperations],
-  "Runs and events": [...runOperations, ...eventOperations, ...replayOperations, ...streamOperations, ...workflowOperations],
+  "Runs and events": [
+    ...runOperations,
+    ...eventOperations,
+    ...replayOperations,
+    ...streamOperations,
+    ...workflowOperations,
+    ...workflowRunOperations,
+    ...workflowEventOperations,
+  ],
   Accounts: accountOperations,
   "Webhooks and subscriptions": [...webhookOperations, ...subscriptionOperations],
   Deliveries: deliveryOperations,

@@ -17,6 +17,8 @@ import type { PageRequest } from "../domain/page.ts";
 import type { HealthState, LatestRuns } from "../domain/source/source-health.ts";
 import type { Tick } from "../domain/schedule/ticks.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
+import type { RecordedWorkflowRun, WorkflowRunDetails } from "../domain/workflow/recorded-run.ts";
+import type { RunStatus } from "../domain/workflow/run-state.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
@@ -201,6 +203,14 @@ export interface History {
   pageTicks(source: string, page: PageRequest): Promise<Listed<Tick>>;
   /** Oldest first. */
   lastLogs(source: string, limit?: number): Promise<readonly { readonly run: string; readonly record: LogRecord }[]>;
+  /** Runs of a workflow, newest first; those of a status, or all. @throws InvalidInput when the cursor's run is deleted */
+  pageWorkflowRuns(workflow: string, page: PageRequest & { readonly status?: RunStatus }): Promise<Listed<RecordedWorkflowRun>>;
+  findWorkflowRun(workflow: string, id: string): Promise<WorkflowRunDetails | undefined>;
+  /** Runs that an emitted event started in workflows of these owners, newest first. */
+  runsOfEvent(
+    event: { readonly emitter: string; readonly emitId: string },
+    owners: readonly string[],
+  ): Promise<readonly RecordedWorkflowRun[]>;
   /** Usage of the days from `fromMs` to before `untilMs`, both midnight UTC; without `untilMs`, of the first day. */
   readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
 }

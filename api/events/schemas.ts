@@ -2,19 +2,18 @@ import { z } from "zod";
 
 const ms = z.number().describe("Epoch milliseconds.");
 
-export const eventDeletionSchema = z
-  .object({
-    id: z.string().describe("`ed_…`."),
-    source_id: z.string(),
-    status: z.enum(["pending", "finished"]),
-    start_id: z.string().nullable().describe("Null: from the first."),
-    end_id: z.string().nullable().describe("The last event to delete: as requested, or the newest at that time. Null: there was none."),
-    event_name: z.string().nullable().describe("Null: all channels."),
-    deleted: z.int().describe("Number of deleted events."),
-    created_at_ms: ms,
-    finished_at_ms: ms.nullable(),
-  })
-  .meta({ id: "EventDeletion" });
+const deletion = z.object({
+  id: z.string().describe("`ed_…`."),
+  status: z.enum(["pending", "finished"]),
+  start_id: z.string().nullable().describe("Null: from the first."),
+  end_id: z.string().nullable().describe("The last event to delete: as requested, or the newest at that time. Null: there was none."),
+  event_name: z.string().nullable().describe("Null: all channels."),
+  deleted: z.int().describe("Number of deleted events."),
+  created_at_ms: ms,
+  finished_at_ms: ms.nullable(),
+});
+export const eventDeletionSchema = deletion.extend({ source_id: z.string() }).meta({ id: "EventDeletion" });
+export const workflowEventDeletionSchema = deletion.extend({ workflow_id: z.string() }).meta({ id: "WorkflowEventDeletion" });
 
 const eventMetadataSchema = z
   .object({

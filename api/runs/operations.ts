@@ -19,7 +19,7 @@ import { runFields, startRun, type NewRun } from "./start-run.ts";
 import { tickResponse, tickSchema } from "./tick-response.ts";
 
 const filter = z.object({ failed: flag.optional().describe("True: only failed runs. False: only successful runs.") });
-const logParameters = z.object({
+export const logParameters = z.object({
   limit: z
     .string()
     .optional()

@@ -5,7 +5,7 @@ import { thrownSchema } from "../http/response/errors.ts";
 
 const ms = z.number().describe("Epoch milliseconds.");
 
-const logLine = z.object({
+export const logLine = z.object({
   k: z.string().describe("Kind: `console.log` …, `hook`, `error`."),
   ts: ms,
   msg: z.string().optional(),

@@ -1,31 +1,22 @@
-import { z } from "zod";
 import { workflowKind, type WorkflowResource } from "../../crds/workflow.ts";
-import { eventSummary } from "../../domain/event/event-summary.ts";
-import { InvalidInput } from "../../domain/errors.ts";
-import type { PageRequest } from "../../domain/page.ts";
 import { operation, type ApiContext } from "../context.ts";
-import { eventSchema } from "../events/schemas.ts";
 import { dropBody, type Call, type Input } from "../http/request/call.ts";
-import { eventPages, ownerParameters, parseEventPage, text } from "../http/request/parameters.ts";
-import { noContent, ok, okPage } from "../http/response/replies.ts";
-import { nothing, one, page } from "../http/response/schemas.ts";
+import { ownerParameters } from "../http/request/parameters.ts";
+import { noContent, ok } from "../http/response/replies.ts";
+import { nothing, one } from "../http/response/schemas.ts";
 import { listOperations } from "../list-operations.ts";
-import type { Listed, StoredEvent } from "../ports.ts";
 import { untilAutoSubscribed } from "../subscriptions/until-auto-subscribed.ts";
 import { createWorkflow } from "./create.ts";
 import { deleteWorkflow } from "./delete.ts";
 import type { Deployment } from "./deploy.ts";
 import { factsOfAll, warningsOf } from "./facts.ts";
-import { workflowIdOf, workflowOf } from "./find-workflow.ts";
+import { workflowOf } from "./find-workflow.ts";
 import { withStepNames, workflowChanges, workflowFields, type WorkflowChanges, type WorkflowFields } from "./request.ts";
 import { workflowResponse } from "./response.ts";
 import { workflowSchema } from "./schemas.ts";
 import { updateWorkflow } from "./update.ts";
 
-const summaries = z.object({ expand: text.optional().describe("`event`: returns whole events, however large they are.") });
-const summariesQuery = summaries.extend(eventPages.shape);
-
-/** Workflows, with their events and errors, which are in the same history as those of sources. */
+/** Workflows. What is recorded of their runs is in the folder runs. */
 export const workflowOperations = [
   ...listOperations({
     path: "workflows",
@@ -93,23 +84,6 @@ export const workflowOperations = [
       return noContent;
     },
   }),
-  operation({
-    route: "GET /workflows/:workflow_id/event_summaries",
-    id: "listWorkflowEvents",
-    summary: "List the events of a workflow",
-    query: summariesQuery,
-    responses: page(eventSchema),
-    handle: (call, context) => summariesOf(call, context, (workflow, request) => context.ports.history.pageEvents(workflow, request)),
-  }),
-  operation({
-    route: "GET /workflows/:workflow_id/$errors/event_summaries",
-    id: "listWorkflowErrors",
-    summary: "List the errors of a workflow",
-    query: summariesQuery,
-    responses: page(eventSchema),
-    handle: (call, context) =>
-      summariesOf(call, context, (workflow, request) => context.ports.history.pageDerived(workflow, "$errors", request)),
-  }),
 ];
 
 /** Like {@link startUpdate}, only this function holds the code, see `dropBody`. */
@@ -138,18 +112,4 @@ async function changedReply(workflow: WorkflowResource, context: ApiContext) {
   await context.ports.pages.show(workflowKind, workflow);
   const facts = await factsOfAll(workflow.metadata.namespace, [workflow], context);
   return ok(workflowResponse(workflow, facts), await warningsOf(workflow, context));
-}
-
-async function summariesOf(
-  call: Call & Input<z.output<typeof summaries>>,
-  context: ApiContext,
-  read: (workflow: string, request: PageRequest) => Promise<Listed<StoredEvent>>,
-) {
-  const { expand = "" } = call.query();
-  if (expand !== "" && expand !== "event") throw new InvalidInput(`expand '${expand}' is invalid: it must be 'event'`);
-  const request = parseEventPage(call.parameters);
-  const emitter = await workflowIdOf(call, context);
-  const options = { emitter, expand: expand === "event" };
-  const show = (event: StoredEvent) => eventSummary(event, { ...options, indexedAtMs: event.indexedAtMs });
-  return okPage(await read(emitter, request), show, "event");
 }

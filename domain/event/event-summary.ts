@@ -1,6 +1,7 @@
 import type { CommittedEvent } from "../run/commit.ts";
 import { eventMetadata, type EventMetadata } from "./event-metadata.ts";
 import { kindOfId } from "../ids.ts";
+import { isDerived } from "./derived-events.ts";
 
 /** An event as `event_summaries` and streams show it (specification, "Event summary"). */
 export interface EventSummary {
@@ -24,8 +25,8 @@ export interface SummaryOptions {
 
 export function eventSummary(event: CommittedEvent, { emitter, indexedAtMs, expand }: SummaryOptions): EventSummary {
   const data = expand ? parseJson(event.payload) : shortenData(event.payload);
-  // Events of workflows are under raw_event, but not their errors, nor events of sources.
-  const isWorkflowEmit = kindOfId(emitter) === "workflow" && event.channel !== "$errors";
+  // Events of workflows are under raw_event, but not their errors and log lines, nor events of sources.
+  const isWorkflowEmit = kindOfId(emitter) === "workflow" && !isDerived(event.channel);
   return {
     id: event.id,
     indexed_at_ms: indexedAtMs,
@@ -64,6 +65,11 @@ function utf8Bytes(text: string): number {
   return new TextEncoder().encode(text).length;
 }
 
+/** Runners execute user code and may forge an event: one that is not JSON is null, and must not hide the others. */
 function parseJson(text: string): unknown {
-  return JSON.parse(text) as unknown;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
 }

@@ -1,4 +1,4 @@
-import type { WorkflowCommit } from "../../../domain/run/commit.ts";
+import type { Commit, WorkflowCommit } from "../../../domain/run/commit.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { workflowRunSubject } from "../../../domain/subjects.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
@@ -28,7 +28,7 @@ export function committedStep(given: Partial<CommittedStep> = {}): CommittedStep
   };
 }
 
-type Given = Partial<Omit<WorkflowCommit, "workflow" | "state">> & { readonly workflow?: Partial<WorkflowProgress> };
+export type Given = Partial<Omit<WorkflowCommit, "workflow" | "state">> & { readonly workflow?: Partial<WorkflowProgress> };
 
 /** By default the only commit of a run of one step: the run `r_1` of `p_shop`, triggered by HTTP. */
 export function workflowCommit(given: Given = {}): WorkflowCommit {
@@ -47,6 +47,9 @@ export function workflowCommit(given: Given = {}): WorkflowCommit {
     state: { ...state, status, next: hasEnded(status) ? 1 : 0 },
   };
 }
+
+/** As readers of RUNS have it, which do not know the state of a workflow run. */
+export const recordable = (given: Given): Commit => workflowCommit(given) as unknown as Commit;
 
 export const subjectOf = ({ source, owner, run }: WorkflowCommit): string => workflowRunSubject(partitionOf(source), owner, source, run.id);
 

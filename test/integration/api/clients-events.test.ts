@@ -3,6 +3,7 @@ import { labels } from "../../../crds/resource.ts";
 import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
+import { recordable } from "../../domain/run/workflow-commits.ts";
 import { ada, withApi } from "./support.ts";
 import { committedEvent } from "../committed-event.ts";
 
@@ -17,7 +18,11 @@ async function record(emitter: string, runs: number, eventsPerRun: number): Prom
     const run = { id: `r_c${seq}`, trigger: "manual", generation: 1, startedAt: seq, durationMs: 1, cpuMs: 1, result: null } as const;
     const events = Array.from({ length: eventsPerRun }, (_, index) => committedEvent(`${seq}-${index}`));
     const error = { name: "Error", message: "no", stack: "Error: no" };
-    const commit = { source: emitter, owner: ada.id, deployment: "d_1", run, events, logs: [], error, state: emptyState };
+    const given = { source: emitter, owner: ada.id, run, events, error };
+    const commit =
+      emitter === workflow
+        ? recordable({ ...given, workflow: { status: "failed" } })
+        : { ...given, deployment: "d_1", logs: [], state: emptyState };
     await api.history.recordCommits("CLIENTS", [{ seq, commit }]);
   }
 }

@@ -15,6 +15,8 @@ import { webhookKind } from "../../../crds/webhook.ts";
 import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
+import type { WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
+import { committedStep } from "../../domain/run/workflow-commits.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { acme, ada, bob, withApi, type Answer, type TestApi } from "./support.ts";
@@ -146,14 +148,16 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
   const subscription = await made("/v1/subscriptions", { emitter_id: source, listener_id: webhook });
   const key = await makeKey(api);
   await api.ask("PUT", `/v1/orgs/${acme.id}/members/${bob.id}`, { body: { role: "member" } });
-  const run = await recordRun(api, source);
+  const n = commits + 1;
+  const run = await recordRun(api, source, n);
   const delivery = await recordDelivery(api, source, webhook);
-  const workflow = await makeWorkflow(api);
+  const workflow = await makeWorkflow(api, n);
   return {
     "sources/:id": source,
     "dc/:id": source,
     "subscriptions/:id": subscription,
     "runs/:run_id": run,
+    "events/:event_id": `${n}-0`,
     "webhooks/:id": webhook,
     "deliveries/:id": delivery,
     "workflows/:workflow_id": workflow,
@@ -174,16 +178,19 @@ async function makeKey(api: TestApi): Promise<string> {
   return (await api.ask("POST", "/v1/users/me/keys", { body: { name: "of a world" } })).body.data.id;
 }
 
-/** A source that does not run, with the history of a run. */
-async function makeWorkflow(api: TestApi): Promise<string> {
-  const id = `p_world${commits}`;
+/** A workflow with the history of a run. Run and events have the ids of those of the source. */
+async function makeWorkflow(api: TestApi, n: number): Promise<string> {
+  const id = `p_world${n}`;
   await api.store.create(workflowKind, {
     namespace: namespaceOfOwner(ada.id),
     name: resourceNameOf(id),
     labels: { [labels.id]: id, [labels.owner]: ada.id },
     spec: { ...emptyWorkflow },
   });
-  await recordRun(api, id);
+  const error = { name: "Error", message: "no", stack: "Error: no", code: "run_timeout" };
+  const step = committedStep({ outcome: "failed", error });
+  const cause = { emitter: id, emitId: `em_${n}-0` };
+  await recordRun(api, id, n, { status: "failed", number: 1, startedAt: 1, stepCount: 1, event: "{}", cause, step });
   return id;
 }
 
@@ -207,21 +214,22 @@ async function recordDelivery(api: TestApi, source: string, webhook: string): Pr
   return delivery;
 }
 
-async function recordRun(api: TestApi, source: string): Promise<string> {
+async function recordRun(api: TestApi, source: string, n: number, workflow?: WorkflowProgress): Promise<string> {
   const seq = ++commits;
-  const id = `r_world${seq}`;
+  const id = `r_world${n}`;
   const run = { id, trigger: "manual", generation: 1, startedAt: 1_700_000_000_123, durationMs: 5, cpuMs: 2.5, result: '{"a":1}' } as const;
   const commit = {
     source,
     owner: ada.id,
     deployment: "d_1",
     run,
-    events: [committedEvent(`${seq}-0`, { dedupeId: "d", summary: "s" }), committedEvent(`${seq}-1`, { channel: "c" })],
+    events: [committedEvent(`${n}-0`, { dedupeId: "d", summary: "s" }), committedEvent(`${n}-1`, { channel: "c" })],
     logs: [
       { k: "console.log", ts: seq, msg: "a line" },
       { k: "error", ts: seq, err: { name: "Error", message: "no", stack: "Error: no" } },
     ],
     error: { name: "Error", message: "no", stack: "Error: no", code: "run_timeout" },
+    ...(workflow === undefined ? {} : { workflow }),
     state: emptyState,
   };
   await api.history.recordCommits("WORLD", [{ seq, commit }]);

@@ -510,7 +510,7 @@ describe("a deletion of events", () => {
     ask: `DELETE /v1/sources/SOURCE/events?${name}=`,
     status: 422,
     code: "empty_range",
-    says: `nothing was deleted: ${name} is empty; give it a value, or send no parameters to delete all events of the source`,
+    says: `nothing was deleted: ${name} is empty; give it a value, or send no parameters to delete all events`,
   }));
   test.each(mistakes)("with a single empty parameter is refused: $ask", expectAnswer);
 

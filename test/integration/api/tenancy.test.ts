@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { isStream, tested as operations } from "./document-support.ts";
+import { committedStep } from "../../domain/run/workflow-commits.ts";
 import { labels } from "../../../crds/resource.ts";
 import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
@@ -50,9 +51,12 @@ beforeAll(async () => {
     insert into attempts (webhook, delivery, attempt, source, event, at_ms, record)
     values (${webhook.id}, 'dlv_hers', 1, ${source.id}, '1700000000000-0', 1700000000000, '{"outcome":"retry"}')`.execute(api.database.db);
   await api.history.recordCommits("RUNS", [{ seq: 1, commit: commitOf(source.id) }]);
+  const progress = { status: "succeeded", number: 1, startedAt: 1, stepCount: 1, event: '"secretive"', step: committedStep() } as const;
+  await api.history.recordCommits("RUNS", [{ seq: 2, commit: { ...commitOf("p_hers"), workflow: progress } }]);
   hers = {
     "sources/:id": source.id,
     "runs/:run_id": "r_hers",
+    "events/:event_id": "1700000000000-0",
     "components/:key": source.component_id,
     "webhooks/:id": webhook.id,
     "subscriptions/:id": subscription.id,
@@ -118,6 +122,7 @@ describe("a resource of another owner", () => {
       ["/v1/users/me/keys", "secretive key"],
       [`/v1/orgs/${acme.id}/sources`, "secretive too"],
       [`${pathOfHers("/sources/:id")}/event_summaries`, "secretive"],
+      [pathOfHers("/workflows/:workflow_id/runs/:run_id"), "secretive"],
     ] as const)
       expect([path, (await api.ask("GET", path)).text]).toEqual([path, expect.stringContaining(name)]);
     expect((await api.ask("GET", `/v1/orgs/${acme.id}/members`)).body.data).toHaveLength(1);

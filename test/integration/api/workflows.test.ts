@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { labels } from "../../../crds/resource.ts";
 import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
-import { emptyState, type CommittedEvent } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/run/commit.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import type { RunError } from "../../../domain/invocation/invocation.ts";
+import { platformVersion } from "../../../domain/version.ts";
+import { committedStep, recordable } from "../../domain/run/workflow-commits.ts";
 import { acme, ada, bob, keys, withApi } from "./support.ts";
 import { committedEvent as event } from "../committed-event.ts";
 
@@ -28,10 +30,11 @@ beforeAll(async () => {
     });
 });
 
-async function record(workflow: string, seq: number, events: readonly CommittedEvent[], error: RunError | null = null): Promise<void> {
+async function record(source: string, seq: number, events: readonly CommittedEvent[], error: RunError | null = null): Promise<void> {
   const run = { id: `r_${seq}`, trigger: "event", generation: 1, startedAt: 1, durationMs: 1, cpuMs: 1, result: null } as const;
-  const given = { source: workflow, owner: ada.id, deployment: "d_1", run, events, logs: [], error, state: emptyState };
-  await api.history.recordCommits("TEST", [{ seq, commit: given }]);
+  const step = committedStep({ id: "c_second", name: "second", index: 1, startedAt: 1, durationMs: 1, error });
+  const workflow = { status: error === null ? "succeeded" : "failed", step, event: '{"n":1}' } as const;
+  await api.history.recordCommits("TEST", [{ seq, commit: recordable({ source, owner: ada.id, run, events, error, workflow }) }]);
 }
 
 const paths = (workflow: string): readonly string[] => [
@@ -79,14 +82,51 @@ describe("the events of a workflow", () => {
         id: expect.stringMatching(/^2-\d+$/),
         indexed_at_ms: 2,
         event: {
-          original_event: null,
-          original_context: expect.objectContaining({ id: "r_2", owner_id: ada.id, deployment_id: "d_1" }),
-          error: expect.objectContaining({ code: "Boom", message: "no", stack: "TypeError: no", ts: "1970-01-01T00:00:00.002Z" }),
+          original_event: { n: 1 },
+          original_context: {
+            id: "r_2",
+            ts: "1970-01-01T00:00:00.002Z",
+            workflow_id: mine,
+            source_id: mine,
+            deployment_id: "d_1",
+            source_type: "EVENT",
+            verified: false,
+            owner_id: ada.id,
+            platform_version: platformVersion,
+            trigger: "event",
+          },
+          error: {
+            code: "Boom",
+            name: "TypeError",
+            msg: "no",
+            message: "no",
+            cellId: "c_second",
+            stack: "TypeError: no",
+            ts: "1970-01-01T00:00:00.002Z",
+          },
         },
         metadata: expect.objectContaining({ name: "$errors", emitter_id: mine }),
       },
     ]);
     expect((await api.ask("GET", emitted)).body.page_info.total_count).toBe(2);
+  });
+
+  test("are those of a channel, in a time range, and can be deleted", async () => {
+    const [emitted = ""] = paths(ours);
+    await record(ours, 3, [event("1-0"), event("2-0", { channel: "c" }), event("3-0", { payload: "no JSON" })]);
+    const ids = async (query: string) => (await api.ask("GET", `${emitted}?${query}`)).body.data.map(({ id }: { id: string }) => id);
+    expect(await ids("")).toEqual(["3-0", "2-0", "1-0"]);
+    expect(await ids("event_name=c")).toEqual(["2-0"]);
+    expect(await ids("since=2&until=2")).toEqual(["2-0"]);
+    expect((await api.ask("GET", `${emitted}?limit=1`)).body.data[0].event).toEqual({ raw_event: null });
+    const { status, text } = await api.ask("DELETE", `/v1/workflows/${ours}/events?start_id=2-0`);
+    expect([status, text]).toEqual([202, " "]);
+    expect(await ids("")).toEqual(["1-0"]);
+    expect((await api.ask("GET", `/v1/workflows/${ours}/events/deletions`)).body.data).toMatchObject([
+      { workflow_id: ours, status: "finished", deleted: 2 },
+    ]);
+    expect((await api.ask("DELETE", `/v1/workflows/${bobs}/events`)).status).toBe(404);
+    expect((await api.ask("DELETE", `/v1/workflows/${ours}/events?event_name=$errors`)).status).toBe(422);
   });
 
   test.each(["limit=0", "limit=x", "expand=all", "after=***", "after=1-0&before=1-0"])("with %s are refused", async (query) => {

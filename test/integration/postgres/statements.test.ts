@@ -99,6 +99,10 @@ const history: Calls<ApiPorts["history"]> = {
   findRun: (port) => port.findRun("dc_1", "r_1"),
   pageTicks: (port) => port.pageTicks("dc_1", page),
   lastLogs: (port) => port.lastLogs("dc_1"),
+  pageWorkflowRuns: async (port) =>
+    Promise.all([port.pageWorkflowRuns("p_1", page), port.pageWorkflowRuns("p_1", { ...page, status: "suspended" })]),
+  findWorkflowRun: (port) => port.findWorkflowRun("p_1", "r_1"),
+  runsOfEvent: (port) => port.runsOfEvent({ emitter: "dc_1", emitId: "em_1" }, ["u_1"]),
   readUsage: (port) => port.readUsage("u_1", 0),
 };
 

@@ -4,6 +4,7 @@ import { eventIdOfRun } from "../../../domain/event/event-id.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import type { WorkflowCommit, Commit } from "../../../domain/run/commit.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
+import type { RunError } from "../../../domain/run/run-products.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { began, committedStep, owner, workflowCommit } from "../../domain/run/workflow-commits.ts";
@@ -167,9 +168,14 @@ describe("recording", () => {
     const logs = Array.from({ length: 100 }, (_, n) => ({ k: "console.log", ts: n, msg: `${n} ${"y".repeat(2_000)}` }));
     const error = { name: "Error", message: "m".repeat(1_000_000), stack: "s".repeat(1_000_000) };
     await record(stream, [
-      commitOf({ workflow, run: "r_large", more: { logs, error } }, { status: "failed", number: 1 }, { exports, error }),
+      commitOf(
+        { workflow, run: "r_large", more: { logs, error } },
+        { status: "failed", number: 1, event: exports },
+        { exports, error, inputs: exports },
+      ),
     ]);
-    const [attempt] = (await history.findWorkflowRun(workflow, "r_large"))?.attempts ?? [];
+    const { attempts: [attempt] = [], event } = (await history.findWorkflowRun(workflow, "r_large")) ?? {};
+    expect([event, attempt?.inputs]).toEqual([null, null]);
     expect(JSON.parse(attempt?.exports ?? "")).toEqual({ $truncated: { characters: exports.length, start: exports.slice(0, 1_024) } });
     expect(attempt?.logs[0]?.msg).toMatch(/^\d+ earlier lines of this step are not stored/);
     expect(attempt?.logs.at(-1)).toEqual(logs.at(-1));
@@ -179,7 +185,11 @@ describe("recording", () => {
 
   test("continues after texts that Postgres cannot store, and JSON texts that are none", async () => {
     const [stream, workflow] = [newName("S"), newName("p_")];
-    const step = { inputs: "a\0{", exports: "\ud800 no JSON", error: { name: "E\0", message: "\0" } };
+    const step = {
+      inputs: "a\0{",
+      exports: "\ud800 no JSON",
+      error: { name: "E\0", message: "\0", stack: 1, code: {} } as unknown as RunError,
+    };
     const progress = { status: "failed", number: 1, reason: "\0", event: "{no" } as const;
     await record(stream, [commitOf({ workflow, run: "r_bad", more: { error: step.error } }, progress, step)]);
     const found = await history.findWorkflowRun(workflow, "r_bad");

@@ -28,7 +28,7 @@ export const workflowRunRows = ({ seq, commit }: Sequenced): RunRow[] =>
 export const workflowStepRows = (row: RunRow): StepRow[] => (row.progress.step === undefined ? [] : [{ ...row, step: row.progress.step }]);
 
 /** Wall time of the commit's step. Waiting between steps costs nothing. */
-export const computeMsOf = ({ step }: WorkflowProgress): number => step?.durationMs ?? 0;
+export const computeMsOf = ({ step }: WorkflowProgress): number => Math.max(0, step?.durationMs ?? 0);
 
 /** Columns that the commit with the highest number decides. */
 const latest = ["number", "deployment", "status", "ended_ms", "resume_at_ms", "reason", "failed_step", "error"];
@@ -84,10 +84,9 @@ function given(rows: readonly RunRow[]): RawBuilder<unknown> {
 }
 
 /** The first commit has it, and so has the one that fails the run. */
-function eventOf({ progress, commit }: RunRow): string | null {
-  const event = progress.event ?? commit.run.received;
-  return event === undefined || event.length > maxText ? null : event;
-}
+const eventOf = ({ progress, commit }: RunRow): string | null => withinBound(progress.event ?? commit.run.received ?? null);
+
+const withinBound = (text: string | null): string | null => (text === null || text.length > maxText ? null : text);
 
 const failedStep = ({ commit, progress }: RunRow): string | null => (commit.error === null ? null : (progress.step?.id ?? null));
 
@@ -111,7 +110,7 @@ export function insertSteps(rows: readonly StepRow[]): RawBuilder<unknown> {
       ${rows.map(({ step }) => step.index)}::integer[], ${rows.map(({ step }) => step.attempt)}::integer[],
       ${integerColumn(rows, ({ step }) => step.startedAt)}::bigint[], ${rows.map(({ step }) => step.durationMs)}::double precision[],
       ${rows.map(({ step }) => step.cpuMs)}::double precision[], ${own(({ step }) => step.outcome)}::text[],
-      ${optionalColumn(rows, ({ step }) => step.inputs)}::text[], ${own(({ step }) => exportsText(step.exports))}::text[],
+      ${optionalColumn(rows, ({ step }) => withinBound(step.inputs))}::text[], ${own(({ step }) => exportsText(step.exports))}::text[],
       ${optionalColumn(rows, ({ step }) => errorText(step.error))}::text[], ${own(({ commit }) => logsText(commit.logs))}::text[]
     ) as row (commit_seq, workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs)
     where row.commit_seq in (select commit_seq from live)
@@ -125,8 +124,9 @@ const exportsText = (text: string): string =>
 function errorText(error: RunError | null): string | null {
   if (error === null) return null;
   const { name, message, stack, code } = error;
-  const cut = (text: string | undefined): string | undefined => text?.slice(0, maxErrorText);
-  return JSON.stringify({ name: cut(name), message: cut(message), stack: cut(stack), code });
+  // Runners may forge the optional fields.
+  const cut = (text: unknown): string | undefined => (typeof text === "string" ? text.slice(0, maxErrorText) : undefined);
+  return JSON.stringify({ name: cut(name), message: cut(message), stack: cut(stack), code: cut(code) });
 }
 
 /** The last lines, as many as fit. */

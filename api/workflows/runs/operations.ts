@@ -1,0 +1,97 @@
+import { z } from "zod";
+import { NotFound } from "../../../domain/errors.ts";
+import { isEventId } from "../../../domain/event/event-id.ts";
+import { isId } from "../../../domain/ids.ts";
+import { parseLimit } from "../../../domain/page.ts";
+import { runStatuses } from "../../../domain/workflow/run-state.ts";
+import { operation, type ApiContext } from "../../context.ts";
+import type { Call } from "../../http/request/call.ts";
+import { optionalParameter, pages, parsePage } from "../../http/request/parameters.ts";
+import { ok, okPage } from "../../http/response/replies.ts";
+import { all, one, page } from "../../http/response/schemas.ts";
+import { pathOf } from "../../http/routing/handle.ts";
+import { whyNotFound } from "../../resources/not-found.ts";
+import { logParameters } from "../../runs/operations.ts";
+import { logLineSchema } from "../../runs/schemas.ts";
+import { sourceIdOf } from "../../sources/find-source.ts";
+import { workflowIdOf } from "../find-workflow.ts";
+import { workflowRunDetailsResponse, workflowRunResponse } from "./response.ts";
+import { workflowRunDetailsSchema, workflowRunSchema } from "./schemas.ts";
+
+const filter = z.object({
+  status: optionalParameter(z.enum(runStatuses), `it must be ${runStatuses.join(", ")}`).describe("Only runs with this status."),
+});
+
+/** Runs of workflows, and the way from an event to the runs that it started. */
+export const workflowRunOperations = [
+  operation({
+    route: "GET /workflows/:workflow_id/runs",
+    id: "listWorkflowRuns",
+    summary: "List the runs of a workflow",
+    description: "Newest first. The last hundred of each status are stored, and up to 10,000 that have not ended.",
+    query: filter.extend(pages.shape),
+    responses: page(workflowRunSchema),
+    handle: async (call, context) => {
+      const { status } = call.query();
+      const request = { ...parsePage(call.parameters), ...(status === undefined ? {} : { status }) };
+      const workflow = await workflowIdOf(call, context);
+      return okPage(await context.ports.history.pageWorkflowRuns(workflow, request), workflowRunResponse);
+    },
+  }),
+  operation({
+    route: "GET /workflows/:workflow_id/runs/:run_id",
+    id: "getWorkflowRun",
+    summary: "Get a run of a workflow with its steps",
+    description: "The run as of its last commit: a step appears when it ends.",
+    responses: one(workflowRunDetailsSchema),
+    handle: async (call, context) => {
+      const workflow = await workflowIdOf(call, context);
+      const id = pathOf(call, "run_id");
+      const found = isId("run", id) ? await context.ports.history.findWorkflowRun(workflow, id) : undefined;
+      if (found === undefined) throw runNotFound(workflow, id);
+      return ok(workflowRunDetailsResponse(found));
+    },
+  }),
+  operation({
+    route: "GET /workflows/:workflow_id/logs",
+    id: "listWorkflowLogs",
+    summary: "List the last lines of a workflow's log, newest first",
+    query: logParameters,
+    responses: all(logLineSchema),
+    handle: async (call, context) => {
+      const { limit } = call.query();
+      const workflow = await workflowIdOf(call, context);
+      const lines = await context.ports.history.lastLogs(workflow, parseLimit(limit ?? 100));
+      return ok(lines.toReversed().map(({ run, record }) => ({ ...record, run_id: run })));
+    },
+  }),
+  operation({
+    route: "GET /sources/:id/events/:event_id/runs",
+    id: "listRunsOfSourceEvent",
+    summary: "List the workflow runs that an event of a source started",
+    description: "Newest first, of workflows of yours and of your organizations.",
+    responses: all(workflowRunSchema),
+    handle: async (call, context) => runsOfEvent(call, await sourceIdOf(call, context), context),
+  }),
+  operation({
+    route: "GET /workflows/:workflow_id/events/:event_id/runs",
+    id: "listRunsOfWorkflowEvent",
+    summary: "List the workflow runs that an event of a workflow started",
+    description: "Newest first, of workflows of yours and of your organizations.",
+    responses: all(workflowRunSchema),
+    handle: async (call, context) => runsOfEvent(call, await workflowIdOf(call, context), context),
+  }),
+];
+
+async function runsOfEvent(call: Call, emitter: string, { access, ports }: ApiContext) {
+  const id = pathOf(call, "event_id");
+  const event = isEventId(id) ? await ports.history.findEvent(emitter, id) : undefined;
+  if (event === undefined) throw new NotFound(`record not found: ${emitter} has no event ${id.slice(0, 80)}, or it was deleted`);
+  const runs = await ports.history.runsOfEvent({ emitter, emitId: event.emitId }, await access.ownersOf(call.user));
+  return ok(runs.map(workflowRunResponse));
+}
+
+function runNotFound(workflow: string, id: string): NotFound {
+  const why = isId("run", id) ? `workflow ${workflow} has no run ${id}, or it was deleted` : whyNotFound("run", id);
+  return new NotFound(`record not found: ${why}`);
+}
