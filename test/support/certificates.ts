@@ -1,4 +1,4 @@
-/** Certificates for tests, all with the same authority and key. */
+/** Certificates for tests, all with the same key, and but for the last one with the same authority. */
 
 /** The authority's certificate, for tests that trust it. */
 export const authority = `-----BEGIN CERTIFICATE-----
@@ -14,7 +14,7 @@ tHt3JWnDfnfxTAqBXwqWMZ0K
 -----END CERTIFICATE-----
 `;
 
-/** The private key of the three certificates below. */
+/** The private key of the certificates below. */
 export const privateKey = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBFJhb3oCs91+WEUW
 JimDiih9qdwEBMzOIjSn4/rnVnChRANCAAQZj+vn+eCFVegeYHX2yaQwt1nE0DYk
@@ -61,5 +61,19 @@ dDAdBgNVHQ4EFgQUafNukSs0aJQIB1dAUhigyAtQoFgwHwYDVR0jBBgwFoAUvyFm
 PpH4aJelMFkaJ3UDSB56sIIwCgYIKoZIzj0EAwIDSAAwRQIgHgsnWLyssmlUYWh+
 JeFmuxjzi3a9QKBYB8IAlQzSLI4CIQDlcmTamZFNH+YAmrszRuBEikqyBGnPgu8W
 BqIafh7U7Q==
+-----END CERTIFICATE-----
+`;
+
+/** For localhost and 127.0.0.1, valid, signed by itself: tests that connect there trust this certificate. */
+export const ofLocalhost = `-----BEGIN CERTIFICATE-----
+MIIBmjCCAUGgAwIBAgIUZ6F48PjAhCfhP5pzFqbUs/xiqL8wCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMzE1NTUxNFoYDzIxMjYxMDMw
+MTU1NTE0WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQZj+vn+eCFVegeYHX2yaQwt1nE0DYkDAZj/f4yZXfkMekZOjB62zKl
+TL7nqK5DY+lWgNFSjUpfGVqcdmOjy80Io28wbTAdBgNVHQ4EFgQUafNukSs0aJQI
+B1dAUhigyAtQoFgwHwYDVR0jBBgwFoAUafNukSs0aJQIB1dAUhigyAtQoFgwGgYD
+VR0RBBMwEYIJbG9jYWxob3N0hwR/AAABMA8GA1UdEwEB/wQFMAMBAf8wCgYIKoZI
+zj0EAwIDRwAwRAIgD2yiG+BnUUMJN+2LzXyX9y1e8trT0cmRHdP9AnhghFECIBDU
+ExM0JFgxBqKsCckGVPf5Sk0MyaP1/jwJU1KAYbFA
 -----END CERTIFICATE-----
 `;

@@ -20,7 +20,9 @@ export default defineAction({
   },
   run({ $ }) {
     const { status, body, immediate } = this;
-    const headers = Object.fromEntries(Object.entries(this.headers ?? {}).map(([name, value]) => [name, String(value)]));
+    const headers = Object.fromEntries(
+      Object.entries(this.headers ?? {}).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]),
+    );
     $.respond({ status, headers, ...(body === undefined ? {} : { body }), immediate });
     $.export("$summary", `Responded with ${status}`);
   },

@@ -29,6 +29,12 @@ export default defineAction({
       ],
       default: "required",
     },
+    ca: {
+      type: "string",
+      label: "CA Certificate",
+      description: "Certificate, as PEM, by which the server's is checked; without it, that of a public authority",
+      optional: true,
+    },
     user: { type: "string", label: "User", description: "User of the SMTP server", optional: true },
     password: { type: "string", label: "Password", description: "Password of the SMTP server", secret: true, optional: true },
     from: { type: "string", label: "From", description: "Sender, such as `Shop <shop@example.com>`; needs a host", optional: true },
@@ -52,7 +58,7 @@ export default defineAction({
   },
   async run({ $ }) {
     this.check();
-    const { subject, text, html, host, port, security, user, password, from, to, cc, bcc, replyTo } = this;
+    const { subject, text, html, host, port, security, ca, user, password, from, to, cc, bcc, replyTo } = this;
     if (host === undefined) {
       $.send.email({ subject, text, html });
       $.export("$summary", `Mails "${subject}" to the owner when the run ends`);
@@ -64,6 +70,7 @@ export default defineAction({
       secure: security !== "none" && port === 465,
       requireTLS: security !== "none",
       ignoreTLS: security === "none",
+      ...(ca === undefined ? {} : { tls: { ca } }),
       ...(user === undefined ? {} : { auth: { user, pass: password ?? "" } }),
       connectionTimeout: 20_000,
       socketTimeout: 60_000,

@@ -56,7 +56,9 @@ export async function query(
   client.on("error", () => undefined);
   try {
     await client.connect();
-    return await client.query<Record<string, unknown>>(text, [...parameters]);
+    // The simple protocol, which is used for statements without parameters, would run several statements.
+    const statement: pg.QueryConfig & { readonly queryMode: "extended" } = { text, values: [...parameters], queryMode: "extended" };
+    return await client.query<Record<string, unknown>>(statement);
   } catch (cause) {
     throw new Error(`Postgres at ${host}:${port} refused: ${messageOf(cause)}`, { cause });
   } finally {
