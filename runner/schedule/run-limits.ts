@@ -1,6 +1,6 @@
-import type { WorkflowSettings } from "../../domain/workflow/deployment.ts";
+import { defaultWorkflowSettings, type WorkflowSettings } from "../../domain/workflow/deployment.ts";
 
-/** A queue that waits for its turn, or that was admitted. One for each run of a workflow. */
+/** The queue of one run of a workflow. */
 export interface LimitedQueue {
   readonly key: string;
   /** Id of the workflow. */
@@ -9,12 +9,18 @@ export interface LimitedQueue {
   readonly isResumed: boolean;
 }
 
+interface Waiting {
+  readonly queue: LimitedQueue;
+  /** Its owner is loaded, so that it may run. */
+  isReady: boolean;
+}
+
 interface Limited {
   settings: WorkflowSettings;
   /** Keys of admitted queues. */
   readonly admitted: Set<string>;
-  /** In order of arrival. */
-  readonly waiting: Map<string, LimitedQueue>;
+  /** By key, in order of arrival. */
+  readonly waiting: Map<string, Waiting>;
   /** Times of the last starts, oldest first; ms of a monotonic clock. */
   starts: number[];
   timer: NodeJS.Timeout | undefined;
@@ -24,9 +30,7 @@ interface Limited {
  * Bounds the runs of each workflow by its settings: how many go side by side, and how many start within a time. A workflow's runs are in one
  * partition, so one runner sees all of them.
  *
- *     arrived ── within the limits ──▶ admitted ── its queue is empty ──▶ left
- *        │                               ▲
- *        └── beyond ──▶ waiting ─────────┘ another run leaves, or the throttle's interval has passed
+ *     arrived ──▶ waiting ── owner loaded, within the limits ──▶ admitted ── its queue is empty ──▶ left
  */
 export class RunLimits {
   readonly #settingsOf: (workflow: string) => WorkflowSettings | undefined;
@@ -45,16 +49,21 @@ export class RunLimits {
     this.#onAdmit = onAdmit;
   }
 
-  /** Whether the queue may run now. If not, `onAdmit` is called once it may. */
-  admits(queue: LimitedQueue): boolean {
-    const settings = this.#settingsOf(queue.source) ?? this.#workflows.get(queue.source)?.settings;
-    if (settings === undefined || !isLimited(settings)) return true;
-    const limited = this.#workflows.get(queue.source) ?? this.#open(queue.source, settings);
-    limited.settings = settings;
-    if (limited.admitted.has(queue.key)) return true;
-    if (!limited.waiting.has(queue.key)) limited.waiting.set(queue.key, queue);
-    this.#admitNext(limited, queue.key);
-    return limited.admitted.has(queue.key);
+  /** Call this when the queue gets its first invocation: its place in the order of an ordered workflow. */
+  arrive(queue: LimitedQueue): void {
+    const limited = this.#workflows.get(queue.source) ?? this.#open(queue.source);
+    limited.waiting.set(queue.key, { queue, isReady: false });
+  }
+
+  /** Whether the queue, whose owner is loaded, may run now. If not, `onAdmit` is called once it may. */
+  admits({ key, source }: LimitedQueue): boolean {
+    const limited = this.#workflows.get(source);
+    if (limited === undefined) return true;
+    limited.settings = this.#settingsOf(source) ?? limited.settings;
+    const waiting = limited.waiting.get(key);
+    if (waiting !== undefined) waiting.isReady = true;
+    this.#admitNext(limited, key);
+    return limited.admitted.has(key);
   }
 
   /** Maximum runs of the workflow that wait; undefined: it sets none. */
@@ -75,7 +84,8 @@ export class RunLimits {
     if (isIdle && limited.settings.throttle === null) this.#workflows.delete(source);
   }
 
-  #open(workflow: string, settings: WorkflowSettings): Limited {
+  #open(workflow: string): Limited {
+    const settings = defaultWorkflowSettings;
     const limited: Limited = { settings, admitted: new Set(), waiting: new Map(), starts: [], timer: undefined };
     this.#workflows.set(workflow, limited);
     return limited;
@@ -83,21 +93,27 @@ export class RunLimits {
 
   /** @param asking the queue whose caller sees the result itself */
   #admitNext(limited: Limited, asking?: string): void {
-    for (const [key, queue] of limited.waiting) {
-      if (limited.admitted.size >= maxAtOnce(limited.settings)) return;
-      const waitMs = queue.isResumed ? 0 : this.#throttledMs(limited);
-      if (waitMs > 0) {
-        limited.timer ??= setTimeout(() => {
-          limited.timer = undefined;
-          this.#admitNext(limited);
-        }, waitMs);
-        return;
+    const { admitted, waiting, settings } = limited;
+    for (const [key, { queue, isReady }] of waiting) {
+      if (admitted.size >= maxAtOnce(settings)) return;
+      if (!isReady) {
+        if (settings.ordered) return;
+        continue;
       }
-      if (!queue.isResumed) limited.starts.push(this.#now());
-      limited.waiting.delete(key);
-      limited.admitted.add(key);
+      const waitMs = queue.isResumed ? 0 : this.#throttledMs(limited);
+      if (waitMs > 0) return this.#admitLater(limited, waitMs);
+      if (!queue.isResumed && settings.throttle !== null) limited.starts.push(this.#now());
+      waiting.delete(key);
+      admitted.add(key);
       if (key !== asking) this.#onAdmit(key);
     }
+  }
+
+  #admitLater(limited: Limited, waitMs: number): void {
+    limited.timer ??= setTimeout(() => {
+      limited.timer = undefined;
+      this.#admitNext(limited);
+    }, waitMs);
   }
 
   /** Time until another run may start, ms. */
@@ -110,7 +126,5 @@ export class RunLimits {
     return oldest === undefined || limited.starts.length < throttle.runs ? 0 : Math.max(1, oldest - since);
   }
 }
-
-const isLimited = ({ concurrency, throttle, ordered }: WorkflowSettings): boolean => concurrency !== null || throttle !== null || ordered;
 
 const maxAtOnce = ({ concurrency, ordered }: WorkflowSettings): number => (ordered ? 1 : (concurrency ?? Number.POSITIVE_INFINITY));

@@ -184,6 +184,7 @@ export class SourceQueues {
   #open(key: string, first: QueuedInvocation["received"]): SourceQueue {
     const queue = new SourceQueue(key, first.invocation);
     this.#queues.set(key, queue);
+    if (key !== queue.source) this.#options.runLimits?.arrive(queue);
     const owner = this.#options.ownerOf(first);
     if (owner instanceof Promise) {
       // If the owner cannot be read now, running the invocation will fail and report why.

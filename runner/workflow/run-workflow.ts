@@ -85,6 +85,7 @@ export async function runWorkflow(
       return "finished";
     }
     if (received.isReleased?.() === true) return "released";
+    endWakeUp(run, ports);
     const commit = await commitNext(run, begun, context, config, ports);
     if (commit === undefined) {
       if (++refusals >= maxRefusals) throw competing(run);
@@ -243,6 +244,18 @@ async function versionOf({ current }: Run, { deployment }: WorkflowRunState, { d
   if (version === undefined || hasMoved(version))
     throw new Unavailable(`version ${name} of a workflow is not stored: its run cannot continue`);
   return version;
+}
+
+/**
+ * A run that was resumed early has a wake-up left, which may be due in a year. It is moved to the present, where it has no effect, because
+ * delivery may not delete invocations.
+ */
+function endWakeUp({ received, id, current }: Run, { wakeUps, clock, log }: RunnerPorts): void {
+  const { resume } = received.invocation;
+  if (resume === undefined || resume.action === "wake") return;
+  wakeUps.schedule(current.workflow, id, resume.suspension, clock.now()).catch((error: unknown) => {
+    log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
+  });
 }
 
 /** NATS forgets the run some time after the invocation was acked, so that a repetition of it finds the end until then. */

@@ -106,7 +106,7 @@ async function wake(connection: Connection, pool: string, { workflow, run, suspe
     schedule: { kind: "at", atMs },
     target: invokeSubject(hasMoved(entry) ? entry.movedTo : pool, partitionOf(workflow), workflow),
     body: encodePack([JSON.stringify(invocation)]),
-    messageId: `wake.${workflow}.${run}.${suspension}`,
+    messageId: `wake.${workflow}.${run}.${suspension}.${atMs}`,
   });
 }
 
