@@ -1,4 +1,5 @@
-import type { Commit } from "../run/commit.ts";
+import { endOf } from "../event/derived-events.ts";
+import { maxTimestampMs, type Commit } from "../run/commit.ts";
 import { errorTemplate } from "./error-template.ts";
 import { bounded } from "./outgoing-mail.ts";
 
@@ -34,7 +35,7 @@ export function errorOccurrence({ source, owner, run, error, workflow }: Commit)
     owner,
     name: typeof workflow?.name === "string" ? bounded(workflow.name, maxName) : null,
     run: run.id,
-    at: Math.round(run.startedAt + run.durationMs),
+    at: Math.min(Math.max(endOf({ run, workflow }), -maxTimestampMs), maxTimestampMs),
     code: bounded(typeof error.code === "string" ? error.code : error.name, maxName),
     message: bounded(error.message, maxMessage),
     step: isStep ? { id: bounded(step.id, maxName), name: bounded(step.name, maxName) } : null,

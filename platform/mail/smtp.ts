@@ -82,7 +82,7 @@ async function connected(options: SmtpOptions, signal?: AbortSignal): Promise<SM
       connection.on("end", () => reject(new Error("the connection was closed")));
       connection.connect((error) => (error === undefined ? resolve() : reject(error)));
     });
-    if (login !== undefined) await loggedIn(connection, login);
+    if (login !== undefined) await logIn(connection, login);
     return connection;
   } catch (error) {
     connection.close();
@@ -94,11 +94,11 @@ async function connected(options: SmtpOptions, signal?: AbortSignal): Promise<SM
 
 const isLoopback = (host: string): boolean => host === "localhost" || host === "::1" || /^127\.\d+\.\d+\.\d+$/.test(host);
 
-function loggedIn(connection: SMTPConnection, { user, password }: NonNullable<SmtpAddress["login"]>): Promise<void> {
-  return new Promise((resolve, reject) => {
-    connection.once("end", () => reject(new Error("the connection was closed during the login")));
-    connection.login({ user, pass: password }, (error) => (error === null ? resolve() : reject(error)));
-  });
+async function logIn(connection: SMTPConnection, { user, password }: NonNullable<SmtpAddress["login"]>): Promise<void> {
+  const error = await untilEnd<SmtpError | null>(connection, new Error("the connection was closed during the login"), (done) =>
+    connection.login({ user, pass: password }, done),
+  );
+  if (error !== null) throw error;
 }
 
 async function sendOne(connection: SMTPConnection, mail: OutgoingMail, { server, from }: SmtpOptions): Promise<MailOutcome> {
@@ -106,23 +106,29 @@ async function sendOne(connection: SMTPConnection, mail: OutgoingMail, { server,
   const message = Readable.from([await composed(mail, from)]);
   let isHandedOver = false;
   message.on("end", () => (isHandedOver = true));
-  const error = await new Promise<SmtpError | null>((resolve) => {
-    // After `close` there is no other sign. An error is reported right after the end.
-    connection.once("end", () => setImmediate(() => resolve(new Error("the connection was closed"))));
-    connection.send({ from: from.address, to: [mail.to] }, message, resolve);
-  });
+  // After `close` there is no sign but the end. An error is reported right after it.
+  const error = await untilEnd<SmtpError | null>(connection, new Error("the connection was closed"), (done) =>
+    connection.send({ from: from.address, to: [mail.to] }, message, done),
+  );
   if (error === null) return { outcome: "sent" };
   if (!connection.destroyed) await reset(connection);
   return { outcome: outcomeOf(error, isHandedOver), reason: reasonOf(error, server) };
 }
 
 /** Ends the refused mail, so that another one can follow. If that fails, the connection is closed. */
-function reset(connection: SMTPConnection): Promise<void> {
+async function reset(connection: SMTPConnection): Promise<void> {
+  const error = await untilEnd<SmtpError | null>(connection, null, (done) => connection.reset(done));
+  if (error !== null) connection.close();
+}
+
+/** What the call reports, or `atEnd` if the connection ends without a report. */
+function untilEnd<Result>(connection: SMTPConnection, atEnd: Result, call: (done: (result: Result) => void) => void): Promise<Result> {
   return new Promise((resolve) => {
-    connection.once("end", resolve);
-    connection.reset((error) => {
-      if (error !== null) connection.close();
-      resolve();
+    const end = (): void => void setImmediate(() => resolve(atEnd));
+    connection.once("end", end);
+    call((result) => {
+      connection.off("end", end);
+      resolve(result);
     });
   });
 }

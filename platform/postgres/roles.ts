@@ -60,7 +60,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     workflow_steps: "select (workflow), delete",
     failing_endpoints: "select (webhook, disabled_ms, record), delete",
   },
-  /** Writes the history; reads quotas. No personal data except ids, no keys, no resources. */
+  /** Writes the history; reads quotas, and where mails go. No other personal data except ids, no keys, no resources. */
   delivery: {
     recorder_positions: "select, insert, update",
     recorder_partitions: "select, insert, update",
@@ -79,6 +79,9 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     attempts: "select, insert, delete",
     dead_letters: "select, insert, update, delete",
     failing_endpoints: everything,
+    error_mails: everything,
+    users: "select (id, email, error_mails)",
+    organizations: "select (id, email, error_mails)",
   },
 };
 

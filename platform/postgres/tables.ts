@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
+import type { ErrorMailTable } from "./mail/tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
 /** The schema after all migrations; maintained by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
@@ -27,6 +28,7 @@ export interface Tables {
   readonly ticks: TickTable;
   readonly workflow_runs: WorkflowRunTable;
   readonly workflow_steps: WorkflowStepTable;
+  readonly error_mails: ErrorMailTable;
   readonly attempts: AttemptTable;
   readonly dead_letters: DeadLetterTable;
   readonly failing_endpoints: FailingEndpointTable;
@@ -93,6 +95,8 @@ export interface UserTable {
   readonly username: string;
   readonly email: string;
   readonly created_at: Generated<Date>;
+  /** False: no mails about errors. */
+  readonly error_mails: Generated<boolean>;
 }
 
 export interface OrganizationTable {
@@ -101,6 +105,8 @@ export interface OrganizationTable {
   readonly orgname: string;
   readonly email: string;
   readonly created_at: Generated<Date>;
+  /** False: no mails about errors. */
+  readonly error_mails: Generated<boolean>;
   /** The user who created it; null if the admin API did, or if the user was deleted. */
   readonly created_by: string | null;
 }

@@ -7,12 +7,14 @@ import { createFailingEndpoints } from "./failing-endpoints.ts";
 import { createHistory } from "./index.ts";
 
 export interface DeliveryHistoryOptions extends RecordedRuns {
+  /** Whether errors are stored to be mailed. Default: false. */
+  readonly mailsErrors?: boolean;
   readonly kept: { readonly events: number; readonly logs: number };
 }
 
 /** All that the delivery role reads and writes in Postgres. */
-export function createDeliveryHistory(database: Database, { stream, nameOf, kept }: DeliveryHistoryOptions): History {
-  const history = createHistory(database, { kept });
+export function createDeliveryHistory(database: Database, { stream, nameOf, kept, mailsErrors = false }: DeliveryHistoryOptions): History {
+  const history = createHistory(database, { kept, mailsErrors });
   const records = createDeliveryRecords(database);
   const endpoints = createFailingEndpoints(database);
   return {

@@ -103,6 +103,8 @@ export interface History {
 }
 
 export interface HistoryOptions {
+  /** Whether the recorder stores errors to be mailed. Default: false. */
+  readonly mailsErrors?: boolean;
   readonly kept?: Partial<Kept>;
   /** Events deleted per transaction. */
   readonly deletionBatch?: number;
@@ -110,6 +112,7 @@ export interface HistoryOptions {
 
 export function createHistory({ db }: Pick<Database, "db">, options: HistoryOptions = {}): History {
   const kept: Kept = { ...defaultKept, ...options.kept };
+  const recordOptions = { kept, mailsErrors: options.mailsErrors ?? false };
   const batch = options.deletionBatch ?? deletionBatch;
   const counters = {
     events: createPruneCounter(kept.events),
@@ -141,12 +144,12 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
     },
     async recordCommits(stream, batch, expected = new Map()) {
       if (batch.length === 0) return [];
-      const refused = new Set(await recordBatch(db, stream, batch, kept, expected));
+      const refused = new Set(await recordBatch(db, stream, batch, recordOptions, expected));
       const added = refused.size === 0 ? [] : await addPositions(db, stream, [...refused]);
       if (added.length > 0) {
         const first = batch.filter((commit) => added.includes(partitionOfCommit(commit)));
         for (const partition of added) refused.delete(partition);
-        for (const partition of await recordBatch(db, stream, first, kept, expected)) refused.add(partition);
+        for (const partition of await recordBatch(db, stream, first, recordOptions, expected)) refused.add(partition);
       }
       await pruneAfter(batch.filter((commit) => !refused.has(partitionOfCommit(commit))));
       return [...refused];

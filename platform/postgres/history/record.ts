@@ -9,6 +9,7 @@ import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
 import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts";
 import type { Kept } from "./kept.ts";
+import { countErrors, errorRows } from "../mail/record-errors.ts";
 import { insertScheduled, scheduledRows } from "./scheduled.ts";
 import { insertTicks, tickRows } from "./ticks.ts";
 import { computeMsOf, insertSteps, upsertRuns, workflowRunRows, workflowStepRows } from "./workflows/record.ts";
@@ -31,6 +32,12 @@ interface LogRow extends SequencedCommit {
   readonly place: number;
 }
 
+export interface RecordOptions {
+  readonly kept: Kept;
+  /** Whether errors are stored to be mailed. */
+  readonly mailsErrors: boolean;
+}
+
 /** Expected position per partition; absent: any. */
 export type ExpectedPositions = ReadonlyMap<number, number>;
 
@@ -45,7 +52,7 @@ export async function recordBatch(
   db: Kysely<Tables>,
   stream: string,
   batch: readonly SequencedCommit[],
-  kept: Kept,
+  { kept, mailsErrors }: RecordOptions,
   expected: ExpectedPositions,
 ): Promise<readonly number[]> {
   const last = lastOfPartitions(batch);
@@ -73,6 +80,7 @@ export async function recordBatch(
       select commit_seq from unrecorded where not exists (select 1 from ended_sources where ended_sources.source = unrecorded.source)
     ),
     ${recordWorkflows(batch)}
+    ${mailsErrors ? recordErrors(batch) : sql``}
     new_events as (${insertEvents(lastOfEach(batch.flatMap(eventRows), sourceOf, kept.events))}),
     new_scheduled as (${insertScheduled(batch.flatMap(scheduledRows))}),
     new_runs as (${insertRuns(lastOfEach(batch.flatMap(runRows), sourceOf, kept.runs))}),
@@ -133,6 +141,12 @@ function recordWorkflows(batch: readonly SequencedCommit[]): RawBuilder<unknown>
   const rows = batch.flatMap(workflowRunRows);
   if (rows.length === 0) return sql``;
   return sql`new_workflow_runs as (${upsertRuns(rows)}), new_workflow_steps as (${insertSteps(rows.flatMap(workflowStepRows))}),`;
+}
+
+/** The part of the statement for mails about errors. */
+function recordErrors(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
+  const rows = batch.flatMap(errorRows);
+  return rows.length === 0 ? sql`` : sql`new_error_mails as (${countErrors(rows)}),`;
 }
 
 function insertEvents(rows: readonly EventRow[]): RawBuilder<unknown> {

@@ -4,6 +4,7 @@ import { Invariant, Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
 import { asUnavailable } from "../failures.ts";
 import { firstMigrations, statements } from "./first-migrations.ts";
+import { errorMailTables } from "./error-mails.ts";
 import { partitionHistory } from "../history/partitions.ts";
 import { workflowRunTables } from "./workflow-runs.ts";
 import { countResources } from "../resources/counts.ts";
@@ -118,6 +119,7 @@ export const migrations: Record<string, Migration> = {
     create table recorder_partitions (stream text, partition integer, seq bigint not null, primary key (stream, partition)) with (fillfactor = 10);
   `,
   "2026-12-02-workflow-runs": workflowRunTables,
+  "2026-12-03-error-mails": errorMailTables,
 };
 
 /**

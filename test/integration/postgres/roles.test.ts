@@ -71,6 +71,10 @@ const forbidden: Readonly<Record<DatabaseRole, readonly string[]>> = {
   ],
   delivery: [
     ...all.flatMap((table) => [`select * from ${table}`, `delete from ${table}`]),
+    "select username from users",
+    "select created_by from organizations",
+    "update users set error_mails = true",
+    "update organizations set email = 'x'",
     "select spec from resources",
     "update resources set spec = '{}'",
     "delete from resource_tombstones",

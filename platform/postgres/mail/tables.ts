@@ -1,0 +1,34 @@
+import type { Generated } from "kysely";
+
+/**
+ * A distinct error of an emitter. Its states:
+ *
+ * | state | next | when |
+ * |---|---|---|
+ * | due | sending | a replica claims it, at or after `due_ms` |
+ * | sending | sent | the server accepted the mail, or may have |
+ * | sending | due | the server refused it for now |
+ * | sending | refused | the server refused it permanently |
+ * | sending, sent, refused | sending | it happened again, and `due_ms` has passed; if it did not, the row is deleted then |
+ */
+export interface ErrorMailTable {
+  readonly emitter: string;
+  /** SHA-256 of code, message without variable parts, and step; empty: all errors for which the emitter has too many rows. */
+  readonly fingerprint: string;
+  readonly owner: string;
+  readonly state: Generated<"due" | "sending" | "sent" | "refused">;
+  /** When the next mail may be sent. */
+  readonly due_ms: Generated<number>;
+  /** Number of errors that no mail has reported. */
+  readonly occurrences: number;
+  /** JSON of the first of them, an ErrorOccurrence. */
+  readonly first: string;
+  /** Time of the last of them. */
+  readonly last_ms: number;
+  /** When the last mail was claimed; null: none was. */
+  readonly mailed_ms: number | null;
+  /** Number of refusals of the current mail in a row. */
+  readonly failures: Generated<number>;
+  /** The last refusal. */
+  readonly reason: string | null;
+}

@@ -1,0 +1,102 @@
+import type pg from "pg";
+import { startErrorMails } from "../../../delivery/mail/error-mails.ts";
+import type { MailMetrics } from "../../../delivery/mail/ports.ts";
+import type { Clock } from "../../../domain/clock.ts";
+import { waitUntil } from "../../../domain/retry.ts";
+import type { Commit, CommittedRun } from "../../../domain/run/commit.ts";
+import type { RunError } from "../../../domain/run/run-products.ts";
+import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
+import { createSmtpMailer } from "../../../platform/mail/smtp.ts";
+import type { Database } from "../../../platform/postgres/connection.ts";
+import { createErrorMails } from "../../../platform/postgres/mail/error-mails.ts";
+import type { MailServer } from "../../support/mail-server.ts";
+import { began, committedStep, workflowCommit } from "../../domain/run/workflow-commits.ts";
+
+export const dayMs = 86_400_000;
+export const publicUrl = "https://hw.example";
+
+/** A commit that fails a run of a workflow in its step. */
+export function failedRun(
+  of: { readonly workflow: string; readonly owner: string; readonly run: string },
+  error: Partial<RunError> = {},
+  step: Partial<CommittedStep> = {},
+  progress: Partial<WorkflowProgress> = {},
+): Commit {
+  const failure: RunError = { name: "TypeError", message: "no total", ...error };
+  const commit = workflowCommit({ source: of.workflow, owner: of.owner, error: failure });
+  return {
+    ...commit,
+    run: { ...commit.run, id: of.run },
+    workflow: {
+      ...commit.workflow,
+      status: "failed",
+      name: "Orders",
+      step: committedStep({ outcome: "failed", error: failure, ...step }),
+      ...progress,
+    },
+  } as unknown as Commit; // Readers of RUNS do not know the state of a workflow run.
+}
+
+/** A commit of a source whose run has failed. */
+export function failedSourceRun(of: { readonly source: string; readonly owner: string; readonly run: string }): Commit {
+  const run: CommittedRun = { id: of.run, trigger: "timer", generation: 1, startedAt: began, durationMs: 20, cpuMs: 2, result: null };
+  return {
+    source: of.source,
+    owner: of.owner,
+    deployment: "d_1",
+    run,
+    events: [],
+    logs: [],
+    error: { name: "Error", message: "feed is empty" },
+    state: { db: {}, dedupe: { strategy: "none" }, lastEventId: null, hooks: {} },
+  };
+}
+
+export interface SenderOptions {
+  readonly clock?: Clock;
+  readonly metrics?: Pick<MailMetrics, "errorMail" | "suppressed">;
+  readonly onLog?: (line: string) => void;
+  readonly login?: { readonly user: string; readonly password: string };
+  readonly port?: number;
+}
+
+/** The sender of one replica. */
+export function startSender(database: Database, server: Pick<MailServer, "port">, options: SenderOptions = {}) {
+  const { clock, metrics, onLog = () => undefined, login } = options;
+  const mailer = createSmtpMailer({
+    server: { host: "127.0.0.1", port: server.port, secure: false, login },
+    from: { name: "Headwater", address: "headwater@example.com" },
+    timeoutMs: 5_000,
+  });
+  const log = (fields: object, message = ""): void => onLog(`${message} ${JSON.stringify(fields, errorText)}`);
+  return startErrorMails(
+    {
+      errorMails: createErrorMails(database, clock),
+      mailer,
+      log: { info: log, warn: log, error: log },
+      random: () => 0,
+      ...(metrics === undefined ? {} : { metrics }),
+    },
+    { publicUrl, intervalMs: 20 },
+  );
+}
+
+const errorText = (_key: string, value: unknown): unknown => (value instanceof Error ? `${value.message} ${value.stack ?? ""}` : value);
+
+export interface MailRow {
+  readonly emitter: string;
+  readonly fingerprint: string;
+  readonly state: string;
+  readonly occurrences: string;
+  readonly reason: string | null;
+}
+
+export async function mailRows(client: pg.Client): Promise<readonly MailRow[]> {
+  const { rows } = await client.query<MailRow>("select emitter, fingerprint, state, occurrences, reason from error_mails order by emitter");
+  return rows;
+}
+
+/** Waits for a condition that load may delay. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
+  if (!(await waitUntil(condition, 30_000))) throw new Error(`${what}: not within 30 s`);
+}
