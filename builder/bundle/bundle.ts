@@ -182,8 +182,11 @@ const isStrict = ({ isSloppy }: PluginOptions, format: Format): boolean => forma
  * after tree shaking. A match inside a string costs 2 MB of an isolate; a missed use would break the component.
  */
 function needsNode(text: string): boolean {
-  return /__builtin\(|globalThis\s*(?:\?\.|\.)\s*(?:Buffer|process)\b|globalThis\[|=\s*globalThis\b/.test(text);
+  return usesFiles.test(text) || /__builtin\(|globalThis\s*(?:\?\.|\.)\s*(?:Buffer|process)\b|globalThis\[|=\s*globalThis\b/.test(text);
 }
+
+/** `$.files` of an action is made of `node:fs`. */
+const usesFiles = /\.files\s*(?:\?\.|\.)\s*(?:open|openDescriptor|dir)\b/;
 
 /** esbuild's names of sources are its namespaces and paths; stacks should say `sources/new-item.mjs` and `axios/lib/core.js`. */
 function nameSources(map: string, platformPath: string): string {

@@ -54,6 +54,40 @@ describe("inspection reads", () => {
     expect(JSON.stringify(await definitionOf(code))).not.toMatch(/propDefinition|methods/);
   });
 
+  it("an action: 'Both follow the same component definition format'", async () => {
+    const code = `const app = { type: "app", app: "x", propDefinitions: { id: { type: "any", label: "Id", async options() { return []; } } } };
+      export default { name: "Do it", key: "x-do-it", version: "0.0.1", type: "action", annotations: { destructiveHint: false },
+      props: { app, id: { propDefinition: [app, "id"] }, list: { type: "any[]" }, later: { type: "string", async options({ page }) { return []; }, reloadProps: true } },
+      async additionalProps() { return {}; }, methods: { m() {} }, async run({ steps, $ }) {} }`;
+    expect(await definitionOf(code)).toMatchObject({
+      type: "action",
+      hasAdditionalProps: true,
+      props: [
+        { name: "app", type: "app", app: "x" },
+        { name: "id", type: "any", label: "Id", remoteOptions: true },
+        { name: "list", type: "any[]" },
+        { name: "later", type: "string", remoteOptions: true, reloadProps: true },
+      ],
+    });
+  });
+
+  it.each([
+    "export default defineComponent({ async run({ steps, $ }) { return 1; } })",
+    "export default { async run({ $, steps }) {} }",
+    "export default { run: async function ({ steps }) {} }",
+    "export default { run: async ({ $ }) => 1 }",
+    "export default { props: { a: { type: 'string' } }, async run({\n  steps, // of the workflow\n  $,\n}) {} }",
+  ])("code of a step without name and type: %s", async (code) => {
+    expect(await definitionOf(code)).toMatchObject({ name: "Code step", hasNoType: true });
+  });
+
+  it.each(["export default { run(event) {} }", "export default { async run({ body }) {} }", "export default { run({ stepsize, $x }) {} }"])(
+    "no name of a source: %s",
+    async (code) => {
+      expect(await definitionOf(code)).toMatchObject({ code: "no_name" });
+    },
+  );
+
   it.each([
     ["run() {}", undefined],
     ["run(event) { this.$emit(event); }", true],
@@ -82,6 +116,11 @@ describe("inspection reads", () => {
 describe("inspection rejects", () => {
   it.each([
     ["a component without run", `export default { name: "c" }`, { code: "no_run" }],
+    [
+      "an action without run",
+      `export default { name: "c", type: "action", props: { http: "$.interface.http" } }`,
+      { code: "no_run", message: "the action has no function 'run'" },
+    ],
     ["one without a name", `export default { run() {} }`, { code: "no_name" }],
     ["one of a name that fills pages", `export default { name: "n".repeat(9e5), run() {} }`, { code: "no_name" }],
     ["a name that says something else", `export default { name: { toJSON: () => "n".repeat(9e5) }, run() {} }`, { code: "no_name" }],

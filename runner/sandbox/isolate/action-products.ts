@@ -8,6 +8,9 @@ import type { ActionProducts, ActionSend, FlowRequest } from "../port.ts";
 import { isJson, isTooDeep, maxNesting } from "./message-size.ts";
 import { forged, limitError } from "./run-error.ts";
 
+/** Names of what the run itself exports. */
+const reserved: ReadonlySet<string> = new Set(["$return_value", "$error", "$resume_data"]);
+
 /** Accounts for texts as they are stored, in bytes; the error if the run leaves more than it may. */
 type Charge = (texts: readonly string[]) => RunError | undefined;
 
@@ -25,7 +28,7 @@ export class ActionCollector {
   }
 
   addExport([name, text]: readonly unknown[]): RunError | undefined {
-    if (typeof name !== "string" || name === "" || name.length > limits.nameCharacters) return forged("export");
+    if (typeof name !== "string" || name === "" || name.length > limits.nameCharacters || reserved.has(name)) return forged("export");
     if (text === null) {
       delete this.#exports[name];
       return undefined;

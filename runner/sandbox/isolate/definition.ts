@@ -31,9 +31,10 @@ export function readDefinition(text: string | null): Inspection {
       `the component's default export is ${String(found["found"]).slice(0, maxShown)}; it must be an object with name, run and props: export default { … }`,
     );
   }
+  if (found["hasRun"] !== true && found["type"] === "action") return reject("no_run", "the action has no function 'run'");
   if (found["hasRun"] !== true && !listOf(found["props"]).some(isInterface))
     return reject("no_run", "the component has neither a function 'run' nor an interface whose events it could emit as they come");
-  const name = found["name"];
+  const name = found["name"] ?? (found["takesStep"] === true ? codeStepName : undefined);
   if (typeof name !== "string" || name.trim() === "") return reject("no_name", `the component's name is ${shown(name)}; it must be a text`);
   if (name.length > maxName) return reject("no_name", `the component's name has ${name.length} characters; the limit is ${maxName}`);
   const type = found["type"] ?? "source";
@@ -96,6 +97,8 @@ const pairsOf = (value: unknown): readonly (readonly [string, string])[] =>
 
 /** Of a value in an error: it is answered, logged and stored. */
 const maxShown = 100;
+/** Name of code that is written for a step and has none. */
+const codeStepName = "Code step";
 /** As for its key: lists show it. */
 const maxName = 255;
 

@@ -22,6 +22,7 @@ export class ProductCollector {
   #response: HttpResponse | null = null;
   /** Undefined for sources. */
   readonly action: ActionCollector | undefined;
+  #hasAnnounced = false;
   /** Of exports, sends, result and response of an action. */
   #actionBytes = 0;
 
@@ -121,6 +122,9 @@ export class ProductCollector {
   } {
     const response = parseResponse(status, headers, body);
     if (response === undefined) return { error: forged("respond") };
+    // The guest's own code announces one.
+    if (isImmediate === true && this.#hasAnnounced) return { error: forged("respond") };
+    this.#hasAnnounced ||= isImmediate === true;
     if (isImmediate === true) return { announced: response };
     this.#response = response;
     const error = this.#chargeAction([response.body, JSON.stringify(response.headers)]);

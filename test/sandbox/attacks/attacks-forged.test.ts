@@ -9,11 +9,11 @@ import { ProductCollector } from "../../../runner/sandbox/isolate/products.ts";
 /** Messages as no runtime of ours makes them: what a guest could say that had taken the bridge apart. */
 const denied = (): Promise<never> => Promise.reject(Object.assign(new Error("denied"), { code: "egress_denied" }));
 
-function activity(): Activity {
+function activity(isAction = false): Activity {
   return new Activity(
     "run",
     { deliver: async () => {}, rest: () => {}, egress: { lookup: denied }, owner: "u_1", state: new Map() },
-    new ProductCollector(),
+    new ProductCollector(isAction),
   );
 }
 
@@ -72,6 +72,68 @@ describe("messages of a tampered runtime", () => {
       expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(objectKeys);
     },
   );
+
+  it.each(["export", "flow", "send", "inputs", "respond", "done"])("cannot make the host throw in the step of a workflow: %s", (kind) => {
+    const kinds = fc.constantFrom<unknown>("exit", "delay", "suspend", "rerun", "http", "email", "s3", "emit", "sse");
+    const json = fc.constantFrom<unknown>("{}", "null", `{"raw_event":1}`, `{"__proto__":1}`, "[".repeat(5_000), "x".repeat(5_000_000));
+    fc.assert(
+      fc.property(fc.oneof(args, fc.tuple(fc.oneof(kinds, hostile), fc.oneof(json, hostile), hostile)), (given) => {
+        const one = activity(true);
+        expect(one.take(kind, given)).toBe(true);
+        one.end({ outcome: "done", value: null });
+        JSON.stringify(one.products.products(0, 0));
+      }),
+    );
+    expect(Object.getOwnPropertyNames(Object.prototype)).toHaveLength(objectKeys);
+  });
+
+  it.each([
+    ["export", ["", "1"]],
+    ["export", ["x".repeat(1_025), "1"]],
+    ["export", ["$return_value", "1"]],
+    ["export", ["a", "{"]],
+    ["export", ["a", 1]],
+    ["flow", ["stop"]],
+    ["flow", ["exit", "x".repeat(5_000)]],
+    ["flow", ["delay", -1]],
+    ["flow", ["delay", Number.NaN]],
+    ["flow", ["delay", Infinity]],
+    ["flow", ["suspend", "1"]],
+    ["flow", ["rerun", 1, "{", null]],
+    ["flow", ["rerun", 1, null, 0.5]],
+    ["send", ["fax", "{}", 0]],
+    ["send", ["emit", `{"raw_event":1,"name":"$errors"}`, 0]],
+    ["send", ["http", `{"url":"file:///etc/passwd","method":"GET","headers":{}}`, 0]],
+    ["send", ["emit", `{"raw_event":"${"x".repeat(1_700_000)}"}`, 0]],
+    ["inputs", ["x".repeat(70_000)]],
+    ["done", ["x"]],
+    ["done", [`"${"x".repeat(4_200_000)}"`]],
+    ["respond", [99, "{}", "", false]],
+  ])("ends the step that sends %s %j", (kind, given) => {
+    const one = activity(true);
+    one.take(kind, given);
+    expect(one.ending).toMatchObject({ outcome: "limited", error: { code: "bridge_limit" } });
+    expect(one.products.products(0, 0, false)).toMatchObject({
+      response: null,
+      action: { exports: {}, flow: null, sends: [], inputs: null },
+    });
+  });
+
+  it.each(["export", "flow", "send", "inputs"])("ends the run of a source that sends %s, which only actions do", (kind) => {
+    const one = activity();
+    one.take(kind, ["a", "1"]);
+    expect(one.ending).toMatchObject({ outcome: "limited", error: { code: "bridge_limit" } });
+    expect(one.products.products(0, 0).action).toBeUndefined();
+  });
+
+  it("cannot announce responses without end, nor give an export the size of many", () => {
+    const one = activity(true);
+    for (let count = 0; count < 1_001; count++) one.take("export", ["same", `"${count}"`]);
+    expect(one.ending).toMatchObject({ outcome: "limited", error: { code: "export_limit" } });
+    const other = activity(true);
+    for (let count = 0; count < 5; count++) other.take("respond", [200, "{}", "x".repeat(4_000_000), true]);
+    expect(other.ending).toMatchObject({ outcome: "limited", error: { code: "bridge_limit" } });
+  });
 
   it("are parsed, whatever the outbox is", () => {
     fc.assert(

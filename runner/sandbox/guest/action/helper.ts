@@ -5,6 +5,7 @@ import { ruleError, ruleTypeError } from "../runtime/errors.ts";
 import { type IsRunning, stillRunning } from "../runtime/still-running.ts";
 import { inspect } from "../node/inspect/inspect.ts";
 import type { ActionInputs } from "./action-inputs.ts";
+import { type FileStore, openFileStore } from "./files.ts";
 import { type FlowHelper, flowHelper } from "./flow.ts";
 import { type SendHelper, sendHelper } from "./send.ts";
 
@@ -16,6 +17,7 @@ export interface ActionHelper {
   readonly flow: FlowHelper;
   readonly send: SendHelper;
   readonly context: unknown;
+  readonly files: FileStore;
 }
 
 const maxExports = 1_000;
@@ -27,16 +29,20 @@ const maxShown = 100;
 /** Names of what the run itself exports. */
 const reserved: ReadonlySet<string> = new Set(["$return_value", "$error", "$resume_data"]);
 const { parse, stringify } = JSON;
+const { defineProperty } = Object;
 
 export function actionHelper(inputs: ActionInputs): ActionHelper {
   const isRunning = stillRunning();
-  return {
+  let files: FileStore | undefined;
+  const helper = {
     export: exporter(isRunning),
     respond: responder(isRunning),
     flow: flowHelper(inputs, isRunning),
     send: sendHelper(isRunning),
     context: parse(inputs.context) as Fields,
   };
+  // Not enumerable: a copy of `$` must not open the files.
+  return defineProperty(helper, "files", { get: () => (files ??= openFileStore()), configurable: true }) as ActionHelper;
 }
 
 function exporter(isRunning: IsRunning): ActionHelper["export"] {

@@ -17,6 +17,7 @@ export function describeComponent(component: unknown): string {
     dedupe: component["dedupe"],
     hasRun: typeof component["run"] === "function",
     needsEvent: needsEvent(component["run"]),
+    takesStep: takesStep(component["run"]),
     hasAdditionalProps: typeof component["additionalProps"] === "function",
     hooks: functionsOf(component["hooks"])
       .filter(([, hook]) => typeof hook === "function")
@@ -38,6 +39,11 @@ export function needsEvent(run: unknown): boolean {
   if (name === undefined) return true;
   const escaped = name.replaceAll("$", "\\$");
   return !new RegExp(`!\\s*${escaped}(?![\\w$])|(?<![\\w$])${escaped}\\s*(\\?|&&|\\|\\||[!=]=)`).test(text);
+}
+
+/** Does `run` take `{ steps, $ }`, as code that is written for a step does? Such code often has neither a name nor a type. */
+function takesStep(run: unknown): boolean {
+  return typeof run === "function" && /^[^({=]*\(\s*\{[^{}()]*(?:\bsteps\b|\$(?![\w$]))/.test(toText.call(run));
 }
 
 const toText = Function.prototype.toString;

@@ -36,6 +36,9 @@ Object.defineProperty(globalThis, "__register", {
   },
 });
 
+/** A global of the known service: code of steps is often written with it. */
+Object.defineProperty(globalThis, "defineComponent", { configurable: true, writable: true, value: (given: unknown) => given });
+
 on("environment", (environment) => setEnvironment(environment as Record<string, string>));
 
 on("run", (entry, event, props, db, endpoint, additional, metadata, step) => {

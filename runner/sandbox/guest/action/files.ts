@@ -1,0 +1,178 @@
+import { type Fields, isObject } from "../component/component.ts";
+import { ruleError, ruleTypeError } from "../runtime/errors.ts";
+import { inspect } from "../node/inspect/inspect.ts";
+import type * as fetching from "../web/fetch/fetch.ts";
+
+// Evaluated with the first file that is fetched.
+declare function require(path: "../web/fetch/fetch.ts"): typeof fetching;
+
+/** What is used of `node:fs`, which only contexts with the Node layer have. */
+interface FileSystem {
+  existsSync(path: string): boolean;
+  mkdirSync(path: string, options: { readonly recursive: boolean }): void;
+  rmSync(path: string, options: { readonly recursive: boolean; readonly force: boolean }): void;
+  readFileSync(path: string): Uint8Array & { toString(encoding?: string, start?: number, end?: number): string };
+  writeFileSync(path: string, content: unknown): void;
+  copyFileSync(from: string, to: string): void;
+  readdirSync(path: string): string[];
+  statSync(path: string): { readonly size: number; readonly mtime: Date; isFile(): boolean; isDirectory(): boolean };
+  createReadStream(path: string): unknown;
+  createWriteStream(path: string): unknown;
+}
+
+/** `$.files`: files of one run of a step, below this directory of the file system in memory. */
+export interface FileStore {
+  /** A file that does not exist is created. */
+  open(path: unknown): StoredFile;
+  /** From the JSON of a file. */
+  openDescriptor(descriptor: unknown): StoredFile;
+  /** The files and directories in a directory. */
+  dir(path?: unknown): AsyncIterable<StoredFile>;
+}
+
+const root = "/tmp/.file-store";
+const maxShown = 100;
+
+/** What an earlier run in this context has stored is deleted. */
+export function openFileStore(): FileStore {
+  const { __builtin: builtin } = globalThis as { readonly __builtin?: (name: string) => unknown };
+  if (builtin === undefined)
+    throw ruleError(
+      "files_unavailable",
+      "this context has no file system: use $.files.open(…) or import node:fs in the code of the action",
+    );
+  const fs = builtin("fs") as FileSystem;
+  fs.rmSync(root, { recursive: true, force: true });
+  fs.mkdirSync(root, { recursive: true });
+  return {
+    open(given) {
+      const path = storePath(given);
+      const full = `${root}/${path}`;
+      if (path === "") throw ruleTypeError("invalid_file", "the path given to $.files.open() is that of the root: name a file");
+      fs.mkdirSync(full.slice(0, full.lastIndexOf("/")), { recursive: true });
+      if (!fs.existsSync(full)) fs.writeFileSync(full, "");
+      return new StoredFile(fs, path);
+    },
+    openDescriptor(descriptor) {
+      return this.open(isObject(descriptor) ? descriptor["path"] : descriptor);
+    },
+    async *dir(given = "") {
+      const path = storePath(given);
+      for (const name of fs.readdirSync(`${root}/${path}`)) yield new StoredFile(fs, path === "" ? name : `${path}/${name}`);
+    },
+  };
+}
+
+/** Relative to the root, without `.` and `..`. */
+function storePath(given: unknown): string {
+  if (typeof given !== "string")
+    throw ruleTypeError("invalid_file", `the path of a file must be a text, got ${inspect(given).slice(0, maxShown)}`);
+  const parts: string[] = [];
+  for (const part of given.split("/")) {
+    if (part === "..") parts.pop();
+    else if (part !== "" && part !== ".") parts.push(part);
+  }
+  return parts.join("/");
+}
+
+/** A file or directory of the store. As JSON it is its descriptor. */
+class StoredFile {
+  readonly path: string;
+  readonly name: string;
+  readonly #fs: FileSystem;
+
+  constructor(fs: FileSystem, path: string) {
+    this.#fs = fs;
+    this.path = path;
+    this.name = path.slice(path.lastIndexOf("/") + 1);
+  }
+
+  get size(): number {
+    return this.#fs.statSync(this.#full).size;
+  }
+
+  get modifiedAt(): Date {
+    return this.#fs.statSync(this.#full).mtime;
+  }
+
+  get #full(): string {
+    return `${root}/${this.path}`;
+  }
+
+  isFile(): boolean {
+    return this.#fs.statSync(this.#full).isFile();
+  }
+
+  isDirectory(): boolean {
+    return this.#fs.statSync(this.#full).isDirectory();
+  }
+
+  async toBuffer(): Promise<Uint8Array> {
+    return this.#fs.readFileSync(this.#full);
+  }
+
+  async toEncodedString(encoding = "utf8", start?: number, end?: number): Promise<string> {
+    return this.#fs.readFileSync(this.#full).toString(encoding, start, end);
+  }
+
+  /** Copies it to a path such as /tmp/x. */
+  async toFile(local: string): Promise<void> {
+    this.#fs.copyFileSync(this.#full, local);
+  }
+
+  async toUrl(): Promise<never> {
+    throw ruleError(
+      "files_unavailable",
+      "files have no URL here: upload the file to a service with storage, and use the URL that it gives",
+    );
+  }
+
+  async fromFile(local: string): Promise<this> {
+    this.#fs.copyFileSync(local, this.#full);
+    return this;
+  }
+
+  async fromUrl(url: string): Promise<this> {
+    const response = await require("../web/fetch/fetch.ts").fetch(url);
+    if (!response.ok) throw new Error(`${inspect(url).slice(0, maxShown)} was answered with status ${response.status}`);
+    return await this.write(new Uint8Array(await response.arrayBuffer()));
+  }
+
+  async fromReadableStream(stream: AsyncIterable<Uint8Array | string>): Promise<this> {
+    const chunks: (Uint8Array | string)[] = [];
+    for await (const chunk of stream) chunks.push(chunk);
+    const target = this.createWriteStream() as {
+      end(done: () => void): void;
+      write(chunk: unknown): void;
+      on(name: string, run: (error: unknown) => void): void;
+    };
+    return await new Promise((resolve, reject) => {
+      target.on("error", reject);
+      for (const chunk of chunks) target.write(chunk);
+      target.end(() => resolve(this));
+    });
+  }
+
+  /** @param content text or bytes */
+  async write(content: unknown): Promise<this> {
+    this.#fs.writeFileSync(this.#full, content);
+    return this;
+  }
+
+  createReadStream(): unknown {
+    return this.#fs.createReadStream(this.#full);
+  }
+
+  /** A content type and a length may be given, and have no effect. */
+  createWriteStream(): unknown {
+    return this.#fs.createWriteStream(this.#full);
+  }
+
+  async delete(): Promise<void> {
+    this.#fs.rmSync(this.#full, { recursive: true, force: true });
+  }
+
+  toJSON(): Fields {
+    return { path: this.path, name: this.name };
+  }
+}

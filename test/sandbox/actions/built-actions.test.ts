@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createBuilder } from "../../../builder/builder.ts";
+import type { Execution } from "../../../runner/sandbox/port.ts";
+import { requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import { returned, type StepRun, stepRequest } from "./action-support.ts";
+
+let directory: string;
+let fixture: SandboxFixture;
+let builder: Awaited<ReturnType<typeof createBuilder>>;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), "headwater-actions-"));
+  fixture = await startSandbox({ bundleDirectory: directory });
+  builder = await createBuilder({ directory, inspector: fixture.sandbox, bundles: { has: async () => false, put: async () => {} } });
+}, 60_000);
+afterAll(async () => {
+  await builder.stop();
+  await fixture.stop();
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** Builds, inspects and runs it, as the operator and a runner do. */
+async function run(code: string, step: StepRun = {}): Promise<Execution> {
+  const build = await builder.build({ code });
+  const bundle = { hash: build.bundle, path: join(directory, "bundles", `${build.bundle}.js`), needsNode: build.needsNode };
+  return await fixture.sandbox.execute(requestFor(bundle, { source: build.bundle, ...stepRequest(step) }));
+}
+
+describe("actions as they are written", () => {
+  it.each([
+    ["for the known service", `export default defineComponent({ async run({ steps, $ }) { return steps.trigger.event; } })`],
+    [
+      "with defineAction",
+      `import { defineAction } from "@pipedream/types"; export default defineAction({ name: "a", type: "action", async run({ steps, $ }) { return steps.trigger.event; } });`,
+    ],
+    [
+      "with headwater/types",
+      `import { defineAction } from "headwater/types"; export default defineAction({ name: "a", type: "action", async run({ steps, $ }) { return steps.trigger.event; } });`,
+    ],
+    ["as CommonJS", `module.exports = { name: "a", type: "action", run: async ({ steps, $ }) => steps.trigger.event };`],
+    [
+      "in TypeScript",
+      `interface Event { a: number } export default { name: "a", type: "action", async run({ steps }: { steps: { trigger: { event: Event } } }) { return steps.trigger.event; } };`,
+    ],
+  ])("%s", async (_form, code) => {
+    expect(returned(await run(code, { steps: { trigger: { event: { a: 1 } } } }))).toEqual({ a: 1 });
+  });
+
+  it.each([
+    `async run({ $ }) { return await (await $.files.open("a").write("x")).toEncodedString(); }`,
+    `async run(step) { return await (await step.$.files.open("a").write("x")).toEncodedString(); }`,
+  ])("have files without an import: %s", async (method) => {
+    expect(returned(await run(`export default { name: "a", type: "action", ${method} };`))).toBe("x");
+  });
+
+  it("need no file system of their own otherwise", async () => {
+    const { needsNode } = await builder.build({
+      code: `export default { name: "a", type: "action", async run({ $ }) { return $.context; } };`,
+    });
+    expect(needsNode).toBe(false);
+  });
+
+  it("pass `$` to the axios of the platform", async () => {
+    const code = `import { axios } from "@pipedream/platform"; export default { name: "a", type: "action", async run({ $ }) {
+      try { await axios($, { url: "http://127.0.0.1:1/" }); } catch (error) { return error instanceof Error; } } };`;
+    expect(returned(await run(code))).toBe(true);
+  });
+});
