@@ -129,10 +129,12 @@ const stepStatus = z.object({
   )
     .optional()
     .describe("All props of the action if its code adds some, as it last returned them; otherwise absent."),
+  configurableFor: z.string().optional().describe("Digest of the component and the values for which `configurableProps` was computed."),
 });
 
 const status = baseStatus.extend({
   deployment: z.string().optional().describe("Id `d_…` of the current version; each deployed change has another."),
+  active: z.boolean().optional().describe("Whether that version runs; false while it is switched off."),
   pool: z.string().optional().describe("Name of the RunnerPool that runs it."),
   endpoint: z.string().optional().describe("URL of its endpoint."),
   endpointKey: z.string().optional().describe("The part of the endpoint's URL that identifies it."),

@@ -6,6 +6,7 @@ import type { Caches } from "./caches.ts";
 import { keyOf } from "./controller/informer.ts";
 import { ResourceIndex } from "./controller/resource-index.ts";
 import { ofValid } from "./controller/skip-invalid.ts";
+import { workflowCaches, type WorkflowCaches } from "./workflow/caches.ts";
 import { componentNameOf } from "./source/observe/component-of.ts";
 
 /** Keys of the resources to reconcile when another resource changes, by an index over the caches. */
@@ -19,6 +20,7 @@ export interface Dependents {
   /** The same for all sources, workflows and webhooks of a namespace. */
   subscriptionsOfNamespace(namespace: string): readonly string[];
   readonly autoSubscriptions: AutoSubscriptionCaches;
+  readonly workflows: WorkflowCaches;
 }
 
 /** Call it before reconcilers watch the caches: callbacks run in the order of registration, and passes need current indices. */
@@ -54,6 +56,7 @@ export function indexDependents(caches: Caches): Dependents {
       [...sources.values(), ...webhooks.values(), ...workflows.values()]
         .filter(({ metadata }) => metadata.namespace === namespace)
         .flatMap(subscriptionsOf),
+    workflows: workflowCaches(caches),
     autoSubscriptions: autoSubscriptionCaches(caches.autoSubscriptions, subscriptions, { sources, workflows }),
   };
 }

@@ -15,6 +15,7 @@ import type { TimerSchedule } from "../domain/schedule/schedule.ts";
 import type { Secrets } from "../domain/secrets/secrets.ts";
 import type { LatestRuns } from "../domain/source/source-health.ts";
 import type { SourceVersion } from "./source/plan/version.ts";
+import type { WorkflowVersion } from "./workflow/version.ts";
 
 /** Everything the operator needs from outside; main.ts wires the adapters. */
 export interface OperatorPorts {
@@ -41,6 +42,10 @@ export interface OperatorPorts {
   readonly routes: Entries<Route>;
   /** By the id of the source. */
   readonly versions: Entries<SourceVersion>;
+  /** The same bucket, by `versionKey(workflow, deployment)`. */
+  readonly workflowVersions: ListedEntries<WorkflowVersion>;
+  /** Code of the components that come with Headwater, by key. */
+  readonly registry: ReadonlyMap<string, ComponentCode>;
   readonly timers: Timers;
   readonly workflowQueues: WorkflowQueues;
   readonly histories: Histories;
@@ -117,15 +122,23 @@ export interface Builds {
 /** A key-value bucket. */
 export interface Entries<T> {
   get(key: string): Promise<T | undefined>;
-  /** Resolves once readers of the bucket are certain to see it. */
-  put(key: string, entry: T): Promise<void>;
+  /** Resolves once readers of the bucket are certain to see it. With `ttlSeconds` the entry expires. */
+  put(key: string, entry: T, options?: { readonly ttlSeconds?: number }): Promise<void>;
   delete(key: string): Promise<void>;
+}
+
+/** A bucket whose keys can be listed. */
+export interface ListedEntries<T> extends Entries<T> {
+  /** At most 1,000 entries by key, for keys that match a filter such as `p_1.*`. */
+  list(filter: string): Promise<ReadonlyMap<string, T>>;
 }
 
 export interface Timers {
   /** Replaces the prop's timer. Each tick sends `invocation` to the pool. */
   set(pool: string, source: string, prop: string, schedule: TimerSchedule, invocation: Invocation): Promise<void>;
-  /** Removes all timers of a source. */
+  /** Removes one timer. */
+  remove(source: string, prop: string): Promise<void>;
+  /** Removes all timers of a source, and the wake-ups of a workflow's suspended runs. */
   end(source: string): Promise<void>;
 }
 

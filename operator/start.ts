@@ -28,6 +28,7 @@ import { subscriptionReconciler } from "./subscription/reconciler.ts";
 import { disabledReconciler } from "./webhook/disabled.ts";
 import { webhookReconciler } from "./webhook/reconciler.ts";
 import { SigningKeys } from "./webhook/signing-keys.ts";
+import { workflowsOwning } from "./workflow/made.ts";
 import { workflowReconciler } from "./workflow/reconciler.ts";
 
 export interface OperatorRuntime extends Pick<RuntimeOptions, "leadership" | "metrics" | "onLead" | "resyncMs" | "onCache"> {
@@ -80,7 +81,7 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
   const caches = openCaches(runtime);
   const { components, sources, subscriptions, webhooks, workflows, accounts, autoSubscriptions } = caches;
   const dependents = indexDependents(caches);
-  const { sourcesRunning, sourcesUsing, subscriptionsOf, autoSubscriptions: auto } = dependents;
+  const { sourcesRunning, sourcesUsing, subscriptionsOf, autoSubscriptions: auto, workflows: flows } = dependents;
   const slugs = slugsOf(caches);
   const signingKeys = signingKeysOf(ports, caches);
   const endConnections = endConnectionsOf(ports, { subscriptionsOf, autoSubscriptionsTo: auto.listeningTo });
@@ -98,9 +99,17 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
     .watch(workflows, subscriptionsOf)
     .watch(sources, subscriptionsOf);
   row("webhook", 8, webhookKind, webhookReconciler(config, ports, signingKeys, endConnections)).watch(webhooks);
-  const onCredentials = (account: AccountResource): void => runtime.requeue("source", sourcesUsing(account));
+  const onCredentials = (account: AccountResource): void => {
+    runtime.requeue("source", sourcesUsing(account));
+    runtime.requeue("workflow", flows.using(account));
+  };
   row("account", 4, accountKind, accountReconciler(ports, { ...config, onChange: onCredentials })).watch(accounts);
-  row("workflow", 4, workflowKind, workflowReconciler(ports, endConnections)).watch(workflows);
+  row("workflow", 16, workflowKind, workflowReconciler(config, ports, flows, endConnections))
+    .watch(workflows)
+    .watch(components, flows.running)
+    .watch(accounts, flows.using)
+    .watch(sources, flows.triggeredBy)
+    .watch(subscriptions, workflowsOwning);
   row("auto-subscription", 4, autoSubscriptionKind, autoSubscriptionReconciler(ports, auto))
     .watch(autoSubscriptions)
     .watch(webhooks, auto.listeningTo)

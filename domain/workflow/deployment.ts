@@ -1,4 +1,5 @@
 import type { BoundProp } from "../component/configure.ts";
+import type { TimerSchedule } from "../schedule/schedule.ts";
 
 /**
  * One version of a workflow as runners see it: an entry of the bucket DEPLOYMENTS, written by the operator. The current version is under
@@ -19,8 +20,8 @@ export interface WorkflowDeployment {
   readonly active: boolean;
   readonly steps: readonly StepDeployment[];
   readonly settings: WorkflowSettings;
-  /** Values of its timer triggers, by the name in the subject of the timer; absent: none. */
-  readonly timers?: Readonly<Record<string, unknown>>;
+  /** Schedules of its timer triggers by name, which is the `chain` of their ticks; absent: none. */
+  readonly timers?: Readonly<Record<string, TimerSchedule>>;
   /** Public URL of its endpoint: the address of its HTTP trigger, and the start of its resume URLs. */
   readonly endpoint: string;
   /** Sealed for the pool: the key that signs resume URLs, see resume-token.ts. The endpoint's entry has the same key. */

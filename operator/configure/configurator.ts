@@ -3,8 +3,8 @@ import { runningSpec, sourceKind, type SourceSpec, type SourceResource } from ".
 import { configureLimits, type ConfigureCall, type ConfiguredOptions, type ConfiguredProps } from "../../domain/component/configure.ts";
 import type { Build, ComponentDefinition } from "../../domain/component/definition.ts";
 import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, Unavailable } from "../../domain/errors.ts";
-import { boundProps } from "../source/apply/additional-props.ts";
-import { currentBuild } from "../source/observe/component-of.ts";
+import { boundProps } from "../configured/additional-props.ts";
+import { currentBuild } from "../configured/component.ts";
 import { configure, type ConfiguredComponent, type ConfigurePorts } from "./configure.ts";
 import type { OperatorPorts } from "../ports.ts";
 

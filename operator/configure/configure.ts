@@ -12,7 +12,7 @@ import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, UserCode } from 
 import { callsRefusedCode } from "../../domain/run/kills.ts";
 import { runtimeProps } from "../../domain/component/prop-values.ts";
 import type { OperatorPorts } from "../ports.ts";
-import { readSecretProps, secretPropsOf } from "../source/apply/secret-props.ts";
+import { readSecretProps, secretPropsOf } from "../configured/secret-props.ts";
 
 export type ConfigurePorts = Pick<OperatorPorts, "store" | "secretValues" | "secrets" | "pools" | "configurations" | "clock" | "newId">;
 

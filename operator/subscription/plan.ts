@@ -1,6 +1,7 @@
 import type { SubscriptionResource } from "../../crds/subscription.ts";
 import { routedWebhook, type SealedWebhook } from "../../crds/webhook.ts";
 import type { Route, RouteListener } from "../../domain/source/deployment.ts";
+import type { WorkflowResource } from "../../crds/workflow.ts";
 import { assertNever } from "../../domain/errors.ts";
 import { canHearItself, selfSubscriptionMessage } from "../../domain/event/subscription-match.ts";
 import { defaultPool } from "../../domain/subjects.ts";
@@ -43,7 +44,8 @@ export function judge({ id, subscription, reach, emitter, listener }: JudgeInput
   const switchable = found.kind === "webhook" ? found.webhook : found.kind === "workflow" ? found.workflow : undefined;
   if (switchable?.invalid !== undefined)
     return stalled("ListenerNotReady", `${found.kind} ${listener.shown} cannot be used: ${switchable.invalid}`);
-  if (switchable?.spec.active === false) return stalled("ListenerInactive", `${found.kind} ${listener.shown} is switched off`);
+  if (found.kind === "webhook" && found.webhook.spec.active === false)
+    return stalled("ListenerInactive", `${found.kind} ${listener.shown} is switched off`);
   const disabled = found.kind === "webhook" ? disabledProblem(found.webhook) : undefined;
   if (disabled !== undefined) return stalled("ListenerNotReady", disabled.message);
   if (keys !== undefined && "problem" in keys) {
@@ -59,11 +61,11 @@ export function judge({ id, subscription, reach, emitter, listener }: JudgeInput
     listener: routeListener(listener.id, found, keys ?? { keys: [] }),
   };
   const done = { route, ready: true, transient: false };
-  if (found.kind === "workflow")
+  if (found.kind === "workflow" && !runs(found.workflow))
     return {
       ...done,
       reason: "Queued",
-      message: `events of ${emitter.shown} are queued for ${listener.shown}, which this version does not run`,
+      message: `events of ${emitter.shown} wait until ${listener.shown} is deployed and active`,
     };
   return { ...done, reason: "Routed", message: `events of ${emitter.shown} are delivered to ${listener.shown}` };
 }
@@ -85,6 +87,9 @@ function isForeignEmitter(emitter: Emitter, { owner }: Reach): emitter is Emitte
 
 type Found = NonNullable<Listener["found"]>;
 
+/** Is a version of it deployed and active? */
+const runs = ({ status }: WorkflowResource): boolean => status.deployment !== undefined && status.active === true;
+
 function routeListener(id: string, found: Found, sealed: SealedWebhook): RouteListener {
   switch (found.kind) {
     case "webhook":
@@ -92,7 +97,7 @@ function routeListener(id: string, found: Found, sealed: SealedWebhook): RouteLi
     case "source":
       return { kind: "source", id, pool: found.source.status.pool ?? defaultPool };
     case "workflow":
-      return { kind: "workflow", id };
+      return { kind: "workflow", id, ...(runs(found.workflow) ? { pool: found.workflow.status.pool ?? defaultPool } : {}) };
     default:
       return assertNever(found);
   }

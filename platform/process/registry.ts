@@ -6,6 +6,9 @@ import type { ComponentCode } from "../../domain/component/component-code.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { Invariant } from "../../domain/errors.ts";
 
+/** Our own components, in the source tree. */
+export const registryDirectory = join(import.meta.dirname, "..", "..", "registry");
+
 /** A component of the registry, from its files. */
 export interface RegistryEntry extends ComponentCode {
   readonly key: string;

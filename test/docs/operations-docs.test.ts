@@ -62,7 +62,8 @@ function firstColumn(text: string): readonly string[] {
 
 /** Quoted words such as "NameTaken"; "NamespaceHasNoOwner" is written in one place for all kinds. */
 function reasonsOf(kind: string): readonly string[] {
-  const texts = sourcesBelow(`operator/${folderOf(kind)}`).filter((text) => text.includes("reason"));
+  const folders = ["Source", "Workflow"].includes(kind) ? [folderOf(kind), "configured"] : [folderOf(kind)];
+  const texts = folders.flatMap((folder) => sourcesBelow(`operator/${folder}`)).filter((text) => /reason/i.test(text));
   const words = texts.flatMap((text) => [...text.matchAll(/"([A-Z][A-Za-z]*[a-z][A-Za-z]*)"/g)].map(([, word = ""]) => word));
   const shared = texts.some((text) => text.includes("namespaceHasNoOwner(")) ? ["NamespaceHasNoOwner"] : [];
   return sorted([...words, ...shared].filter((word) => !noReasons.has(word)));

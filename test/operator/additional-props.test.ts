@@ -5,11 +5,11 @@ import type { Configuration, Configured } from "../../domain/component/configure
 import type { Build, PropDefinition } from "../../domain/component/definition.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
-import { buildFor, reloadDigest } from "../../operator/source/apply/additional-props.ts";
-import { madeFor } from "../../operator/source/observe/component-of.ts";
+import { buildFor, reloadDigest } from "../../operator/configured/additional-props.ts";
+import { madeFor } from "../../operator/configured/component.ts";
 import type { Observed } from "../../operator/source/observe/observed.ts";
 import { plan } from "../../operator/source/plan/plan.ts";
-import { PropReloads } from "../../operator/source/apply/prop-reloads.ts";
+import { PropReloads, type Reloadable } from "../../operator/configured/prop-reloads.ts";
 import type { Step } from "../../operator/source/plan/step.ts";
 import { adopted, inputs, undeployed } from "./source-fixture.ts";
 
@@ -116,6 +116,10 @@ describe("a source whose component has additional props", () => {
 });
 
 describe("reloads of props", () => {
+  const reloadable = (): Reloadable => {
+    const { metadata, spec, status } = sourceWith();
+    return { key: "uid", namespace: metadata.namespace, owner: "u_1", id: "dc_1", component, spec, status, endpoint: null };
+  };
   const live = new AbortController().signal;
 
   function reloads(answer: () => Promise<Configured | undefined>) {
@@ -140,16 +144,16 @@ describe("reloads of props", () => {
 
   it("call the component once, with all values sealed for the owner's pool, and keep the result", async () => {
     const test = reloads(async () => ({ outcome: "props", props: returned }));
-    expect(await test.reloads.run(observed(), digest, live)).toBe(true);
-    expect(test.reloads.find(observed().source)).toEqual({ digest, props: returned });
+    expect(await test.reloads.run(reloadable(), digest, live)).toBe(true);
+    expect(test.reloads.find("uid")).toEqual({ digest, props: returned });
     expect(test.requested).toMatchObject([{ call: { kind: "props" }, bundle: "b1", props: `own:{"kind":"both"}`, component: "dc_1" }]);
   });
 
   it("keep the message of an error that the component throws", async () => {
     const test = reloads(async () => ({ outcome: "failed", error: { name: "TypeError", message: "no board" } }));
-    await test.reloads.run(observed(), digest, live);
+    await test.reloads.run(reloadable(), digest, live);
     test.wait(3_600_000);
-    expect(test.reloads.find(observed().source)).toMatchObject({
+    expect(test.reloads.find("uid")).toMatchObject({
       blocked: {
         reason: "AdditionalPropsFailed",
         transient: false,
@@ -168,21 +172,21 @@ describe("reloads of props", () => {
     ],
   ])("are repeated when %s", async (_, answer) => {
     const test = reloads(answer);
-    await test.reloads.run(observed(), digest, live);
-    expect(test.reloads.find(observed().source)).toMatchObject({
+    await test.reloads.run(reloadable(), digest, live);
+    expect(test.reloads.find("uid")).toMatchObject({
       blocked: { reason: "AdditionalPropsPending", transient: true, poll: true },
     });
     test.wait(2_000);
-    expect(test.reloads.find(observed().source)).toBeUndefined();
+    expect(test.reloads.find("uid")).toBeUndefined();
   });
 
   it("wait again for a long call instead of repeating it", async () => {
     const answer = Promise.withResolvers<Configured>();
     const test = reloads(() => answer.promise);
-    expect(await test.reloads.run(observed(), digest, AbortSignal.abort())).toBe(false);
-    expect(await test.reloads.run(observed(), digest, AbortSignal.abort())).toBe(false);
+    expect(await test.reloads.run(reloadable(), digest, AbortSignal.abort())).toBe(false);
+    expect(await test.reloads.run(reloadable(), digest, AbortSignal.abort())).toBe(false);
     answer.resolve({ outcome: "props", props: returned });
-    expect(await test.reloads.run(observed(), digest, live)).toBe(true);
+    expect(await test.reloads.run(reloadable(), digest, live)).toBe(true);
     expect(test.requested).toHaveLength(1);
   });
 });

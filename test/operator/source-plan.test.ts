@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defaultSettings, type SourceResource } from "../../crds/source.ts";
 import type { Build } from "../../domain/component/definition.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
-import { madeFor, ownComponentName } from "../../operator/source/observe/component-of.ts";
+import { madeFor, ownComponentName } from "../../operator/configured/component.ts";
 import type { Observed } from "../../operator/source/observe/observed.ts";
 import { plan } from "../../operator/source/plan/plan.ts";
 import type { Step } from "../../operator/source/plan/step.ts";

@@ -1,4 +1,4 @@
-import { emptyWorkflow } from "../../crds/workflow.ts";
+import { emptyWorkflow, type WorkflowStatus } from "../../crds/workflow.ts";
 import { describe, expect, it } from "vitest";
 import { defaultSettings } from "../../crds/source.ts";
 import type { Emitter, Listener } from "../../operator/subscription/ends.ts";
@@ -25,15 +25,17 @@ const source: NonNullable<Listener["found"]> = {
   },
 };
 
-const workflow = (given: { active?: boolean; invalid?: string } = {}): NonNullable<Listener["found"]> => ({
+const workflow = (given: { invalid?: string; status?: WorkflowStatus } = {}): NonNullable<Listener["found"]> => ({
   kind: "workflow",
   workflow: {
     ...of("Workflow"),
-    spec: { ...emptyWorkflow, active: given.active ?? true },
-    status: { id: "p_1" },
+    spec: emptyWorkflow,
+    status: { id: "p_1", ...given.status },
     ...(given.invalid === undefined ? {} : { invalid: given.invalid }),
   },
 });
+
+const running: WorkflowStatus = { deployment: "d_1", active: true, pool: "fast" };
 
 const emitter = (given: Partial<Emitter> = {}): Emitter => ({ id: "dc_1", owner: "u_1", shown: "dc_1", ...given });
 const listener = (given: Partial<Listener> = {}): Listener => ({
@@ -93,8 +95,13 @@ describe("the verdict on a subscription", () => {
       "Routed",
     ],
     ["for another user's workflow", { listener: listener({ id: "p_1", owner: "u_2", found: workflow() }) }, "ListenerNotFound"],
-    ["for a workflow", { listener: listener({ id: "p_1", found: workflow() }) }, "Queued"],
-    ["for a workflow that is switched off", { listener: listener({ id: "p_1", found: workflow({ active: false }) }) }, "ListenerInactive"],
+    ["for a workflow that is not deployed", { listener: listener({ id: "p_1", found: workflow() }) }, "Queued"],
+    ["for a workflow that is deployed and active", { listener: listener({ id: "p_1", found: workflow({ status: running }) }) }, "Routed"],
+    [
+      "for a workflow that is switched off",
+      { listener: listener({ id: "p_1", found: workflow({ status: { ...running, active: false } }) }) },
+      "Queued",
+    ],
     [
       "for a workflow whose spec does not fit",
       { listener: listener({ id: "p_1", found: workflow({ invalid: "spec.steps: none" }) }) },
@@ -139,7 +146,6 @@ describe("the verdict on a subscription", () => {
     ["a webhook at a private address", { listener: listener({ keys: forbidden }) }],
     ["a webhook whose spec does not fit", { listener: listener({ found: webhook({ invalid: "spec.url: none" }) }) }],
     ["a webhook that is switched off", { listener: listener({ found: webhook({ active: false }) }) }],
-    ["a workflow that is switched off", { listener: listener({ id: "p_1", found: workflow({ active: false }) }) }],
     ["itself", { listener: listener({ id: "dc_1", found: source, keys: undefined }) }],
   ])("is stuck with %s as its listener", (_what, given) => {
     const { transient, ready } = judge(judged(given));
@@ -154,9 +160,12 @@ describe("the verdict on a subscription", () => {
     expect(ends("u_2").map((given) => judge(judged(given)))).toEqual(ends(undefined).map((given) => judge(judged(given))));
   });
 
-  it("names the workflow's queue in its route", () => {
-    const { route } = judge(judged({ listener: listener({ id: "p_1", found: workflow(), keys: undefined }) }));
-    expect(route?.listener).toEqual({ kind: "workflow", id: "p_1" });
+  it("routes to the pool of a workflow while it is deployed and active, else to its queue", () => {
+    const listenerOf = (status: WorkflowStatus) =>
+      judge(judged({ listener: listener({ id: "p_1", found: workflow({ status }), keys: undefined }) })).route?.listener;
+    expect(listenerOf({})).toEqual({ kind: "workflow", id: "p_1" });
+    expect(listenerOf({ ...running, active: false })).toEqual({ kind: "workflow", id: "p_1" });
+    expect(listenerOf(running)).toEqual({ kind: "workflow", id: "p_1", pool: "fast" });
   });
 
   it("adds the emitter's owner to the route if it is another owner", () => {

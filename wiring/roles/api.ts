@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { join, relative } from "node:path";
+import { relative } from "node:path";
 import { defaultApiConfig, type ApiConfig } from "../../api/config.ts";
 import type { ApiPorts } from "../../api/ports.ts";
 import { startApi } from "../../api/start.ts";
@@ -20,7 +20,7 @@ import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
-import { readRegistry } from "../../platform/process/registry.ts";
+import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { readAdminToken } from "../../platform/secrets/admin-token.ts";
@@ -35,9 +35,6 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import type { Database } from "../../platform/postgres/connection.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
 import { openResources, type Resources } from "../resources.ts";
-
-/** Our own components, in the source tree. */
-const registryDirectory = join(import.meta.dirname, "..", "..", "registry");
 
 /** Bound on bytes of request bodies that are being received. */
 const maxArrivingBytes = 32 * 2 ** 20;

@@ -9,6 +9,7 @@ import type { Secrets } from "../../domain/secrets/secrets.ts";
 import { buckets, defaultPool } from "../../domain/subjects.ts";
 import type { Histories, Log, OperatorPorts } from "../../operator/ports.ts";
 import type { SourceVersion } from "../../operator/source/plan/version.ts";
+import type { WorkflowVersion } from "../../operator/workflow/version.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
 import type { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
@@ -21,6 +22,7 @@ import { createSourceBacklogs } from "../../platform/jetstream/invocations/sourc
 import { waitUntilSeen } from "../../platform/jetstream/buckets/seen-revisions.ts";
 import { endWorkflowQueue } from "../../platform/jetstream/deliveries/workflow-queues.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
+import type { RegistryEntry } from "../../platform/process/registry.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createFailingEndpoints } from "../../platform/postgres/history/failing-endpoints.ts";
@@ -39,6 +41,8 @@ export interface OperatorParts {
   readonly secrets: Secrets;
   readonly resources: Pick<Resources, "store" | "owners" | "secretValues" | "configMaps">;
   readonly log: Log;
+  /** The components that come with Headwater; default: none. */
+  readonly registry?: readonly RegistryEntry[];
   /** Private networks that may be reached, as CIDR. */
   readonly egressAllow: readonly string[];
   /** Default: this process is the only operator. */
@@ -46,7 +50,7 @@ export interface OperatorParts {
 }
 
 export function operatorPorts(parts: OperatorParts): OperatorPorts {
-  const { connection, database, answers, secrets, resources, log, egressAllow, leads = () => true } = parts;
+  const { connection, database, answers, secrets, resources, log, egressAllow, registry = [], leads = () => true } = parts;
   const { store, owners, secretValues, configMaps } = resources;
   const egress = createEgress({ allow: egressAllow });
   return {
@@ -71,6 +75,10 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
       seen: (revision) => waitUntilSeen(connection, buckets.routes, revision),
     }),
     versions: fencedEntries<SourceVersion>(connection, buckets.versions, { leads }),
+    workflowVersions: fencedEntries<WorkflowVersion>(connection, buckets.versions, { leads }),
+    registry: new Map(
+      registry.map(({ key, code, entry, files = {} }) => [key, { code, ...(entry === undefined ? {} : { entry }), files }]),
+    ),
     timers: createTimers(connection),
     workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
     histories: createHistories(connection, database),

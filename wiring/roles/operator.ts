@@ -8,6 +8,7 @@ import { serveConfigureRequests } from "../../platform/jetstream/requests/config
 import { createStatusService, type OperatorStatus } from "../../platform/jetstream/requests/operator-status.ts";
 import { startResealing } from "../../platform/postgres/resources/background-reseal.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
+import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { createOperatorMetrics } from "../../platform/telemetry/controller-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
@@ -35,7 +36,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const { events, runtime } = await openRuntime(context, { connection, resources }, opened);
   const leads = (): boolean => runtime.leadership?.leads ?? true;
   const { egressAllow } = configuration;
-  const ports = operatorPorts({ connection, database, answers, secrets, resources, log: logger, egressAllow, leads });
+  const registry = await readRegistry(registryDirectory);
+  const ports = operatorPorts({ connection, database, answers, secrets, resources, log: logger, egressAllow, registry, leads });
   const config = { ingressUrl: configuration.ingressUrl, hookTimeoutMs: configuration.runTimeoutMs + hookReportMs };
   const operator = await startOperator(config, { ...ports, ...events }, runtime);
   const requests = await serveConfigureRequests(connection, (request) => operator.configure(request));

@@ -1,16 +1,14 @@
 import { sourceKind, type SourceResource } from "../../../crds/source.ts";
 import { assertNever } from "../../../domain/errors.ts";
-import type { Invocation } from "../../../domain/invocation/invocation.ts";
-import { tickEvent } from "../../../domain/invocation/manual-event.ts";
-import { nextTick, serverSchedule } from "../../../domain/schedule/schedule.ts";
 import { deploymentKey } from "../../../domain/subjects.ts";
 import { setConditions } from "../../controller/conditions.ts";
 import { adopt, release } from "../../controller/ownership.ts";
 import { isTaken } from "../../identity.ts";
+import { tickOf } from "../../tick.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { healthFields } from "../health.ts";
-import { removeComponent, writeComponent } from "../observe/own-component.ts";
-import { digestOf, readSecretProps } from "./secret-props.ts";
+import { removeComponent, writeComponent } from "../../configured/own-component.ts";
+import { sealProps } from "../../configured/secret-props.ts";
 import { withFields, type StatusFields, type Step } from "../plan/step.ts";
 
 /** A step that only writes and completes at once. The reconciler runs the others. */
@@ -49,7 +47,7 @@ async function act(step: Action, source: SourceResource, ports: OperatorPorts): 
     case "write-component":
       return writeComponent(step, source, ports);
     case "remove-component":
-      return removeComponent(step, source, ports);
+      return removeComponent(step.name, source, ports);
     case "end-timers":
       return ports.timers.end(step.source);
     case "write-deployment":
@@ -103,18 +101,5 @@ async function writeDeployment(
   const key = deploymentKey(deployment.pool, deployment.source);
   if (secrets === "as they are") return ports.deployments.put(key, deployment);
   const { secretsSeen: _, ...unsealed } = deployment;
-  if (Object.keys(secrets).length === 0) return ports.deployments.put(key, { ...unsealed, secrets: null });
-  const values = await readSecretProps(metadata.namespace, secrets, ports);
-  return ports.deployments.put(key, {
-    ...unsealed,
-    secrets: await ports.secrets.sealForPool(deployment.pool, JSON.stringify(values)),
-    secretsSeen: await ports.secrets.seal(digestOf(values)),
-  });
-}
-
-function tickOf(step: Extract<Step, { do: "set-timer" }>, now: number): Invocation {
-  const { source, generation, prop, schedule } = step;
-  const tick = { source, generation, trigger: "timer", event: tickEvent(schedule) } as const;
-  if (serverSchedule(schedule).kind !== "chain") return tick;
-  return { ...tick, chain: prop, at: nextTick(schedule, now) };
+  return ports.deployments.put(key, { ...unsealed, ...(await sealProps(deployment.pool, metadata.namespace, secrets, ports)) });
 }

@@ -8,7 +8,7 @@ import { reportBlocked, reportWaiting } from "../report.ts";
 import { UpdateAttempts } from "../update/update-attempts.ts";
 import { apply, type Applied } from "./apply.ts";
 import { HookRuns, type HookOutcome } from "./hook-runs.ts";
-import { PropReloads } from "./prop-reloads.ts";
+import { PropReloads, type Reloadable } from "../../configured/prop-reloads.ts";
 
 /**
  * Runs the steps of plans. Between plans it remembers what no resource records: requested hooks, results of `additionalProps`, and steps of
@@ -33,7 +33,7 @@ export class PlanRunner {
 
   /** Adds what is remembered of the source. */
   withMemory(seen: Observed): Observed {
-    const observed = { ...seen, reloaded: this.#reloads.find(seen.source) };
+    const observed = { ...seen, reloaded: this.#reloads.find(seen.source.metadata.uid) };
     return { ...observed, failure: this.#attempts.failureOf(observed) };
   }
 
@@ -69,7 +69,7 @@ export class PlanRunner {
   ): Promise<SourceResource | number | "cannot be done"> {
     switch (step.do) {
       case "reload-props":
-        return (await this.#reloads.run(observed, step.digest, signal)) ? source : waitForProps(observed, this.#ports);
+        return (await this.#reloads.run(reloadable(observed), step.digest, signal)) ? source : waitForProps(observed, this.#ports);
       case "end-connections":
         await this.#endConnections(source);
         return source;
@@ -98,6 +98,12 @@ export class PlanRunner {
     this.#hooks.forget(source.status.id ?? "");
     this.#attempts.forget(source);
   }
+}
+
+function reloadable({ source, owner = "", component }: Observed): Reloadable {
+  const { metadata, spec, status } = source;
+  const { uid, namespace } = metadata;
+  return { key: uid, namespace, owner, id: status.id ?? "", component, spec, status, endpoint: status.endpoint ?? null };
 }
 
 function earliest(...waits: readonly (number | undefined)[]): number | undefined {

@@ -7,7 +7,7 @@ import { disabledCode, disabledError } from "../../../domain/run/kills.ts";
 import { disabledReason, errorLine } from "../../../domain/source/source-health.ts";
 import { nextStatus, readyConditions } from "../../controller/status.ts";
 import type { OperatorPorts, SourceActivity } from "../../ports.ts";
-import { buildFor } from "../apply/additional-props.ts";
+import { buildFor } from "../../configured/additional-props.ts";
 import { componentNameOf } from "./component-of.ts";
 import { healthFields, statusHealth } from "../health.ts";
 import { nextTickTime } from "../plan/desired.ts";

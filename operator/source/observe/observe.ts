@@ -1,15 +1,21 @@
 import type { SourceResource } from "../../../crds/source.ts";
 import { componentKind } from "../../../crds/component.ts";
 import type { SourceState } from "../../../domain/run/commit.ts";
-import { hasMoved, type Deployment } from "../../../domain/source/deployment.ts";
-import { InvalidInput } from "../../../domain/errors.ts";
+import { hasMoved } from "../../../domain/source/deployment.ts";
 import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import type { OperatorPorts } from "../../ports.ts";
-import { buildFor } from "../apply/additional-props.ts";
+import { buildFor } from "../../configured/additional-props.ts";
 import { componentNameOf } from "./component-of.ts";
 import type { Observed, Fallback } from "./observed.ts";
 import { readOwnCode } from "./own-code.ts";
-import { digestOf, hasLiveSecrets, secretPropsOf, trySecretProps, usesAccounts, type SecretPropValues } from "../apply/secret-props.ts";
+import {
+  hasLiveSecrets,
+  haveChanged,
+  secretPropsOf,
+  trySecretProps,
+  usesAccounts,
+  type SecretPropValues,
+} from "../../configured/secret-props.ts";
 import { isSettled } from "./settled.ts";
 import { isOfVersion } from "../plan/version.ts";
 
@@ -67,22 +73,6 @@ async function secretsOf({ source, component }: Base, ports: OperatorPorts): Pro
   const build = buildFor(source, component);
   const props = build === undefined ? {} : secretPropsOf(source, build.definition);
   return Object.keys(props).length === 0 ? undefined : trySecretProps(source.metadata.namespace, props, ports);
-}
-
-/** True if the deployed values differ. An entry sealed with a lost key is rewritten. */
-async function haveChanged(
-  deployed: Deployment | undefined,
-  values: Readonly<Record<string, unknown>>,
-  ports: OperatorPorts,
-): Promise<boolean> {
-  if (deployed === undefined) return false;
-  if (deployed.secretsSeen === undefined) return Object.keys(values).length > 0;
-  try {
-    return (await ports.secrets.open(deployed.secretsSeen)) !== digestOf(values);
-  } catch (error) {
-    if (error instanceof InvalidInput) return true;
-    throw error;
-  }
 }
 
 /** A version of another owner is never restored. */

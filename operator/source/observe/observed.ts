@@ -3,9 +3,10 @@ import type { ComponentResource } from "../../../crds/component.ts";
 import type { SourceState } from "../../../domain/run/commit.ts";
 import type { Deployment, Endpoint } from "../../../domain/source/deployment.ts";
 import type { RunError } from "../../../domain/run/run-products.ts";
-import type { ReloadResult } from "../apply/additional-props.ts";
+import type { ReloadResult } from "../../configured/additional-props.ts";
 import type { OwnCode } from "./own-code.ts";
-import type { SecretProps, SecretPropValues } from "../apply/secret-props.ts";
+import type { SecretProps } from "../../configured/secret-prop.ts";
+import type { SecretPropValues } from "../../configured/secret-props.ts";
 import type { SourceVersion } from "../plan/version.ts";
 
 /** The last version that was completely deployed, and its current secret values. */

@@ -1,6 +1,6 @@
 import type { SourceResource } from "../../../crds/source.ts";
 import type { Build } from "../../../domain/component/definition.ts";
-import { currentBuild } from "./component-of.ts";
+import { currentBuild } from "../../configured/component.ts";
 import type { Observed } from "./observed.ts";
 
 /** Has this generation been completed once? */

@@ -1,6 +1,7 @@
 import { finalizer } from "../../../crds/resource.ts";
 import type { Deployment } from "../../../domain/source/deployment.ts";
-import { hasOwnCode, isMadeFor } from "../observe/component-of.ts";
+import { isMadeFor } from "../../configured/component.ts";
+import { hasOwnCode } from "../observe/component-of.ts";
 import type { PlanInputs } from "./inputs.ts";
 import { hookError, hookNeeded, runHook } from "./hooks.ts";
 import type { Observed } from "../observe/observed.ts";

@@ -1,5 +1,5 @@
 import type { Observed } from "../observe/observed.ts";
-import type { SecretProps } from "../apply/secret-props.ts";
+import type { SecretProps } from "../../configured/secret-prop.ts";
 import { isDeployed } from "../observe/settled.ts";
 import type { Step } from "./step.ts";
 import { setTimers, type Running } from "./desired.ts";

@@ -1,8 +1,8 @@
 import { finalizer, labels } from "../../../crds/resource.ts";
 import type { Hook, RunError } from "../../../domain/invocation/invocation.ts";
-import { isSameCode } from "../../../domain/component/component-code.ts";
-import { buildFor, reloadDigest } from "../apply/additional-props.ts";
-import { componentNameOf, hasOwnCode, madeForGeneration } from "../observe/component-of.ts";
+import { buildFor, reloadDigest } from "../../configured/additional-props.ts";
+import { isWritten } from "../../configured/own-component.ts";
+import { componentNameOf, hasOwnCode } from "../observe/component-of.ts";
 import type { PlanInputs } from "./inputs.ts";
 import type { Observed } from "../observe/observed.ts";
 import { planDeletion } from "./plan-deletion.ts";
@@ -81,12 +81,8 @@ function planCode(observed: Observed): readonly Step[] {
   if (component?.metadata.deletionTimestamp !== undefined) return []; // It is created again once this one is gone.
   const { url } = source.spec;
   const generation = url === undefined ? undefined : String(source.metadata.generation);
-  const isWritten =
-    component !== undefined &&
-    isSameCode(component.spec, code.code) &&
-    component.spec.url === url &&
-    component.metadata.annotations[madeForGeneration] === generation;
-  return isWritten ? [] : [{ do: "write-component", name: componentNameOf(source), code: code.code, url, generation, now: component }];
+  const own = { name: componentNameOf(source), code: code.code, url, generation };
+  return component !== undefined && isWritten(own, component) ? [] : [{ do: "write-component", ...own, now: component }];
 }
 
 /** The deployed version stays current while its component is rebuilt. */

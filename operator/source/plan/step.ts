@@ -1,13 +1,12 @@
-import type { ComponentResource } from "../../../crds/component.ts";
 import type { SecretReference } from "../../../crds/secret-reference.ts";
-import type { ComponentCode } from "../../../domain/component/component-code.ts";
 import type { PropDefinition } from "../../../domain/component/definition.ts";
 import type { Deployment, Endpoint } from "../../../domain/source/deployment.ts";
 import type { Hook } from "../../../domain/invocation/invocation.ts";
 import type { TimerSchedule } from "../../../domain/schedule/schedule.ts";
 import type { ConditionInput } from "../../controller/conditions.ts";
 import type { SourceStatus } from "../../../crds/source.ts";
-import type { SecretProps } from "../apply/secret-props.ts";
+import type { WriteComponent } from "../../configured/own-component.ts";
+import type { SecretProps } from "../../configured/secret-prop.ts";
 import type { SourceVersion } from "./version.ts";
 
 /** What to do, as values; `apply.ts` executes it. Every step is idempotent. */
@@ -32,16 +31,7 @@ export type Step =
       readonly discardEvents: boolean;
     }
   /** Create or update the component with the source's own code. */
-  | {
-      readonly do: "write-component";
-      readonly name: string;
-      readonly code: ComponentCode;
-      readonly url: string | undefined;
-      /** Of the source, if the code was read from a URL for it. */
-      readonly generation: string | undefined;
-      /** The component as it is now. */
-      readonly now: ComponentResource | undefined;
-    }
+  | WriteComponent
   | { readonly do: "remove-component"; readonly name: string }
   /** Reads the secret values and seals them for the pool. */
   | {

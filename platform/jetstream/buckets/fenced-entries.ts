@@ -1,13 +1,15 @@
 import { Unavailable } from "../../../domain/errors.ts";
-import { Bucket } from "./bucket.ts";
+import { Bucket, type PutOptions } from "./bucket.ts";
 import type { Connection } from "../connection/connection.ts";
 
 export interface FencedEntries<T> {
   get(key: string): Promise<T | undefined>;
   /** @throws Unavailable when this process no longer leads; Conflict when another process has written in the meantime */
-  put(key: string, entry: T): Promise<void>;
+  put(key: string, entry: T, options?: Pick<PutOptions, "ttlSeconds">): Promise<void>;
   /** A missing entry is not an error. @throws as `put` */
   delete(key: string): Promise<void>;
+  /** As `Bucket.readAll`. */
+  list(filter: string): Promise<ReadonlyMap<string, T>>;
 }
 
 export interface Fence {
@@ -33,10 +35,11 @@ export function fencedEntries<T>(
   };
   return {
     get: (key) => entries.get(key),
-    put: async (key, entry) => {
+    list: (filter) => entries.readAll(filter),
+    put: async (key, entry, options = {}) => {
       const { revision } = await entries.read(key);
       checkLeads();
-      await seen(await entries.put(key, entry, { expectedRevision: revision }));
+      await seen(await entries.put(key, entry, { ...options, expectedRevision: revision }));
     },
     delete: async (key) => {
       const { value, revision } = await entries.read(key);

@@ -6,7 +6,7 @@ import { invokeSubject } from "../../../domain/subjects.ts";
 import type { Configurations, Invocations, Timers } from "../../../operator/ports.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { RunAnswers } from "../requests/run-answers.ts";
-import { endTimers, setTimer } from "../write/schedules.ts";
+import { endTimer, endTimers, setTimer } from "../write/schedules.ts";
 import { publishInvocation } from "./publish-invocation.ts";
 
 const hookAnswerTimeoutMs = 600_000;
@@ -24,6 +24,7 @@ export function createTimers(connection: Connection): Timers {
         body: encodePack([JSON.stringify(invocation)]),
       });
     },
+    remove: (source, prop) => endTimer(connection, source, prop),
     end: (source) => endTimers(connection, source),
   };
 }

@@ -28,7 +28,8 @@ import { publishScheduled, setTimer } from "../write/schedules.ts";
  */
 const moveRequest = z.object({ seq: z.int().positive(), index: z.int().min(0) });
 const armRequest = z.object({
-  source: z.string().regex(/^dc_[A-Za-z0-9_-]+$/),
+  /** A source, or a workflow with a timer trigger. */
+  source: z.string().regex(/^(?:dc|p)_[A-Za-z0-9_-]+$/),
   prop: z.string().min(1).max(255),
   atMs: z.int(),
   invocation: z.object({

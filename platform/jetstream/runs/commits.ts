@@ -1,6 +1,7 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import type { CommitPosition } from "../../../domain/source/deployment.ts";
 import { Invariant, Unavailable } from "../../../domain/errors.ts";
+import { kindOfId } from "../../../domain/ids.ts";
 import { waitUntil } from "../../../domain/retry.ts";
 import { lastRunSubject, runSubject, streams } from "../../../domain/subjects.ts";
 import { endMarker, endMarkerTtlSeconds } from "../../../domain/workflow/run-commit.ts";
@@ -127,9 +128,9 @@ const find = ({ manager }: Connection, stream: string, ref: SourceRef): Promise<
     throw new Unavailable(`the last commit of source ${ref.source} cannot be read from ${stream}: try again in a moment`, { cause });
   });
 
-/** Deletes the history of a deleted source. STATE is purged last, so that a repetition after a crash finds the rest. */
+/** Deletes the history of a deleted source, or those of all runs of a deleted workflow. STATE is purged last, so that a repetition after a crash finds the rest. */
 export async function deleteCommits(connection: Connection, ref: SourceRef): Promise<void> {
-  const filter = subjectOf(ref);
+  const filter = kindOfId(ref.source) === "workflow" ? `${subjectOf(ref)}.*` : subjectOf(ref);
   await connection.manager.streams.purge(streams.runs, { filter });
   await connection.manager.streams.purge(streams.state, { filter });
 }

@@ -35,6 +35,10 @@ export function setTimer(publisher: Publisher, timer: Timer): Promise<Published>
   });
 }
 
+/** Removes the timer of a source's prop. */
+export const endTimer = (connection: Connection, source: string, prop: string): Promise<void> =>
+  endSchedule(connection, streams.invocations, timerSubject(source, prop));
+
 /** Removes all timers of a source. */
 export async function endTimers(connection: Connection, source: string): Promise<void> {
   await connection.manager.streams.purge(streams.invocations, { filter: timerFilter(source) });

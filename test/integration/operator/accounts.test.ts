@@ -11,7 +11,7 @@ import { accountReconciler } from "../../../operator/account/reconciler.ts";
 import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
-import { ownComponentName } from "../../../operator/source/observe/component-of.ts";
+import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/apply/slugs.ts";
 import { client, say, startOauthServer, type OauthServer } from "../../support/oauth-server.ts";

@@ -14,7 +14,7 @@ import { autoSubscriptionReconciler } from "../../../operator/auto-subscription/
 import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorConfig, OperatorPorts } from "../../../operator/ports.ts";
-import { ownComponentName } from "../../../operator/source/observe/component-of.ts";
+import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/apply/slugs.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";

@@ -32,7 +32,10 @@ export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "
     endpoints: entries(ports.endpoints),
     routes: entries(ports.routes),
     versions: entries(ports.versions),
-    timers: { set: deadly(timers.set), end: deadly(timers.end) },
+    workflowDeployments: entries(ports.workflowDeployments),
+    workflowVersions: { ...entries(ports.workflowVersions), list: (filter) => ports.workflowVersions.list(filter) },
+    workflowQueues: { end: deadly(ports.workflowQueues.end) },
+    timers: { set: deadly(timers.set), remove: deadly(timers.remove), end: deadly(timers.end) },
     histories: { state: histories.state, forget: deadly(histories.forget) },
     invocations: { request: deadly(invocations.request), untilRun: invocations.untilRun },
   };

@@ -5,7 +5,7 @@ import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
-import { ownComponentName } from "../../../operator/source/observe/component-of.ts";
+import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/apply/slugs.ts";
 import { Killed, mortal, survives } from "./mortal.ts";
@@ -201,6 +201,7 @@ describe("an update that fails in an operator killed between any two steps", () 
     const refusing: Partial<OperatorPorts> = {
       timers: {
         end: (source) => world.ports.timers.end(source),
+        remove: (source, prop) => world.ports.timers.remove(source, prop),
         set: async (pool, source, prop, schedule, invocation) => {
           if (schedule.kind === "interval" && schedule.intervalSeconds === 7) throw new InvalidInput("NATS refuses this schedule");
           await world.ports.timers.set(pool, source, prop, schedule, invocation);

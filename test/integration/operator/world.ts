@@ -73,7 +73,7 @@ export interface OperatorWorld {
   readonly ranOn: Map<string, string[]>;
   /** Hooks that throw: `<hook>`, or `<hook> <note>` for versions with that note. */
   readonly failing: Set<string>;
-  /** Subjects of schedules of a source. */
+  /** Subjects of schedules of a source or workflow. */
   timers(source: string): Promise<readonly string[]>;
   /** Queued messages of workflows. */
   readonly queues: { add(workflow: string): Promise<void>; length(workflow: string): Promise<number> };
@@ -265,11 +265,34 @@ async function createComponent(store: ResourceStore): Promise<string> {
   return component.metadata.name;
 }
 
-/** Code with the word `broken` cannot be built; with `secret` it has a secret prop `token`. */
+/**
+ * Code with the word `broken` cannot be built; with `secret` it has a secret prop `token`; with `action` it is an action with the props
+ * `text`, `count` and, with `secret`, `token`.
+ */
 function buildOf(code: string): Build {
   if (code.includes("broken")) throw new InvalidInput("the component cannot be evaluated: SyntaxError: it is broken");
   const hash = createHash("sha256").update(code).digest("hex");
+  if (code.includes("action")) return actionOf(code, hash);
   const token = { name: "token", type: "string", secret: true };
   const props = code.includes("secret") ? [...definition.props, token] : definition.props;
   return { codeHash: hash, bundle: hash, bundleBytes: 1, needsNode: false, definition: { ...definition, props }, lockfile: null };
+}
+
+function actionOf(code: string, hash: string): Build {
+  const props = [
+    { name: "text", type: "string", optional: true },
+    { name: "count", type: "integer", optional: true },
+    ...(code.includes("secret") ? [{ name: "token", type: "string", secret: true }] : []),
+    ...(code.includes("account") ? [{ name: "shop", type: "app", app: "shop" }] : []),
+  ];
+  const [, key] = /key: "([^"]+)"/.exec(code) ?? [];
+  const action = {
+    name: "Act",
+    type: "action",
+    props,
+    hooks: [],
+    hasAdditionalProps: false,
+    ...(key === undefined ? {} : { key }),
+  } as const;
+  return { codeHash: hash, bundle: hash, bundleBytes: 1, needsNode: false, definition: action, lockfile: null };
 }

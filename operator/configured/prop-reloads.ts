@@ -1,11 +1,23 @@
-import type { SourceResource } from "../../../crds/source.ts";
-import { HeadwaterError, UserCode, Unavailable } from "../../../domain/errors.ts";
-import { configure, type ConfiguredComponent } from "../../configure/configure.ts";
-import type { OperatorPorts } from "../../ports.ts";
-import { boundProps, type ReloadResult } from "./additional-props.ts";
-import type { Blocked } from "../plan/blocked.ts";
-import { currentBuild } from "../observe/component-of.ts";
-import type { Observed } from "../observe/observed.ts";
+import type { ComponentResource } from "../../crds/component.ts";
+import type { Resource } from "../../crds/resource.ts";
+import { HeadwaterError, UserCode, Unavailable } from "../../domain/errors.ts";
+import { configure, type ConfiguredComponent } from "../configure/configure.ts";
+import type { OperatorPorts } from "../ports.ts";
+import { boundProps, type Configured, type ReloadResult } from "./additional-props.ts";
+import type { Blocked } from "./blocked.ts";
+import { currentBuild } from "./component.ts";
+
+/** What is called: the component of a source or step, with its values. */
+export interface Reloadable extends Configured {
+  /** Identifies the source or step: its resource's uid, or a key that begins with that. */
+  readonly key: string;
+  readonly namespace: string;
+  readonly owner: string;
+  /** Public id of the source or workflow. */
+  readonly id: string;
+  readonly component: ComponentResource | undefined;
+  readonly endpoint: string | null;
+}
 
 /** How long a pass waits for a call. Longer waits would block the reconciliation of other sources. */
 const waitMs = 3_000;
@@ -23,41 +35,41 @@ interface Reload {
 }
 
 /**
- * Calls of `additionalProps` for deployments: one at a time per source, with the last outcome. An error thrown by the component stays until
+ * Calls of `additionalProps` for deployments: one at a time per source or step, with the last outcome. An error thrown by the component stays until
  * the component or its values change.
  */
 export class PropReloads {
   readonly #ports: OperatorPorts;
-  /** By the source's uid. */
+  /** By the key of the source or step. */
   readonly #reloads = new Map<string, Reload>();
 
   constructor(ports: OperatorPorts) {
     this.#ports = ports;
   }
 
-  find({ metadata }: SourceResource): ReloadResult | undefined {
-    const reload = this.#reloads.get(metadata.uid);
+  find(key: string): ReloadResult | undefined {
+    const reload = this.#reloads.get(key);
     if (reload?.until === undefined || this.#ports.clock.now() < reload.until) return reload?.outcome;
-    this.#reloads.delete(metadata.uid);
+    this.#reloads.delete(key);
     return undefined;
   }
 
-  forget({ metadata }: SourceResource): void {
-    this.#reloads.delete(metadata.uid);
+  /** Forgets everything of a resource. */
+  forget({ metadata: { uid } }: Resource): void {
+    for (const key of this.#reloads.keys()) if (key.startsWith(uid)) this.#reloads.delete(key);
   }
 
   /** Waits briefly. @returns whether there is an outcome */
-  async run(observed: Observed, digest: string, signal: AbortSignal): Promise<boolean> {
-    const { uid } = observed.source.metadata;
-    const before = this.#reloads.get(uid);
-    const reload = before?.digest === digest && before.outcome === undefined ? before : this.#start(observed, digest);
-    this.#reloads.set(uid, reload);
+  async run(called: Reloadable, digest: string, signal: AbortSignal): Promise<boolean> {
+    const before = this.#reloads.get(called.key);
+    const reload = before?.digest === digest && before.outcome === undefined ? before : this.#start(called, digest);
+    this.#reloads.set(called.key, reload);
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
     await Promise.race([reload.call, untilAborted(timeout)]);
     return reload.outcome !== undefined;
   }
 
-  #start(observed: Observed, digest: string): Reload {
+  #start(called: Reloadable, digest: string): Reload {
     const { promise, resolve } = Promise.withResolvers<void>();
     const reload: Reload = { digest, call: promise };
     const settle = (outcome: ReloadResult): void => {
@@ -65,7 +77,7 @@ export class PropReloads {
       if ("blocked" in outcome && outcome.blocked.transient) reload.until = this.#ports.clock.now() + retryMs;
       resolve();
     };
-    reloadProps(observed, this.#ports).then(
+    reloadProps(called, this.#ports).then(
       (props) => settle({ digest, props }),
       (error: unknown) => settle({ digest, blocked: this.#blockedBy(error) }),
     );
@@ -80,7 +92,7 @@ export class PropReloads {
         message: `additionalProps failed: ${error.message}`,
       };
     if (!(error instanceof HeadwaterError))
-      this.#ports.log.error({ op: "source.props", err: error }, "additionalProps of a source cannot be called");
+      this.#ports.log.error({ op: "source.props", err: error }, "additionalProps of a component cannot be called");
     const why = error instanceof HeadwaterError ? error.message : "an unexpected error, see the log of the operator";
     const transient = !(error instanceof HeadwaterError) || error instanceof Unavailable || [429, 504].includes(error.status);
     const message = `additionalProps cannot be called: ${why}`;
@@ -93,22 +105,20 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Includes the previous additional props, because they have values too. */
-async function reloadProps(observed: Observed, ports: OperatorPorts) {
-  const { source, owner = "", component } = observed;
+async function reloadProps({ component, spec, status, namespace, owner, id, endpoint }: Reloadable, ports: OperatorPorts) {
   const build = currentBuild(component);
   if (build === undefined) throw new Unavailable("the component is not built");
-  const { spec, status, metadata } = source;
   const own = new Set(build.definition.props.map(({ name }) => name));
   const previous = (status.configurableProps ?? []).filter(({ name }) => !own.has(name));
   const definition = { ...build.definition, props: [...build.definition.props, ...previous] };
   const configured: ConfiguredComponent = {
-    namespace: metadata.namespace,
+    namespace,
     owner,
-    id: status.id ?? "",
+    id,
     build: { ...build, definition },
     spec,
     additionalProps: boundProps(build.definition, definition.props),
-    endpoint: status.endpoint ?? null,
+    endpoint,
   };
   const result = await configure(configured, { kind: "props", ...(previous.length === 0 ? {} : { previous }) }, deadlineMs, ports);
   return result.outcome === "props" ? result.props : [];

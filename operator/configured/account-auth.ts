@@ -1,18 +1,12 @@
-import { accountKind, type AccountResource } from "../../../crds/account.ts";
-import { isMissingToken, readCredentials, sizeProblem } from "../../account/credentials.ts";
-import { NotFound } from "../../../domain/errors.ts";
-import { resourceNameOf } from "../../../domain/ids.ts";
-import type { OperatorPorts } from "../../ports.ts";
-import type { Blocked } from "../plan/blocked.ts";
+import { accountKind, type AccountResource } from "../../crds/account.ts";
+import { isMissingToken, readCredentials, sizeProblem } from "../account/credentials.ts";
+import { NotFound } from "../../domain/errors.ts";
+import { resourceNameOf } from "../../domain/ids.ts";
+import type { OperatorPorts } from "../ports.ts";
+import type { Blocked } from "./blocked.ts";
+import type { AccountReference } from "./secret-prop.ts";
 
 export type AccountPorts = Pick<OperatorPorts, "secretValues" | "store">;
-
-/** An account that a prop refers to by its public id. */
-export interface AccountReference {
-  readonly account: string;
-  /** Name slug of the prop's app; undefined: any app. */
-  readonly app: string | undefined;
-}
 
 /** What runs see of the account as `$auth`, or why it is unavailable. */
 export type AccountAuth = { readonly auth: Readonly<Record<string, string>> } | { readonly blocked: Blocked };

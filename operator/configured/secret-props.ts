@@ -1,19 +1,12 @@
 import { hash } from "node:crypto";
-import type { SecretReference } from "../../../crds/secret-reference.ts";
-import type { SourceSpec } from "../../../crds/source.ts";
-import { accountIdsAmong, accountPropsOf } from "../../../domain/component/account-props.ts";
-import type { ComponentDefinition } from "../../../domain/component/definition.ts";
-import { HeadwaterError, InvalidInput, NotFound } from "../../../domain/errors.ts";
-import { readAccountAuth, type AccountPorts, type AccountReference } from "../observe/account-auth.ts";
-import type { Blocked } from "../plan/blocked.ts";
-
-/** Where the value of a secret prop is stored, and whether its text is used verbatim. */
-export interface SecretProp {
-  readonly reference: SecretReference;
-  readonly asText: boolean;
-}
-/** Props with secret values: those marked as secret, and app props, which receive the account's credentials. */
-export type SecretProps = Readonly<Record<string, SecretProp | AccountReference>>;
+import type { SourceSpec } from "../../crds/source.ts";
+import { accountIdsAmong, accountPropsOf } from "../../domain/component/account-props.ts";
+import type { ComponentDefinition } from "../../domain/component/definition.ts";
+import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { readAccountAuth, type AccountPorts } from "./account-auth.ts";
+import type { OperatorPorts } from "../ports.ts";
+import type { Blocked } from "./blocked.ts";
+import type { AccountReference, SecretProp, SecretProps } from "./secret-prop.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -26,9 +19,9 @@ export type SecretPropValues =
       readonly without?: { readonly props: SecretProps; readonly values: Values };
     };
 
-type PropsOfSpec = { readonly spec: Pick<SourceSpec, "props" | "secrets"> };
+type WithProps = { readonly spec: Pick<SourceSpec, "props" | "secrets"> };
 
-export function secretPropsOf({ spec }: PropsOfSpec, definition: ComponentDefinition): SecretProps {
+export function secretPropsOf({ spec }: WithProps, definition: ComponentDefinition): SecretProps {
   const types = new Map(definition.props.map(({ name, type }) => [name, type]));
   const secrets = Object.entries(spec.secrets).map(([name, reference]): [string, SecretProp] => [
     name,
@@ -43,12 +36,12 @@ export function secretPropsOf({ spec }: PropsOfSpec, definition: ComponentDefini
 }
 
 /** Can the values change without a change of the source? */
-export function hasLiveSecrets({ spec }: PropsOfSpec): boolean {
+export function hasLiveSecrets({ spec }: WithProps): boolean {
   return Object.values(spec.secrets).some(({ secretKeyRef }) => secretKeyRef !== undefined);
 }
 
 /** Changes of accounts are watched. */
-export function usesAccounts({ spec }: PropsOfSpec): boolean {
+export function usesAccounts({ spec }: WithProps): boolean {
   return accountIdsAmong(spec.props).length > 0;
 }
 
@@ -113,6 +106,44 @@ const isBlockedBy = (found: Awaited<ReturnType<typeof readAccountAuth>>, reason:
 export function digestOf(values: Values): string {
   const sorted = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return hash("sha256", JSON.stringify(sorted));
+}
+
+/** True if the deployed values differ. An entry sealed with a lost key is rewritten. */
+export async function haveChanged(
+  deployed: { readonly secretsSeen?: string } | undefined,
+  values: Readonly<Record<string, unknown>>,
+  ports: Pick<OperatorPorts, "secrets">,
+): Promise<boolean> {
+  if (deployed === undefined) return false;
+  if (deployed.secretsSeen === undefined) return Object.keys(values).length > 0;
+  try {
+    return (await ports.secrets.open(deployed.secretsSeen)) !== digestOf(values);
+  } catch (error) {
+    if (error instanceof InvalidInput) return true;
+    throw error;
+  }
+}
+
+/** The values of secret props, sealed for the runners of a pool. */
+export interface SealedProps {
+  readonly secrets: string | null;
+  /** A digest of them, sealed for the operator. */
+  readonly secretsSeen?: string;
+}
+
+/** @throws NotFound, InvalidInput */
+export async function sealProps(
+  pool: string,
+  namespace: string,
+  props: SecretProps,
+  ports: AccountPorts & Pick<OperatorPorts, "secrets">,
+): Promise<SealedProps> {
+  if (Object.keys(props).length === 0) return { secrets: null };
+  const values = await readSecretProps(namespace, props, ports);
+  return {
+    secrets: await ports.secrets.sealForPool(pool, JSON.stringify(values)),
+    secretsSeen: await ports.secrets.seal(digestOf(values)),
+  };
 }
 
 /** Parses the text as JSON if possible. A string prop takes other JSON types verbatim: `123` is the text 123. */

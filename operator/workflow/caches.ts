@@ -1,0 +1,73 @@
+import { labels, type Resource } from "../../crds/resource.ts";
+import type { WorkflowStep } from "../../crds/workflow.ts";
+import { accountIdsAmong } from "../../domain/component/account-props.ts";
+import { idOfResourceName } from "../../domain/ids.ts";
+import type { ComponentResource } from "../../crds/component.ts";
+import type { Caches } from "../caches.ts";
+import { madeFor } from "../configured/component.ts";
+import { keyOf } from "../controller/informer.ts";
+import { ResourceIndex } from "../controller/resource-index.ts";
+import { ofValid } from "../controller/skip-invalid.ts";
+import type { WorkflowLookup } from "./observe/observe.ts";
+import { stepComponentName } from "./observe/step-component.ts";
+
+export interface WorkflowCaches extends WorkflowLookup {
+  /** Keys of the workflows with a step that runs the component, or names its key. */
+  readonly running: (component: ComponentResource) => readonly string[];
+  /** Keys of the workflows with the account in a prop. */
+  readonly using: (account: Resource) => readonly string[];
+  /** Keys of the workflows with a trigger that names the source. */
+  readonly triggeredBy: (source: Resource) => readonly string[];
+}
+
+/** Indexed lookups of workflows, and of what is made for them. */
+export function workflowCaches({
+  workflows,
+  components,
+  subscriptions,
+}: Pick<Caches, "workflows" | "components" | "subscriptions">): WorkflowCaches {
+  const byComponent = new ResourceIndex(
+    workflows,
+    ofValid(({ metadata: { namespace, name }, spec }) =>
+      spec.steps.flatMap((step) => componentsNamed(name, step).map((component) => `${namespace}/${component}`)),
+    ),
+  );
+  const byAccount = new ResourceIndex(
+    workflows,
+    ofValid(({ metadata: { namespace }, spec }) =>
+      spec.steps.flatMap(({ props }) => accountIdsAmong(props)).map((id) => `${namespace} ${id}`),
+    ),
+  );
+  const bySource = new ResourceIndex(
+    workflows,
+    ofValid(({ metadata: { namespace }, spec }) =>
+      spec.triggers.flatMap(({ source, sourceRef }) => source ?? (sourceRef === undefined ? [] : `${namespace}/${sourceRef.name}`)),
+    ),
+  );
+  const byKey = new ResourceIndex(components, (component) => `${component.metadata.namespace} ${componentKeyOf(component) ?? ""}`);
+  const componentsOf = new ResourceIndex(components, ({ metadata }) => metadata.labels[madeFor]);
+  const subscriptionsOf = new ResourceIndex(subscriptions, ({ metadata }) => metadata.labels[madeFor]);
+  return {
+    components: { withKey: (namespace, key) => byKey.keys(`${namespace} ${key}`).flatMap((name) => components.get(name) ?? []) },
+    made: { components: (uid) => componentsOf.keys(uid), subscriptions: (uid) => subscriptionsOf.keys(uid) },
+    running: (component) => {
+      const key = componentKeyOf(component);
+      const byName = byComponent.keys(keyOf(component));
+      return key === undefined ? byName : [...byName, ...byComponent.keys(`${component.metadata.namespace}/key ${key}`)];
+    },
+    using: ({ metadata: { namespace, name, labels: given } }) =>
+      [given[labels.id], idOfResourceName(name)].flatMap((id) => (id === undefined ? [] : byAccount.keys(`${namespace} ${id}`))),
+    triggeredBy: (source) => [...bySource.keys(source.metadata.labels[labels.id] ?? ""), ...bySource.keys(keyOf(source))],
+  };
+}
+
+/** The key in the component's definition. */
+export function componentKeyOf({ spec, status, invalid }: ComponentResource): string | undefined {
+  return status.build?.definition.key ?? (invalid === undefined ? spec.key : undefined);
+}
+
+/** Names of a step's components: the one that it refers to, or its own, and a key as `key <key>`. */
+function componentsNamed(workflow: string, { name, componentRef, componentKey }: WorkflowStep): readonly string[] {
+  if (componentRef !== undefined) return [componentRef.name];
+  return [stepComponentName(workflow, name), ...(componentKey === undefined ? [] : [`key ${componentKey}`])];
+}

@@ -1,0 +1,136 @@
+import { componentKind } from "../../../crds/component.ts";
+import { subscriptionKind, type SubscriptionResource } from "../../../crds/subscription.ts";
+import type { WorkflowResource, WorkflowStep } from "../../../crds/workflow.ts";
+import { hasMoved } from "../../../domain/source/deployment.ts";
+import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
+import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
+import { stepId } from "../../../domain/workflow/step-id.ts";
+import { buildFor } from "../../configured/additional-props.ts";
+import type { SecretProps } from "../../configured/secret-prop.ts";
+import { haveChanged, secretPropsOf, trySecretProps, type SecretPropValues } from "../../configured/secret-props.ts";
+import { parseKey } from "../../controller/informer.ts";
+import type { OperatorPorts } from "../../ports.ts";
+import { triggerSubscriptionName, type MadeLookup } from "../made.ts";
+import { versionsOf, type WorkflowVersion } from "../version.ts";
+import { observeTriggers } from "./observe-triggers.ts";
+import type { Observed, ObservedStep, RunningSecrets } from "./observed.ts";
+import { observeComponent, type ComponentLookup } from "./step-component.ts";
+
+export interface WorkflowLookup {
+  readonly components: ComponentLookup;
+  readonly made: MadeLookup;
+}
+
+/** Reads everything a plan needs. */
+export async function observe(workflow: WorkflowResource, id: string, ports: OperatorPorts, lookup: WorkflowLookup): Promise<Observed> {
+  const { metadata, status, spec } = workflow;
+  const owner = await ports.owners.ownerOf(metadata.namespace);
+  const ownerPool = owner === undefined ? undefined : ports.pools.poolOf(owner);
+  const pool = status.pool ?? ownerPool ?? defaultPool;
+  // Nothing is written before its endpoint key is recorded.
+  const [entry, endpoint, versions] = await Promise.all([
+    ports.workflowDeployments.get(deploymentKey(pool, id)),
+    status.endpointKey === undefined ? undefined : ports.endpoints.get(status.endpointKey),
+    status.endpointKey === undefined ? new Map<string, WorkflowVersion>() : readVersions(id, ports),
+  ]);
+  const deployed = entry === undefined || hasMoved(entry) ? undefined : entry;
+  const base = { workflow, id, owner, pool, movesTo: pool === ownerPool ? undefined : ownerPool, deployed, endpoint, versions };
+  const components = await madeComponents(workflow, ports, lookup.made);
+  if (metadata.deletionTimestamp !== undefined) return { ...base, ...nothing, components };
+  const running = deployed === undefined ? undefined : versions.get(deployed.id);
+  const triggers = await observeTriggers(workflow, owner, running?.triggers.sources ?? [], ports);
+  const sources = [...triggers.triggers.flatMap(({ source }) => source ?? []), ...triggers.presentSources];
+  return {
+    ...base,
+    steps: await Promise.all(spec.steps.map((step) => observeStep(workflow, step, { id, owner }, ports, lookup.components))),
+    ...triggers,
+    ...(await runningSecrets(metadata.namespace, deployed, running, ports)),
+    components,
+    subscriptions: await madeSubscriptions(workflow, sources, ports, lookup.made),
+  };
+}
+
+/** What the plan of a deletion does not need. */
+const nothing = {
+  steps: [],
+  triggers: [],
+  hasForeignSource: false,
+  secrets: {},
+  secretsChanged: false,
+  presentSources: new Set<string>(),
+  subscriptions: new Map<string, SubscriptionResource>(),
+} as const satisfies Partial<Observed>;
+
+async function readVersions(id: string, { workflowVersions }: OperatorPorts): Promise<ReadonlyMap<string, WorkflowVersion>> {
+  const listed = await workflowVersions.list(versionsOf(id));
+  return new Map([...listed.values()].map((version) => [version.deployment, version]));
+}
+
+async function observeStep(
+  workflow: WorkflowResource,
+  step: WorkflowStep,
+  { id: workflowId, owner }: { readonly id: string; readonly owner: string | undefined },
+  ports: OperatorPorts,
+  lookup: ComponentLookup,
+): Promise<ObservedStep> {
+  const { namespace } = workflow.metadata;
+  const id = stepId(workflowId, step.name);
+  const found = await observeComponent(workflow, step, owner, ports, lookup);
+  const known = workflow.status.steps?.find((each) => each.id === id);
+  const configured = {
+    spec: { props: step.props, secrets: step.secrets },
+    status: { configurableProps: known?.configurableProps, configurableFor: known?.configurableFor },
+  };
+  const build = buildFor(configured, found.component);
+  const secrets = build === undefined ? undefined : await readSecrets(namespace, secretPropsOf(configured, build.definition), ports);
+  return { ...found, ...configured, step, id, namespace, secrets };
+}
+
+async function readSecrets(namespace: string, props: SecretProps, ports: OperatorPorts): Promise<SecretPropValues | undefined> {
+  return Object.keys(props).length === 0 ? undefined : trySecretProps(namespace, props, ports);
+}
+
+/** The values of the current version's secret props, as they are now, also while the spec is another one. */
+async function runningSecrets(
+  namespace: string,
+  deployed: WorkflowDeployment | undefined,
+  version: WorkflowVersion | undefined,
+  ports: OperatorPorts,
+): Promise<Pick<Observed, "secrets" | "secretsChanged">> {
+  const secrets: Record<string, RunningSecrets[string]> = {};
+  let secretsChanged = false;
+  for (const step of version?.steps ?? []) {
+    const read = await readSecrets(namespace, step.secrets, ports);
+    const known =
+      read === undefined ? { props: {}, values: {} } : "values" in read ? { props: step.secrets, values: read.values } : read.without;
+    secrets[step.id] = known?.props ?? "as they are";
+    const entry = deployed?.steps.find(({ id }) => id === step.id);
+    if (known !== undefined && (await haveChanged(entry, known.values, ports))) secretsChanged = true;
+  }
+  return { secrets, secretsChanged };
+}
+
+/** The cache may not have seen own deletions yet: the store has. */
+async function madeComponents(workflow: WorkflowResource, { store }: OperatorPorts, lookup: MadeLookup): Promise<Observed["components"]> {
+  const found = await Promise.all(
+    [...lookup.components(workflow.metadata.uid)].map((key) => {
+      const { namespace, name } = parseKey(key);
+      return store.find(componentKind, namespace, name);
+    }),
+  );
+  return found.filter((component) => component !== undefined).filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+}
+
+async function madeSubscriptions(
+  { metadata }: WorkflowResource,
+  sources: readonly string[],
+  { store }: OperatorPorts,
+  lookup: MadeLookup,
+): Promise<Observed["subscriptions"]> {
+  const names = [
+    ...[...lookup.subscriptions(metadata.uid)].map((key) => parseKey(key).name),
+    ...sources.map((source) => triggerSubscriptionName(metadata.name, source)),
+  ];
+  const found = await Promise.all([...new Set(names)].map((name) => store.find(subscriptionKind, metadata.namespace, name)));
+  return new Map(found.filter((made) => made !== undefined).map((made) => [made.metadata.name, made]));
+}

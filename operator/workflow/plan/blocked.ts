@@ -1,0 +1,6 @@
+import type { Blocked as AnyBlocked, ConfiguredReason } from "../../configured/blocked.ts";
+
+/** Why a workflow cannot be deployed. */
+export type Blocked = AnyBlocked<
+  ConfiguredReason | "ComponentIsNoAction" | "InvalidExpression" | "InvalidTrigger" | "SourceNotFound" | "TooLarge"
+>;

@@ -1,0 +1,142 @@
+import { parseTimer } from "../../../domain/schedule/schedule.ts";
+import { InvalidInput } from "../../../domain/errors.ts";
+import { maxPropBytes } from "../../../domain/component/prop-types.ts";
+import { currentBuild } from "../../configured/component.ts";
+import {
+  additionalPropsAreKnown,
+  componentExists,
+  componentIsBuilt,
+  propsAreValid,
+  secretsAreReadable,
+} from "../../configured/component-checks.ts";
+import { nameTaken } from "../../configured/own-component.ts";
+import { isMadeFor } from "../../configured/component.ts";
+import { namespaceHasNoOwner } from "../../identity.ts";
+import { triggerSubscriptionName } from "../made.ts";
+import type { Observed, ObservedStep } from "../observe/observed.ts";
+import type { Blocked } from "./blocked.ts";
+
+/**
+ * "Can it be deployed?": the problems of the spec, each named with its field. The reason is that of the first problem that needs a change by
+ * the user, else of the first one.
+ */
+export function blockedBy(observed: Observed): Blocked | undefined {
+  const { workflow, owner, tooLarge } = observed;
+  if (owner === undefined) return { ...namespaceHasNoOwner(workflow.metadata.namespace), poll: true };
+  const problems = [...triggerProblems(observed), ...observed.steps.flatMap((step) => problemOf(step, observed) ?? [])];
+  if (problems.length === 0)
+    return tooLarge === undefined ? undefined : { reason: "TooLarge", transient: false, message: `${tooLarge}: use less or smaller props` };
+  const first = problems.find(({ transient }) => !transient) ?? problems[0];
+  return {
+    reason: first?.reason ?? "InvalidProps",
+    message: problems.map(({ message }) => message).join("; "),
+    transient: problems.every(({ transient }) => transient),
+    poll: problems.some(({ poll }) => poll === true),
+  };
+}
+
+/** Why the step's own component cannot be written. */
+export function codeBlockedBy({ step, component, code }: ObservedStep, { workflow }: Observed): Blocked | undefined {
+  if (code === undefined) return undefined;
+  return nameTaken(workflow, component, `step '${step.name}'`) ?? ("blocked" in code ? code.blocked : undefined);
+}
+
+type Check = (step: ObservedStep, observed: Observed) => Blocked | undefined;
+const checks: readonly Check[] = [
+  codeBlockedBy,
+  componentExists,
+  componentIsBuilt,
+  componentIsAction,
+  secretsAreReadable,
+  staticTextFits,
+  (step) => propsAreValid(step, () => undefined, dynamicProps(step)),
+  additionalPropsAreKnown,
+];
+
+/** The first problem of a step. */
+function problemOf(step: ObservedStep, observed: Observed): Blocked | undefined {
+  for (const check of checks) {
+    const blocked = check(step, observed);
+    if (blocked !== undefined) return { ...blocked, message: `step '${step.step.name}': ${fieldOf(step, blocked)}: ${blocked.message}` };
+  }
+  return undefined;
+}
+
+/** The field of the step that the problem is about. */
+function fieldOf({ step }: ObservedStep, { reason }: Blocked): string {
+  switch (reason) {
+    case "SecretNotFound":
+    case "SecretInvalid":
+      return "secrets";
+    case "InvalidProps":
+    case "InvalidExpression":
+    case "AccountNotFound":
+    case "AccountOfOtherApp":
+    case "AccountNotReady":
+    case "AdditionalPropsPending":
+    case "AdditionalPropsFailed":
+      return "props";
+    default:
+      return (["componentRef", "componentKey", "url"] as const).find((field) => step[field] !== undefined) ?? "code";
+  }
+}
+
+function componentIsAction({ component, componentName }: ObservedStep): Blocked | undefined {
+  const type = currentBuild(component)?.definition.type;
+  if (type === undefined || type === "action") return undefined;
+  return {
+    reason: "ComponentIsNoAction",
+    transient: false,
+    message: `component ${componentName} is a ${type}: a step runs an action, whose definition has \`type: "action"\``,
+  };
+}
+
+/** Values with expressions are evaluated when the step runs, so only their size is checked. */
+function staticTextFits({ step }: ObservedStep): Blocked | undefined {
+  for (const name of dynamicProps({ step })) {
+    const value = step.props[name];
+    const bytes = Buffer.byteLength(typeof value === "string" ? value : JSON.stringify(value));
+    if (bytes <= maxPropBytes) continue;
+    const message = `prop '${name}' has ${bytes} bytes: it may have at most ${maxPropBytes}`;
+    return { reason: "InvalidProps", transient: false, message };
+  }
+  return undefined;
+}
+
+/** Props whose values have expressions. */
+const dynamicProps = ({ step }: Pick<ObservedStep, "step">): readonly string[] =>
+  Object.entries(step.props).flatMap(([name, value]) => (hasExpression(value) ? [name] : []));
+
+function hasExpression(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("{{");
+  return typeof value === "object" && value !== null && Object.values(value).some(hasExpression);
+}
+
+function triggerProblems({ workflow, triggers, subscriptions }: Observed): readonly Blocked[] {
+  const { metadata, spec } = workflow;
+  const timers = spec.triggers.flatMap(({ timer }, index): readonly Blocked[] => {
+    const message = timer === undefined ? undefined : timerProblem(timer);
+    return message === undefined ? [] : [{ reason: "InvalidTrigger", transient: false, message: `triggers[${index}].timer: ${message}` }];
+  });
+  const sources = triggers.flatMap(({ index, shown, source }): readonly Blocked[] => {
+    if (source === undefined) {
+      const where = "it does not exist, or belongs neither to the owner of this namespace nor to one of their organizations";
+      return [{ reason: "SourceNotFound", transient: true, message: `triggers[${index}]: source ${shown} is not found: ${where}` }];
+    }
+    const made = subscriptions.get(triggerSubscriptionName(metadata.name, source));
+    if (made === undefined || isMadeFor(workflow, made)) return [];
+    const message = `triggers[${index}]: subscription ${made.metadata.name} exists already, and this trigger needs that name: delete it`;
+    return [{ reason: "NameTaken", transient: false, message }];
+  });
+  return [...timers, ...sources];
+}
+
+function timerProblem(timer: unknown): string | undefined {
+  try {
+    parseTimer(timer);
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof InvalidInput)) throw error;
+    return error.message;
+  }
+}

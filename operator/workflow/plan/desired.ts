@@ -1,0 +1,122 @@
+import type { WorkflowSpec } from "../../../crds/workflow.ts";
+import { canonicalJson } from "../../../domain/canonical-json.ts";
+import { runtimeProps } from "../../../domain/component/prop-values.ts";
+import { parseTimer, type TimerSchedule } from "../../../domain/schedule/schedule.ts";
+import { idOfResourceName } from "../../../domain/ids.ts";
+import type { StepDeployment, WorkflowDeployment, WorkflowSettings } from "../../../domain/workflow/deployment.ts";
+import { boundProps, buildFor } from "../../configured/additional-props.ts";
+import { currentBuild } from "../../configured/component.ts";
+import { secretPropsOf } from "../../configured/secret-props.ts";
+import type { Observed, ObservedStep } from "../observe/observed.ts";
+import type { VersionStep, WorkflowVersion } from "../version.ts";
+import type { PlanInputs } from "./inputs.ts";
+
+/** The requested version. */
+export interface Desired {
+  /** Without secrets and resume key, which are sealed when it is written. */
+  readonly deployment: WorkflowDeployment;
+  readonly version: WorkflowVersion;
+}
+
+/** The version that the spec describes; undefined if `blockedBy` has a reason against it. */
+export function desiredVersion(observed: Observed, owner: string, inputs: PlanInputs): Desired | undefined {
+  const { workflow, id, pool } = observed;
+  const { metadata, spec, status } = workflow;
+  const steps = observed.steps.flatMap((step) => desiredStep(step) ?? []);
+  if (steps.length < spec.steps.length) return undefined;
+  const timers = timersOf(spec);
+  const http = spec.triggers.find((trigger) => trigger.http !== undefined)?.http;
+  return {
+    deployment: {
+      workflow: id,
+      owner,
+      pool,
+      name: spec.name ?? metadata.name,
+      id: inputs.deployment,
+      generation: metadata.generation,
+      active: spec.active,
+      steps: steps.map(({ deployment }) => deployment),
+      settings: settingsOf(spec),
+      ...(Object.keys(timers).length === 0 ? {} : { timers }),
+      endpoint: endpointUrl(status.endpointKey ?? "", inputs),
+      resumeKey: "",
+    },
+    version: {
+      deployment: inputs.deployment,
+      deployedAt: inputs.now,
+      steps: steps.map(({ version }) => version),
+      triggers: {
+        hasHttpTrigger: http !== undefined,
+        customResponse: http !== undefined && (http.customResponse ?? observed.steps.some(callsRespond)),
+        sources: [...new Set(observed.triggers.flatMap(({ source }) => source ?? []))].toSorted(),
+      },
+    },
+  };
+}
+
+export const endpointUrl = (key: string, { ingressUrl }: Pick<PlanInputs, "ingressUrl">): string => `${ingressUrl}/${key}`;
+
+/** Does the entry differ from the requested version only in its id and what is sealed? */
+export function isDeployed({ deployed, versions }: Observed, { deployment, version }: Desired): boolean {
+  const current = deployed === undefined ? undefined : versions.get(deployed.id);
+  if (deployed === undefined || current === undefined) return false;
+  return (
+    canonicalJson(unsealed(deployed)) === canonicalJson(unsealed(deployment)) &&
+    canonicalJson(current.triggers) === canonicalJson(version.triggers)
+  );
+}
+
+function unsealed({ id: _id, resumeKey: _key, steps, ...rest }: WorkflowDeployment): object {
+  return { ...rest, steps: steps.map(({ secrets: _secrets, secretsSeen: _seen, ...step }) => step) };
+}
+
+function desiredStep(observed: ObservedStep): { readonly deployment: StepDeployment; readonly version: VersionStep } | undefined {
+  const { step, id, component, spec } = observed;
+  const build = buildFor(observed, component);
+  const own = currentBuild(component);
+  if (component === undefined || build === undefined || own === undefined) return undefined;
+  const additionalProps = boundProps(own.definition, build.definition.props);
+  const { configurableProps, configurableFor } = build === own ? {} : observed.status;
+  return {
+    deployment: {
+      id,
+      name: step.name,
+      bundle: build.bundle,
+      needsNode: build.needsNode,
+      props: runtimeProps(build.definition, spec.props),
+      secrets: null,
+      ...(additionalProps.length === 0 ? {} : { additionalProps }),
+      continueOnError: step.continueOnError,
+      retries: step.retries,
+      timeoutMs: step.timeoutSeconds === undefined ? null : step.timeoutSeconds * 1_000,
+    },
+    version: {
+      id,
+      name: step.name,
+      component: component.metadata.name,
+      componentId: component.status.id ?? idOfResourceName(component.metadata.name) ?? component.metadata.name,
+      secrets: secretPropsOf(observed, build.definition),
+      ...(configurableProps === undefined ? {} : { configurableProps }),
+      ...(configurableFor === undefined ? {} : { configurableFor }),
+    },
+  };
+}
+
+function settingsOf({ settings: { concurrency, throttle, queueSize, ordered } }: WorkflowSpec): WorkflowSettings {
+  return { concurrency: concurrency ?? null, throttle: throttle ?? null, queueSize: queueSize ?? null, ordered };
+}
+
+/** By name: `timer-<index of the trigger>`, so that no timer has the name of a run. */
+function timersOf({ triggers }: WorkflowSpec): Readonly<Record<string, TimerSchedule>> {
+  return Object.fromEntries(
+    triggers.flatMap(({ timer }, index): readonly [string, TimerSchedule][] =>
+      timer === undefined ? [] : [[`timer-${index}`, parseTimer(timer)]],
+    ),
+  );
+}
+
+/** Whether the text of the step's module calls `$.respond`. A call by another name, such as one of a library, is not found. */
+function callsRespond({ component }: ObservedStep): boolean {
+  const { code = "", files = {} } = component?.spec ?? {};
+  return [code, ...Object.values(files)].some((text) => /\$\s*\.\s*respond\b/.test(text));
+}

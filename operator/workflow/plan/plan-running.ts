@@ -1,0 +1,160 @@
+import type { Endpoint } from "../../../domain/source/deployment.ts";
+import { canonicalJson } from "../../../domain/canonical-json.ts";
+import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
+import { isMadeFor } from "../../configured/component.ts";
+import { sameStatus } from "../../controller/conditions.ts";
+import { nextStatus, readyConditions, shortened } from "../../controller/status.ts";
+import { isTriggerSubscription, triggerSubscriptionName } from "../made.ts";
+import type { Observed } from "../observe/observed.ts";
+import type { VersionTriggers, WorkflowVersion } from "../version.ts";
+import type { Blocked } from "./blocked.ts";
+import { endpointUrl } from "./desired.ts";
+import type { PlanInputs } from "./inputs.ts";
+import type { StatusFields, Step, Verdict } from "./step.ts";
+
+/**
+ * Completes the current version and keeps it complete: endpoint, timers, Subscriptions, secrets. Uses only what was stored with the version,
+ * so it also works while the spec cannot be deployed. Ends with the status report.
+ */
+export function planRunning(observed: Observed, inputs: PlanInputs, blocked?: Blocked): readonly Step[] {
+  const { deployed, versions, endpoint, secrets } = observed;
+  const version = deployed === undefined ? undefined : versions.get(deployed.id);
+  if (deployed === undefined || version === undefined || endpoint?.workflow === undefined)
+    return blocked === undefined ? [] : reportBlocked(observed, blocked, inputs);
+  if (observed.secretsChanged) return [{ do: "write-deployment", deployment: deployed, secrets, resumeKey: endpoint.workflow.resumeKey }];
+  return [
+    ...keepEndpoint(observed, endpointOf(deployed, version.triggers, endpoint.workflow.resumeKey)),
+    ...(isComplete(observed, deployed) ? [] : timersOf(deployed)),
+    ...keepSubscriptions(observed, version),
+    ...retireVersions(observed, deployed, inputs),
+    ...(blocked === undefined ? [...settleSecrets(observed, deployed), ...removeUnused(observed)] : []),
+    ...(blocked === undefined ? reportReady(observed, deployed, version, inputs) : reportBlocked(observed, blocked, inputs)),
+  ];
+}
+
+export function endpointOf(deployed: WorkflowDeployment, triggers: VersionTriggers, resumeKey: string): Endpoint {
+  const { workflow: source, pool, owner, active } = deployed;
+  const { customResponse, hasHttpTrigger } = triggers;
+  return { source, pool, owner, customResponse, active, workflow: { hasHttpTrigger, resumeKey } };
+}
+
+function keepEndpoint({ endpoint, workflow }: Observed, desired: Endpoint): readonly Step[] {
+  const { endpointKey } = workflow.status;
+  if (endpointKey === undefined || canonicalJson(endpoint) === canonicalJson(desired)) return [];
+  return [{ do: "write-endpoint", key: endpointKey, endpoint: desired }];
+}
+
+/** Have all its timers been set? The status is written last. */
+function isComplete({ workflow: { status } }: Observed, deployed: WorkflowDeployment): boolean {
+  return status.deployment === deployed.id && status.active === deployed.active;
+}
+
+export function timersOf({ workflow: source, pool, generation, active, timers = {} }: WorkflowDeployment): readonly Step[] {
+  return Object.entries(timers).map(([prop, schedule]): Step => {
+    return active ? { do: "set-timer", pool, source, prop, schedule, generation } : { do: "remove-timer", prop };
+  });
+}
+
+/** Makes Subscriptions that a user has changed or deleted again. One in deletion is made again once it is gone. */
+function keepSubscriptions({ workflow, subscriptions, presentSources }: Observed, { triggers }: WorkflowVersion): readonly Step[] {
+  const sources = triggers.sources.filter((source) => presentSources.has(source));
+  const names = new Set(sources.map((source) => triggerSubscriptionName(workflow.metadata.name, source)));
+  const made = sources.flatMap((source): readonly Step[] => {
+    const now = subscriptions.get(triggerSubscriptionName(workflow.metadata.name, source));
+    if (now?.metadata.deletionTimestamp !== undefined) return [];
+    if (now !== undefined && (!isMadeFor(workflow, now) || isTriggerSubscription(now, workflow, source))) return [];
+    return [{ do: "subscribe", source, now }];
+  });
+  const ended = [...subscriptions.values()].filter(
+    (each) => isMadeFor(workflow, each) && !names.has(each.metadata.name) && each.metadata.deletionTimestamp === undefined,
+  );
+  return [...made, ...ended.map(({ metadata }): Step => ({ do: "end-subscription", name: metadata.name }))];
+}
+
+/** Replaced versions are kept for their suspended runs, but only so many: NATS lists no more than 1,024. */
+const maxReplaced = 200;
+
+function retireVersions({ versions }: Observed, { id, pool }: WorkflowDeployment, { now }: PlanInputs): readonly Step[] {
+  const replaced = [...versions.values()].filter(({ deployment }) => deployment !== id);
+  const oldest = replaced.toSorted((a, b) => b.deployedAt - a.deployedAt).slice(maxReplaced);
+  return [
+    ...replaced
+      .filter((version) => version.replacedAt === undefined && !oldest.includes(version))
+      .map((version): Step => ({ do: "retire-version", version, pool, replacedAt: now })),
+    ...forgetVersions(
+      pool,
+      oldest.map(({ deployment }) => deployment),
+    ),
+  ];
+}
+
+export const forgetVersions = (pool: string, ids: Iterable<string>): readonly Step[] =>
+  [...ids].flatMap((deployment): readonly Step[] => [
+    { do: "leave-version", pool, deployment },
+    { do: "forget-version", deployment },
+  ]);
+
+/** The process that changed the workflow may have crashed before settling its secrets. */
+function settleSecrets(observed: Observed, deployed: WorkflowDeployment): readonly Step[] {
+  const { metadata, spec } = observed.workflow;
+  const references = spec.steps.flatMap(({ secrets }) => Object.values(secrets));
+  if (isComplete(observed, deployed) || (references.length === 0 && metadata.generation === 1)) return [];
+  return [{ do: "settle-secrets", references }];
+}
+
+/** Components of steps that are gone, or have others. */
+function removeUnused({ components, steps }: Observed): readonly Step[] {
+  const used = new Set(steps.map(({ componentName }) => componentName));
+  return components
+    .filter(({ metadata }) => !used.has(metadata.name))
+    .map(({ metadata }) => ({ do: "remove-component", name: metadata.name }));
+}
+
+function reportReady(observed: Observed, deployed: WorkflowDeployment, version: WorkflowVersion, inputs: PlanInputs): readonly Step[] {
+  const verdict = deployed.active
+    ? { ready: true, reason: "Deployed", message: "its steps are built, and its triggers are set" }
+    : { ready: true, reason: "Inactive", message: "deployed and switched off" };
+  return report(observed, runningFields(observed, deployed, version, inputs), verdict, "Normal");
+}
+
+/** @param blocked why the spec is not deployed; the version that is deployed runs */
+export function reportBlocked(observed: Observed, blocked: Blocked, inputs: PlanInputs): readonly Step[] {
+  const { deployed, versions } = observed;
+  const version = deployed === undefined ? undefined : versions.get(deployed.id);
+  const { reason, transient } = blocked;
+  const fields = deployed === undefined || version === undefined ? {} : runningFields(observed, deployed, version, inputs);
+  const message =
+    version === undefined
+      ? blocked.message
+      : `${blocked.message}; ${named(version)} ${deployed?.active === true ? "is still running" : "stays paused"}`;
+  return report(observed, fields, { ready: false, transient, reason, message }, transient ? undefined : "Warning");
+}
+
+/** Identifies a version for users: id and time of its deployment. */
+const named = ({ deployment, deployedAt }: WorkflowVersion): string =>
+  `version ${deployment} of ${new Date(deployedAt).toISOString().replace(/\.\d+/, "")}`;
+
+function runningFields({ workflow }: Observed, deployed: WorkflowDeployment, version: WorkflowVersion, inputs: PlanInputs): StatusFields {
+  return {
+    deployment: deployed.id,
+    active: deployed.active,
+    endpoint: endpointUrl(workflow.status.endpointKey ?? "", inputs),
+    steps: version.steps.map(({ secrets: _, ...step }) => ({ ...step })),
+    updatedAt: version.deployedAt,
+  };
+}
+
+function report(
+  { workflow, id }: Observed,
+  given: StatusFields,
+  verdict: Verdict,
+  eventType: "Normal" | "Warning" | undefined,
+): readonly Step[] {
+  const { reason } = verdict;
+  const message = shortened(verdict.message);
+  const fields = { id, ...given };
+  const next = nextStatus(workflow, { fields, conditions: readyConditions({ ...verdict, message }), now: 0 });
+  if (sameStatus(next, workflow.status)) return [];
+  const step: Step = { do: "report", fields, verdict: { ...verdict, message } };
+  return eventType === undefined ? [step] : [step, { do: "record-event", type: eventType, reason, message }];
+}
