@@ -3,7 +3,8 @@ import type { Hmac } from "../domain/delivery/webhook-signature.ts";
 import type { AdmissionGate } from "../domain/limits/admission.ts";
 import type { RouteListener } from "../domain/source/deployment.ts";
 import type { Traces } from "../domain/traces.ts";
-import type { Deliveries, Invocations, Poster, WebhookTests, Workflows } from "./attempts/ports.ts";
+import type { Deliveries, Invocations, Objects, Poster, WebhookTests, Workflows } from "./attempts/ports.ts";
+import type { OwnerMailer } from "./mail/ports.ts";
 import type { OrderedRequests, QueueStore } from "./ordered/ports.ts";
 import type { Attempt, History, OwnerLimits } from "./record/ports.ts";
 import type { AnnounceEvent, Replays, Replicas, RouteEntries, Runs } from "./routing/ports.ts";
@@ -26,8 +27,16 @@ export interface DeliveryPorts {
   readonly orderedRequests: OrderedRequests;
   readonly history: History;
   readonly ownerLimits: OwnerLimits;
-  /** Opens signing keys. @throws InvalidInput */
-  readonly secrets: { open(sealed: string): Promise<string> };
+  readonly secrets: {
+    /** Opens signing keys. @throws InvalidInput */
+    open(sealed: string): Promise<string>;
+    /** Absent: a dead letter of `$.send.http` cannot be delivered again with its credentials. */
+    seal?(text: string): Promise<string>;
+  };
+  /** Absent: `$.send.email` fails, because the installation sends no mails. */
+  readonly mails?: OwnerMailer;
+  /** Absent: `$.send.s3` fails, because the installation has no store. */
+  readonly objects?: Objects;
   readonly hmac: Hmac;
   readonly clock: Clock;
   /** In [0, 1). */
@@ -40,7 +49,7 @@ export interface DeliveryPorts {
 
 export interface DeliveryMetrics {
   /** Counts an attempt that has ended. `left_out`: the event must never go to this listener, for example because of a cycle of sources. */
-  attempted(listener: RouteListener["kind"], outcome: Attempt["outcome"] | "left_out", durationMs: number): void;
+  attempted(listener: RouteListener["kind"] | "send", outcome: Attempt["outcome"] | "left_out", durationMs: number): void;
   /** Observes the time from an event's commit, or its `delivery_ts`, to its arrival. */
   delivered(listener: RouteListener["kind"], lagMs: number): void;
 }

@@ -17,6 +17,7 @@ import type { PartitionReading, Reading } from "./routing/ports.ts";
 import { readReplays } from "./routing/replays.ts";
 import { parseCommit, routeCommit, type Dispatch } from "./routing/router.ts";
 import { Routes } from "./routing/routes.ts";
+import { sendKindOf } from "./routing/sends.ts";
 import { ScheduledEvents } from "./routing/scheduled-events.ts";
 import { shareWork } from "./routing/shared-work.ts";
 import { assertSettled, settle } from "./settle.ts";
@@ -130,11 +131,12 @@ function watchRoutes({ ports, routes, ordered, workflows }: Parts): Promise<Read
   });
 }
 
-function readCommits({ config, ports, routes, dispatch, scheduled, signal }: Parts): PartitionReading {
+function readCommits(parts: Parts): PartitionReading {
+  const { config, ports, routes, dispatch, scheduled, signal } = parts;
   const chains = new KeyedChains();
   const scheduleEvent = (event: ScheduledEvent): Promise<void> =>
     settle(() => scheduled.schedule(event), { id: event.event.emitId }, ports, signal).then(assertSettled);
-  const commitDispatch = { ...dispatch, scheduleEvent };
+  const commitDispatch = { ...dispatch, scheduleEvent, send: (sends: readonly Delivery[]) => sendAll(sends, parts) };
   return ports.runs.route((text, done, subject, position) => {
     const commit = parseCommit(text, subject, ports.log);
     if (commit === undefined) return done();
@@ -145,6 +147,20 @@ function readCommits({ config, ports, routes, dispatch, scheduled, signal }: Par
     const listeners = routes.at(position, "direct");
     routeCommit({ commit, position }, listeners, chains, commitDispatch, config.maxDirectListeners, ports.clock.now()).then(done, report);
   });
+}
+
+/**
+ * Requests are made at once, unless there are many. Mails and objects become messages first: attempts of due messages have no deadline,
+ * so a slow mail server gets each mail once.
+ */
+async function sendAll(sends: readonly Delivery[], { config, ports, dispatch, deliverer, signal }: Parts): Promise<void> {
+  const isDirect = sends.length <= config.maxDirectListeners;
+  const send = (delivery: Delivery): Promise<void> => {
+    if (!isDirect || sendKindOf(delivery) !== "http") return dispatch.schedule(delivery, ports.clock.now());
+    const abandon = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
+    return settle(() => deliverer.sendFirst(delivery, "http"), delivery, ports, signal, abandon).then(assertSettled);
+  };
+  await Promise.all(sends.map(send));
 }
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {

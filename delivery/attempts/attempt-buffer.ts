@@ -2,6 +2,7 @@ import type { Attempted } from "../deliverers/webhook.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { Attempt } from "../record/ports.ts";
 import { dueSince, subjectOf, type Delivery } from "../routing/delivery.ts";
+import { sendKindOf } from "../routing/sends.ts";
 import type { FailingWebhooks } from "./failing-webhooks.ts";
 
 const flushIntervalMs = 250;
@@ -25,8 +26,10 @@ export class AttemptBuffer {
   add(delivery: Delivery, attempted: Attempted, isLast: boolean): void {
     const { outcome, at, durationMs } = attempted;
     const result = outcome.outcome === "delivered" ? "delivered" : isLast ? "dead" : "retry";
-    this.#ports.metrics?.attempted("webhook", result, durationMs);
-    if (result === "delivered") this.#ports.metrics?.delivered("webhook", at + durationMs - dueSince(delivery, at));
+    const isSend = sendKindOf(delivery) !== undefined;
+    this.#ports.metrics?.attempted(isSend ? "send" : "webhook", result, durationMs);
+    // The run may have called `$.send` days before it ended, so a send has no lag.
+    if (result === "delivered" && !isSend) this.#ports.metrics?.delivered("webhook", at + durationMs - dueSince(delivery, at));
     this.#append(delivery, attempted, result);
   }
 

@@ -3,12 +3,14 @@ import { assertNever, HeadwaterError } from "../../domain/errors.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import type { Route, RouteListener } from "../../domain/source/deployment.ts";
 import { deliverAsInvocation, storeInWorkflowQueue } from "../deliverers/internal.ts";
+import { circuitOf, sealedSend } from "../deliverers/send.ts";
 import type { Outcome } from "../deliverers/webhook.ts";
 import type { WorkflowQueues } from "../deliverers/workflow-queues.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import { deadLetter } from "../record/dead-letter.ts";
 import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Routes, Webhook } from "../routing/routes.ts";
+import { sendKindOf, type DeliveredSend } from "../routing/sends.ts";
 import { LateAttempts } from "./late-attempts.ts";
 import { RescheduleSlots } from "./reschedule-slots.ts";
 import { RetryCapacity } from "./retry-capacity.ts";
@@ -23,6 +25,16 @@ const databaseRetryMs = 5_000;
 const maxDueWaiting = 500;
 
 const noCapacity = "too many bytes of this owner's deliveries wait for a later attempt, and the stream DELIVERIES is full";
+
+/** What an attempt needs a permit of: a webhook, or the circuit of a send. */
+interface Target {
+  readonly id: string;
+  /** Makes the attempt, with the permit. */
+  readonly attempt: () => Promise<Outcome>;
+}
+
+/** Deliveries to sources and workflows cannot fail: they are stored, or repeated. */
+const becomesDeadLetter = (delivery: Delivery): boolean => kindOfId(delivery.listener) === "webhook" || sendKindOf(delivery) !== undefined;
 
 /**
  * Attempts deliveries and settles them:
@@ -73,7 +85,18 @@ export class Deliverer {
       const disabled = this.#attempts.disabled(listener);
       if (disabled !== undefined) return await this.#discardUnattempted(delivery, disabled.message);
       if (waitedMs > maxChainWaitMs) return await this.#postpone(delivery, listener);
-      await this.#attempt(delivery, listener, this.#deadline);
+      await this.#attempt(delivery, this.#webhookTarget(delivery, listener), this.#deadline);
+    } catch (error) {
+      await this.#rescheduleWithoutDatabase(delivery, error);
+    }
+  }
+
+  /** Like `attemptFirst`, for what `$.send` asked for. */
+  async sendFirst(delivery: Delivery, kind: DeliveredSend): Promise<void> {
+    try {
+      const unsettled = this.#unsettled.get(delivery);
+      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled, this.#deadline);
+      await this.#attempt(delivery, this.#sendTarget(delivery, kind), this.#deadline);
     } catch (error) {
       await this.#rescheduleWithoutDatabase(delivery, error);
     }
@@ -86,6 +109,8 @@ export class Deliverer {
       const unsettled = this.#unsettled.get(delivery);
       if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled);
       if (await this.#late.supersedes(delivery)) return;
+      const send = sendKindOf(delivery);
+      if (send !== undefined) return await this.#attempt(delivery, this.#sendTarget(delivery, send));
       const webhook = routes.webhook(delivery.listener);
       const route = routes.find(delivery.subscription);
       // A redelivery goes to the webhook even if the subscription was deleted.
@@ -95,7 +120,7 @@ export class Deliverer {
       if (webhook?.keys.length === 0) return await this.#discardUnattempted(delivery, "nothing could be posted to the webhook");
       if (listener === undefined) return; // The subscription or its listener was deleted.
       if (listener.kind !== "webhook") return await this.#store(delivery, route?.owner ?? "", listener);
-      await this.#attempt(delivery, listener);
+      await this.#attempt(delivery, this.#webhookTarget(delivery, listener));
     } catch (error) {
       await this.#rescheduleWithoutDatabase(delivery, error);
     }
@@ -104,16 +129,15 @@ export class Deliverer {
   /** Stores a delivery that is due at `atMs` (epoch ms). It becomes a dead letter if its owner's share of the stream is used up. */
   async schedule(delivery: Delivery, atMs: number): Promise<void> {
     const { listener, id, attempt } = delivery;
-    if (kindOfId(listener) === "webhook" && !this.#capacity.hasCapacityFor(delivery)) return this.#discardUnattempted(delivery, noCapacity);
+    if (becomesDeadLetter(delivery) && !this.#capacity.hasCapacityFor(delivery)) return this.#discardUnattempted(delivery, noCapacity);
     await this.#ports.deliveries.schedule(listener, id, encodeDelivery(delivery), atMs, `${id}#${attempt}@${atMs}`);
     this.#capacity.stored(delivery);
   }
 
-  /** Gives up a delivery that can be neither attempted nor stored. Resolves once it is a dead letter of its webhook. */
+  /** Gives up a delivery that can be neither attempted nor stored. Resolves once it is a dead letter of its webhook or workflow. */
   async abandon(delivery: Delivery, error: Error): Promise<void> {
     this.#unsettled.delete(delivery);
-    if (kindOfId(delivery.listener) === "webhook")
-      await this.#discard(delivery, `it cannot be stored for a later attempt: ${error.message}`);
+    if (becomesDeadLetter(delivery)) await this.#discard(delivery, `it cannot be stored for a later attempt: ${error.message}`);
   }
 
   /** Waits for attempts that took longer than the deadline. */
@@ -133,15 +157,23 @@ export class Deliverer {
   }
 
   /** @param deadline absent for a due delivery, which waits for the outcome, but behind fewer others for a permit */
-  async #attempt(delivery: Delivery, webhook: Webhook, deadline?: SharedTimeout): Promise<void> {
+  async #attempt(delivery: Delivery, target: Target, deadline?: SharedTimeout): Promise<void> {
     const now = this.#ports.clock.now();
     const maxWaiting = deadline === undefined ? maxDueWaiting : undefined;
-    const acquired = await this.#attempts.acquire(webhook.id, now, this.#deadline.timeoutMs, maxWaiting);
-    if (!acquired) return this.#postpone(delivery, webhook, now);
-    await this.#settleAttempt(delivery, this.#attempts.attempt(delivery, webhook), deadline);
+    const acquired = await this.#attempts.acquire(target.id, now, this.#deadline.timeoutMs, maxWaiting);
+    if (!acquired) return this.#postpone(delivery, target, now);
+    await this.#settleAttempt(delivery, target.attempt(), deadline);
   }
 
-  #postpone(delivery: Delivery, { id }: Webhook, now = this.#ports.clock.now()): Promise<void> {
+  #webhookTarget(delivery: Delivery, webhook: Webhook): Target {
+    return { id: webhook.id, attempt: () => this.#attempts.attempt(delivery, webhook) };
+  }
+
+  #sendTarget(delivery: Delivery, kind: DeliveredSend): Target {
+    return { id: circuitOf(delivery, kind), attempt: () => this.#attempts.send(delivery, kind) };
+  }
+
+  #postpone(delivery: Delivery, { id }: Pick<Target, "id">, now = this.#ports.clock.now()): Promise<void> {
     return this.schedule(delivery, now + this.#attempts.postponeMs(id, now));
   }
 
@@ -203,8 +235,9 @@ export class Deliverer {
   }
 
   /** Stores the delivery as a dead letter. */
-  #discard(delivery: Delivery, reason: string): Promise<void> {
-    return this.#ports.history.recordDeadLetters([deadLetter(delivery, reason, this.#ports.clock.now())]);
+  async #discard(delivery: Delivery, reason: string): Promise<void> {
+    const kept = sendKindOf(delivery) === undefined ? delivery : await sealedSend(delivery, this.#ports.secrets);
+    await this.#ports.history.recordDeadLetters([deadLetter(kept, reason, this.#ports.clock.now())]);
   }
 
   #inBackground(work: Promise<unknown>): void {

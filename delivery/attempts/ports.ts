@@ -62,9 +62,27 @@ export interface Poster {
 }
 
 export interface PostRequest {
+  /** Default: POST. */
+  readonly method?: string;
   readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Absent: none. */
+  readonly body?: string;
+}
+
+/** The S3-compatible store of the installation. */
+export interface Objects {
+  /** The only bucket that may be written; undefined: any. */
+  readonly bucket: string | undefined;
+  /** Stores an object. Never throws. @param key its parts, which are joined by slashes */
+  put(object: StoredObject): Promise<PostResult>;
+}
+
+export interface StoredObject {
+  readonly bucket: string;
+  readonly key: readonly string[];
   readonly body: string;
+  readonly contentType: string;
 }
 
 export type PostResult =

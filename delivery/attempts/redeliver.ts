@@ -1,4 +1,5 @@
 import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
+import { kindOfId } from "../../domain/ids.ts";
 import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import { redelivery, type StoredDeadLetter } from "../record/dead-letter.ts";
@@ -24,8 +25,9 @@ export async function redeliver(
   ports: Ports,
 ): Promise<void> {
   const { webhook } = request;
-  const keys = routes.webhook(webhook)?.keys ?? [];
-  if (keys.length === 0)
+  // The sends of a workflow name it in place of a webhook.
+  const isWorkflow = kindOfId(webhook) === "workflow";
+  if (!isWorkflow && (routes.webhook(webhook)?.keys ?? []).length === 0)
     return ports.log.warn(
       { op: "delivery.redeliver", "webhook.id": webhook },
       "the webhook is switched off or deleted: its dead letters are kept",

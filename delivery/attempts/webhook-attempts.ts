@@ -1,18 +1,20 @@
 import type { DisabledWebhook } from "../../domain/delivery/webhook-failures.ts";
 import type { Span, SpanEnd, Traces } from "../../domain/traces.ts";
+import { circuitOf, SendDeliverer } from "../deliverers/send.ts";
 import { WebhookDeliverer, type Attempted, type Outcome } from "../deliverers/webhook.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
+import type { DeliveredSend } from "../routing/sends.ts";
 import { AttemptBuffer } from "./attempt-buffer.ts";
 import type { FailingWebhooks } from "./failing-webhooks.ts";
 import { WebhookCircuits } from "./webhook-circuits.ts";
 
-type Ports = Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "history" | "clock" | "log" | "metrics" | "traces">;
+type Ports = Pick<DeliveryPorts, "poster" | "mails" | "objects" | "secrets" | "hmac" | "history" | "clock" | "log" | "metrics" | "traces">;
 
 /**
- * Attempts at webhooks: a permit of the webhook's circuit, the post, and the records of its outcome. Shared by the deliverers of plain
- * and of ordered webhooks, so that both count towards the same circuits and failures.
+ * Attempts at webhooks, and of sends of workflows: a permit of the circuit, the post, and the records of its outcome. Shared by the
+ * deliverers of plain and of ordered webhooks, so that both count towards the same circuits and failures.
  */
 export class WebhookAttempts {
   readonly #config: Pick<DeliveryConfig, "nextAttempt">;
@@ -20,6 +22,7 @@ export class WebhookAttempts {
   readonly #circuits: WebhookCircuits;
   readonly #failing: FailingWebhooks;
   readonly #webhooks: WebhookDeliverer;
+  readonly #sends: SendDeliverer;
   readonly #buffer: AttemptBuffer;
 
   constructor(config: Pick<DeliveryConfig, "nextAttempt" | "attemptsPerWebhook">, ports: Ports, failing: FailingWebhooks) {
@@ -28,6 +31,7 @@ export class WebhookAttempts {
     this.#circuits = new WebhookCircuits(config.attemptsPerWebhook);
     this.#failing = failing;
     this.#webhooks = new WebhookDeliverer(ports);
+    this.#sends = new SendDeliverer(ports);
     this.#buffer = new AttemptBuffer(ports, failing);
   }
 
@@ -36,7 +40,7 @@ export class WebhookAttempts {
     return this.#failing.disabled(webhook);
   }
 
-  /** Waits for a permit, up to `maxWaitMs` and behind at most `maxWaiting` others. Returns false if there is none by then. */
+  /** Waits for a permit of a webhook or circuit, up to `maxWaitMs` and behind at most `maxWaiting` others. Returns false if there is none by then. */
   async acquire(webhook: string, now: number, maxWaitMs: number, maxWaiting?: number): Promise<boolean> {
     if (this.#circuits.tryAcquire(webhook, now)) return true;
     const giveUp = new AbortController();
@@ -63,6 +67,16 @@ export class WebhookAttempts {
     return { outcome: "listener-gone", status: outcome.status, error: disabled.message };
   }
 
+  /** Makes an attempt of a send and returns its permit. */
+  async send(delivery: Delivery, kind: DeliveredSend): Promise<Outcome> {
+    const workflow = { "workflow.id": delivery.listener };
+    const attempted = await this.#make(delivery, workflow, (traceparent) => this.#sends.attempt(delivery, kind, traceparent));
+    const { outcome } = attempted;
+    this.#circuits.release(circuitOf(delivery, kind), outcome.outcome === "delivered", this.#ports.clock.now());
+    this.#buffer.add(delivery, attempted, this.#isLast(delivery, outcome));
+    return outcome;
+  }
+
   /** Posts a test event. It needs no permit, counts for nothing and is never retried. */
   async test(delivery: Delivery, webhook: Webhook): Promise<Attempted> {
     const attempted = await this.#post(delivery, webhook);
@@ -75,15 +89,30 @@ export class WebhookAttempts {
     return this.#buffer.stop();
   }
 
-  async #post(delivery: Delivery, webhook: Webhook): Promise<Attempted> {
+  #post(delivery: Delivery, webhook: Webhook): Promise<Attempted> {
+    // Only the host of the URL is an attribute: the rest may be a secret.
+    const attributes = {
+      "http.request.method": "POST",
+      "server.address": this.#ports.traces === undefined ? "" : (URL.parse(webhook.url)?.hostname ?? ""),
+      "webhook.id": webhook.id,
+    };
+    return this.#make(delivery, attributes, (traceparent) => this.#webhooks.attempt(delivery, webhook, traceparent));
+  }
+
+  /** @param attributes of the attempt's span */
+  async #make(
+    delivery: Delivery,
+    attributes: Readonly<Record<string, string>>,
+    attempt: (traceparent: string | undefined) => Promise<Outcome>,
+  ): Promise<Attempted> {
     const at = this.#ports.clock.now();
     const started = performance.now();
-    const span = this.#ports.traces && startSpan(this.#ports.traces, delivery, webhook);
+    const span = this.#ports.traces && startSpan(this.#ports.traces, delivery, attributes);
     let outcome: Outcome = { outcome: "retry", status: null, error: "the attempt could not be made", retryAfter: undefined };
     try {
-      outcome = await this.#webhooks.attempt(delivery, webhook, span?.traceparent ?? delivery.event.traceparent);
+      outcome = await attempt(span?.traceparent ?? delivery.event.traceparent);
     } catch (error) {
-      this.#ports.log.error({ op: "delivery.attempt", "webhook.id": webhook.id, err: error }, "an attempt could not be made");
+      this.#ports.log.error({ op: "delivery.attempt", "webhook.id": delivery.listener, err: error }, "an attempt could not be made");
     }
     span?.end(spanEnd(outcome));
     return { outcome, at, durationMs: Math.round(performance.now() - started) };
@@ -98,15 +127,13 @@ export class WebhookAttempts {
 /** Number of this attempt in the retry schedule, which starts again with a redelivery. */
 export const attemptsInSchedule = ({ attempt, attemptsBefore = 0 }: Delivery): number => attempt - attemptsBefore;
 
-/** Child of the span of the event's commit. Only the host of the URL is an attribute: the rest may be a secret. */
-function startSpan(traces: Traces, { id, attempt, event }: Delivery, webhook: Webhook): Span {
+/** Child of the span of the event's commit. */
+function startSpan(traces: Traces, { id, attempt, event }: Delivery, attributes: Readonly<Record<string, string>>): Span {
   return traces.start("delivery.attempt", {
     kind: "client",
     traceparent: event.traceparent,
     attributes: {
-      "http.request.method": "POST",
-      "server.address": URL.parse(webhook.url)?.hostname ?? "",
-      "webhook.id": webhook.id,
+      ...attributes,
       "source.id": event.source,
       "owner.id": event.owner,
       "delivery.id": id,

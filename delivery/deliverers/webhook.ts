@@ -7,9 +7,9 @@ import type { DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
 
-/** Result of an attempt. `listener-gone`: the webhook returned 410 or is disabled, so it is not attempted again. */
+/** Result of an attempt. `listener-gone`: the webhook returned 410 or is disabled, or a send cannot succeed: it is not attempted again. */
 export type Outcome =
-  | { readonly outcome: "delivered"; readonly status: number }
+  | { readonly outcome: "delivered"; readonly status: number | null }
   | {
       readonly outcome: "retry";
       readonly status: number | null;
@@ -59,7 +59,7 @@ export class WebhookDeliverer {
       },
       body: event.payload,
     });
-    return outcomeOf(result);
+    return outcomeOf(result, "redirects are not followed, give the webhook the final address");
   }
 
   /** Undefined if one of the keys must be opened first. */
@@ -94,16 +94,13 @@ function replayHeader({ emitId }: Delivery["event"]): Readonly<Record<string, st
   return replay === undefined ? {} : { "x-headwater-replay": replay };
 }
 
-/** 2xx is delivered, 410 is gone; everything else is retried. */
-function outcomeOf(result: PostResult): Outcome {
+/** 2xx is delivered, 410 is gone; everything else is retried. @param redirectAdvice what to do about a redirect */
+export function outcomeOf(result: PostResult, redirectAdvice: string): Outcome {
   if (result.outcome === "unreachable")
     return { outcome: "retry", status: null, error: `${result.code}: ${result.message}`, retryAfter: undefined };
   const { status, retryAfter } = result;
   if (status >= 200 && status < 300) return { outcome: "delivered", status };
   if (status === 410) return { outcome: "listener-gone", status, error: "the endpoint answered 410 Gone" };
-  const error =
-    status >= 300 && status < 400
-      ? `the endpoint answered ${status}: redirects are not followed, give the webhook the final address`
-      : `the endpoint answered ${status}`;
+  const error = status >= 300 && status < 400 ? `the endpoint answered ${status}: ${redirectAdvice}` : `the endpoint answered ${status}`;
   return { outcome: "retry", status, error, retryAfter };
 }

@@ -136,6 +136,7 @@ export class OrderedWebhooks {
       schedule,
       // The replica that holds the commit's partition schedules them.
       scheduleEvent: () => Promise.resolve(),
+      send: () => Promise.resolve(),
       enqueue: async (webhook, deliveries, position) => {
         if (queues === undefined) throw new Error("another replica has taken over the ordered webhooks");
         await queues.append(webhook, deliveries, position);

@@ -40,6 +40,8 @@ export interface EventContext extends TraceContext {
   readonly way?: readonly string[];
   /** Present on replayed events. */
   readonly replay?: Replay;
+  /** The whole payload, a compact JWE, if the payload lacks credentials: of a send that was a dead letter. */
+  readonly sealed?: string;
 }
 
 /** An event that is not due yet, stored as JSON in a message that becomes due at the event's `delivery_ts`. */

@@ -6,6 +6,7 @@ import { firstDelivery, type Delivery, type RoutedEvent, type ScheduledEvent } f
 import type { KeyedChains } from "./keyed-chains.ts";
 import { routedEvents, scheduledEventsOf } from "./routed-events.ts";
 import type { Routes } from "./routes.ts";
+import { sendsOf } from "./sends.ts";
 
 /** Where the router sends deliveries. Each promise resolves once the delivery is delivered or is a stored message of its own. */
 export interface Dispatch {
@@ -20,6 +21,8 @@ export interface Dispatch {
 export interface CommitDispatch extends Dispatch {
   /** Stores a scheduled event until it is due. Its listeners are determined then. */
   readonly scheduleEvent: (event: ScheduledEvent) => Promise<void>;
+  /** Carries out what `$.send` of one run asked for, or stores it. */
+  readonly send: (sends: readonly Delivery[]) => Promise<void>;
 }
 
 export interface RoutedCommit {
@@ -65,7 +68,9 @@ export async function routeCommit(
   const hasListeners = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
   const planned = routedEvents(commit, hasListeners).flatMap((event) => planDeliveries(event, routes, maxDirectListeners));
   const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduleEvent(event));
-  await Promise.all([...scheduled, dispatchAll(planned, chains, dispatch, now, position)]);
+  const sends = sendsOf(commit);
+  const sent = sends.length === 0 ? [] : [dispatch.send(sends)];
+  await Promise.all([...scheduled, ...sent, dispatchAll(planned, chains, dispatch, now, position)]);
 }
 
 /** Routes one event that belongs to no commit: a replayed event or a scheduled one that is due. */

@@ -17,9 +17,18 @@ export interface WebhookClientOptions {
   readonly proxy?: string | undefined;
 }
 
+export interface OutgoingRequest {
+  /** Default: POST. */
+  readonly method?: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Absent: none. */
+  readonly body?: string;
+}
+
 export interface WebhookClient {
   /** Never throws, does not follow redirects. */
-  post(message: { readonly url: string; readonly headers: Readonly<Record<string, string>>; readonly body: string }): Promise<PostResult>;
+  post(message: OutgoingRequest): Promise<PostResult>;
   close(): Promise<void>;
 }
 
@@ -48,13 +57,14 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     return target;
   };
   return {
-    post: ({ url, headers, body }) =>
+    post: ({ method = "POST", url, headers, body }) =>
       new Promise((resolve) => {
         const report = proxy === undefined ? resolve : (result: PostResult) => resolve(throughProxy(result));
         try {
           const { origin, path } = targetOf(url);
           // No timeouts of undici, which creates a timer for each of them and each request.
-          const request = { origin, path, method: "POST", headers, body, headersTimeout: 0, bodyTimeout: 0 } as const;
+          const given = headers as Record<string, string | string[]>; // Undici does not change it.
+          const request = { origin, path, method, headers: given, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 };
           new PostExchange(agent, request, pending, report).begin();
         } catch (error) {
           resolve({ outcome: "unreachable", ...describeConnectionError(error, url) });

@@ -23,7 +23,8 @@ export interface StreamBytes {
 
 const attemptSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15];
 const lagSeconds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 15, 60, 300, 3_600, 86_400];
-const listeners = ["webhook", "source", "workflow"] as const;
+/** `send`: what `$.send` of workflows asked for. */
+const listeners = ["webhook", "source", "workflow", "send"] as const;
 
 /** Both functions ask NATS at each scrape. While NATS does not answer, their metrics are absent. */
 export function createDeliveryMetrics(

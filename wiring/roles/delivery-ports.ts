@@ -20,7 +20,10 @@ import { createHmacSha256 } from "../../platform/secrets/hmac.ts";
 /** The durable consumer of due deliveries. */
 export const dueConsumer = "delivery";
 
-export interface DeliveryParts extends Pick<DeliveryPorts, "history" | "poster" | "secrets" | "log" | "metrics" | "traces"> {
+export interface DeliveryParts extends Pick<
+  DeliveryPorts,
+  "history" | "poster" | "mails" | "objects" | "secrets" | "log" | "metrics" | "traces"
+> {
   readonly connection: Connection;
   /** Absent: the runners' reports about backlogs are not followed. */
   readonly admission?: DeliveryPorts["admission"];

@@ -3,6 +3,7 @@ import { startUpkeep } from "../../delivery/record/upkeep.ts";
 import { startDelivery, type StartedDelivery } from "../../delivery/start.ts";
 import { nextAttempt } from "../../domain/delivery/retry-schedule.ts";
 import { createEgress } from "../../platform/http/egress.ts";
+import { createS3Objects } from "../../platform/http/s3-objects.ts";
 import { createWebhookClient } from "../../platform/http/webhook-client.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { deliveryBacklog } from "../../platform/jetstream/deliveries/delivery-backlog.ts";
@@ -67,7 +68,17 @@ async function openParts(
     kept: { events: configuration.keepEvents, logs: configuration.keepLogs },
   });
   const secrets = await createSecrets(configuration.keysDirectory);
-  return { connection, history, poster, admission: admission.gate, secrets, log: logger, traces };
+  const objects = openObjects(configuration, opened);
+  return { connection, history, poster, ...objects, admission: admission.gate, secrets, log: logger, traces };
+}
+
+/** The store of `$.send.s3`. The operator of the installation has chosen it, so it may have a private address. */
+function openObjects({ s3 }: Configuration, opened: AsyncDisposableStack): Pick<DeliveryParts, "objects"> {
+  if (s3 === undefined) return {};
+  const egress = createEgress({ allow: ["0.0.0.0/0", "::/0"] });
+  const client = createWebhookClient({ egress, timeoutMs: attemptTimeoutMs, connections: attemptsPerWebhook });
+  opened.defer(() => client.close());
+  return { objects: createS3Objects(s3, client) };
 }
 
 const deliveryMetrics = (connection: Connection, ordered: () => number) =>

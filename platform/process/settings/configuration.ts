@@ -53,6 +53,8 @@ const configurationSchema = environment.transform((env) => ({
   /** Delays in ms; undefined: the default schedule. */
   deliveryRetryMs: env.HEADWATER_DELIVERY_RETRY,
   deliveryProxy: env.HEADWATER_DELIVERY_PROXY,
+  /** Undefined: none. */
+  s3: env.HEADWATER_S3_URL,
   /** Undefined: never. */
   webhookDisableAfterMs: env.HEADWATER_WEBHOOK_DISABLE_AFTER,
   stopTimeoutMs: env.HEADWATER_STOP_TIMEOUT * 1_000,

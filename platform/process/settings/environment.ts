@@ -8,6 +8,7 @@ import {
   natsAddresses,
   optionalSetting,
   postgresAddress,
+  s3Url,
   setting,
   share,
   trustedProxies,
@@ -209,6 +210,11 @@ export const environment = z.object({
   HEADWATER_DELIVERY_PROXY: optionalSetting(baseUrl, {
     unit: "http://[user:password@]host:port",
     reason: "HTTP proxy of all webhook deliveries; it then decides which addresses a name may resolve to. Default: none",
+    secret: true,
+  }),
+  HEADWATER_S3_URL: optionalSetting(s3Url, {
+    unit: "https://<access key>:<secret key>@host[:port][/<bucket>][?region=<region>]",
+    reason: "S3-compatible store of $.send.s3; with a bucket, only that one can be written. Default: $.send.s3 fails",
     secret: true,
   }),
   HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {

@@ -2,6 +2,7 @@ import { BlockList, isIP } from "node:net";
 import { z } from "zod";
 import type { TrustedProxies } from "../../../domain/client-address.ts";
 import { isId } from "../../../domain/ids.ts";
+import { parseS3Url, type S3Address } from "../../http/s3-address.ts";
 
 /** Help text of a setting. `secret` keeps its value out of error messages. */
 export interface SettingNotes {
@@ -78,6 +79,14 @@ export const natsAddresses: z.ZodType<string, string> = z
     (text) => text.split(",").every(isNatsAddress),
     "must be nats://[user:password@]host:port or tls://…, several separated by commas",
   );
+
+export const s3Url: z.ZodType<S3Address, string> = z.string().transform((text, context) => {
+  const address = parseS3Url(text);
+  if (address !== undefined) return address;
+  // The text has a secret.
+  context.addIssue("must be https://<access key>:<secret key>@host[:port][/<bucket>][?region=<region>], with percent-encoded keys");
+  return z.NEVER;
+});
 
 export const postgresAddress: z.ZodType<string, string> = z
   .string()

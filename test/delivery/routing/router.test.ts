@@ -43,15 +43,17 @@ async function routed(given: Commit, routes: readonly Route[], now = 0) {
   const scheduled: [string, number][] = [];
   const enqueued: [string, readonly string[]][] = [];
   const events: ScheduledEvent[] = [];
+  const sent: Delivery[] = [];
   const dispatch = {
     attempt: (delivery: Delivery) => Promise.resolve(void attempted.push(delivery)),
     schedule: (delivery: Delivery, atMs: number) => Promise.resolve(void scheduled.push([delivery.id, atMs])),
     enqueue: (webhook: string, deliveries: readonly Delivery[]) =>
       Promise.resolve(void enqueued.push([webhook, deliveries.map(({ id }) => id)])),
+    send: (sends: readonly Delivery[]) => Promise.resolve(void sent.push(...sends)),
     scheduleEvent: (event: ScheduledEvent) => Promise.resolve(void events.push(event)),
   };
   await routeCommit({ commit: given, position: { stream: "s", seq: 1 } }, table, new KeyedChains(), dispatch, 3, now);
-  return { attempted, scheduled, enqueued, events };
+  return { attempted, scheduled, enqueued, events, sent };
 }
 
 describe("routeCommit", () => {

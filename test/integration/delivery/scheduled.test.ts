@@ -99,7 +99,7 @@ async function commit(source: string, events: readonly CommittedEvent[]): Promis
 const all = { limit: 100, cursor: null };
 const listed = async (source: string) => (await history.pageScheduled(source, all)).items;
 const stored = async (source: string) => (await history.pageEvents(source, all)).items;
-const bodies = (): readonly string[] => posted.map(({ body }) => body);
+const bodies = (): readonly string[] => posted.map(({ body = "" }) => body);
 const scheduledMessages = async (): Promise<number> => (await streams.connection.manager.streams.info(names.deliveries)).state.messages;
 
 describe("an event with delivery_ts", () => {

@@ -22,7 +22,7 @@ import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
-import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
+import { deliveryPorts, type DeliveryParts } from "../../../wiring/roles/delivery-ports.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { committedEvent } from "../committed-event.ts";
 import { withJetStream } from "../jetstream/support.ts";
@@ -86,13 +86,14 @@ export function withWorkflowWorld() {
     admission,
     stopAll,
     /** Starts a replica of the delivery role. */
-    async start(connection: Connection = streams.connection): Promise<void> {
+    async start(connection: Connection = streams.connection, parts: Partial<DeliveryParts> = {}, changes = {}): Promise<void> {
       const history = createDeliveryHistory(database, { ...(await recordedRuns(connection)), kept: { events: 100, logs: 100 } });
       const poster = { post: () => expect.fail("nothing is posted here") };
       const secrets = { open: async (sealed: string) => sealed };
-      const ports = deliveryPorts({ connection, history, poster, secrets, log: silent, admission });
-      running.push(await startDelivery(config, ports));
+      const ports = deliveryPorts({ connection, history, poster, secrets, log: silent, admission, ...parts });
+      running.push(await startDelivery({ ...config, ...changes }, ports));
     },
+    database: () => database,
     /** Writes the route of a subscription to a workflow, which is active if it has a pool. @returns the subscription's id */
     async subscribe(emitter: string, workflow: string, options: { channel?: string; pool?: string; owner?: string } = {}): Promise<string> {
       const { channel = "", pool, owner = "u_1" } = options;
