@@ -1,5 +1,5 @@
 import type { Emit, EventMetadata, HttpEvent, TimerEvent } from "./events.ts";
-import type { ActionHelper } from "./interfaces.ts";
+import type { ActionHelper } from "./action.ts";
 import type { AppInstance, PropDefinitions, Props, PropsValues, TypeOf } from "./props.ts";
 
 type Described = { readonly name: string; readonly key?: string; readonly version?: string; readonly description?: string };
@@ -49,7 +49,9 @@ export interface ActionDefinition<P extends Props, M> extends Described, Annotat
   readonly props?: P;
   readonly methods?: M;
   readonly additionalProps?: AdditionalProps;
-  run(step: { readonly $: ActionHelper; readonly steps: Readonly<Record<string, unknown>> }): unknown;
+  /** `steps`: the exports of earlier steps by name, and the event as `steps.trigger.event`. Its result is `steps.<name>.$return_value`. */
+  // oxlint-disable-next-line typescript/no-explicit-any -- Only the author knows what other steps export.
+  run(step: { readonly $: ActionHelper; readonly steps: Readonly<Record<string, any>> }): unknown;
 }
 
 export interface AppDefinition<D extends PropDefinitions, M> {

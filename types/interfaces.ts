@@ -46,18 +46,3 @@ export interface HttpRequest {
   readonly url: string;
   execute(): Promise<{ readonly status: number; readonly headers: Readonly<Record<string, string>>; readonly data: unknown }>;
 }
-
-/** `$` of an action. */
-export interface ActionHelper {
-  /** A named export of the step; `$summary` is shown to people. */
-  export(name: string, value: unknown): void;
-  respond(response: HttpResponse & { readonly immediate?: boolean }): void;
-  readonly flow: {
-    exit(reason?: string): unknown;
-    suspend(ms?: number): unknown;
-    delay(ms: number): unknown;
-    rerun(ms?: number, context?: unknown, maxRetries?: number): unknown;
-  };
-  readonly send: Readonly<Record<"http" | "email" | "s3" | "emit" | "sse", (message: unknown) => void>>;
-  readonly context: Readonly<Record<string, unknown>>;
-}

@@ -130,6 +130,30 @@ export const step = defineAction({
   },
 });
 
+export const flow = defineAction({
+  name: "Flow",
+  type: "action",
+  async run({ $, steps }) {
+    const { resume_url: url } = $.flow.suspend(60_000);
+    is<Same<typeof url, string>>();
+    $.export("page", steps["trigger"].event.page);
+    await $.respond({ status: 202, body: { url }, immediate: true });
+    $.send.http({ method: "POST", url, data: { a: 1 } });
+    $.send.emit({ raw_event: 1, name: "orders" });
+    $.send.emit("text");
+    $.send.sse({ channel: "c", payload: null });
+    if ($.context.run.runs < 3) $.flow.rerun(1_000, { page: 2 }, 5);
+    // @ts-expect-error A time is a number.
+    $.flow.delay("soon");
+    // @ts-expect-error A mail has a subject.
+    $.send.email({ text: "x" });
+    // @ts-expect-error A summary is a text.
+    $.export("$summary", 5);
+    for await (const file of $.files.dir()) await file.toFile(`/tmp/${file.name}`);
+    return $.flow.exit("done");
+  },
+});
+
 // @ts-expect-error A name is required.
 defineSource({ run() {} });
 // @ts-expect-error So is run.

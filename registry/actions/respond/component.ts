@@ -18,12 +18,12 @@ export default defineAction({
       default: false,
     },
   },
-  run({ $ }) {
+  async run({ $ }) {
     const { status, body, immediate } = this;
     const headers = Object.fromEntries(
       Object.entries(this.headers ?? {}).map(([name, value]) => [name, Array.isArray(value) ? value.map(String) : String(value)]),
     );
-    $.respond({ status, headers, ...(body === undefined ? {} : { body }), immediate });
+    await $.respond({ status, headers, ...(body === undefined ? {} : { body }), immediate });
     $.export("$summary", `Responded with ${status}`);
   },
 });
