@@ -1,6 +1,7 @@
 import { parseTimer } from "../../../domain/schedule/schedule.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { maxPropBytes } from "../../../domain/component/prop-types.ts";
+import { expressionProblems, findExpressions } from "../../../domain/workflow/expressions.ts";
 import { currentBuild } from "../../configured/component.ts";
 import {
   additionalPropsAreKnown,
@@ -48,6 +49,7 @@ const checks: readonly Check[] = [
   componentIsBuilt,
   componentIsAction,
   secretsAreReadable,
+  expressionsAreValid,
   staticTextFits,
   (step) => propsAreValid(step, () => undefined, dynamicProps(step)),
   additionalPropsAreKnown,
@@ -57,7 +59,9 @@ const checks: readonly Check[] = [
 function problemOf(step: ObservedStep, observed: Observed): Blocked | undefined {
   for (const check of checks) {
     const blocked = check(step, observed);
-    if (blocked !== undefined) return { ...blocked, message: `step '${step.step.name}': ${fieldOf(step, blocked)}: ${blocked.message}` };
+    if (blocked === undefined) continue;
+    if (blocked.reason === "InvalidExpression") return blocked; // Its message names step and prop.
+    return { ...blocked, message: `step '${step.step.name}': ${fieldOf(step, blocked)}: ${blocked.message}` };
   }
   return undefined;
 }
@@ -69,7 +73,6 @@ function fieldOf({ step }: ObservedStep, { reason }: Blocked): string {
     case "SecretInvalid":
       return "secrets";
     case "InvalidProps":
-    case "InvalidExpression":
     case "AccountNotFound":
     case "AccountOfOtherApp":
     case "AccountNotReady":
@@ -91,6 +94,14 @@ function componentIsAction({ component, componentName }: ObservedStep): Blocked 
   };
 }
 
+/** An expression may read the trigger's event, and the exports of the steps before. */
+function expressionsAreValid({ step }: ObservedStep, { workflow }: Observed): Blocked | undefined {
+  const names = workflow.spec.steps.map(({ name }) => name);
+  const problems = expressionProblems(step.name, step.props, names.slice(0, names.indexOf(step.name)));
+  if (problems.length === 0) return undefined;
+  return { reason: "InvalidExpression", transient: false, message: problems.map(({ message }) => message).join("; ") };
+}
+
 /** Values with expressions are evaluated when the step runs, so only their size is checked. */
 function staticTextFits({ step }: ObservedStep): Blocked | undefined {
   for (const name of dynamicProps({ step })) {
@@ -105,12 +116,7 @@ function staticTextFits({ step }: ObservedStep): Blocked | undefined {
 
 /** Props whose values have expressions. */
 const dynamicProps = ({ step }: Pick<ObservedStep, "step">): readonly string[] =>
-  Object.entries(step.props).flatMap(([name, value]) => (hasExpression(value) ? [name] : []));
-
-function hasExpression(value: unknown): boolean {
-  if (typeof value === "string") return value.includes("{{");
-  return typeof value === "object" && value !== null && Object.values(value).some(hasExpression);
-}
+  Object.entries(step.props).flatMap(([name, value]) => (findExpressions({ [name]: value }).next().done === true ? [] : [name]));
 
 function triggerProblems({ workflow, triggers, subscriptions }: Observed): readonly Blocked[] {
   const { metadata, spec } = workflow;

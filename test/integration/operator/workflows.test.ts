@@ -206,6 +206,8 @@ describe("a spec that cannot be deployed", () => {
     ["InvalidProps", { code: action(), props: { other: 1 } }, "step 'a': props: prop 'other' is unknown"],
     ["InvalidProps", { code: action(), props: { text: `{{ 1 }}${"x".repeat(70_000)}` } }, "prop 'text' has 70007 bytes"],
     ["InvalidProps", { code: `${action()} // secret` }, "step 'a': props: prop 'token' is missing"],
+    ["InvalidExpression", { code: action(), props: { text: "{{ steps.b.x }}" } }, "step 'a', prop 'text': {{ steps.b.x }} reads steps.b"],
+    ["InvalidExpression", { code: action(), props: { text: "{{ 1 + }}" } }, "step 'a', prop 'text': {{ 1 + }} is no JavaScript expression"],
   ])("reports %s for %o", async (reason, step, message) => {
     const workflow = await flows.untilReason(await flows.create({ steps: [{ name: "a", ...step }] as never }), reason);
     expect(workflow.status.conditions?.[0]?.message).toContain(message);
