@@ -2,7 +2,7 @@ import { z } from "zod";
 import { NotFound } from "../../../domain/errors.ts";
 import { isEventId } from "../../../domain/event/event-id.ts";
 import { isId } from "../../../domain/ids.ts";
-import { parseLimit } from "../../../domain/page.ts";
+import { maxLimit, parseLimit } from "../../../domain/page.ts";
 import { runStatuses } from "../../../domain/workflow/run-state.ts";
 import { operation, type ApiContext } from "../../context.ts";
 import type { Call } from "../../http/request/call.ts";
@@ -49,7 +49,9 @@ export const workflowRunOperations = [
       const id = pathOf(call, "run_id");
       const found = isId("run", id) ? await context.ports.history.findWorkflowRun(workflow, id) : undefined;
       if (found === undefined) throw runNotFound(workflow, id);
-      return ok(workflowRunDetailsResponse(found));
+      // Attempts of sends name the workflow in place of a webhook, and the run in place of an event.
+      const sends = await context.ports.deliveries.pageAttempts(workflow, { limit: maxLimit, cursor: null, event: id });
+      return ok(workflowRunDetailsResponse(found, sends.items));
     },
   }),
   operation({

@@ -1,5 +1,7 @@
 import { withParsedBody } from "../../../domain/invocation/http-body.ts";
 import type { RecordedAttempt, RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
+import type { StoredAttempt } from "../../webhooks/ports.ts";
+import { attemptResult } from "../../webhooks/response.ts";
 import type { Answered } from "../../http/response/answered.ts";
 import type { workflowRunDetailsSchema, workflowRunSchema } from "./schemas.ts";
 
@@ -28,11 +30,15 @@ export function workflowRunResponse(run: RecordedWorkflowRun): Answered<typeof w
   };
 }
 
-export function workflowRunDetailsResponse(run: WorkflowRunDetails): Answered<typeof workflowRunDetailsSchema> {
+/** @param sends attempts of its sends, newest first */
+export function workflowRunDetailsResponse(
+  run: WorkflowRunDetails,
+  sends: readonly StoredAttempt[],
+): Answered<typeof workflowRunDetailsSchema> {
   const shown = workflowRunResponse(run);
   const event = run.event === null ? null : withParsedBody(parsed(run.event));
   const cause = shown.cause === null ? null : { ...shown.cause, event_id: run.causeEventId };
-  return { ...shown, cause, event, steps: run.attempts.map(attemptResponse), event_ids: run.eventIds };
+  return { ...shown, cause, event, steps: run.attempts.map(attemptResponse), sends: sends.map(sendResponse), event_ids: run.eventIds };
 }
 
 function attemptResponse(attempt: RecordedAttempt): Answered<typeof workflowRunDetailsSchema>["steps"][number] {
@@ -53,6 +59,14 @@ function attemptResponse(attempt: RecordedAttempt): Answered<typeof workflowRunD
     logs: attempt.logs,
   };
 }
+
+const sendResponse = (stored: StoredAttempt) => ({
+  delivery_id: stored.delivery,
+  send: stored.channel.replace("$send.", ""),
+  attempt: stored.attempt,
+  outcome: stored.outcome,
+  ...attemptResult(stored),
+});
 
 const secondsOf = (ms: number): number => Math.floor(ms / 1000);
 

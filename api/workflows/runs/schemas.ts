@@ -3,6 +3,8 @@ import { triggers } from "../../../domain/invocation/invocation.ts";
 import { stepOutcomes } from "../../../domain/workflow/run-commit.ts";
 import { runStatuses } from "../../../domain/workflow/run-state.ts";
 import { thrownSchema } from "../../http/response/errors.ts";
+import { attemptOutcomes } from "../../webhooks/ports.ts";
+import { attemptResult } from "../../webhooks/schemas.ts";
 import { logLine } from "../../runs/schemas.ts";
 
 const ms = z.number().describe("Epoch milliseconds.");
@@ -65,10 +67,21 @@ const attemptSchema = z
   })
   .meta({ id: "StepAttempt", description: "An attempt of a step of a workflow run." });
 
+const sendSchema = z
+  .object({
+    delivery_id: z.string(),
+    send: z.string().describe("`http`, `email` or `s3`."),
+    attempt: z.int().describe("The first is 1."),
+    outcome: z.enum(attemptOutcomes),
+    ...attemptResult,
+  })
+  .meta({ id: "SendAttempt", description: "An attempt to carry out what `$.send` asked for." });
+
 export const workflowRunDetailsSchema = workflowRunSchema
   .extend({
     event: z.unknown().describe("The event that started the run; null if it has more than 64 KiB."),
     steps: z.array(attemptSchema).describe("Attempts of its steps, in the order in which they ended."),
+    sends: z.array(sendSchema).describe("Attempts to carry out what `$.send` asked for, newest first; of many, the last 100."),
     event_ids: z.array(z.string()).describe("Events that the run emitted and that are still stored."),
   })
   .meta({ id: "WorkflowRunDetails" });

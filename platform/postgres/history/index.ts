@@ -197,6 +197,9 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
       }>`select source from ended_sources where ended_at < now() - interval '1 day' limit 10000`.execute(db);
       const sources = rows.map(({ source }) => source);
       await deleteRows(sources);
+      // Attempts of what runs of a deleted workflow sent.
+      await sql`delete from attempts where webhook = any(${sources}::text[])`.execute(db);
+      await sql`delete from dead_letters where webhook = any(${sources}::text[])`.execute(db);
       await sql`delete from ended_sources where source = any(${sources}::text[])`.execute(db);
       await sql`delete from event_deletions where finished_at < now() - interval '7 days'`.execute(db);
       await sql`delete from usage where day_ms < extract(epoch from now() - interval '40 days') * 1000`.execute(db);

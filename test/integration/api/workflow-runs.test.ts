@@ -3,6 +3,7 @@ import { labels } from "../../../crds/resource.ts";
 import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
+import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { began, committedStep, recordable, workflowCommit, type Given } from "../../domain/run/workflow-commits.ts";
 import { committedEvent as event } from "../committed-event.ts";
 import { ada, bob, keys, withApi } from "./support.ts";
@@ -67,6 +68,25 @@ describe("a run of a workflow", () => {
       },
       events: [event(`${began}-1`)],
     });
+    const send = {
+      delivery: "r_whole.s0",
+      webhook: mine,
+      subscription: mine,
+      owner: ada.id,
+      source: mine,
+      event: "r_whole",
+      emitId: "r_whole.s0",
+    };
+    const sent = {
+      channel: "$send.http",
+      attempt: 1,
+      at: began + 2_000,
+      durationMs: 7,
+      outcome: "delivered",
+      status: 204,
+      error: null,
+    } as const;
+    await createDeliveryRecords(api.database).recordAttempts([{ ...send, ...sent }]);
     expect((await get(`/workflows/${mine}/runs/r_whole`)).data).toEqual({
       id: "r_whole",
       workflow_id: mine,
@@ -89,6 +109,18 @@ describe("a run of a workflow", () => {
       error: null,
       event: { ...request, body: { name: "Ada" } },
       event_ids: [`${began}-1`],
+      sends: [
+        {
+          delivery_id: "r_whole.s0",
+          send: "http",
+          attempt: 1,
+          outcome: "delivered",
+          at_ms: began + 2_000,
+          duration_ms: 7,
+          response_status: 204,
+          cause: null,
+        },
+      ],
       steps: [
         expect.objectContaining({
           name: "first",
