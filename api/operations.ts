@@ -1,6 +1,10 @@
 import { accountOperations } from "./accounts/operations.ts";
 import { componentOperations } from "./components/operations.ts";
-import { componentConfigurationOperations, sourceConfigurationOperations } from "./configuration/operations.ts";
+import {
+  componentConfigurationOperations,
+  sourceConfigurationOperations,
+  stepConfigurationOperations,
+} from "./configuration/operations.ts";
 import type { ApiOperation } from "./context.ts";
 import { deliveryOperations } from "./deliveries/operations.ts";
 import { eventOperations } from "./events/operations.ts";
@@ -16,6 +20,7 @@ import { webhookOperations } from "./webhooks/operations.ts";
 import { workflowOperations } from "./workflows/operations.ts";
 import { workflowEventOperations } from "./workflows/runs/event-operations.ts";
 import { workflowRunOperations } from "./workflows/runs/operations.ts";
+import { workflowTestOperations } from "./workflows/test-operations.ts";
 
 /** All operations of `/v1`, by the tag under which the document lists them. */
 export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
@@ -30,6 +35,8 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...workflowOperations,
     ...workflowRunOperations,
     ...workflowEventOperations,
+    ...workflowTestOperations,
+    ...stepConfigurationOperations,
   ],
   Accounts: accountOperations,
   "Webhooks and subscriptions": [...webhookOperations, ...subscriptionOperations],

@@ -19,10 +19,13 @@ import type { Tick } from "../domain/schedule/ticks.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { RecordedWorkflowRun, WorkflowRunDetails } from "../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../domain/workflow/run-state.ts";
+import type { StepDeployment } from "../domain/workflow/deployment.ts";
+import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
+import type { DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
 export type { User };
@@ -49,6 +52,7 @@ export interface ApiPorts {
   readonly streams?: StreamPorts;
   readonly configurations: Configurations;
   readonly replays: Replays;
+  readonly workflowTests: WorkflowTests;
   /** Fetches a component and the modules that it imports by relative paths. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
   readonly fetchComponent: (url: string, owner: string) => Promise<ComponentCode>;
   readonly clock: Clock;
@@ -270,4 +274,16 @@ export interface Runs {
    * with UserCode if the runner's reply is invalid. @throws Unavailable when the run cannot be requested
    */
   dryRun(request: ManualRun & { readonly timeoutMs: number }): Promise<{ readonly outcome: Promise<DryRunOutcome | undefined> }>;
+}
+
+export interface WorkflowTests {
+  /** Adds secrets and accounts to the steps of a draft, sealed for the workflow's pool. @throws InvalidInput, LimitExceeded, NotFound, Unavailable */
+  seal(request: DraftRequest): Promise<readonly StepDeployment[]>;
+  /**
+   * Requests a test. `outcome` is undefined if no runner replies in time: then no runner runs it later. It rejects with UserCode if the
+   * runner's reply is invalid. @throws Unavailable when the test cannot be requested
+   */
+  request(
+    request: ManualRun & { readonly timeoutMs: number; readonly test: WorkflowTest },
+  ): Promise<{ readonly outcome: Promise<WorkflowTestOutcome | undefined> }>;
 }

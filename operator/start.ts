@@ -12,7 +12,9 @@ import { emitterReconciler } from "./auto-subscription/emitter-reconciler.ts";
 import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";
 import { openCaches, type Caches } from "./caches.ts";
 import { componentReconciler } from "./component/reconciler.ts";
+import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
+import { sealDraft, type DraftRequest } from "./configure/draft.ts";
 import type { Controller, Reconcile } from "./controller/controller.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
 import { skipInvalid } from "./controller/skip-invalid.ts";
@@ -41,6 +43,8 @@ export interface OperatorRuntime extends Pick<RuntimeOptions, "leadership" | "me
 export interface StartedOperator {
   /** Calls a component for a user who configures it, see configure/configure.ts. */
   configure(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps>;
+  /** Seals the steps of a draft for the pool that tests it. */
+  sealDraft(request: DraftRequest): Promise<readonly StepDeployment[]>;
   /** Are all caches filled? */
   readonly hasSynced: boolean;
   /** True when nothing is queued or running. */
@@ -63,6 +67,7 @@ export async function startOperator(
   const configurator = new Configurator({ ...ports, store });
   return {
     configure: (request) => configurator.answer(request),
+    sealDraft: (request) => sealDraft(request, { ...ports, store }),
     get hasSynced() {
       return runtime.hasSynced;
     },

@@ -1,6 +1,9 @@
 import { z } from "zod";
+import { workflowKind } from "../../crds/workflow.ts";
 import type { ConfigureCall } from "../../domain/component/configure.ts";
-import { Invariant, LimitExceeded, Unavailable } from "../../domain/errors.ts";
+import { Invariant, LimitExceeded, NotFound, Unavailable } from "../../domain/errors.ts";
+import { stepId } from "../../domain/workflow/step-id.ts";
+import { knownProps } from "../../domain/workflow/step-props.ts";
 import { componentOf } from "../components/find.ts";
 import { selection } from "../components/request.ts";
 import { configurableProps } from "../components/schemas.ts";
@@ -8,6 +11,7 @@ import { operation, type ApiContext } from "../context.ts";
 import type { Call } from "../http/request/call.ts";
 import { optional, ownerParameters, text } from "../http/request/parameters.ts";
 import { ok } from "../http/response/replies.ts";
+import { pathOf } from "../http/routing/handle.ts";
 import { one } from "../http/response/schemas.ts";
 import type { ConfigureRequest } from "../ports.ts";
 import { asItRuns } from "../resources/source.ts";
@@ -101,7 +105,44 @@ export const sourceConfigurationOperations = [
   }),
 ];
 
+export const stepConfigurationOperations = [
+  operation({
+    ...optionsOperation,
+    route: "POST /workflows/:workflow_id/steps/:step/options",
+    id: "listStepOptions",
+    handle: async (call, context) => {
+      const configured = await ofStep(call, context);
+      const fields = call.body();
+      return listOptions({ ...fields, configured_props: known(fields.configured_props) }, configured, context);
+    },
+  }),
+  operation({
+    ...propsOperation,
+    route: "POST /workflows/:workflow_id/steps/:step/props",
+    id: "listStepProps",
+    handle: async (call, context) => {
+      const configured = await ofStep(call, context);
+      return listProps({ configured_props: known(call.body().configured_props) }, configured, context);
+    },
+  }),
+];
+
+/** Expressions have no value yet, so these props count as not chosen. */
+const known = (props: Readonly<Record<string, unknown>> | undefined) => (props === undefined ? undefined : { ...knownProps(props) });
+
 type Configured = Omit<ConfigureRequest, "call">;
+
+/** The step in the path, by name or id. @throws NotFound */
+async function ofStep(call: Call, { access }: ApiContext): Promise<Configured> {
+  const id = pathOf(call, "workflow_id");
+  const { metadata, spec, status } = await access.get(workflowKind, "workflow", id, call.user);
+  const given = pathOf(call, "step");
+  const step = spec.steps.find(({ name }) => name === given || stepId(id, name) === given);
+  if (step === undefined) throw new NotFound(`record not found: workflow ${id} has no step '${given.slice(0, 80)}'`);
+  const component = step.componentRef?.name ?? status.steps?.find(({ name }) => name === step.name)?.component;
+  if (component === undefined) throw new Unavailable("the step's component is not built yet: try again", { code: "component_not_built" });
+  return { namespace: metadata.namespace, component, workflow: metadata.name, step: step.name };
+}
 
 async function ofComponent(call: Call, context: ApiContext): Promise<Configured> {
   const { namespace, name } = (await componentOf(call, context)).metadata;

@@ -22,6 +22,7 @@ const others: Readonly<Record<string, string>> = {
   "components/:key": "Id of a component, `sc_…`, or its key.",
   "deliveries/:id": "Id of a delivery, as in attempts and dead letters.",
   "plans/:name": "Name of a plan.",
+  "steps/:step": "Name of a step, or its id, `c_…`.",
   "registry/:key": "Key of a component of the registry.",
 };
 

@@ -48,7 +48,8 @@ function scheduleOf(prop: PropDefinition, values: Readonly<Record<string, unknow
   }
 }
 
-function emptyRequest(endpoint: string | null): HttpEvent {
+/** A request without headers and body. */
+export function emptyRequest(endpoint: string | null): HttpEvent {
   const url = endpoint ?? "http://localhost";
   return { method: "GET", path: "/", url: url.endsWith("/") ? url : `${url}/`, query: {}, headers: {}, client_ip: "127.0.0.1" };
 }

@@ -1,10 +1,10 @@
 import { componentKind, type ComponentResource } from "../../crds/component.ts";
-import { runningSpec, sourceKind, type SourceSpec, type SourceResource } from "../../crds/source.ts";
+import { runningSpec, sourceKind, type SourceSpec } from "../../crds/source.ts";
+import { workflowKind } from "../../crds/workflow.ts";
 import { configureLimits, type ConfigureCall, type ConfiguredOptions, type ConfiguredProps } from "../../domain/component/configure.ts";
-import type { Build, ComponentDefinition } from "../../domain/component/definition.ts";
-import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, Unavailable } from "../../domain/errors.ts";
+import { knownProps } from "../../domain/workflow/step-props.ts";
 import { boundProps } from "../configured/additional-props.ts";
-import { currentBuild } from "../configured/component.ts";
+import { buildOf } from "./build-of.ts";
 import { configure, type ConfiguredComponent, type ConfigurePorts } from "./configure.ts";
 import type { OperatorPorts } from "../ports.ts";
 
@@ -15,6 +15,9 @@ export interface ConfigureRequest {
   readonly component: string;
   /** Name of a Source that runs it: provides secrets that the request leaves out, and all props when the request has none. */
   readonly source?: string | undefined;
+  /** The same for a step: name of the Workflow, and of the step. */
+  readonly workflow?: string | undefined;
+  readonly step?: string | undefined;
   /** Values by prop name, including secret ones. */
   readonly props?: Readonly<Record<string, unknown>> | undefined;
   readonly call: ConfigureCall;
@@ -37,9 +40,9 @@ export class Configurator {
   /** @throws NotFound, InvalidInput for a prop without options, QuotaExceeded, Unavailable, and what `configure` throws */
   async answer(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps> {
     const { namespace, call } = request;
-    const { component, source, owner } = await this.#read(request);
+    const { component, stored, owner } = await this.#read(request);
     const build = buildOf(component);
-    const configured = configuredComponent(request, owner, component, build, source);
+    const configured = configuredComponent(request, owner, component, build, stored);
     const known = knownAnswer(call, configured.build.definition, build.definition.hasAdditionalProps);
     if (known !== undefined) return known;
     const running = this.#running.get(namespace) ?? 0;
@@ -62,51 +65,66 @@ export class Configurator {
   }
 
   /** Reads from the store: a new resource may not be in the cache yet. */
-  async #read({ namespace, component, source }: ConfigureRequest) {
+  async #read(request: ConfigureRequest) {
     const { store, owners } = this.#ports;
-    const [found, configured, owner] = await Promise.all([
-      store.get(componentKind, namespace, component),
-      source === undefined ? undefined : store.get(sourceKind, namespace, source),
-      owners.ownerOf(namespace),
+    const [component, stored, owner] = await Promise.all([
+      store.get(componentKind, request.namespace, request.component),
+      this.#stored(request),
+      owners.ownerOf(request.namespace),
     ]);
     if (owner === undefined) throw new NotFound();
-    return { component: found, source: configured, owner };
+    return { component, stored, owner };
+  }
+
+  async #stored({ namespace, source, workflow, step }: ConfigureRequest): Promise<Stored | undefined> {
+    const { store } = this.#ports;
+    if (source !== undefined) {
+      const found = await store.get(sourceKind, namespace, source);
+      return { ...found.status, spec: runningSpec(found) };
+    }
+    if (workflow === undefined) return undefined;
+    const { spec, status } = await store.get(workflowKind, namespace, workflow);
+    const found = spec.steps.find(({ name }) => name === step);
+    if (found === undefined) return undefined;
+    const { configurableProps } = status.steps?.find(({ name }) => name === step) ?? {};
+    // An expression has no value yet, so its prop counts as not chosen.
+    return { id: status.id, configurableProps, spec: { props: knownProps(found.props) as SourceSpec["props"], secrets: found.secrets } };
   }
 }
 
-function buildOf(component: ComponentResource): Build {
-  const build = currentBuild(component);
-  if (build !== undefined) return build;
-  const stalled = component.status.conditions?.find(({ type, status }) => type === "Stalled" && status === "True");
-  if (stalled === undefined) throw new Unavailable("the component is not built yet: try again", { code: "component_not_built" });
-  throw new InvalidInput(`the component cannot be built: ${stalled.message}`, { code: "component_failed" });
+/** A source or step whose values are the default. */
+interface Stored {
+  readonly id?: string | undefined;
+  readonly configurableProps?: readonly PropDefinition[] | undefined;
+  readonly endpoint?: string | undefined;
+  readonly spec: Pick<SourceSpec, "props" | "secrets">;
 }
 
-/** Includes the additional props of the source's last deployment, because they have values too. */
+/** Includes the additional props of the last deployment, because they have values too. */
 function configuredComponent(
   request: ConfigureRequest,
   owner: string,
   component: ComponentResource,
   build: Build,
-  source: SourceResource | undefined,
+  stored: Stored | undefined,
 ): ConfiguredComponent {
   const { definition } = build;
   const own = new Set(definition.props.map(({ name }) => name));
-  const additional = definition.hasAdditionalProps ? (source?.status.configurableProps ?? []).filter(({ name }) => !own.has(name)) : [];
+  const additional = definition.hasAdditionalProps ? (stored?.configurableProps ?? []).filter(({ name }) => !own.has(name)) : [];
   const all = { ...definition, props: [...definition.props, ...additional] };
   return {
     namespace: request.namespace,
     owner,
-    id: source?.status.id ?? component.status.id ?? "",
+    id: stored?.id ?? component.status.id ?? "",
     build: { ...build, definition: all },
-    spec: mergedSpec(request, source === undefined ? undefined : runningSpec(source)),
+    spec: mergedSpec(request, stored?.spec),
     additionalProps: boundProps(definition, all.props),
-    endpoint: source?.status.endpoint ?? null,
+    endpoint: stored?.endpoint ?? null,
   };
 }
 
 /** Keeps a stored secret that the request leaves out: clients cannot read it to send it back. Null removes it. */
-function mergedSpec({ props }: ConfigureRequest, stored: SourceSpec | undefined): ConfiguredComponent["spec"] {
+function mergedSpec({ props }: ConfigureRequest, stored: Stored["spec"] | undefined): ConfiguredComponent["spec"] {
   const given = props ?? stored?.props ?? {};
   const secrets = Object.entries(stored?.secrets ?? {}).filter(([name]) => !Object.hasOwn(given, name));
   // Both come from JSON.

@@ -7,6 +7,7 @@ import { HeadwaterError, NotFound } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { defaultPool, partitionCount } from "../../domain/subjects.ts";
 import { Configurator } from "../../operator/configure/configurator.ts";
+import { sealDraft } from "../../operator/configure/draft.ts";
 import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestConfigure, serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
@@ -34,6 +35,8 @@ export interface ConfigureWorld {
   /** A component in the state after its build. @returns its name */
   save(code: string): Promise<string>;
   ask(component: string, call: ConfigureCall, more?: object): ReturnType<typeof requestConfigure>;
+  /** What the runner's pool opens of a sealed text. */
+  open(sealed: string): Promise<string>;
 }
 
 export function withConfigureWorld(): ConfigureWorld {
@@ -53,7 +56,7 @@ export function withConfigureWorld(): ConfigureWorld {
     fixture = await startSandbox();
     answers = new RunAnswers(nats.connection);
     answers.start();
-    const configurator = new Configurator({
+    const ports = {
       store,
       owners: {
         ownerOf: async (asked) => (asked === namespace ? "u_tester" : undefined),
@@ -74,8 +77,13 @@ export function withConfigureWorld(): ConfigureWorld {
       clock: systemClock,
       newId: (kind) => newId(kind, randomBytes),
       log: silent,
-    });
-    serving = await serveConfigureRequests(nats.connection, (request) => configurator.answer(request));
+    } satisfies ConstructorParameters<typeof Configurator>[0];
+    const configurator = new Configurator(ports);
+    serving = await serveConfigureRequests(
+      nats.connection,
+      (request) => configurator.answer(request),
+      (request) => sealDraft(request, ports),
+    );
   }, 60_000);
 
   afterAll(async () => {
@@ -137,6 +145,7 @@ export function withConfigureWorld(): ConfigureWorld {
     get answers() {
       return answers;
     },
+    open: async (sealed) => (await createPoolSecrets(await ensurePoolKeys(keys.path, defaultPool))).open(sealed),
     stopServing: () => serving.stop(),
     ask: (component, call, more = {}) => requestConfigure(nats.connection.nats, { namespace, component, call, ...more }),
   };

@@ -9,7 +9,7 @@ import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { Readiness } from "../../api/http/telemetry/readiness.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
-import { requestConfigure } from "../../platform/jetstream/requests/configure-requests.ts";
+import { requestConfigure, requestDraft } from "../../platform/jetstream/requests/configure-requests.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
 import { followEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
 import { readRunMessages } from "../../platform/jetstream/runs/live-runs.ts";
@@ -115,14 +115,16 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
   const { nats } = connection;
   const answers = startAnswers(connection, opened);
   const admission = disposeWith(opened, await followAdmission(connection, configuration.backlog));
+  const runs = createManualRuns(connection, answers, admission.gate);
   return {
     sourceBacklogs: createSourceBacklogs(connection),
     backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
-    runs: createManualRuns(connection, answers, admission.gate),
+    runs,
     redeliveries: createRedeliveries(connection),
     replays: { publish: (events) => publishReplay(connection, events) },
     builds: { build: (component, owner) => requestBuild(nats, { ...component, owner }) },
     configurations: { configure: (request) => requestConfigure(nats, request) },
+    workflowTests: { seal: (request) => requestDraft(nats, request), request: runs.testWorkflow },
     fetchComponent: (url, owner) => requestComponent(nats, url, { owner }),
   } satisfies Partial<ApiPorts>;
 }

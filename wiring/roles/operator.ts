@@ -40,7 +40,11 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const ports = operatorPorts({ connection, database, answers, secrets, resources, log: logger, egressAllow, registry, leads });
   const config = { ingressUrl: configuration.ingressUrl, hookTimeoutMs: configuration.runTimeoutMs + hookReportMs };
   const operator = await startOperator(config, { ...ports, ...events }, runtime);
-  const requests = await serveConfigureRequests(connection, (request) => operator.configure(request));
+  const requests = await serveConfigureRequests(
+    connection,
+    (request) => operator.configure(request),
+    (request) => operator.sealDraft(request),
+  );
   return {
     checkReady: async () => {
       if (!operator.hasSynced) throw new Unavailable("the resources have not been listed yet");

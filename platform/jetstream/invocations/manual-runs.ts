@@ -1,6 +1,7 @@
-import type { ManualRun, Runs } from "../../../api/ports.ts";
+import type { ManualRun, Runs, WorkflowTests } from "../../../api/ports.ts";
 import { systemClock } from "../../../domain/clock.ts";
-import { parseDryRunOutcome, type DryRunOutcome } from "../../../domain/run/dry-run.ts";
+import { parseDryRunOutcome, type DryRun } from "../../../domain/run/dry-run.ts";
+import { parseWorkflowTestOutcome, type WorkflowTest } from "../../../domain/workflow/test-run.ts";
 import type { AdmissionGate } from "../../../domain/limits/admission.ts";
 import { QuotaUsedUp, UserCode } from "../../../domain/errors.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
@@ -10,12 +11,14 @@ import { publishInvocation } from "./publish-invocation.ts";
 
 const retryAfterMs = 1_000;
 
+type DryRequest = ManualRun & { readonly timeoutMs: number; readonly test?: WorkflowTest };
+
 /** Runs and dry runs that the API requests. They count towards the backlogs of their source and owner, as requests to endpoints do. */
 export function createManualRuns(
   connection: Pick<Connection, "publisher">,
   answers: RunAnswers,
   admission: Pick<AdmissionGate, "admits">,
-): Runs {
+): Runs & { readonly testWorkflow: WorkflowTests["request"] } {
   const publish = async (request: ManualRun, invocation: Invocation, messageId: string): Promise<void> => {
     const text = JSON.stringify(invocation);
     if (!admission.admits(request, text.length, performance.now()))
@@ -28,6 +31,14 @@ export function createManualRuns(
       );
     await publishInvocation(connection, { pool: request.pool, source: invocation.source, text, messageId });
   };
+  const dry = async (request: DryRequest, kind: "dry-run" | "workflow-test"): Promise<Answered> => {
+    const { run, source, generation, event, metadata, timeoutMs, test } = request;
+    const dryRun: DryRun = { source, deadline: systemClock.now() + timeoutMs, ...(test === undefined ? {} : { workflow: test }) };
+    const { subject, answer } = answers.wait(run, kind, AbortSignal.timeout(timeoutMs));
+    const given = eventOf({ event, metadata });
+    await publish(request, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);
+    return { promise: answer };
+  };
   return {
     run: async (request, signal) => {
       const { run, source, generation, event, metadata, trace } = request;
@@ -36,22 +47,23 @@ export function createManualRuns(
       await publish(request, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
       return { ended: answer.then((answered) => answered?.run) };
     },
-    dryRun: async (request) => {
-      const { run, source, generation, event, metadata, timeoutMs } = request;
-      const deadline = systemClock.now() + timeoutMs;
-      const { subject, answer } = answers.wait(run, "dry-run", AbortSignal.timeout(timeoutMs));
-      const given = eventOf({ event, metadata });
-      const dryRun = { source, deadline };
-      await publish(request, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);
-      return { outcome: answer.then((answered) => (answered === undefined ? undefined : outcomeOf(answered.outcome))) };
-    },
+    dryRun: async (request) => ({ outcome: checked(await dry(request, "dry-run"), parseDryRunOutcome) }),
+    testWorkflow: async (request) => ({ outcome: checked(await dry(request, "workflow-test"), parseWorkflowTestOutcome) }),
   };
 }
 
-function outcomeOf(answer: unknown): DryRunOutcome {
-  const outcome = parseDryRunOutcome(answer);
+/** @throws UserCode if the runner's answer is invalid */
+async function checked<Outcome>(answer: Answered, parse: (value: unknown) => Outcome | undefined): Promise<Outcome | undefined> {
+  const answered = await answer.promise;
+  if (answered === undefined) return undefined;
+  const outcome = parse(answered.outcome);
   if (outcome === undefined) throw new UserCode("the runner's answer is not the outcome of a dry run", { code: "invalid_answer" });
   return outcome;
+}
+
+/** In an object, so that an async function can return it without waiting. */
+interface Answered {
+  readonly promise: Promise<{ readonly outcome: unknown } | undefined>;
 }
 
 const eventOf = ({ event, metadata }: { event: unknown; metadata: ManualRun["metadata"] }): Pick<Invocation, "event" | "metadata"> => ({

@@ -2,8 +2,10 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import type { ConfiguredOptions, ConfiguredProps } from "../../../domain/component/configure.ts";
 import { parseConfigured } from "../../../domain/component/configured.ts";
-import { Invariant } from "../../../domain/errors.ts";
+import type { PropDefinition } from "../../../domain/component/definition.ts";
+import { Invariant, Unavailable } from "../../../domain/errors.ts";
 import { configureSubject } from "../../../domain/subjects.ts";
+import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
 import { request, serve, type Service } from "./request-reply.ts";
@@ -22,10 +24,30 @@ const configureRequest = z.object({
   namespace: z.string(),
   component: z.string(),
   source: z.string().exactOptional(),
+  workflow: z.string().exactOptional(),
+  step: z.string().exactOptional(),
   props: z.record(z.string(), z.json()).exactOptional(),
   call: componentCall,
 });
 type ConfigureRequest = z.infer<typeof configureRequest>;
+/** The steps of a draft, to be sealed for the pool of the workflow. */
+const draftRequest = z.object({
+  namespace: z.string(),
+  workflow: z.string(),
+  draft: z.array(
+    z.object({
+      id: z.string().exactOptional(),
+      name: z.string(),
+      component: z.string(),
+      props: z.record(z.string(), z.json()),
+      configurableProps: z.array(z.custom<PropDefinition>((value) => typeof value === "object" && value !== null)).exactOptional(),
+      continueOnError: z.boolean(),
+      retries: z.int(),
+      timeoutMs: z.number().nullable(),
+    }),
+  ),
+});
+type DraftRequest = z.infer<typeof draftRequest>;
 type Configured = ConfiguredOptions | ConfiguredProps;
 
 /** The timeout is longer than a call may take, so that the operator's own error about its time limit arrives. */
@@ -43,7 +65,14 @@ const service: Service = {
 export const serveConfigureRequests = (
   { nats }: Pick<Connection, "nats">,
   configure: (request: ConfigureRequest) => Promise<Configured>,
-): Promise<Stoppable> => serve(nats, configureSubject, service, (body) => configure(configureRequest.parse(body)));
+  sealDraft: (request: DraftRequest) => Promise<readonly StepDeployment[]> = noDrafts,
+): Promise<Stoppable> =>
+  serve(nats, configureSubject, service, async (body) => {
+    const draft = draftRequest.safeParse(body);
+    return draft.success ? sealDraft(draft.data) : configure(configureRequest.parse(body));
+  });
+
+const noDrafts = (): Promise<never> => Promise.reject(new Unavailable("this operator seals no drafts"));
 
 /** Calls a component through an operator, which validates the request. @throws what the operator threw; Unavailable when none replies */
 export async function requestConfigure(nats: NatsConnection, call: object): Promise<Configured> {
@@ -51,3 +80,10 @@ export async function requestConfigure(nats: NatsConnection, call: object): Prom
   if (configured.outcome === "failed") throw new Invariant("the operator returned a failed call instead of an error");
   return configured;
 }
+
+/** Only our own operator replies, from typed values. */
+const sealed = z.custom<readonly StepDeployment[]>(Array.isArray);
+
+/** Seals the steps of a draft through an operator. @throws what the operator threw; Unavailable when none replies */
+export const requestDraft = async (nats: NatsConnection, draft: object): Promise<readonly StepDeployment[]> =>
+  sealed.parse(await request(nats, configureSubject, service, draft));

@@ -9,15 +9,13 @@ import { describedOperations, type DescribedOperation } from "../../../api/opena
 import { errorStatuses } from "../../../api/openapi/error-responses.ts";
 import type { ApiPorts } from "../../../api/ports.ts";
 import type { DryRunOutcome } from "../../../domain/run/dry-run.ts";
+import type { WorkflowTestOutcome } from "../../../domain/workflow/test-run.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
-import { labels } from "../../../crds/resource.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
-import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import { committedStep } from "../../domain/run/workflow-commits.ts";
-import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { acme, ada, bob, withApi, type Answer, type TestApi } from "./support.ts";
 import { committedEvent } from "../committed-event.ts";
@@ -72,6 +70,7 @@ export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<Api
         runs: { follow: async () => ({ stop: async () => undefined }), recordedUpTo: async () => 0, findNext: async () => undefined },
       },
       replays: { publish: async () => undefined },
+      workflowTests: { seal: async () => [], request: async () => ({ outcome: Promise.resolve(workflowTest) }) },
       redeliveries: {
         request: async () => undefined,
         test: async () => ({ outcome: "delivered", delivery: "dlv_1", at: 1_700_000_000_000, durationMs: 2, status: 204, error: null }),
@@ -109,6 +108,27 @@ async function observeWebhooks(store: ResourceStore, signal: AbortSignal): Promi
   }
 }
 
+const timing = { startedAt: 1_700_000_000_123, durationMs: 5, cpuMs: 2.5 };
+const workflowTest: WorkflowTestOutcome = {
+  ...timing,
+  status: "exited",
+  steps: [
+    {
+      ...timing,
+      id: "c_1",
+      name: "first",
+      outcome: "exited",
+      inputs: '{"city":"Graz"}',
+      exports: '{"n":1,"$return_value":2}',
+      flow: { kind: "exit", reason: "done" },
+      sends: [{ kind: "sse", argument: "{}", step: "first", at: 1 }],
+      logs: [{ k: "console.log", ts: 1, msg: "a line" }],
+      error: null,
+    },
+  ],
+  response: { status: 200, headers: {}, body: "" },
+  error: null,
+};
 const dryRun: DryRunOutcome = {
   startedAt: 1_700_000_000_123,
   durationMs: 5,
@@ -151,7 +171,12 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
   const n = commits + 1;
   const run = await recordRun(api, source, n);
   const delivery = await recordDelivery(api, source, webhook);
-  const workflow = await makeWorkflow(api, n);
+  const workflow = await made("/v1/workflows", {
+    name: "World",
+    triggers: [{ source_id: source }, { type: "http" }, { type: "timer", cron: "0 9 * * *" }],
+    steps: [{ name: "first", component_code: "name: Step; key: step; type: action; props: city" }],
+  });
+  await recordWorkflowRun(api, workflow, n);
   return {
     "sources/:id": source,
     "dc/:id": source,
@@ -161,6 +186,7 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "webhooks/:id": webhook,
     "deliveries/:id": delivery,
     "workflows/:workflow_id": workflow,
+    "steps/:step": "first",
     "accounts/:id": account,
     "orgs/:org_id": acme.id,
     "workspaces/:org_id": acme.id,
@@ -178,20 +204,12 @@ async function makeKey(api: TestApi): Promise<string> {
   return (await api.ask("POST", "/v1/users/me/keys", { body: { name: "of a world" } })).body.data.id;
 }
 
-/** A workflow with the history of a run. Run and events have the ids of those of the source. */
-async function makeWorkflow(api: TestApi, n: number): Promise<string> {
-  const id = `p_world${n}`;
-  await api.store.create(workflowKind, {
-    namespace: namespaceOfOwner(ada.id),
-    name: resourceNameOf(id),
-    labels: { [labels.id]: id, [labels.owner]: ada.id },
-    spec: { ...emptyWorkflow },
-  });
+/** Run and events have the ids of those of the source. */
+async function recordWorkflowRun(api: TestApi, id: string, n: number): Promise<void> {
   const error = { name: "Error", message: "no", stack: "Error: no", code: "run_timeout" };
   const step = committedStep({ outcome: "failed", error });
   const cause = { emitter: id, emitId: `em_${n}-0` };
   await recordRun(api, id, n, { status: "failed", number: 1, startedAt: 1, stepCount: 1, event: "{}", cause, step });
-  return id;
 }
 
 /** A delivery that has died. */

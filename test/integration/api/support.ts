@@ -140,6 +140,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
           },
           dryRun: async () => ({ outcome: Promise.resolve(undefined) }),
         },
+        workflowTests: { seal: async () => [], request: async () => ({ outcome: Promise.resolve(undefined) }) },
         deliveries: createDeliveryRecords(database),
         redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
         backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, queued: 0, head: undefined }) },

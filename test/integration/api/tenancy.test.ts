@@ -63,6 +63,7 @@ beforeAll(async () => {
     "deliveries/:id": "dlv_hers",
     "accounts/:id": account.id,
     "workflows/:workflow_id": "p_hers",
+    "steps/:step": "first",
     "keys/:id": key.id,
     "orgs/:org_id": acme.id,
     "workspaces/:org_id": acme.id,

@@ -1,0 +1,24 @@
+import type { PropDefinition } from "../../domain/component/definition.ts";
+
+/** Steps of a workflow that are tested before they are saved. */
+export interface DraftRequest {
+  readonly namespace: string;
+  /** Name of the Workflow, whose secrets are the default for absent ones. */
+  readonly workflow: string;
+  readonly draft: readonly DraftStep[];
+}
+
+export interface DraftStep {
+  /** Id of the stored step, `c_…`, if it has another name. */
+  readonly id?: string;
+  readonly name: string;
+  /** Name of the Component. */
+  readonly component: string;
+  /** Secret values too. */
+  readonly props: Readonly<Record<string, unknown>>;
+  /** All props for these values, if the component adds some. */
+  readonly configurableProps?: readonly PropDefinition[];
+  readonly continueOnError: boolean;
+  readonly retries: number;
+  readonly timeoutMs: number | null;
+}

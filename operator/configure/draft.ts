@@ -1,0 +1,89 @@
+import { componentKind } from "../../crds/component.ts";
+import { workflowKind, type WorkflowStep } from "../../crds/workflow.ts";
+import { withAdditional, type PropDefinition } from "../../domain/component/definition.ts";
+import { runtimeProps } from "../../domain/component/prop-values.ts";
+import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import type { StepDeployment } from "../../domain/workflow/deployment.ts";
+import { stepId } from "../../domain/workflow/step-id.ts";
+import { boundProps } from "../configured/additional-props.ts";
+import { readSecretProps, secretPropsOf } from "../configured/secret-props.ts";
+import type { OperatorPorts } from "../ports.ts";
+import { buildOf } from "./build-of.ts";
+
+/** Steps of a workflow that are tested before they are saved. The API has authorized and checked them. */
+export interface DraftRequest {
+  readonly namespace: string;
+  /** Name of the Workflow. */
+  readonly workflow: string;
+  readonly draft: readonly DraftStep[];
+}
+
+export interface DraftStep {
+  readonly name: string;
+  /** Name of the Component. */
+  readonly component: string;
+  /** Values by prop name, including secret ones. A secret that is absent is that of the stored step of this name, or with this id. */
+  readonly props: Readonly<Record<string, unknown>>;
+  /** Id of a stored step, `c_…`. */
+  readonly id?: string | undefined;
+  /** All props for these values, if the component adds some. */
+  readonly configurableProps?: readonly PropDefinition[] | undefined;
+  readonly continueOnError: boolean;
+  readonly retries: number;
+  readonly timeoutMs: number | null;
+}
+
+type Ports = Pick<OperatorPorts, "store" | "owners" | "secretValues" | "secrets" | "pools" | "clock">;
+
+/** The steps as in a deployment: with secrets and accounts, sealed for the pool that runs the workflow. @throws NotFound, InvalidInput, Unavailable */
+export async function sealDraft({ namespace, workflow: name, draft }: DraftRequest, ports: Ports): Promise<readonly StepDeployment[]> {
+  const workflow = await ports.store.get(workflowKind, namespace, name);
+  const [id, owner] = [workflow.status.id, await ports.owners.ownerOf(namespace)];
+  if (owner === undefined || id === undefined) throw new NotFound();
+  const pool = workflow.status.pool ?? ports.pools.poolOf(owner);
+  const steps: StepDeployment[] = [];
+  for (const step of draft) {
+    const stored =
+      workflow.spec.steps.find((each) => each.name === step.name) ?? workflow.spec.steps.find((each) => stepId(id, each.name) === step.id);
+    steps.push(await sealStep(step, { id: stepId(id, step.name), namespace, pool, stored }, ports));
+  }
+  return steps;
+}
+
+interface Placed {
+  readonly id: string;
+  readonly namespace: string;
+  readonly pool: string;
+  readonly stored: WorkflowStep | undefined;
+}
+
+async function sealStep(step: DraftStep, { id, namespace, pool, stored }: Placed, ports: Ports): Promise<StepDeployment> {
+  const { name, props, continueOnError, retries, timeoutMs } = step;
+  const build = buildOf(await ports.store.get(componentKind, namespace, step.component));
+  const definition = withAdditional(build.definition, step.configurableProps);
+  const isSecret = (prop: string): boolean => definition.props.some((each) => each.name === prop && each.secret === true);
+  const given = Object.entries(props).filter(([, value]) => value !== null);
+  const kept = Object.entries(stored?.secrets ?? {}).filter(([prop]) => isSecret(prop) && !Object.hasOwn(props, prop));
+  const plain = Object.fromEntries(given.filter(([prop]) => !isSecret(prop))) as WorkflowStep["props"]; // From JSON.
+  const references = secretPropsOf({ spec: { props: plain, secrets: Object.fromEntries(kept) } }, definition);
+  const read = await readSecretProps(namespace, references, ports).catch((error: unknown) => {
+    // For this request a missing secret or account is invalid input, not an unknown address.
+    throw error instanceof NotFound
+      ? new InvalidInput(`step '${name}': ${error.message}`, { code: "not_configurable", cause: error })
+      : error;
+  });
+  const secrets = { ...read, ...Object.fromEntries(given.filter(([prop]) => isSecret(prop))) };
+  const additionalProps = boundProps(build.definition, definition.props);
+  return {
+    id,
+    name,
+    bundle: build.bundle,
+    needsNode: build.needsNode,
+    props: runtimeProps(definition, plain),
+    secrets: Object.keys(secrets).length === 0 ? null : await ports.secrets.sealForPool(pool, JSON.stringify(secrets)),
+    ...(additionalProps.length === 0 ? {} : { additionalProps }),
+    continueOnError,
+    retries,
+    timeoutMs,
+  };
+}
