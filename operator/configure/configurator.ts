@@ -2,6 +2,8 @@ import { componentKind, type ComponentResource } from "../../crds/component.ts";
 import { runningSpec, sourceKind, type SourceSpec } from "../../crds/source.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { configureLimits, type ConfigureCall, type ConfiguredOptions, type ConfiguredProps } from "../../domain/component/configure.ts";
+import type { Build, ComponentDefinition, PropDefinition } from "../../domain/component/definition.ts";
+import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded } from "../../domain/errors.ts";
 import { knownProps } from "../../domain/workflow/step-props.ts";
 import { boundProps } from "../configured/additional-props.ts";
 import { buildOf } from "./build-of.ts";

@@ -115,6 +115,14 @@ describe("POST /workflows", () => {
     [{ name: "n", steps: [step("a", { props: { token: "t", count: "many" } })] }, "step 'a': prop 'count'"],
     [{ name: "n", steps: [step("a", { props: { token: "t", town: "Graz" } })] }, "step 'a': prop 'town' is unknown"],
     [{ name: "n", steps: [step("a", { props: {} })] }, "step 'a': prop 'token' is missing"],
+    [
+      { name: "n", steps: [step("a", { props: { token: "t", city: "{{ steps.b.city }}" } }), step("b")] },
+      "step 'a', prop 'city': {{ steps.b.city }} reads steps.b, and no step of this name runs before it",
+    ],
+    [
+      { name: "n", steps: [step("a", { props: { token: "t", city: "{{ steps. }}" } })] },
+      "step 'a', prop 'city': {{ steps. }} is no JavaScript",
+    ],
     [{ name: "n", triggers: [{}] }, "triggers.0: type is missing"],
     [{ name: "n", triggers: [{ type: "timer" }] }, "triggers.0: cron and interval_seconds are both missing"],
     [
