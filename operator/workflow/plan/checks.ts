@@ -2,6 +2,7 @@ import { parseTimer } from "../../../domain/schedule/schedule.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { maxPropBytes } from "../../../domain/component/prop-types.ts";
 import { expressionProblems, findExpressions } from "../../../domain/workflow/expressions.ts";
+import { whyNotAction } from "../../../domain/workflow/step-action.ts";
 import { currentBuild } from "../../configured/component.ts";
 import {
   additionalPropsAreKnown,
@@ -85,12 +86,12 @@ function fieldOf({ step }: ObservedStep, { reason }: Blocked): string {
 }
 
 function componentIsAction({ component, componentName }: ObservedStep): Blocked | undefined {
-  const type = currentBuild(component)?.definition.type;
-  if (type === undefined || type === "action") return undefined;
+  const definition = currentBuild(component)?.definition;
+  if (definition === undefined || whyNotAction(definition) === undefined) return undefined;
   return {
     reason: "ComponentIsNoAction",
     transient: false,
-    message: `component ${componentName} is a ${type}: a step runs an action, whose definition has \`type: "action"\``,
+    message: `component ${componentName} is a source: a step runs an action, whose definition has \`type: "action"\``,
   };
 }
 
