@@ -52,6 +52,7 @@ suite(`the chart${missing}`, () => {
 
   it.each([
     [["--set", "nats.enabled=false"], "nats.url is needed"],
+    [["--set", "mail.smtpUrlSecret=smtp"], "mail.from is required with mail.smtpUrlSecret"],
     [["--set", "postgres.enabled=false"], "is needed when postgres.enabled is false"],
     [["--set", "nats.replicas=2"], "/nats/replicas"],
     [["--set", "api.replica=2"], "additional properties 'replica' not allowed"],

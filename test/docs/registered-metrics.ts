@@ -4,6 +4,7 @@ import { createHttpMetrics } from "../../api/http/telemetry/metrics.ts";
 import { createOperatorMetrics } from "../../platform/telemetry/controller-metrics.ts";
 import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
+import { createMailMetrics } from "../../platform/telemetry/mail-metrics.ts";
 import { createMirrorMetrics } from "../../platform/telemetry/mirror-metrics.ts";
 import { measuredBacklogs } from "../../platform/telemetry/pool-metrics.ts";
 import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
@@ -44,6 +45,7 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
     async () => backlog,
     async () => [],
   );
+  createMailMetrics(registry);
   const types = new Map((await registry.getMetricsAsJSON()).map(({ name, type }) => [name, String(type)]));
   return registry.getMetricsAsArray().map((each) => {
     const { name, labelNames } = metric.parse(each);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { childEnvironment } from "../../platform/process/child-role.ts";
 import { describeConfiguration, parseConfiguration, roleNames } from "../../platform/process/settings/configuration.ts";
 
 describe("parseConfiguration", () => {
@@ -68,6 +69,12 @@ describe("parseConfiguration", () => {
     [{ HEADWATER_PUBLIC_URL: "ftp://x" }, "must be an http or https address"],
     [{ HEADWATER_DELIVERY_RETRY: "5" }, "must be waits such as 5s"],
     [{ HEADWATER_DELIVERY_PROXY: "proxy:3128" }, "HEADWATER_DELIVERY_PROXY is invalid: must be an http or https address"],
+    [
+      { HEADWATER_SMTP_URL: "http://x", HEADWATER_MAIL_FROM: "a@b.c" },
+      "HEADWATER_SMTP_URL is invalid: must be smtp://user:password@host:port",
+    ],
+    [{ HEADWATER_SMTP_URL: "smtp://mail" }, "HEADWATER_MAIL_FROM is missing"],
+    [{ HEADWATER_MAIL_FROM: "a@b.c, d@e.f" }, "HEADWATER_MAIL_FROM 'a@b.c, d@e.f' is invalid: must be an address"],
     [{ HEADWATER_WEBHOOK_DISABLE_AFTER: "5" }, "must be a wait such as 12h or 5d, or never"],
     [{ HEADWATER_LISTN: "x" }, "HEADWATER_LISTN is not a setting: did you mean HEADWATER_LISTEN?"],
     [{ HEADWATER_COMPLETELY_DIFFERENT_NAME: "x" }, "--help lists all settings"],
@@ -89,6 +96,27 @@ describe("parseConfiguration", () => {
     expect(message.split("\n")).toHaveLength(2);
     expect(message).toContain("DATABASE_URL is invalid");
     expect(message).not.toContain("short-secret");
+  });
+
+  it("parses the SMTP server and the sender; without a server, nothing is mailed", () => {
+    const given = { HEADWATER_SMTP_URL: "smtp://ada:p%40ss@mail:2525", HEADWATER_MAIL_FROM: "Headwater <a@b.c>" };
+    expect(parseConfiguration(given).smtp).toEqual({
+      server: { host: "mail", port: 2525, secure: false, login: { user: "ada", password: "p@ss" } },
+      from: { name: "Headwater", address: "a@b.c" },
+    });
+    expect(parseConfiguration({ HEADWATER_MAIL_FROM: "a@b.c" }).smtp).toBeUndefined();
+  });
+
+  it("does not repeat the password of an invalid SMTP URL", () => {
+    const env = { HEADWATER_SMTP_URL: "smtp://ada:short-secret@mail/path", HEADWATER_MAIL_FROM: "a@b.c" };
+    expect(messageOf(() => parseConfiguration(env))).not.toContain("short-secret");
+  });
+
+  it("passes the URLs of the SMTP server and the object store, with their passwords, to no child process: children run user code", () => {
+    const env = { HEADWATER_SMTP_URL: "smtp://ada:short-secret@mail", HEADWATER_S3_URL: "https://key:short-secret@s3/bucket" };
+    const nats = { servers: "127.0.0.1:4222" };
+    for (const role of ["runner", "builder", "ingress"] as const)
+      expect(JSON.stringify(childEnvironment({ role, nats, env }))).not.toContain("short-secret");
   });
 
   it("ignores the variables by which Kubernetes announces Services named headwater", () => {

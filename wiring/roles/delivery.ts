@@ -22,6 +22,7 @@ import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { openNats } from "../connections.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 import { openDatabaseAtOnce } from "../database.ts";
+import { openMails } from "./delivery-mails.ts";
 import { deliveryPorts, dueConsumer, type DeliveryParts } from "./delivery-ports.ts";
 
 const attemptTimeoutMs = 15_000;
@@ -51,10 +52,11 @@ export async function start(context: RoleContext): Promise<StartedRole> {
 }
 
 async function openParts(
-  { configuration, logger, traces }: RoleContext,
+  context: RoleContext,
   { connection, database }: { readonly connection: Connection; readonly database: Database },
   opened: AsyncDisposableStack,
 ): Promise<DeliveryParts> {
+  const { configuration, logger, traces } = context;
   const poster = createWebhookClient({
     egress: createEgress({ allow: configuration.egressAllow }),
     timeoutMs: attemptTimeoutMs,
@@ -66,10 +68,11 @@ async function openParts(
   const history = createDeliveryHistory(database, {
     ...(await recordedRuns(connection)),
     kept: { events: configuration.keepEvents, logs: configuration.keepLogs },
+    mailsErrors: configuration.smtp !== undefined,
   });
   const secrets = await createSecrets(configuration.keysDirectory);
-  const objects = openObjects(configuration, opened);
-  return { connection, history, poster, ...objects, admission: admission.gate, secrets, log: logger, traces };
+  const sends = { ...openMails(context, database, opened), ...openObjects(configuration, opened) };
+  return { connection, history, poster, ...sends, admission: admission.gate, secrets, log: logger, traces };
 }
 
 /** The store of `$.send.s3`. The operator of the installation has chosen it, so it may have a private address. */

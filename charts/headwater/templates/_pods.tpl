@@ -44,6 +44,11 @@ readOnlyRootFilesystem: true
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: { name: headwater-{{ $role }}, key: DATABASE_URL } }
 {{- end }}
+{{- if and (eq $role "delivery") $root.Values.mail.smtpUrlSecret }}
+- name: HEADWATER_SMTP_URL
+  valueFrom: { secretKeyRef: { name: {{ $root.Values.mail.smtpUrlSecret }}, key: smtpUrl } }
+- { name: HEADWATER_MAIL_FROM, value: {{ required "mail.from is required with mail.smtpUrlSecret: the sender of all mails" $root.Values.mail.from | quote }} }
+{{- end }}
 {{- range $name, $value := $root.Values.settings.environment }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}

@@ -57,6 +57,11 @@ const configurationSchema = environment.transform((env) => ({
   s3: env.HEADWATER_S3_URL,
   /** Undefined: never. */
   webhookDisableAfterMs: env.HEADWATER_WEBHOOK_DISABLE_AFTER,
+  /** Undefined: no mails. */
+  smtp:
+    env.HEADWATER_SMTP_URL === undefined || env.HEADWATER_MAIL_FROM === undefined
+      ? undefined
+      : { server: env.HEADWATER_SMTP_URL, from: env.HEADWATER_MAIL_FROM },
   stopTimeoutMs: env.HEADWATER_STOP_TIMEOUT * 1_000,
   owner: {
     id: env.HEADWATER_OWNER_ID,
@@ -78,6 +83,8 @@ export type Configuration = Readonly<z.output<typeof configurationSchema>>;
 export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
   const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
   const mistakes = Object.keys(given).filter(isUnknown).map(unknownSetting);
+  if (given["HEADWATER_SMTP_URL"] !== undefined && given["HEADWATER_MAIL_FROM"] === undefined)
+    mistakes.push("HEADWATER_MAIL_FROM is missing: HEADWATER_SMTP_URL is set, and mails need a sender such as headwater@example.com");
   const parsed = configurationSchema.safeParse(given);
   if (!parsed.success) mistakes.push(...parsed.error.issues.map((issue) => invalidSetting(issue, given)));
   if (!parsed.success || mistakes.length > 0) throw new InvalidInput(mistakes.join("\n"), { code: "invalid_configuration" });

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { TrustedProxies } from "../../../domain/client-address.ts";
 import { isId } from "../../../domain/ids.ts";
 import { parseS3Url, type S3Address } from "../../http/s3-address.ts";
+import { parseSender, parseSmtpUrl, type Sender, type SmtpAddress } from "../../mail/smtp-address.ts";
 
 /** Help text of a setting. `secret` keeps its value out of error messages. */
 export interface SettingNotes {
@@ -94,6 +95,25 @@ export const postgresAddress: z.ZodType<string, string> = z
     (text) => URL.canParse(text) && /^postgres(ql)?:$/.test(new URL(text).protocol),
     "must be postgres://user:password@host:port/name; characters such as @ and / in a password are written %40 and %2F",
   );
+
+export const smtpAddress: z.ZodType<SmtpAddress, string> = parsedBy(
+  parseSmtpUrl,
+  "must be smtp://user:password@host:port or smtps://…, with both or neither of user and password; characters such as @ and / in a password are written %40 and %2F",
+);
+
+export const mailSender: z.ZodType<Sender, string> = parsedBy(
+  parseSender,
+  "must be an address such as headwater@example.com, or Headwater <headwater@example.com>",
+);
+
+function parsedBy<T>(parse: (text: string) => T | undefined, message: string): z.ZodType<T, string> {
+  return z.string().transform((text, context) => {
+    const parsed = parse(text);
+    if (parsed !== undefined) return parsed;
+    context.addIssue(message);
+    return z.NEVER;
+  });
+}
 
 function isNatsAddress(text: string): boolean {
   const address = text.includes("://") ? text.trim() : `nats://${text.trim()}`;

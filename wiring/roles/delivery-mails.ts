@@ -1,0 +1,24 @@
+import { startErrorMails } from "../../delivery/mail/error-mails.ts";
+import { createOwnerMailer } from "../../delivery/mail/owner-mailer.ts";
+import { createSmtpMailer } from "../../platform/mail/smtp.ts";
+import type { Database } from "../../platform/postgres/connection.ts";
+import { addressOf, createErrorMails } from "../../platform/postgres/mail/error-mails.ts";
+import { createMailMetrics } from "../../platform/telemetry/mail-metrics.ts";
+import { processMetrics } from "../../platform/telemetry/metrics.ts";
+import { disposeWith, type RoleContext } from "../context.ts";
+import type { DeliveryParts } from "./delivery-ports.ts";
+
+/** Starts to send mails about errors. Nothing without an SMTP server. @returns the sender of `$.send.email` */
+export function openMails(
+  { configuration, logger }: RoleContext,
+  database: Database,
+  opened: AsyncDisposableStack,
+): Pick<DeliveryParts, "mails"> {
+  const { smtp, publicUrl } = configuration;
+  const metrics = createMailMetrics(processMetrics());
+  if (smtp === undefined) return {};
+  const mailer = createSmtpMailer(smtp);
+  const ports = { errorMails: createErrorMails(database), mailer, log: logger, metrics, random: Math.random };
+  disposeWith(opened, startErrorMails(ports, { publicUrl }));
+  return { mails: createOwnerMailer({ mailer, addressOf: (owner) => addressOf(database, owner), metrics }) };
+}
