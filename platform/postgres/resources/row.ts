@@ -1,5 +1,7 @@
 import { sql, type RawBuilder, type Selectable } from "kysely";
-import { apiVersion, type Resource } from "../../../crds/resource.ts";
+import { apiVersion, type Kind, type Resource } from "../../../crds/resource.ts";
+import { issuesOf, sayIssues } from "../../../crds/validate.ts";
+import { workflowKind } from "../../../crds/workflow.ts";
 import type { ResourceTable } from "../tables.ts";
 
 /** The columns of a resource, in the order in which all statements return them. */
@@ -50,7 +52,19 @@ export function resourceFrom<S, T>(row: ResourceRow): Resource<S, T> {
       annotations: row.annotations,
       ...(row.owner_references === null ? {} : { ownerReferences: row.owner_references }),
     },
-    spec: row.spec as S,
+    ...specFrom<S>(row),
     status: row.status as T,
   };
+}
+
+/** Kinds whose specs have got fields with defaults since a release: stored specs may lack them. */
+const grownKinds: ReadonlyMap<string, Kind> = new Map([[workflowKind.kind, workflowKind]]);
+
+function specFrom<S>({ kind: name, spec }: ResourceRow): Pick<Resource<S>, "spec" | "invalid"> {
+  const kind = grownKinds.get(name);
+  if (kind === undefined) return { spec: spec as S };
+  const parsed = kind.spec.safeParse(spec);
+  if (parsed.success) return { spec: parsed.data as S };
+  // The spec violates the kind's type, which `invalid` reports.
+  return { spec: spec as S, invalid: sayIssues(issuesOf("spec", parsed.error)) };
 }

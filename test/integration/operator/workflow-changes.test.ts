@@ -1,0 +1,174 @@
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { accountKind } from "../../../crds/account.ts";
+import { componentKind } from "../../../crds/component.ts";
+import { labels } from "../../../crds/resource.ts";
+import { sourceKind } from "../../../crds/source.ts";
+import type { WorkflowResource } from "../../../crds/workflow.ts";
+import { namespaceOfOwner, newId, resourceNameOf } from "../../../domain/ids.ts";
+import { hasMoved } from "../../../domain/source/deployment.ts";
+import { deploymentKey } from "../../../domain/subjects.ts";
+import { stepId } from "../../../domain/workflow/step-id.ts";
+import { keyOf } from "../../../operator/controller/informer.ts";
+import type { OperatorPorts } from "../../../operator/ports.ts";
+import { startOperator } from "../../../operator/start.ts";
+import { workflowReconciler } from "../../../operator/workflow/reconciler.ts";
+import { createPoolSecrets, ensurePoolKeys } from "../../../platform/secrets/secrets.ts";
+import { until } from "../jetstream/support.ts";
+import { lookupNow, namespace, workflowsIn } from "./workflow-support.ts";
+import { withOperatorWorld } from "./world.ts";
+
+const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
+const world = withOperatorWorld();
+const flows = workflowsIn(world);
+let operator: { stop(): Promise<void> };
+
+beforeAll(async () => {
+  operator = await startOperator(config, world.ports);
+});
+afterAll(() => operator.stop());
+
+const action = (text = "a"): string => `export default { type: "action", run() { return "${text}"; } }`;
+const idOf = ({ status }: WorkflowResource): string => status.id ?? "";
+const sealed = async (text: string) => ({ sealed: await world.ports.secrets.seal(text) });
+
+async function opened(workflow: WorkflowResource, pool = "default"): Promise<readonly unknown[]> {
+  const secrets = await createPoolSecrets(await ensurePoolKeys(world.keysDirectory, pool));
+  const { steps = [] } = (await flows.deployed(workflow, pool)) ?? {};
+  return Promise.all(steps.map(async (step) => (step.secrets === null ? null : JSON.parse(await secrets.open(step.secrets)))));
+}
+
+const createAccount = async (key: string) => {
+  const id = newId("account", randomBytes);
+  const spec = accountKind.spec.parse({ app: "shop", credentials: { api_key: await sealed(key) } });
+  return world.ports.store.create(accountKind, { namespace, name: resourceNameOf(id), labels: { [labels.id]: id }, spec });
+};
+
+describe("secrets of a step", () => {
+  it("are sealed for the pool, and a changed account rewrites the current entry under the same id", async () => {
+    const account = await createAccount("key-1");
+    const id = account.metadata.labels[labels.id] ?? "";
+    const steps = [
+      {
+        name: "a",
+        code: `${action()} // secret account`,
+        props: { shop: { authProvisionId: id } },
+        secrets: { token: await sealed("t1") },
+      },
+      { name: "b", code: action() },
+    ];
+    const workflow = await flows.untilReason(await flows.create({ steps }), "Deployed");
+    const before = await flows.deployed(workflow);
+    expect(await opened(workflow)).toEqual([{ token: "t1", shop: { authProvisionId: id, $auth: { api_key: "key-1" } } }, null]);
+    expect(JSON.stringify(before?.steps.map(({ props }) => props))).not.toContain("t1");
+    const { metadata } = account;
+    const current = await world.ports.store.get(accountKind, namespace, metadata.name);
+    await world.ports.store.update(accountKind, { ...current, spec: { ...current.spec, credentials: { api_key: await sealed("key-2") } } });
+    await until(async () => JSON.stringify(await opened(workflow)).includes("key-2"), "the entry has the new credential");
+    expect((await flows.deployed(workflow))?.id).toBe(before?.id);
+    expect((await flows.get(workflow.metadata.name)).status.deployment).toBe(before?.id);
+  });
+
+  it("of a deleted account are no longer used by the version that keeps running", async () => {
+    const account = await createAccount("key-1");
+    const id = account.metadata.labels[labels.id] ?? "";
+    const steps = [{ name: "a", code: `${action()} // account`, props: { shop: { authProvisionId: id } } }];
+    const workflow = await flows.untilReason(await flows.create({ steps }), "Deployed");
+    expect(JSON.stringify(await opened(workflow))).toContain("key-1");
+    await world.ports.store.delete(accountKind, namespace, account.metadata.name);
+    await flows.untilReason(workflow, "AccountNotFound");
+    expect(await opened(workflow)).toEqual([null]);
+  });
+});
+
+describe("a step", () => {
+  const createComponent = (code: string, key?: string) =>
+    world.ports.store.create(componentKind, {
+      namespace,
+      name: `component-${randomBytes(4).toString("hex")}`,
+      spec: { code, ...(key === undefined ? {} : { key }) },
+    });
+
+  it("follows the code of its shared component, and keeps running when that is deleted", async () => {
+    const component = await createComponent(action("1"));
+    const { name } = component.metadata;
+    const workflow = await flows.untilReason(await flows.create({ steps: [{ name: "a", componentRef: { name } }] }), "Deployed");
+    const before = await flows.deployed(workflow);
+    const current = await world.ports.store.get(componentKind, namespace, name);
+    await world.ports.store.update(componentKind, { ...current, spec: { code: action("2") } });
+    await until(async () => (await flows.deployed(workflow))?.id !== before?.id, "the new code is deployed");
+    const after = await flows.deployed(workflow);
+    expect(after?.steps[0]?.bundle).not.toBe(before?.steps[0]?.bundle);
+    await flows.untilReason(workflow, "Deployed");
+    await world.ports.store.delete(componentKind, namespace, name);
+    const blocked = await flows.untilReason(workflow, "ComponentNotFound");
+    expect(blocked.status).toMatchObject({ deployment: after?.id, active: true });
+    expect(await flows.deployed(workflow)).toEqual(after);
+  });
+
+  it("runs the namespace's component with its key, and its own component goes when another is named", async () => {
+    const key = `key-${randomBytes(4).toString("hex")}`;
+    const component = await createComponent(`${action("keyed")} // key: "${key}"`);
+    const given = { steps: [{ name: "a", componentKey: key }] };
+    const workflow = await flows.untilReason(await flows.create(given), "Deployed");
+    expect(workflow.status.steps).toMatchObject([{ component: component.metadata.name }]);
+    await flows.change(workflow, { steps: [{ name: "a", code: action("own") }] as never });
+    await flows.untilReason(workflow, "Deployed");
+    expect(await flows.components(workflow)).toHaveLength(1);
+    await flows.change(workflow, { steps: [{ name: "a", componentRef: { name: component.metadata.name } }] as never });
+    await flows.untilReason(workflow, "Deployed");
+    expect(await flows.components(workflow)).toEqual([]);
+  });
+
+  it("that is renamed has another id and component; the former version keeps the former id", async () => {
+    const workflow = await flows.untilReason(await flows.create({ steps: [{ name: "before", code: action() }] }), "Deployed");
+    const before = await flows.deployed(workflow);
+    await flows.change(workflow, { steps: [{ name: "after", code: action() }] as never });
+    const changed = await flows.untilReason(workflow, "Deployed");
+    expect(changed.status.steps).toMatchObject([{ name: "after", id: stepId(idOf(workflow), "after") }]);
+    expect(await flows.components(workflow)).toEqual([`${workflow.metadata.name}-after-code`]);
+    expect((await flows.version(workflow, before?.id ?? ""))?.steps).toMatchObject([{ id: stepId(idOf(workflow), "before") }]);
+  });
+});
+
+it("refuses the source of another tenant like one that does not exist", async () => {
+  const other = "u_other0000001";
+  const id = newId("source", randomBytes);
+  const theirs = namespaceOfOwner(other);
+  await world.ports.owners.ensure(other);
+  await world.ports.store.create(sourceKind, {
+    namespace: theirs,
+    name: resourceNameOf(id),
+    labels: { [labels.id]: id },
+    spec: sourceKind.spec.parse({ code: "export default {}" }),
+  });
+  await until(async () => (await world.ports.store.get(sourceKind, theirs, resourceNameOf(id))).status.id === id, "it has its id");
+  const workflow = await flows.untilReason(await flows.create({ triggers: [{ source: id }] }), "SourceNotFound");
+  expect(await flows.subscriptions(workflow)).toEqual([]);
+  expect(workflow.status.conditions?.[0]?.message).toBe(
+    `triggers[0]: source ${id} is not found: it does not exist, or belongs neither to the owner of this namespace nor to one of their organizations`,
+  );
+});
+
+it("moves all versions to another pool with their secrets, and leaves a redirect", async () => {
+  const steps = [{ name: "a", code: `${action()} // secret`, secrets: { token: await sealed("t1") } }];
+  const triggers = [{ timer: { intervalSeconds: 60 } }];
+  const created = await flows.untilReason(await flows.create({ triggers, steps }), "Deployed");
+  const first = await flows.deployed(created);
+  await flows.change(created, { name: "Renamed" });
+  const workflow = await flows.untilReason(created, "Deployed");
+  const second = await flows.deployed(workflow);
+  await operator.stop(); // It would move the workflow back.
+  const moving: OperatorPorts = { ...world.ports, pools: { poolOf: () => "fast" } };
+  await workflowReconciler(config, moving, await lookupNow(world))(keyOf(workflow), new AbortController().signal);
+  expect(await flows.deployed(workflow, "fast")).toMatchObject({ id: second?.id, pool: "fast" });
+  expect(await opened(workflow, "fast")).toEqual([{ token: "t1" }]);
+  for (const { id = "" } of [first, second].map((entry) => entry ?? { id: "" })) {
+    expect(await flows.version(workflow, id, "fast")).toMatchObject({ id, pool: "fast" });
+    expect(await flows.version(workflow, id)).toBeUndefined();
+  }
+  const left = await world.ports.workflowDeployments.get(deploymentKey("default", idOf(workflow)));
+  expect(left !== undefined && hasMoved(left) ? left.movedTo : undefined).toBe("fast");
+  expect(await flows.endpoint(workflow)).toMatchObject({ pool: "fast", active: true });
+  operator = await startOperator(config, world.ports);
+});
