@@ -1,5 +1,6 @@
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { withParsedBody } from "../../domain/invocation/http-body.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import type { RunError } from "../../domain/invocation/invocation.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
@@ -112,7 +113,7 @@ async function openRun(received: ReceivedInvocation, current: WorkflowDeployment
 
 /** Undefined: the invocation does nothing. */
 function begin({ received, history, current }: Run, { clock }: RunnerPorts): Begun | undefined {
-  const { invocation, storedAt } = received;
+  const { invocation } = received;
   const { last } = history;
   if (last === undefined) {
     if (invocation.trigger === "resume" || !current.active) return undefined;
@@ -124,7 +125,8 @@ function begin({ received, history, current }: Run, { clock }: RunnerPorts): Beg
   if (resume === undefined || state.suspension?.number !== resume.suspension) return { state };
   if (resume.action === "cancel") return { state, canceled: "its cancel URL was requested" };
   if (resume.action === "wake" && state.suspension.kind === "suspend") return { state, canceled: "nothing resumed it in time" };
-  return { state: resumed(state, invocation.event === undefined ? null : JSON.stringify(receivedEvent(invocation, storedAt))) };
+  // The guest parses only the body of the trigger's event.
+  return { state: resumed(state, invocation.event === undefined ? null : JSON.stringify(withParsedBody(invocation.event))) };
 }
 
 export function firstState({ invocation, storedAt }: ReceivedInvocation, { id }: WorkflowDeployment, now: number): WorkflowRunState {
