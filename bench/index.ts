@@ -9,6 +9,7 @@ const names = [
   "accepted",
   "committed",
   "whole-path",
+  "workflows",
   "deploy",
   "build",
   "cold-start",
