@@ -33,6 +33,15 @@ describe("run of an action", () => {
     expect(returned(await runBody(fixture, `return steps.trigger.event.body;`, { steps: { trigger: { event } } }))).toEqual({ a: 1 });
   });
 
+  it("completes the body of the request that resumed its run", async () => {
+    const request = { method: "POST", path: "/", url: "u", query: {}, headers: { "content-type": "application/json" }, bodyRaw: `{"a":1}` };
+    const execution = await runBody(fixture, `return [steps.ask.$resume_data.body, $.context.run.callback_request.body];`, {
+      steps: { ask: { $resume_data: request } },
+      context: { run: { callback_request: request } },
+    });
+    expect(returned(execution)).toEqual([{ a: 1 }, { a: 1 }]);
+  });
+
   it("returns a value that is 'referenced as `steps.<step>.$return_value`', of up to 4 MiB", async () => {
     expect(returned(await runBody(fixture, `return { a: [1, null] };`))).toEqual({ a: [1, null] });
     expect(returned(await runBody(fixture, ``))).toBeUndefined();

@@ -1,4 +1,5 @@
 import { type Fields, isObject } from "../component/component.ts";
+import { completeEvent } from "../component/http-event.ts";
 import { alreadyResponded, postResponse, toStatus } from "../component/http-interface.ts";
 import { post } from "../runtime/bridge.ts";
 import { ruleError, ruleTypeError } from "../runtime/errors.ts";
@@ -39,10 +40,16 @@ export function actionHelper(inputs: ActionInputs): ActionHelper {
     respond: responder(isRunning),
     flow: flowHelper(inputs, isRunning),
     send: sendHelper(isRunning),
-    context: parse(inputs.context) as Fields,
+    context: contextOf(inputs),
   };
   // Not enumerable: a copy of `$` must not open the files.
   return defineProperty(helper, "files", { get: () => (files ??= openFileStore()), configurable: true }) as ActionHelper;
+}
+
+function contextOf(inputs: ActionInputs): Fields {
+  const context = parse(inputs.context) as Fields;
+  if (isObject(context["run"])) completeEvent(context["run"]["callback_request"]);
+  return context;
 }
 
 function exporter(isRunning: IsRunning): ActionHelper["export"] {
