@@ -4,12 +4,26 @@ import { optionalParameter, pages, parsePage, text } from "../http/request/param
 import { checkTimes } from "../http/request/ranges.ts";
 import { accepted, ok, okPage } from "../http/response/replies.ts";
 import { inProgress, one, page } from "../http/response/schemas.ts";
+import type { Call } from "../http/request/call.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import { workflowKind } from "../../crds/workflow.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import { attemptOutcomes, type QueueHead, type StoredAttempt } from "../webhooks/ports.ts";
+import { isId } from "../../domain/ids.ts";
+import type { PageRequest } from "../../domain/page.ts";
+import { attemptOutcomes, type AttemptFilter, type QueueHead, type StoredAttempt } from "../webhooks/ports.ts";
 import { webhookIdOf, webhookOf } from "../webhooks/webhook.ts";
 import { redriveDeadLetters, retryDelivery } from "./redeliver.ts";
-import { attemptResponse, backlogResponse, deadLetterResponse } from "./response.ts";
-import { attemptSchema, backlogSchema, deadLetterSchema, purgedSchema, redrivenSchema, retriedSchema } from "./schemas.ts";
+import { attemptResponse, backlogResponse, deadLetterResponse, failedSendResponse, sendAttemptResponse } from "./response.ts";
+import {
+  attemptSchema,
+  backlogSchema,
+  deadLetterSchema,
+  failedSendSchema,
+  purgedSchema,
+  redrivenSchema,
+  retriedSchema,
+  sendAttemptSchema,
+} from "./schemas.ts";
 
 const timeMessage = "it must be a time in epoch milliseconds";
 const epochMs = z.coerce.number(timeMessage).int(timeMessage).min(0, timeMessage);
@@ -17,7 +31,6 @@ const attemptFilter = z.object({
   outcome: optionalParameter(z.enum(attemptOutcomes, `it must be one of ${attemptOutcomes.join(", ")}`)).describe(
     "Only attempts with this outcome.",
   ),
-  event_id: optionalParameter(text).describe("Id of an event, `<epoch milliseconds>-<sequence>`."),
   since: optionalParameter(epochMs).describe("Start of the time range, epoch milliseconds."),
   until: optionalParameter(epochMs).describe("End of the time range, epoch milliseconds."),
 });
@@ -33,7 +46,7 @@ const redrive = z.object({
     .describe("Ids of deliveries; by default all dead letters."),
 });
 
-/** Attempts, backlog and dead letters of a webhook, and their redelivery. */
+/** Attempts, backlog and dead letters of a webhook, and their redelivery; the same of what `$.send` of a workflow asked for. */
 export const deliveryOperations = [
   operation({
     route: "GET /webhooks/:id/backlog",
@@ -51,20 +64,15 @@ export const deliveryOperations = [
     route: "GET /webhooks/:id/deliveries",
     id: "listAttempts",
     summary: "List attempts at deliveries to a webhook",
-    query: attemptFilter.extend(pages.shape),
+    query: attemptFilter.extend({
+      event_id: optionalParameter(text).describe("Id of an event, `<epoch milliseconds>-<sequence>`."),
+      ...pages.shape,
+    }),
     responses: page(attemptSchema),
     handle: async (call, context) => {
-      const { outcome, event_id: event, since: sinceMs, until: untilMs } = call.query();
-      checkTimes(sinceMs, untilMs);
-      const request = parsePage(call.parameters);
-      const found = await context.ports.deliveries.pageAttempts(await webhookIdOf(call, context), {
-        ...request,
-        ...(outcome === undefined ? {} : { outcome }),
-        ...(event === undefined ? {} : { event }),
-        ...(sinceMs === undefined ? {} : { sinceMs }),
-        ...(untilMs === undefined ? {} : { untilMs }),
-      });
-      return okPage(found, attemptResponse);
+      const { event_id: event, ...filter } = call.query();
+      const page = { ...attemptsPage(call.parameters, filter), ...(event === undefined ? {} : { event }) };
+      return okPage(await context.ports.deliveries.pageAttempts(await webhookIdOf(call, context), page), attemptResponse);
     },
   }),
   operation({
@@ -101,19 +109,61 @@ export const deliveryOperations = [
     },
   }),
   operation({
+    route: "GET /workflows/:workflow_id/deliveries",
+    id: "listSendAttempts",
+    summary: "List attempts of what `$.send` of a workflow asked for",
+    description: "The last 500 attempts of `$.send.http`, `$.send.email` and `$.send.s3`, newest first.",
+    query: attemptFilter.extend({ run_id: optionalParameter(text).describe("Id of a run, `r_…`."), ...pages.shape }),
+    responses: page(sendAttemptSchema),
+    handle: async (call, context) => {
+      const { run_id: event, ...filter } = call.query();
+      const page = { ...attemptsPage(call.parameters, filter), ...(event === undefined ? {} : { event }) };
+      return okPage(await context.ports.deliveries.pageAttempts(await workflowIdOf(call, context), page), sendAttemptResponse);
+    },
+  }),
+  operation({
+    route: "GET /workflows/:workflow_id/dead_letters",
+    id: "listFailedSends",
+    summary: "List what `$.send` of a workflow asked for and whose last attempt failed",
+    query: pages,
+    responses: page(failedSendSchema),
+    handle: async (call, context) => {
+      const request = parsePage(call.parameters);
+      return okPage(await context.ports.deliveries.pageDeadLetters(await workflowIdOf(call, context), request), failedSendResponse);
+    },
+  }),
+  operation({
     route: "POST /deliveries/:id/retry",
     id: "retryDelivery",
     summary: "Attempt a delivery again now",
-    description: "A dead letter, or a delivery that waits for its next attempt.",
+    description: "A dead letter, or a delivery that waits for its next attempt; of a webhook, or what `$.send` of a workflow asked for.",
     responses: inProgress(retriedSchema),
     errors: [409],
     handle: async (call, context) => {
       const delivery = pathOf(call, "id");
-      const webhook = await retryDelivery(delivery, call.user, context);
-      return accepted({ delivery_id: delivery, webhook_id: webhook, status: "queued" });
+      const retried = await retryDelivery(delivery, call.user, context);
+      const of = isId("workflow", retried) ? { workflow_id: retried } : { webhook_id: retried };
+      return accepted({ delivery_id: delivery, ...of, status: "queued" as const });
     },
   }),
 ];
+
+/** The public id of the workflow in the path, if the caller may see it. @throws NotFound */
+const workflowIdOf = async (call: Call, { access }: ApiContext): Promise<string> =>
+  publicIdOf(await access.getListed(workflowKind, "workflow", pathOf(call, "workflow_id"), call.user));
+
+function attemptsPage(
+  parameters: Parameters<typeof parsePage>[0],
+  { outcome, since: sinceMs, until: untilMs }: Omit<z.output<typeof attemptFilter>, "event_id">,
+): PageRequest & AttemptFilter {
+  checkTimes(sinceMs, untilMs);
+  return {
+    ...parsePage(parameters),
+    ...(outcome === undefined ? {} : { outcome }),
+    ...(sinceMs === undefined ? {} : { sinceMs }),
+    ...(untilMs === undefined ? {} : { untilMs }),
+  };
+}
 
 /** The last attempt that is still stored. */
 async function lastAttemptOf(head: QueueHead | undefined, webhook: string, { ports }: ApiContext): Promise<StoredAttempt | undefined> {

@@ -1,5 +1,7 @@
 import { webhookKind } from "../../crds/webhook.ts";
+import { workflowKind } from "../../crds/workflow.ts";
 import { Conflict } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
 import type { User } from "../ports.ts";
 import { notFound } from "../resources/not-found.ts";
 import { publicIdOf } from "../resources/identity.ts";
@@ -28,18 +30,20 @@ export async function redriveDeadLetters(
   return dead.length;
 }
 
-/** @returns the webhook's id @throws NotFound, also for deliveries of other owners; Conflict if it is neither dead nor waiting for a retry */
+/** @returns the id of the webhook, or of the workflow of a send @throws NotFound, also for deliveries of other owners; Conflict if it is neither dead nor waiting for a retry */
 export async function retryDelivery(delivery: string, user: User, { access, ports }: ApiContext): Promise<string> {
   const found = await ports.deliveries.findDelivery(delivery);
   if (found === undefined) throw notFound("delivery", delivery);
-  const webhook = await access.get(webhookKind, "webhook", found.webhook, user);
+  const isSend = isId("workflow", found.webhook);
+  const webhook = isSend ? undefined : await access.get(webhookKind, "webhook", found.webhook, user);
+  if (isSend) await access.get(workflowKind, "workflow", found.webhook, user);
   if (found.state === "delivered")
     throw new Conflict(`delivery ${delivery} has arrived, so it cannot be retried`, { code: "already_delivered" });
   if (found.state === "ended")
     throw new Conflict(`delivery ${delivery} is not a dead letter: it was deleted, was a test, or is being retried`, {
       code: "no_dead_letter",
     });
-  checkActive(webhook);
+  if (webhook !== undefined) checkActive(webhook);
   await ports.redeliveries.request({ webhook: found.webhook, deliveries: [delivery] });
   return found.webhook;
 }

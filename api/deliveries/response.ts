@@ -1,8 +1,9 @@
 import { isId } from "../../domain/ids.ts";
+import { isJson } from "../../domain/json.ts";
 import type { QueueHead, StoredAttempt, StoredDeadLetter, WebhookBacklog } from "../webhooks/ports.ts";
 import { attemptResult as resultOf } from "../webhooks/response.ts";
 import type { Answered } from "../http/response/answered.ts";
-import type { attemptSchema, backlogSchema, deadLetterSchema, lineHeadSchema } from "./schemas.ts";
+import type { attemptSchema, backlogSchema, deadLetterSchema, failedSendSchema, lineHeadSchema, sendAttemptSchema } from "./schemas.ts";
 
 /** One attempt at a delivery. A test has no source. */
 export function attemptResponse(stored: StoredAttempt): Answered<typeof attemptSchema> {
@@ -20,6 +21,29 @@ export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): 
     cause: reason,
     ...(isWhole ? { event: JSON.parse(payload) as unknown } : {}),
   };
+}
+
+/** One attempt of what `$.send` asked for. */
+export function sendAttemptResponse(stored: StoredAttempt): Answered<typeof sendAttemptSchema> {
+  const { attempt, outcome } = stored;
+  return { ...sendOf(stored), attempt, outcome, ...resultOf(stored) };
+}
+
+export function failedSendResponse(letter: StoredDeadLetter): Answered<typeof failedSendSchema> {
+  const { attempts, diedAt, reason, payload } = letter;
+  return {
+    ...sendOf(letter),
+    attempts,
+    died_at_ms: diedAt,
+    cause: reason,
+    argument: isJson(payload) ? (JSON.parse(payload) as unknown) : null,
+  };
+}
+
+/** Its event is the run, and its channel the kind. */
+function sendOf({ delivery, event, channel }: Pick<StoredAttempt, "delivery" | "event" | "channel">) {
+  const kind = channel === "$send.email" ? "email" : channel === "$send.s3" ? "s3" : "http";
+  return { delivery_id: delivery, run_id: event, kind } as const;
 }
 
 /** @param lastAttempt of the first delivery in the queue */

@@ -24,6 +24,26 @@ export const deadLetterSchema = z
   })
   .meta({ id: "DeadLetter", description: "A delivery whose last attempt failed." });
 
+const send = {
+  delivery_id: z.string(),
+  run_id: z.string(),
+  kind: z.enum(["http", "email", "s3"]),
+};
+
+export const sendAttemptSchema = z
+  .object({ ...send, attempt: z.int().describe("The first is 1."), outcome: z.enum(attemptOutcomes), ...result })
+  .meta({ id: "SendAttempt", description: "One attempt of what `$.send` asked for." });
+
+export const failedSendSchema = z
+  .object({
+    ...send,
+    attempts: z.int(),
+    died_at_ms: ms,
+    cause: z.string(),
+    argument: z.unknown().describe("The argument of `$.send`, of http with `***` in place of header values and the URL's path."),
+  })
+  .meta({ id: "FailedSend", description: "What `$.send` asked for, after the last attempt failed." });
+
 export const lineHeadSchema = z
   .object({
     ...subject,
@@ -54,5 +74,10 @@ export const redrivenSchema = z
 export const purgedSchema = z.object({ deleted: z.int() }).meta({ id: "Purged" });
 
 export const retriedSchema = z
-  .object({ delivery_id: z.string(), webhook_id: z.string(), status: z.literal("queued") })
+  .object({
+    delivery_id: z.string(),
+    webhook_id: z.string().optional(),
+    workflow_id: z.string().optional().describe("In place of a webhook, if `$.send` of the workflow asked for it."),
+    status: z.literal("queued"),
+  })
   .meta({ id: "Retried" });
