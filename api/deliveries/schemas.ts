@@ -32,7 +32,7 @@ const send = {
 
 export const sendAttemptSchema = z
   .object({ ...send, attempt: z.int().describe("The first is 1."), outcome: z.enum(attemptOutcomes), ...result })
-  .meta({ id: "SendAttempt", description: "One attempt of what `$.send` asked for." });
+  .meta({ id: "ListedSendAttempt", description: "One attempt of what `$.send` asked for." });
 
 export const failedSendSchema = z
   .object({
