@@ -42,8 +42,8 @@ export function failedSendResponse(letter: StoredDeadLetter): Answered<typeof fa
 
 /** Its event is the run, and its channel the kind. */
 function sendOf({ delivery, event, channel }: Pick<StoredAttempt, "delivery" | "event" | "channel">) {
-  const kind = channel === "$send.email" ? "email" : channel === "$send.s3" ? "s3" : "http";
-  return { delivery_id: delivery, run_id: event, kind } as const;
+  const send = channel === "$send.email" ? "email" : channel === "$send.s3" ? "s3" : "http";
+  return { delivery_id: delivery, run_id: event, send } as const;
 }
 
 /** @param lastAttempt of the first delivery in the queue */

@@ -27,7 +27,7 @@ export const deadLetterSchema = z
 const send = {
   delivery_id: z.string(),
   run_id: z.string(),
-  kind: z.enum(["http", "email", "s3"]),
+  send: z.enum(["http", "email", "s3"]),
 };
 
 export const sendAttemptSchema = z

@@ -49,7 +49,7 @@ describe("what `$.send` of a workflow asked for", () => {
     expect(first).toEqual({
       delivery_id: id,
       run_id: id.replace(".s0", ""),
-      kind: "http",
+      send: "http",
       attempt: 1,
       outcome: "retry",
       at_ms: expect.any(Number),
