@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { PropDefinition } from "../domain/component/definition.ts";
 import { stepNamePattern, triggerStep } from "../domain/workflow/step-id.ts";
-import { entryPath, moduleFiles, moduleText } from "./component.ts";
+import { codeLimits } from "../domain/component/component-code.ts";
+import { entryPath, moduleFiles } from "./component.ts";
 import { props, secrets } from "./props.ts";
 import { baseStatus, columnsOf, defineKind, resourceName, type Resource } from "./resource.ts";
 import { exactlyOneOf, httpUrl, matching, structural, withRules } from "./rules.ts";
@@ -50,7 +51,13 @@ const step = withRules(
       .describe("The action, a Component of the namespace."),
     componentKey: z.string().min(1).max(255).optional().describe("The action, by the key of a component of the registry."),
     url: httpUrl.optional().describe("URL of the action's module. It is fetched once per generation of the workflow."),
-    code: moduleText.optional().describe("The action's source text: a module whose default export has `run({steps, $})`."),
+    // Its bytes are counted when the component is made of it: a rule for each of 100 steps would cost the API server too much.
+    code: z
+      .string()
+      .min(1)
+      .max(codeLimits.bytes)
+      .optional()
+      .describe("The action's source text: a module whose default export has `run({steps, $})`."),
     entry: entryPath.optional(),
     files: moduleFiles.optional(),
     props,

@@ -3,6 +3,7 @@ import type { ComponentResource } from "../../../crds/component.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { labels } from "../../../crds/resource.ts";
 import type { WorkflowResource, WorkflowStep } from "../../../crds/workflow.ts";
+import { codeBytes, codeLimits, type ComponentCode } from "../../../domain/component/component-code.ts";
 import { ownComponentName } from "../../configured/component.ts";
 import { asWritten, isOfGeneration, readUrl, type OwnCode } from "../../configured/own-code.ts";
 import type { OperatorPorts } from "../../ports.ts";
@@ -53,9 +54,17 @@ async function readCode(
   ports: OperatorPorts,
 ): Promise<OwnCode | undefined> {
   const { code, entry, files, url, componentKey } = step;
-  if (code !== undefined) return asWritten({ code, entry, files });
+  if (code !== undefined) return checked(asWritten({ code, entry, files }));
   if (url !== undefined) return readUrl(url, { maker: workflow, component, owner }, ports);
   return componentKey === undefined ? undefined : readRegistry(componentKey, workflow, component, ports);
+}
+
+/** The schema of workflows counts only the characters of the code. */
+function checked(own: { readonly code: ComponentCode }): OwnCode {
+  const bytes = codeBytes(own.code);
+  if (bytes <= codeLimits.bytes) return own;
+  const message = `the code and its files have ${bytes} bytes, ${codeLimits.bytes} are allowed: import from npm what they contain`;
+  return { blocked: { reason: "CodeInvalid", transient: false, message } };
 }
 
 /** An update of Headwater brings new code only to workflows that are changed. */

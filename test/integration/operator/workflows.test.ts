@@ -199,6 +199,7 @@ describe("triggers of a workflow", () => {
 describe("a spec that cannot be deployed", () => {
   it.each<[string, object, string]>([
     ["ComponentFailed", { code: `${action()} broken` }, "step 'a': code: component "],
+    ["CodeInvalid", { code: `${action()} // ${"é".repeat(600_000)}` }, "step 'a': code: the code and its files have 12000"],
     ["ComponentNotFound", { componentRef: { name: "none" } }, "step 'a': componentRef: component none does not exist"],
     ["ComponentNotFound", { componentKey: "none" }, "step 'a': componentKey: no component with the key 'none'"],
     ["ComponentIsNoAction", { code: "export default {}" }, "is a source: a step runs an action"],
