@@ -20,6 +20,7 @@ import { webhookOperations } from "./webhooks/operations.ts";
 import { workflowOperations } from "./workflows/operations.ts";
 import { workflowEventOperations } from "./workflows/runs/event-operations.ts";
 import { workflowRunOperations } from "./workflows/runs/operations.ts";
+import { workflowRunNowOperations } from "./workflows/runs/run-now-operations.ts";
 import { workflowTestOperations } from "./workflows/test-operations.ts";
 
 /** All operations of `/v1`, by the tag under which the document lists them. */
@@ -34,6 +35,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...streamOperations,
     ...workflowOperations,
     ...workflowRunOperations,
+    ...workflowRunNowOperations,
     ...workflowEventOperations,
     ...workflowTestOperations,
     ...stepConfigurationOperations,
