@@ -6,7 +6,7 @@ import { all, nothing, one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import type { User } from "../owners/ports.ts";
 import { quotaExceededUntil, quotaField } from "../owners/quota.ts";
-import { organizationSchema } from "../owners/schemas.ts";
+import { organizationSchema, ownerSettingsSchema } from "../owners/schemas.ts";
 import {
   checkUserId,
   findInvited,
@@ -48,6 +48,20 @@ export const organizationOperations = [
       const { name, id, orgname, email } = found;
       const until = await quotaExceededUntil(id, await ports.accounts.planOf(id), ports);
       return ok({ name, id, orgname, email, ...quotaField(until) });
+    },
+  }),
+  operation({
+    route: "PUT /orgs/:org_id",
+    id: "updateOrganization",
+    summary: "Choose whether the organization gets mails about errors",
+    description: "Requires that the caller is an admin of the organization.",
+    body: ownerSettingsSchema,
+    responses: one(ownerSettingsSchema),
+    handle: async (call, context) => {
+      const organization = await administeredOrganization(call, context);
+      const { error_mails } = call.body();
+      await context.ports.accounts.setErrorMails(organization, error_mails);
+      return ok({ error_mails });
     },
   }),
   operation({

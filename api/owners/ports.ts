@@ -115,6 +115,8 @@ export interface Accounts {
   pageUsers(page: PageRequest): Promise<Page<User & OwnerNotes>>;
   /** @throws Conflict when the username or the email address is in use */
   createUser(user: User): Promise<void>;
+  /** Whether a user or an organization gets mails about errors. @throws NotFound */
+  setErrorMails(owner: string, wanted: boolean): Promise<void>;
   /** Also deletes keys and memberships. @throws NotFound */
   deleteUser(id: string): Promise<void>;
 

@@ -15,6 +15,10 @@ export const organizationSchema = z
   })
   .meta({ id: "Organization" });
 
+export const ownerSettingsSchema = z
+  .object({ error_mails: z.boolean().describe("Whether mails about errors of its workflows and sources go to its address.") })
+  .meta({ id: "OwnerSettings" });
+
 export const userSchema = z
   .object({
     id: z.string().describe("`u_…`."),

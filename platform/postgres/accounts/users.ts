@@ -14,7 +14,7 @@ export interface SeedKey {
   readonly name: string;
 }
 
-type Users = Pick<Accounts, "findUser" | "findUserNamed" | "pageUsers" | "createUser" | "deleteUser"> & {
+type Users = Pick<Accounts, "findUser" | "findUserNamed" | "pageUsers" | "createUser" | "setErrorMails" | "deleteUser"> & {
   /** Creates the user or updates its name and email, and adds the key if missing. Idempotent. */
   seedUser(user: User, key: SeedKey): Promise<void>;
 };
@@ -43,6 +43,13 @@ export function createUsers(db: Kysely<Tables>): Users {
     },
     async createUser({ id, username, email }) {
       await withConstraintErrors(db.insertInto("users").values({ id, username, email }).execute());
+    },
+    async setErrorMails(owner, wanted) {
+      const { rows } = await sql`
+        with changed as (update organizations set error_mails = ${wanted} where id = ${owner} returning id),
+        changed_user as (update users set error_mails = ${wanted} where id = ${owner} returning id)
+        select id from changed union all select id from changed_user`.execute(db);
+      if (rows.length === 0) throw new NotFound(`${owner} does not exist`);
     },
     async deleteUser(id) {
       const { numAffectedRows } = await sql`

@@ -130,6 +130,7 @@ const accounts: Calls<ApiPorts["accounts"]> = {
   choosePlan: (port) => port.choosePlan(user.id, "default"),
   deletePlan: (port) => port.deletePlan("small"),
   removeMember: (port) => port.removeMember(user.id, organization.id),
+  setErrorMails: (port) => port.setErrorMails(user.id, false),
   deleteOrganization: (port) => port.deleteOrganization(organization.id),
   deleteUser: (port) => port.deleteUser(user.id),
 };
