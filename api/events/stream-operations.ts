@@ -1,6 +1,8 @@
 import type { Request, RequestHandler, Response } from "express";
 import { z } from "zod";
-import { sourceKind } from "../../crds/source.ts";
+import type { Kind, Resource } from "../../crds/resource.ts";
+import { sourceKind, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
+import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../../crds/workflow.ts";
 import { isDerived } from "../../domain/event/derived-events.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
@@ -15,8 +17,9 @@ import { text } from "../http/request/parameters.ts";
 import { parse } from "../http/request/parse.ts";
 import { aliasesOf } from "../http/routing/aliases.ts";
 import { parseRoute } from "../http/routing/operation.ts";
+import type { User } from "../ports.ts";
+import type { ResourceWatch } from "../resources/watch/resource-watch.ts";
 import { publicIdOf } from "../resources/identity.ts";
-import type { SourceResource } from "../resources/source.ts";
 import { sourceIdFor } from "../sources/find-source.ts";
 import type { From } from "../streams/gap.ts";
 import type { StreamRequest } from "../streams/open-streams.ts";
@@ -28,6 +31,28 @@ const query = z.object({
 });
 const stream = { contentType: "text/event-stream", description: "Server-Sent Events. The response stays open." };
 
+/** What can be followed. */
+interface EmitterKind<S, T> {
+  readonly kind: Kind<S, T>;
+  readonly idKind: "source" | "workflow";
+  /** Id of the emitter in the path. */
+  idOf(request: Request, user: User, context: ApiContext): Promise<string>;
+  watchOf(context: ApiContext): ResourceWatch<S, T>;
+}
+
+const sources: EmitterKind<SourceSpec, SourceStatus> = {
+  kind: sourceKind,
+  idKind: "source",
+  idOf: (request, user, context) => sourceIdFor(String(request.params["id"] ?? ""), { user, parameters: request.query }, context),
+  watchOf: (context) => context.sources,
+};
+const workflows: EmitterKind<WorkflowSpec, WorkflowStatus> = {
+  kind: workflowKind,
+  idKind: "workflow",
+  idOf: async (request) => String(request.params["workflow_id"] ?? ""),
+  watchOf: (context) => context.workflows,
+};
+
 /** Live streams. They read the express request themselves, because their responses do not end. */
 export const streamOperations: readonly ApiOperation[] = [
   {
@@ -37,14 +62,31 @@ export const streamOperations: readonly ApiOperation[] = [
     query,
     headers: { "last-event-id": "Continues after this event." },
     responses: { 200: stream },
-    respond: (request, response, context) => open(request, response, parse(query, request.query).event_name, context),
+    respond: (request, response, context) => open(request, response, parse(query, request.query).event_name, sources, context),
   },
   {
     route: "GET /sources/:id/logs/sse",
     id: "streamLogs",
     summary: "Stream the log of a source as it is written",
     responses: { 200: stream },
-    respond: (request, response, context) => open(request, response, "$logs", context),
+    respond: (request, response, context) => open(request, response, "$logs", sources, context),
+  },
+  {
+    route: "GET /workflows/:workflow_id/sse",
+    id: "streamWorkflowEvents",
+    summary: "Stream the events of a workflow, and what `$.send.sse` sends",
+    description: "`event_name` is a channel: of `$.send.emit`, of `$.send.sse`, or `$errors`.",
+    query,
+    headers: { "last-event-id": "Continues after this event." },
+    responses: { 200: stream },
+    respond: (request, response, context) => open(request, response, parse(query, request.query).event_name, workflows, context),
+  },
+  {
+    route: "GET /workflows/:workflow_id/logs/sse",
+    id: "streamWorkflowLogs",
+    summary: "Stream the log of a workflow as it is written",
+    responses: { 200: stream },
+    respond: (request, response, context) => open(request, response, "$logs", workflows, context),
   },
 ];
 
@@ -58,16 +100,22 @@ export const unversionedStreams: RequestHandler = (request, _response, next) => 
 };
 
 /** @param channel undefined: all channels except `$errors` and `$logs` */
-async function open(request: Request, response: Response, channel: string | undefined, context: ApiContext): Promise<void> {
+async function open<S, T extends { readonly id?: string | undefined }>(
+  request: Request,
+  response: Response,
+  channel: string | undefined,
+  { kind, idKind, idOf, watchOf }: EmitterKind<S, T>,
+  context: ApiContext,
+): Promise<void> {
   checkChannel(channel, readableChannels);
   const from = isDerived(channel) || channel === scheduledChannel ? ({ kind: "now" } as const) : fromOf(request);
   const { user } = signedIn(response);
-  const id = await sourceIdFor(String(request.params["id"] ?? ""), { user, parameters: request.query }, context);
-  const { namespace, name } = (await context.access.getListed(sourceKind, "source", id, user)).metadata;
-  // Follow the source before reading it again, so that its deletion is not missed.
-  const following = context.sources.follow(namespace, name);
+  const id = await idOf(request, user, context);
+  const { namespace, name } = (await context.access.getListed(kind, idKind, id, user)).metadata;
+  // Follow the emitter before reading it again, so that its deletion is not missed.
+  const following = watchOf(context).follow(namespace, name);
   try {
-    const source = await context.access.get(sourceKind, "source", id, user);
+    const source = await context.access.get(kind, idKind, id, user);
     if (request.method === "HEAD") return void response.type("text/event-stream").end();
     const streaming = { ...(await followedOf(source, channel, context)), from, ...readerOf(response, source, context) };
     response.once("close", () => following.end());
@@ -83,7 +131,8 @@ async function open(request: Request, response: Response, channel: string | unde
   }
 }
 
-const isGone = (source: SourceResource | undefined): boolean => source?.metadata.deletionTimestamp !== undefined || source === undefined;
+type Emitter = Resource<unknown, { readonly id?: string | undefined }>;
+const isGone = (source: Resource | undefined): boolean => source?.metadata.deletionTimestamp !== undefined || source === undefined;
 
 /** `Last-Event-ID` takes precedence over `replay`: clients reconnect to the same URL. @throws InvalidInput */
 function fromOf(request: Request): From {
@@ -98,17 +147,13 @@ function fromOf(request: Request): From {
 }
 
 /** The subject of a source's commits contains the owner: a runner may only publish to subjects of its owners. */
-async function followedOf(source: SourceResource, channel: string | undefined, { access }: ApiContext) {
+async function followedOf(source: Emitter, channel: string | undefined, { access }: ApiContext) {
   const [id, owner] = [publicIdOf(source), await access.ownerOf(source)];
   if (owner === undefined) throw new NotFound();
   return { source: id, subject: runSubject(partitionOf(id), owner, id), channel };
 }
 
-function readerOf(
-  response: Response,
-  source: SourceResource,
-  { access, ports }: ApiContext,
-): Pick<StreamRequest, "key" | "reader" | "mayRead"> {
+function readerOf(response: Response, source: Emitter, { access, ports }: ApiContext): Pick<StreamRequest, "key" | "reader" | "mayRead"> {
   const { keyHash } = signedIn(response);
   return {
     key: keyHash,

@@ -3,7 +3,7 @@ import { errorEvent, logEvent, logPlace, type DerivedEvent } from "../../domain/
 import { isEventId } from "../../domain/event/event-id.ts";
 import { readCommit } from "../../domain/run/read-commit.ts";
 import { isScheduled, scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
-import { itemOf, type Item } from "./frames.ts";
+import { itemOf, sentItem, type Item } from "./frames.ts";
 import type { RunMessage } from "./ports.ts";
 
 /** A scheduled event appears only on `$in`. */
@@ -15,10 +15,11 @@ function eventItem(event: CommittedEvent, source: string): Item {
 export function itemsOf(message: RunMessage): readonly Item[] {
   const commit = readCommit(message.text(), message.subject);
   if (commit === undefined) return [];
-  const { source, events, logs, error } = commit;
+  const { source, events, logs, error, workflow } = commit;
   const derived = (event: DerivedEvent): Item => itemOf({ ...event, dedupeId: null, summary: null }, source);
   return [
     ...events.filter(({ id }) => isEventId(id)).map((event) => eventItem(event, source)),
+    ...(workflow?.sends ?? []).filter(({ kind }) => kind === "sse").flatMap((send) => sentItem(send, source) ?? []),
     ...(error === null ? [] : [derived(errorEvent(commit, error))]),
     ...logs.map((record, index) => derived(logEvent(commit, record, logPlace(commit, index)))),
   ];

@@ -17,6 +17,8 @@ export interface EventStreamOptions {
   readonly channel: string | undefined;
   /** Id of the last event that the reader received. */
   readonly after: string | undefined;
+  /** Whether ids of events grow with each commit. Runs of a workflow go side by side, so theirs do not. */
+  readonly isOrdered: boolean;
   /** The stream ends when more than this is queued for the reader. */
   readonly waitingBytes: number;
 }
@@ -33,6 +35,8 @@ export class EventStream {
   #hasMissed = false;
   #firstLive: number | undefined;
   #after: string | undefined;
+  /** Without order: ids of the events before the live ones. */
+  #sent: Set<string> | undefined;
   #isOver = false;
   /** Last frame of a stream that was over before it began. */
   #lastFrame = "";
@@ -76,14 +80,17 @@ export class EventStream {
     this.#response.writeHead(200, headers);
     this.#write(handshake);
     if (this.#isOver) return void this.#response.end(this.#lastFrame);
+    if (!this.#options.isOrdered) this.#sent = new Set();
     for (const item of gap) {
       await this.#drained();
       if (this.#isOver) return;
       this.#send(item);
+      if (item.id !== undefined) this.#sent?.add(item.id);
     }
     const live = this.#buffered ?? [];
     this.#buffered = undefined;
     for (const item of live) this.#send(item, Infinity);
+    this.#sent = undefined; // Later commits are not among those of the gap.
     if (this.#hasMissed) this.#cutOff(this.#tooMuch());
   }
 
@@ -127,13 +134,18 @@ export class EventStream {
 
   #send(item: Item, maxQueuedBytes = this.#options.waitingBytes): void {
     const { id } = item;
-    if (this.#isOver || (id !== undefined && this.#after !== undefined && compareEventIds(id, this.#after) <= 0)) return;
+    if (this.#isOver || (id !== undefined && this.#isRepeated(id))) return;
     if (this.#isSelected(item)) {
       // Check before the write: a reader without queued frames gets an event of any size.
       if (this.#response.writableLength > maxQueuedBytes) return this.#cutOff(this.#tooMuch());
       this.#write(item.frame);
     }
     this.#after = id ?? this.#after;
+  }
+
+  #isRepeated(id: string): boolean {
+    if (this.#options.isOrdered) return this.#after !== undefined && compareEventIds(id, this.#after) <= 0;
+    return id === this.#options.after || this.#sent?.has(id) === true;
   }
 
   #isSelected({ channel, id, isEvent }: Item): boolean {

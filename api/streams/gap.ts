@@ -1,4 +1,4 @@
-import { compareEventIds } from "../../domain/event/event-id.ts";
+import { kindOfId } from "../../domain/ids.ts";
 import type { History } from "../ports.ts";
 import { itemsOf } from "./commit-items.ts";
 import { itemOf, type Item } from "./frames.ts";
@@ -37,8 +37,8 @@ export async function readGap(
   const recorded = await runs.recordedUpTo(followed.subject);
   const stored = await storedItems(history, followed, from);
   const unrecorded = await unrecordedItems(runs, followed, recorded, firstLive);
-  const last = stored.at(-1)?.id;
-  const items = [...stored, ...unrecorded.filter(({ id }) => last === undefined || (id !== undefined && compareEventIds(id, last) > 0))];
+  const known = new Set(stored.map(({ id }) => id));
+  const items = [...stored, ...unrecorded.filter(({ id }) => !known.has(id))];
   return from.kind === "last" ? items.slice(-from.count) : items;
 }
 
@@ -58,15 +58,17 @@ async function storedItems(
 
 async function unrecordedItems(
   runs: RunMessages,
-  { subject, channel }: Followed,
+  { source, subject, channel }: Followed,
   recorded: number,
   firstLive: () => number | undefined,
 ): Promise<readonly Item[]> {
   const items: Item[] = [];
   const isBeforeLive = (sequence: number): boolean => sequence < (firstLive() ?? Infinity);
+  // Each run of a workflow has a subject of its own.
+  const messages = kindOfId(source) === "workflow" ? `${subject}.*` : subject;
   let sequence = recorded + 1;
   while (isBeforeLive(sequence)) {
-    const message = await runs.findNext(subject, sequence);
+    const message = await runs.findNext(messages, sequence);
     if (message === undefined || !isBeforeLive(message.sequence)) break;
     items.push(...itemsOf(message));
     sequence = message.sequence + 1;

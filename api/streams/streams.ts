@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { kindOfId } from "../../domain/ids.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { runSubject } from "../../domain/subjects.ts";
 import type { ApiPorts } from "../ports.ts";
@@ -10,6 +11,9 @@ import { comment, emittedItem } from "./frames.ts";
 import { readGap } from "./gap.ts";
 import { OpenStreams, stepsPerTurn, type Open, type StreamRequest } from "./open-streams.ts";
 import type { RunMessage, StreamPorts } from "./ports.ts";
+
+/** The subject of the emitter's commits: each run of a workflow has one below it. */
+const emitterSubject = (subject: string): string => subject.split(".", 4).join(".");
 
 type Followed = Pick<StreamPorts, "runs" | "followEmitted">;
 
@@ -51,6 +55,7 @@ export class Streams {
       channel: request.channel,
       after: request.from.kind === "after" ? request.from.id : undefined,
       waitingBytes,
+      isOrdered: kindOfId(request.source) !== "workflow",
     });
     const leave = this.#join({ stream, request }, response);
     this.#timer ??= setInterval(() => this.#step(), keepAliveMs / stepsPerTurn);
@@ -87,7 +92,7 @@ export class Streams {
     const leaving = new AbortController();
     // Never rejects: it reads from a watch.
     void open.request.untilGone(leaving.signal).then((isGone) => {
-      if (isGone) open.stream.end(comment("the source was deleted"));
+      if (isGone) open.stream.end(comment(`the ${kindOfId(open.request.source) ?? "source"} was deleted`));
     });
     return () => {
       leaving.abort();
@@ -147,7 +152,7 @@ export class Streams {
 
   /** Does not decode commits of sources without open streams. */
   #receive(message: RunMessage): void {
-    const open = this.#open.of(message.subject);
+    const open = this.#open.of(emitterSubject(message.subject));
     if (open === undefined) return;
     const items = itemsOf(message);
     for (const { stream } of open) stream.receive(message.sequence, items);
