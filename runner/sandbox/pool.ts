@@ -8,6 +8,7 @@ import type { Execution, Inspection, Sandbox, SandboxStats } from "./port.ts";
 import type { SandboxOptions } from "./sandbox-options.ts";
 import { SharedChildren } from "./children/shared-children.ts";
 import { SourcesApart, Suspects } from "./children/suspects.ts";
+import { repeatedRequest } from "./repeated-request.ts";
 
 /** How long an idle exclusive child lives beside shared ones. It holds at least 45 MB, and its start takes half a second. */
 const exclusiveIdleMs = 10_000;
@@ -52,7 +53,9 @@ function sandboxOf(parts: Parts): Sandbox {
       const { owner, source, alone = false } = request;
       const isApart = alone || apart.has(source);
       const execution = await work.track(() =>
-        perform(parts, work, { owner, key: source, isAlone: alone }, (child) => child.execute(request, isApart, { onResponse, onPause })),
+        perform(parts, work, { owner, key: source, isAlone: alone }, (child, isRepeated) =>
+          child.execute(isRepeated ? repeatedRequest(request) : request, isApart, { onResponse, onPause }),
+        ),
       );
       if (execution.outcome === "limited" && execution.endedIsolate === true) apart.add(source);
       if (costProcess(execution) || isMemoryLimit(execution)) suspects.add(owner, costProcess(execution));
@@ -87,15 +90,16 @@ async function perform<Result extends Execution | Inspection>(
   { shared, exclusive, suspects }: Parts,
   work: WorkInProgress,
   { owner, key, isAlone }: Placement,
-  action: (child: SandboxChild) => Promise<Result>,
+  action: (child: SandboxChild, isRepeated: boolean) => Promise<Result>,
 ): Promise<Result> {
+  const first = (child: SandboxChild): Promise<Result> => action(child, false);
   if (!isAlone) {
     const isExclusive = shared === undefined || suspects.has(owner);
-    const result = isExclusive ? await exclusive.run(owner, false, action) : await action(shared.choose(owner, key));
+    const result = isExclusive ? await exclusive.run(owner, false, first) : await first(shared.choose(owner, key));
     if (!hasCrashed(result)) return result;
   }
   if (work.isKilled) throw stoppedError();
-  return await exclusive.run(owner, true, action);
+  return await exclusive.run(owner, true, isAlone ? first : (child) => action(child, true));
 }
 
 /**

@@ -4,6 +4,7 @@ import type { GuestContext } from "./context.ts";
 import { limits } from "../limits.ts";
 import type { IsolateKind, Nursery } from "./spare-isolates.ts";
 import type { ExecuteRequest, Execution, Listeners } from "../port.ts";
+import { repeatedRequest } from "../repeated-request.ts";
 import { ProductCollector } from "./products.ts";
 import { limitError } from "./run-error.ts";
 import type { WarmSource } from "./shared-isolate.ts";
@@ -47,7 +48,9 @@ export async function execute(
   if (request.entry === "configure") return settled(await call(request, room, listeners));
   // An error on the way to the run, too, may be due to the isolate: if not, the second attempt throws it again.
   const first = isApart ? "interrupted" : await attempt(request, sharedKey(request), room, listeners).catch(() => "interrupted" as const);
-  return first === "interrupted" ? settled(await attempt(request, ownKey(request), room, listeners)) : first;
+  if (first !== "interrupted") return first;
+  const again = isApart ? request : repeatedRequest(request);
+  return settled(await attempt(again, ownKey(again), room, listeners));
 }
 
 /** What sources must have in common to share an isolate. */
