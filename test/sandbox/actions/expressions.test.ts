@@ -90,7 +90,7 @@ describe("expressions in props", () => {
           problem === undefined && template.expressions.map(({ source }) => source).join() === found.map(({ source }) => source).join()
         );
       }),
-      { numRuns: 5_000 },
+      { numRuns: 5_000, examples: [["{{ a )(}}"], ["{{[])(//}}"]] },
     );
   });
 
@@ -99,6 +99,8 @@ describe("expressions in props", () => {
     ["{{ name }}", "ReferenceError: name is not defined"],
     ["{{ a b }}", "SyntaxError"],
     ["{{ }}", "SyntaxError"],
+    ["{{ a)(1 }}", "SyntaxError"],
+    ["{{ 1); (2 }}", "SyntaxError"],
     ["{{ (() => { throw new RangeError('far') })() }}", "RangeError: far"],
     ["{{ () => 1 }}", "its value is a function, which JSON cannot hold"],
     ["{{ 10n }}", "its value is a bigint"],

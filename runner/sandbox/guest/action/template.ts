@@ -52,6 +52,8 @@ function expressionAt(text: string, start: number): { readonly expression: Expre
     const source = text.slice(start, end);
     if (source.length > maxCharacters) return first ?? { source, problem: `it has more than ${maxCharacters} characters, the limit` };
     try {
+      // `a)(` is an expression only within parentheses: it must be one within brackets too. Compiled, not run.
+      new NativeFunction(`[${source}\n]`);
       const run = new NativeFunction("steps", `"use strict"; return (${source}\n);`) as Expression["run"];
       return { expression: { source, run }, end: end + 2 };
     } catch (error) {
