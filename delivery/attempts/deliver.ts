@@ -47,7 +47,7 @@ export class Deliverer {
   readonly #config: Pick<DeliveryConfig, "nextAttempt" | "attemptTimeoutMs">;
   readonly #ports: DeliveryPorts;
   readonly #attempts: WebhookAttempts;
-  readonly #workflows: Pick<WorkflowQueues, "isEmptying" | "empty"> | undefined;
+  readonly #workflows: Pick<WorkflowQueues, "directRoute" | "empty"> | undefined;
   readonly #deadline: SharedTimeout;
   readonly #background = new Set<Promise<void>>();
   /** Attempts whose outcome could not be settled. They are settled again, not made again. */
@@ -61,7 +61,7 @@ export class Deliverer {
     config: DeliveryConfig,
     ports: DeliveryPorts,
     attempts: WebhookAttempts,
-    workflows?: Pick<WorkflowQueues, "isEmptying" | "empty">,
+    workflows?: Pick<WorkflowQueues, "directRoute" | "empty">,
   ) {
     this.#config = config;
     this.#ports = ports;
@@ -146,13 +146,16 @@ export class Deliverer {
   }
 
   /** Deliveries to sources and workflows need no HTTP attempt: storing the message delivers it. */
-  async #store(delivery: Delivery, owner: string, { kind, id, pool }: Exclude<RouteListener, Webhook>): Promise<void> {
-    if (pool === undefined || this.#workflows?.isEmptying(id) === true) {
+  async #store(delivery: Delivery, owner: string, listener: Exclude<RouteListener, Webhook>): Promise<void> {
+    const { id } = listener;
+    // The workflow may have changed while the delivery waited behind earlier ones, which may be in its queue.
+    const route = listener.kind === "source" ? { owner, listener } : this.#workflows?.directRoute(id);
+    if (route === undefined) {
       await storeInWorkflowQueue(delivery, this.#ports);
       // The workflow may have become active, and its queue may have been emptied, in the meantime.
       return this.#workflows?.empty(id);
     }
-    const outcome = await deliverAsInvocation(delivery, { owner, listener: { kind, id, pool } }, this.#ports);
+    const outcome = await deliverAsInvocation(delivery, route, this.#ports);
     if (outcome === "backlog_full") await this.schedule(delivery, this.#backlogSlots.next(owner, this.#ports.clock.now()));
   }
 

@@ -57,8 +57,9 @@ export class WorkflowQueues {
     return this.#work.idle();
   }
 
-  isEmptying(workflow: string): boolean {
-    return this.#emptying.has(workflow);
+  /** The route of a workflow that is active and whose queue has nothing that must be delivered first; undefined: use the queue. */
+  directRoute(workflow: string): ReturnType<Routes["activeWorkflow"]> {
+    return this.#emptying.has(workflow) ? undefined : this.#routes.activeWorkflow(workflow);
   }
 
   /** Delivers the queue of a workflow in the background if it is active. Called after its routes change or something is stored there. */
