@@ -122,11 +122,18 @@ function composeCommit(
       ...(suspension === null ? {} : { resumeAt: suspension.until }),
       ...(isFirst && trigger.event.length <= maxKeptEvent ? { event: trigger.event } : {}),
       ...(isFirst ? cause : {}),
+      ...(readable.error === null ? {} : mailOf(workflow)),
       ...(isEnd ? { sends: sends.map((send, index) => ({ ...send, id: `${run}.s${index}` })).filter(({ kind }) => kind !== "emit") } : {}),
     },
     state: isEnd ? withoutData(state) : state,
   };
 }
+
+/** What the mail about an error needs: the delivery role does not read deployments. */
+const mailOf = ({ name, settings }: WorkflowDeployment): Pick<WorkflowProgress, "name" | "errorMails"> => ({
+  name,
+  ...(settings.errorMails === false ? { errorMails: false } : {}),
+});
 
 function eventsOf(run: string, sends: readonly SendRequest[], now: number, randomId: () => string): CommittedEvent[] {
   return sends

@@ -102,8 +102,14 @@ function desiredStep(observed: ObservedStep): { readonly deployment: StepDeploym
   };
 }
 
-function settingsOf({ settings: { concurrency, throttle, queueSize, ordered } }: WorkflowSpec): WorkflowSettings {
-  return { concurrency: concurrency ?? null, throttle: throttle ?? null, queueSize: queueSize ?? null, ordered };
+function settingsOf({ settings: { concurrency, throttle, queueSize, ordered, errorMails } }: WorkflowSpec): WorkflowSettings {
+  return {
+    concurrency: concurrency ?? null,
+    throttle: throttle ?? null,
+    queueSize: queueSize ?? null,
+    ordered,
+    ...(errorMails ? {} : { errorMails }),
+  };
 }
 
 /** By name: `timer-<index of the trigger>`, so that no timer has the name of a run. */
