@@ -37,7 +37,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /sources/:id/options": () => ({ body: { prop_name: "city" } }),
   "POST /workflows": () => ({ body: { name: "Made", steps: [{ name: "a", component_code: "name: A; type: action" }] } }),
   "POST /workflows/:workflow_id/steps/:step/options": () => ({ body: { prop_name: "city" } }),
-  "PUT /workflows/:workflow_id": () => ({ body: { active: false } }),
+  "PUT /workflows/:workflow_id": () => ({ body: { name: "another" } }),
   "POST /users/me/keys": () => ({ body: { name: "another", scopes: ["read"] } }),
   "POST /orgs": () => ({ body: { name: "Made" } }),
   "POST /orgs/:org_id/members": () => ({ body: { username: "bob" } }),
