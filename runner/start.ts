@@ -105,7 +105,16 @@ function createQueues(config: RunnerConfig, ports: RunnerPorts, { deployments, w
     limits: config.limits ?? defaultLimits,
     now,
     weightOf: (owner) => weights.get(owner),
-    runLimits: new RunLimits((workflow) => deployments.settingsOf(workflow), now),
+    runLimits: new RunLimits(
+      {
+        find: (workflow) => deployments.cachedWorkflow(workflow),
+        load: async (workflow) => {
+          await deployments.workflow(workflow);
+          return deployments.cachedWorkflow(workflow);
+        },
+      },
+      now,
+    ),
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
       blockedOwners.whenLoaded(configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source)),
     refuse: ({ answerTo }, owner) => {

@@ -1,7 +1,7 @@
 import { LookupCache } from "../../domain/lookup-cache.ts";
 import { hasMoved, isWorkflow, type DeploymentEntry, type WorkflowEntry } from "../../domain/source/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { WorkflowSettings } from "../../domain/workflow/deployment.ts";
+import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { Deployments } from "./ports.ts";
 
 const maxEntries = 10_000;
@@ -37,10 +37,10 @@ export class DeploymentCache {
     return cached === undefined ? this.#get(source, 0).then(ownerIn) : ownerIn(cached);
   }
 
-  /** The settings of a workflow, if its entry is cached. */
-  settingsOf(workflow: string): WorkflowSettings | undefined {
+  /** The entry of a workflow, if it is cached. */
+  cachedWorkflow(workflow: string): WorkflowDeployment | undefined {
     const cached = this.#entries.peek(workflow) ?? undefined;
-    return cached !== undefined && isWorkflow(cached) ? cached.settings : undefined;
+    return cached !== undefined && isWorkflow(cached) ? cached : undefined;
   }
 
   /** The cached entry if it has at least this generation: the common case must not cost a promise. */

@@ -1,5 +1,19 @@
 import { defaultWorkflowSettings, type WorkflowSettings } from "../../domain/workflow/deployment.ts";
 
+/** What is known of a workflow. */
+export interface KnownWorkflow {
+  readonly settings: WorkflowSettings;
+  readonly active: boolean;
+}
+
+/** Access to the deployments of workflows. */
+export interface WorkflowLookup {
+  /** Undefined: not known now, so that the last known state counts. */
+  readonly find: (workflow: string) => KnownWorkflow | undefined;
+  /** Reads it again. Undefined: it was deleted, or has moved. */
+  readonly load: (workflow: string) => Promise<KnownWorkflow | undefined>;
+}
+
 /** The queue of one run of a workflow. */
 export interface LimitedQueue {
   readonly key: string;
@@ -16,31 +30,37 @@ interface Waiting {
 }
 
 interface Limited {
-  settings: WorkflowSettings;
+  known: KnownWorkflow;
   /** Keys of admitted queues. */
   readonly admitted: Set<string>;
   /** By key, in order of arrival. */
   readonly waiting: Map<string, Waiting>;
   /** Times of the last starts, oldest first; ms of a monotonic clock. */
   starts: number[];
+  /** The next one may start by its throttle. */
   timer: NodeJS.Timeout | undefined;
+  /** Looks whether it is active again. */
+  activation: NodeJS.Timeout | undefined;
 }
+
+const activationPollMs = 5_000;
+/** Its invocations are handled, and found to have nothing to do. */
+const deleted: KnownWorkflow = { settings: defaultWorkflowSettings, active: true };
 
 /**
  * Bounds the runs of each workflow by its settings: how many go side by side, and how many start within a time. A workflow's runs are in one
- * partition, so one runner sees all of them.
+ * partition, so one runner sees all of them. While a workflow is not active, what it has accepted waits; suspended runs go on.
  *
  *     arrived ──▶ waiting ── owner loaded, within the limits ──▶ admitted ── its queue is empty ──▶ left
  */
 export class RunLimits {
-  readonly #settingsOf: (workflow: string) => WorkflowSettings | undefined;
+  readonly #lookup: WorkflowLookup;
   readonly #now: () => number;
   readonly #workflows = new Map<string, Limited>();
   #onAdmit: (key: string) => void = () => undefined;
 
-  /** @param settingsOf undefined: not known now, so that the last known settings count */
-  constructor(settingsOf: (workflow: string) => WorkflowSettings | undefined, now: () => number) {
-    this.#settingsOf = settingsOf;
+  constructor(lookup: WorkflowLookup, now: () => number) {
+    this.#lookup = lookup;
     this.#now = now;
   }
 
@@ -59,17 +79,17 @@ export class RunLimits {
   admits({ key, source }: LimitedQueue): boolean {
     const limited = this.#workflows.get(source);
     if (limited === undefined) return true;
-    limited.settings = this.#settingsOf(source) ?? limited.settings;
+    limited.known = this.#lookup.find(source) ?? limited.known;
     const waiting = limited.waiting.get(key);
     if (waiting !== undefined) waiting.isReady = true;
-    this.#admitNext(limited, key);
+    this.#admitNext(source, limited, key);
     return limited.admitted.has(key);
   }
 
   /** Maximum runs of the workflow that wait; undefined: it sets none. */
   maxWaiting(workflow: string): number | undefined {
-    const settings = this.#settingsOf(workflow) ?? this.#workflows.get(workflow)?.settings;
-    return settings?.queueSize ?? undefined;
+    const known = this.#lookup.find(workflow) ?? this.#workflows.get(workflow)?.known;
+    return known?.settings.queueSize ?? undefined;
   }
 
   /** The queue is empty: another one may run. */
@@ -78,30 +98,42 @@ export class RunLimits {
     if (limited === undefined) return;
     limited.admitted.delete(key);
     limited.waiting.delete(key);
-    this.#admitNext(limited);
+    this.#admitNext(source, limited);
     const isIdle = limited.admitted.size === 0 && limited.waiting.size === 0;
+    if (isIdle) clearTimeout(limited.activation);
     // The starts of a throttled workflow count for later runs.
-    if (isIdle && limited.settings.throttle === null) this.#workflows.delete(source);
+    if (isIdle && limited.known.settings.throttle === null) this.#workflows.delete(source);
   }
 
   #open(workflow: string): Limited {
-    const settings = defaultWorkflowSettings;
-    const limited: Limited = { settings, admitted: new Set(), waiting: new Map(), starts: [], timer: undefined };
+    const limited: Limited = {
+      known: deleted,
+      admitted: new Set(),
+      waiting: new Map(),
+      starts: [],
+      timer: undefined,
+      activation: undefined,
+    };
     this.#workflows.set(workflow, limited);
     return limited;
   }
 
   /** @param asking the queue whose caller sees the result itself */
-  #admitNext(limited: Limited, asking?: string): void {
-    const { admitted, waiting, settings } = limited;
+  #admitNext(workflow: string, limited: Limited, asking?: string): void {
+    const { admitted, waiting, known } = limited;
+    const { settings, active } = known;
     for (const [key, { queue, isReady }] of waiting) {
       if (admitted.size >= maxAtOnce(settings)) return;
+      if (!active && !queue.isResumed) {
+        this.#lookLater(workflow, limited);
+        continue;
+      }
       if (!isReady) {
         if (settings.ordered) return;
         continue;
       }
       const waitMs = queue.isResumed ? 0 : this.#throttledMs(limited);
-      if (waitMs > 0) return this.#admitLater(limited, waitMs);
+      if (waitMs > 0) return this.#admitLater(workflow, limited, waitMs);
       if (!queue.isResumed && settings.throttle !== null) limited.starts.push(this.#now());
       waiting.delete(key);
       admitted.add(key);
@@ -109,16 +141,31 @@ export class RunLimits {
     }
   }
 
-  #admitLater(limited: Limited, waitMs: number): void {
+  #admitLater(workflow: string, limited: Limited, waitMs: number): void {
     limited.timer ??= setTimeout(() => {
       limited.timer = undefined;
-      this.#admitNext(limited);
+      this.#admitNext(workflow, limited);
     }, waitMs);
+  }
+
+  /** A change of the entry may be missed, so it is read from time to time while runs wait for it. */
+  #lookLater(workflow: string, limited: Limited): void {
+    limited.activation ??= setTimeout(() => {
+      const look = (known: KnownWorkflow): void => {
+        limited.activation = undefined;
+        limited.known = known;
+        this.#admitNext(workflow, limited);
+      };
+      this.#lookup.load(workflow).then(
+        (known) => look(known ?? deleted),
+        () => look(limited.known),
+      );
+    }, activationPollMs).unref();
   }
 
   /** Time until another run may start, ms. */
   #throttledMs(limited: Limited): number {
-    const { throttle } = limited.settings;
+    const { throttle } = limited.known.settings;
     if (throttle === null) return 0;
     const since = this.#now() - throttle.intervalSeconds * 1_000;
     limited.starts = limited.starts.filter((start) => start > since);

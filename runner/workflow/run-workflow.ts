@@ -116,7 +116,9 @@ function begin({ received, history, current }: Run, { clock }: RunnerPorts): Beg
   const { invocation } = received;
   const { last } = history;
   if (last === undefined) {
-    if (invocation.trigger === "resume" || !current.active) return undefined;
+    if (invocation.trigger === "resume") return undefined;
+    // It was accepted before the workflow was switched off.
+    if (!current.active) throw new Unavailable(`workflow ${current.workflow} is not active: its run waits`);
     return { state: firstState(received, current, clock.now()) };
   }
   const { state } = last;

@@ -179,6 +179,15 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
         unit: "short",
         queries: [[`sum (increase(${of(attempts, 'outcome="dead"')}[1h]))`, "in an hour"]],
       },
+      {
+        title: "Mails",
+        about: "To owners, by kind and outcome of an attempt. Suppressed errors are reported by one mail for all of them.",
+        unit: "cps",
+        queries: [
+          [rate("headwater_mails_total", "kind, outcome"), "{{kind}} {{outcome}}"],
+          [rate("headwater_mail_suppressed_errors_total"), "suppressed errors"],
+        ],
+      },
     ],
   },
   {

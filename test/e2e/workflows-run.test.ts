@@ -233,11 +233,11 @@ describe("changing a workflow", () => {
     ];
     const workflow = await create({ name: "Tested", triggers: [], steps });
     interface Test {
-      readonly data: { readonly steps: readonly { readonly name: string; readonly return_value: unknown }[] };
+      readonly data: { readonly steps: readonly { readonly name: string; readonly $return_value: unknown }[] };
     }
     const whole = await headwater.call<Test>("POST", `/workflows/${workflow.id}/test`, { event: { n: 1 } });
     expect(whole.status, whole.text).toBe(200);
-    expect(whole.body.data.steps.map(({ name, return_value }) => [name, return_value])).toEqual([
+    expect(whole.body.data.steps.map(({ name, $return_value }) => [name, $return_value])).toEqual([
       ["one", 2],
       ["two", [2, true]],
     ]);
@@ -248,7 +248,7 @@ describe("changing a workflow", () => {
       steps: [{ name: "draft", component_code: action(`run() { return "new"; }`) }],
     });
     expect(
-      draft.body.data.steps.map(({ name, return_value }) => [name, return_value]),
+      draft.body.data.steps.map(({ name, $return_value }) => [name, $return_value]),
       draft.text,
     ).toEqual([["draft", "new"]]);
     expect(await runsOf(workflow)).toEqual([]);

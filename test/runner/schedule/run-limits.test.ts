@@ -1,15 +1,14 @@
 import { expect, it, vi } from "vitest";
 import { defaultWorkflowSettings, type WorkflowSettings } from "../../../domain/workflow/deployment.ts";
-import { RunLimits } from "../../../runner/schedule/run-limits.ts";
+import { RunLimits, type KnownWorkflow } from "../../../runner/schedule/run-limits.ts";
 
 /** Limits with a simulated clock. `admitted` has the keys of queues that had to wait, in order. */
 function limited(settings: Partial<WorkflowSettings>) {
   const admitted: string[] = [];
-  const state = { now: 0, settings: { ...defaultWorkflowSettings, ...settings } as WorkflowSettings | undefined };
-  const limits = new RunLimits(
-    () => state.settings,
-    () => state.now,
-  );
+  const known: KnownWorkflow = { settings: { ...defaultWorkflowSettings, ...settings }, active: true };
+  const state = { now: 0, known: known as KnownWorkflow | undefined };
+  const lookup = { find: () => state.known, load: () => Promise.resolve(state.known) };
+  const limits = new RunLimits(lookup, () => state.now);
   limits.start((key) => admitted.push(key));
   const queue = (key: string, isResumed = false) => ({ key, source: "p_a", isResumed });
   const ask = (key: string, isResumed = false): boolean => {
@@ -61,8 +60,24 @@ it("starts at most as many runs within the interval as the throttle allows, and 
 it("uses the last known settings while those of the workflow are not cached", () => {
   const { ask, state } = limited({ concurrency: 1 });
   expect(ask("a")).toBe(true);
-  state.settings = undefined;
+  state.known = undefined;
   expect(ask("b")).toBe(false);
+});
+
+it("keeps what an inactive workflow has accepted until it is active again, but lets suspended runs go on", async () => {
+  vi.useFakeTimers();
+  try {
+    const { ask, state, admitted } = limited({});
+    state.known = { settings: defaultWorkflowSettings, active: false };
+    expect([ask("a"), ask("b", true)]).toEqual([false, true]);
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(admitted).toEqual([]);
+    state.known = { settings: defaultWorkflowSettings, active: true };
+    await vi.advanceTimersByTimeAsync(5_000);
+    expect(admitted).toEqual(["a"]);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it("leaves out a run that is released before it was admitted", () => {
