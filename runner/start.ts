@@ -130,7 +130,10 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
   const slots = new IsolateSlots();
   const sandbox = meterSandbox(ports.sandbox, {
     onCost: (owner, costMs) => queues.charge(owner, costMs),
-    onPause: (isolate) => queues.waitsForIo(slots.queueOf(isolate)),
+    onPause: (isolate) => {
+      slots.pause(isolate);
+      queues.waitsForIo(slots.queueOf(isolate));
+    },
     onEnd: (outcome, durationMs) => metrics?.ran(outcome, durationMs),
   });
   const commits = limitLargeCommits(parts.blockedOwners.counting(ports.commits), {

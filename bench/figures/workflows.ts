@@ -26,12 +26,11 @@ export async function run(): Promise<readonly Figure[]> {
     await deployWorkflow(system, "p_five", build, 5);
     await deployWorkflow(system, "p_listener", build, 1);
     await deployWorkflow(system, "p_wait", await entries.build(suspending), 2);
-    const event = await sourceToStep(system, entries);
     return [
       ...(await cpuPerRun(system, "p_one", 1, 1.2)),
       ...(await cpuPerRun(system, "p_five", 5, 3)),
       await latency(system),
-      event,
+      await sourceToStep(system, entries),
       ...(await suspended(system)),
     ];
   } finally {

@@ -45,7 +45,7 @@ export async function executeStep(
 ): Promise<ExecutedStep> {
   const secrets = step.secrets === null ? noSecrets : await openSecrets(step.secrets, ports);
   const path = await ports.bundles.path(step.bundle);
-  const { isolate, free } = slots.take(workflow.workflow, step.id, queue);
+  const { isolate, free } = await slots.take(workflow.workflow, step.id, queue);
   try {
     const startedAt = ports.clock.now();
     const limits = { timeoutMs: step.timeoutMs ?? config.runTimeoutMs, memoryMb: config.memoryMb };

@@ -1,18 +1,62 @@
 /**
- * Names of the isolates in which the steps of a workflow's runs are executed. A context serves one execution at a time, and runs of a workflow
- * go side by side: each execution takes the lowest free number of its step, so that few contexts stay warm and are used again.
+ * Maximum executions of a step that compute at the same time in one runner. More would not be faster, and each needs a warm context of its own.
+ * Executions that wait for I/O do not count.
+ */
+const maxComputing = 4;
+
+interface Slot {
+  readonly isolate: string;
+  readonly free: () => void;
+}
+
+interface StepSlots {
+  /** Numbers in use. */
+  readonly taken: Set<number>;
+  /** Numbers whose execution waits for I/O. */
+  readonly paused: Set<number>;
+  readonly waiting: (() => void)[];
+}
+
+/**
+ * The isolates in which the steps of a workflow's runs are executed. A context serves one execution at a time, and runs of a workflow go side by
+ * side: each execution takes the lowest free number of its step, so that few contexts stay warm and are used again.
+ *
+ *     take ── fewer than `maxComputing` compute ──▶ computing ── paused: another may start ──▶ waits for I/O ──▶ free
+ *      │                                              ▲   └────────────────────────────────────────────────────▶ free
+ *      └── otherwise: wait, in order ─────────────────┘
  */
 export class IsolateSlots {
-  /** By workflow and step: the numbers in use. */
-  readonly #taken = new Map<string, Set<number>>();
+  /** By workflow and step. */
+  readonly #steps = new Map<string, StepSlots>();
   /** Name of an isolate → key of the queue whose run uses it. */
   readonly #queues = new Map<string, string>();
 
   /** @param queue key of the run's queue in the scheduler */
-  take(workflow: string, step: string, queue: string): { readonly isolate: string; readonly free: () => void } {
+  async take(workflow: string, step: string, queue: string): Promise<Slot> {
     const name = `${workflow}/${step}`;
-    const taken = this.#taken.get(name) ?? new Set();
-    this.#taken.set(name, taken);
+    const slots = this.#steps.get(name) ?? { taken: new Set(), paused: new Set(), waiting: [] };
+    this.#steps.set(name, slots);
+    if (isFull(slots) || slots.waiting.length > 0) await new Promise<void>((resolve) => slots.waiting.push(resolve));
+    return this.#occupy(name, slots, queue);
+  }
+
+  /** The execution in this isolate waits for I/O. */
+  pause(isolate: string): void {
+    const end = isolate.lastIndexOf("/");
+    const slots = this.#steps.get(isolate.slice(0, end));
+    const number = Number(isolate.slice(end + 1));
+    if (slots?.taken.has(number) !== true) return;
+    slots.paused.add(number);
+    startNext(slots);
+  }
+
+  /** The queue whose run uses this isolate; the name itself if it belongs to no workflow. */
+  queueOf(isolate: string): string {
+    return this.#queues.get(isolate) ?? isolate;
+  }
+
+  #occupy(name: string, slots: StepSlots, queue: string): Slot {
+    const { taken, paused, waiting } = slots;
     let number = 0;
     while (taken.has(number)) number++;
     taken.add(number);
@@ -20,14 +64,17 @@ export class IsolateSlots {
     this.#queues.set(isolate, queue);
     const free = (): void => {
       taken.delete(number);
+      paused.delete(number);
       this.#queues.delete(isolate);
-      if (taken.size === 0 && this.#taken.get(name) === taken) this.#taken.delete(name);
+      if (taken.size === 0 && waiting.length === 0) this.#steps.delete(name);
+      else startNext(slots);
     };
     return { isolate, free };
   }
+}
 
-  /** The queue whose run uses this isolate; the name itself if it belongs to no workflow. */
-  queueOf(isolate: string): string {
-    return this.#queues.get(isolate) ?? isolate;
-  }
+const isFull = ({ taken, paused }: StepSlots): boolean => taken.size - paused.size >= maxComputing;
+
+function startNext(slots: StepSlots): void {
+  if (!isFull(slots)) slots.waiting.shift()?.();
 }
