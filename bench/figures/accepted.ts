@@ -19,7 +19,7 @@ export async function run(): Promise<readonly Figure[]> {
     roles: ["ingress"],
     env: { HEADWATER_BACKLOG_PER_SOURCE: "10000000", HEADWATER_BACKLOG_PER_OWNER: "10000000" },
   });
-  const bare = startChild<{ port: number }>("bare-http", { nats: system.nats });
+  const bare = startChild<{ port: number }>("baseline/bare-http", { nats: system.nats });
   try {
     const ids = sourceIds("n", sources);
     const entries = new Entries(system);
@@ -42,7 +42,7 @@ async function compare(system: System, targets: Targets): Promise<Figure> {
   const refused: Record<string, number> = {};
   for (let round = 0; round <= rounds; round++) {
     for (const name of ["ours", "bare"] as const) {
-      const load = startChild<Accepted>("accept-load", {
+      const load = startChild<Accepted>("load/accept-load", {
         ...targets[name],
         body,
         inFlight,

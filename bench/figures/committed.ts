@@ -45,7 +45,7 @@ async function compare(system: System, ids: readonly string[], perMessage: numbe
     const ours = await runsPerSecond(system, ids, perMessage);
     bytes = ours.bytes;
     parts = formatParts(cpuBetween(ours.before, ours.after), ours.runs);
-    const baseline = startChild<{ perSecond: number }>("raw-commits", {
+    const baseline = startChild<{ perSecond: number }>("baseline/raw-commits", {
       nats: system.nats,
       inFlight: sources,
       bytes,
@@ -77,7 +77,7 @@ interface Measured {
 
 async function runsPerSecond(system: System, ids: readonly string[], perMessage: number): Promise<Measured> {
   const { connection } = system;
-  const feeder = startChild<{ queued: number }>("feed", {
+  const feeder = startChild<{ queued: number }>("load/feed", {
     nats: system.nats,
     sources: ids,
     perMessage,

@@ -45,7 +45,7 @@ export async function run(): Promise<readonly Figure[]> {
 const portOf = ({ system }: ListedSystem): number => Number(new URL(system.apiUrl).port);
 
 async function load(orders: Omit<ListOrders, "durationMs">): Promise<Listed> {
-  const child = startChild<Listed>("list-load", { ...orders, durationMs } satisfies ListOrders);
+  const child = startChild<Listed>("load/list-load", { ...orders, durationMs } satisfies ListOrders);
   const listed = await child.next();
   await child.stop();
   return listed;
@@ -75,7 +75,7 @@ async function compareSizes(
 
 async function perCpuSecond(of: ListedSystem, limit: number): Promise<Figure> {
   const { system, namespace, keys } = of;
-  const bare = startChild<{ port: number }>("bare-list", { url: system.databaseUrl, namespace });
+  const bare = startChild<{ port: number }>("baseline/bare-list", { url: system.databaseUrl, namespace });
   try {
     const targets = [
       ["ours", { port: portOf(of), keys, paths: [`/v1/users/me/sources?limit=${limit}`] }] as const,

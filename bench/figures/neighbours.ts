@@ -105,7 +105,7 @@ async function measure(attack: Attack, port: number): Promise<Figure> {
 function startFlood({ ingressPort }: System, maxRequests: number) {
   const body = JSON.stringify({ message: "hello", pad: "x".repeat(970) });
   const orders: AcceptOrders = { port: ingressPort, paths: ["/dc_hostile0"], body, inFlight: 64, durationMs: 60_000, maxRequests };
-  return startChild<Accepted>("accept-load", orders);
+  return startChild<Accepted>("load/accept-load", orders);
 }
 
 /** The neighbour's sources, warm, and those of the attacker, cold. */

@@ -28,7 +28,7 @@ type Targets = Readonly<Record<"ours" | "bare", Target>>;
 
 export async function run(): Promise<readonly Figure[]> {
   const system = await startSystem({ roles: allRoles });
-  const bare = startChild<{ port: number }>("bare-sse", {});
+  const bare = startChild<{ port: number }>("baseline/bare-sse", {});
   try {
     const targets = { ours: await deploy(system), bare: await targetOf(bare) };
     return [await latency(targets, "each of 20 sources", sources), await latency(targets, "one source", 1), ...(await memory(targets))];
@@ -146,7 +146,7 @@ async function growth({ pid, read, emit }: Target): Promise<Growth> {
 }
 
 async function withReaders<T>(readers: ReaderOrders, act: (readers: BenchChild<unknown>, opened: Opened) => Promise<T>): Promise<T> {
-  const child = startChild<unknown>("stream-readers", readers);
+  const child = startChild<unknown>("load/stream-readers", readers);
   try {
     const opened = (await child.next()) as Opened; // Its first message.
     if (Object.keys(opened.refused).length > 0) throw new Error(`streams were refused: ${JSON.stringify(opened.refused)}`);

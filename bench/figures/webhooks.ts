@@ -52,7 +52,7 @@ async function saturated(): Promise<readonly Figure[]> {
     let parts = "";
     for (let round = 0; round <= rounds; round++) {
       const ours = await deliveriesPerSecond(system, events, sources, `r${round}`);
-      const child = startChild<{ perSecond: number }>("bare-posts", { urls, perUrl: underWay, bytes, durationMs });
+      const child = startChild<{ perSecond: number }>("baseline/bare-posts", { urls, perUrl: underWay, bytes, durationMs });
       const bare = (await child.next()).perSecond;
       await child.stop();
       if (round === 0) continue; // Warm-up.

@@ -2,7 +2,7 @@
  * Maximum executions of a step that compute at the same time in one runner. More would not be faster, and each needs a warm context of its own.
  * Executions that wait for I/O do not count.
  */
-const maxComputing = 4;
+const maxComputing = 12;
 
 interface Slot {
   readonly isolate: string;

@@ -47,12 +47,12 @@ export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promi
 
 async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<ActionRequest> {
   const { workflow, run, state, now, secrets } = attempt;
-  const context = contextOf(attempt);
+  const context = JSON.stringify(contextOf(attempt));
   const sign = await urls.signer(workflow);
   const token = { run, suspension: state.suspensions + 1, expires: now + maxSuspensionMs };
   return {
     steps: stepsText(state, context),
-    context: JSON.stringify(context),
+    context,
     resumeUrl: sign({ ...token, action: "resume" }),
     cancelUrl: sign({ ...token, action: "cancel" }),
     secretProps: Object.keys(secrets),
@@ -60,9 +60,9 @@ async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<Ac
 }
 
 /** `steps`, joined from the stored JSON texts: parsing and encoding them again would cost more than a small step. */
-function stepsText({ trigger, steps }: WorkflowRunState, context: object): string {
+function stepsText({ trigger, steps }: WorkflowRunState, context: string): string {
   const own = Object.entries(steps).map(([name, exports]) => `,${JSON.stringify(name)}:${exports}`);
-  return `{"trigger":{"event":${trigger.event},"context":${JSON.stringify(context)}}${own.join("")}}`;
+  return `{"trigger":{"event":${trigger.event},"context":${context}}${own.join("")}}`;
 }
 
 /** `$.context`, with the fields of the known service. */

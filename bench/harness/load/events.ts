@@ -49,7 +49,7 @@ export interface Events {
 }
 
 export async function startEvents({ nats }: Pick<System, "nats">, receivers: number): Promise<Events> {
-  const child = startChild<unknown>("event-load", { nats, owner, receivers });
+  const child = startChild<unknown>("load/event-load", { nats, owner, receivers });
   const { ports, closedPort } = (await child.next()) as { ports: readonly number[]; closedPort: number }; // Its first message.
   const order = async (what: EventOrder): Promise<unknown> => {
     const answer = child.next();

@@ -13,7 +13,7 @@ export interface RoundTripSources {
 }
 
 export async function startRoundTrips(system: System): Promise<RoundTripSources> {
-  const child = startChild<unknown>("round-trips", { receivers });
+  const child = startChild<unknown>("measure/round-trips", { receivers });
   const { ports } = (await child.next()) as { ports: readonly number[] }; // Its first message.
   const entries = new Entries(system);
   const build = await entries.build(code);

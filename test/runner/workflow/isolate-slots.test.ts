@@ -11,16 +11,16 @@ it("gives each execution of a step the lowest free isolate", async () => {
   expect((await slots.take("p_a", "c_1", "p_a.r_3")).isolate).toBe("p_a/c_1/0");
 });
 
-it("lets an execution wait while four compute, until one ends or waits for I/O", async () => {
+it("lets an execution wait while twelve compute, until one ends or waits for I/O", async () => {
   const slots = new IsolateSlots();
-  const taken = await Promise.all(["1", "2", "3", "4"].map((run) => slots.take("p_a", "c_1", run)));
+  const taken = await Promise.all(Array.from({ length: 12 }, (_, run) => String(run)).map((run) => slots.take("p_a", "c_1", run)));
   const order: string[] = [];
-  const later = ["5", "6"].map((run) => slots.take("p_a", "c_1", run).then((slot) => (order.push(run), slot)));
+  const later = ["later", "last"].map((run) => slots.take("p_a", "c_1", run).then((slot) => (order.push(run), slot)));
   await Promise.resolve();
   expect(order).toEqual([]);
   slots.pause("p_a/c_1/2");
-  expect((await later[0])?.isolate).toBe("p_a/c_1/4");
-  expect(order).toEqual(["5"]);
+  expect((await later[0])?.isolate).toBe("p_a/c_1/12");
+  expect(order).toEqual(["later"]);
   taken[0]?.free();
   expect((await later[1])?.isolate).toBe("p_a/c_1/0");
 });
