@@ -79,7 +79,7 @@ async function handleByTrigger(
       return "finished";
     default:
       if (isOfWorkflow(invocation)) return runWorkflowOrMove(received, context, config, ports);
-      await armAfter(received, await runOrMove(received, context, config, ports), ports);
+      await armNext(received, await runOrMove(received, context, config, ports), ports);
       return "finished";
   }
 }
@@ -101,17 +101,17 @@ async function runWorkflowOrMove(
     await ports.moves.move(received.position);
     return "finished";
   }
+  // Before the run, which may last longer than the timer's interval: runs of a workflow go side by side. Arming a link again is harmless.
+  await armNext(received, deployment, ports);
   const result = await runWorkflow(received, deployment, workflowContext(context), config, {
     ...ports,
     sandbox: context.workflows.sandbox,
   });
-  if (result === "released") return "retry";
-  await armAfter(received, deployment, ports);
-  return result;
+  return result === "released" ? "retry" : result;
 }
 
 /** Arms the next tick of a chained timer, if the invocation was a tick of one. */
-async function armAfter(
+async function armNext(
   received: ReceivedInvocation,
   deployment: Deployment | WorkflowDeployment | undefined,
   ports: RunnerPorts,
@@ -162,7 +162,7 @@ async function giveUp(
     if (isOfWorkflow(received.invocation)) return await runWorkflowOrMove(failed, context, config, ports);
     const deployment = await runOrMove(failed, context, config, ports);
     isCommitted = true;
-    await armAfter(received, deployment, ports);
+    await armNext(received, deployment, ports);
     return "finished";
   } catch (error) {
     context.commits.delete(source);

@@ -275,3 +275,50 @@ it("carries out $.send with the commit that ends the run, events and other sends
   expect(last?.events.map(({ channel, payload }) => [channel, payload])).toEqual([["orders", '{"a":1}']]);
   expect(last?.workflow.sends?.map(({ id, kind, step }) => [id, kind, step])).toEqual([["r_sends.s1", "http", "one"]]);
 });
+
+it("keeps an accepted invocation of a workflow that is switched off, and runs it when the workflow is active again", async () => {
+  await deploy(workflowOf("p_off", ["one"], { active: false }));
+  let runs = 0;
+  await start("r_off", () => {
+    runs++;
+    return returned(1);
+  });
+  await invoke({ source: "p_off", trigger: "http", event: {} });
+  // An invocation of another workflow that is stored later runs first.
+  await deploy(workflowOf("p_on", ["one"]));
+  await invoke({ source: "p_on", trigger: "http", event: {} });
+  await untilEnded("p_on");
+  expect(await commits("p_off")).toEqual([]);
+  await deploy(workflowOf("p_off", ["one"]));
+  await untilEnded("p_off");
+  expect(runs).toBe(2);
+});
+
+it("drops the invocations of a deleted workflow, and a request to resume a run that is forgotten", async () => {
+  await start("r_gone", () => returned(1));
+  await deploy(workflowOf("p_known", ["one"]));
+  await invoke({ source: "p_gone", trigger: "http", event: {} });
+  await invoke({ source: "p_known", trigger: "resume", resume: { run: "r_forgotten", suspension: 1, action: "resume" } });
+  await until(isEmpty, "both invocations are acked");
+  expect(await commits("p_known")).toEqual([]);
+});
+
+it("arms the next tick of a chained timer before the run, which may last longer than the interval", async () => {
+  const cron = { kind: "cron", cron: "* * * * *", timezone: "Europe/Berlin" } as const;
+  await deploy(workflowOf("p_chain", ["slow"], { timers: { "timer-0": cron } }));
+  const gate = Promise.withResolvers<void>();
+  await start("r_chain", async () => {
+    await gate.promise;
+    return returned(1);
+  });
+  const at = Date.now() - 1_000;
+  await invoke({ source: "p_chain", trigger: "timer", generation: 1, chain: "timer-0", at, event: { ...cron, interval_seconds: null } });
+  const isArmed = async (): Promise<boolean> => {
+    const { state } = await nats.connection.manager.streams.info(streams.invocations, { subjects_filter: "timer.p_chain.>" });
+    return Object.keys(state.subjects ?? {}).length === 1;
+  };
+  await until(isArmed, "the next tick is scheduled");
+  expect(await commits("p_chain")).toEqual([]);
+  gate.resolve();
+  await untilEnded("p_chain");
+});
