@@ -225,7 +225,7 @@ describe("an unknown path", () => {
       ask: "POST /v1/users/me",
       status: 405,
       code: "method_not_allowed",
-      says: "POST is not possible on /v1/users/me: GET, HEAD, OPTIONS are",
+      says: "POST is not possible on /v1/users/me: GET, PUT, HEAD, OPTIONS are",
     },
   ];
   test.each(mistakes)("$ask", expectAnswer);
