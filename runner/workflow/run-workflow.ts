@@ -71,6 +71,7 @@ export async function runWorkflow(
   ports: RunnerPorts,
 ): Promise<WorkflowRunResult> {
   const run = await openRun(received, current, ports);
+  endWakeUp(run, ports);
   let refusals = 0;
   for (;;) {
     const begun = begin(run, ports);
@@ -86,7 +87,6 @@ export async function runWorkflow(
       return "finished";
     }
     if (received.isReleased?.() === true) return "released";
-    endWakeUp(run, ports);
     const commit = await commitNext(run, begun, context, config, ports);
     if (commit === undefined) {
       if (++refusals >= maxRefusals) throw competing(run);
@@ -254,9 +254,9 @@ async function versionOf({ current }: Run, { deployment }: WorkflowRunState, { d
  * A run that was resumed early has a wake-up left, which may be due in a year. It is moved to the present, where it has no effect, because
  * delivery may not delete invocations.
  */
-function endWakeUp({ received, id, current }: Run, { wakeUps, clock, log }: RunnerPorts): void {
+function endWakeUp({ received, id, current, history }: Run, { wakeUps, clock, log }: RunnerPorts): void {
   const { resume } = received.invocation;
-  if (resume === undefined || resume.action === "wake") return;
+  if (resume === undefined || resume.action === "wake" || history.last?.state?.suspension?.number !== resume.suspension) return;
   wakeUps.schedule(current.workflow, id, resume.suspension, clock.now()).catch((error: unknown) => {
     log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
   });
