@@ -36,7 +36,7 @@ const runsOf = async (id: string): Promise<readonly Run[]> =>
 
 it.each([
   ["loops", `run() { for (;;) {} }`, /time|CPU/],
-  ["waits for ever", `async run() { await new Promise(() => setInterval(() => {}, 1000)); }`, /time/],
+  ["never ends", `async run() { await new Promise(() => setInterval(() => {}, 1000)); }`, /time/],
   ["fills memory", `run() { const all = []; for (;;) all.push(new Array(100_000).fill(Math.random())); }`, /memory/],
   ["sends a flood", `run({ $ }) { for (let n = 0; n < 1e6; n++) $.send.emit({ raw_event: { n } }); }`, /send|emit|events/],
   ["returns too much", `run() { return "x".repeat(8e6); }`, /return|result|bytes|characters|large/],

@@ -39,7 +39,7 @@ function evaluate(value: unknown, path: string, steps: Fields, depth = 0): unkno
   return entries.some(([key, item]) => item !== value[key]) ? Object.fromEntries(entries) : value;
 }
 
-/** A text that is exactly one expression, spaces around it aside, has its value; otherwise values are inserted as text. */
+/** A text that is exactly one expression, with or without spaces around it, has its value; otherwise values are inserted as text. */
 function evaluateText(text: string, path: string, steps: Fields): unknown {
   const template = templateOf(text, path);
   if (template.expressions.length === 0) return text;
