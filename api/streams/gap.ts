@@ -1,3 +1,4 @@
+import { compareEventIds } from "../../domain/event/event-id.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import type { History } from "../ports.ts";
 import { itemsOf } from "./commit-items.ts";
@@ -37,8 +38,7 @@ export async function readGap(
   const recorded = await runs.recordedUpTo(followed.subject);
   const stored = await storedItems(history, followed, from);
   const unrecorded = await unrecordedItems(runs, followed, recorded, firstLive);
-  const known = new Set(stored.map(({ id }) => id));
-  const items = [...stored, ...unrecorded.filter(({ id }) => !known.has(id))];
+  const items = [...stored, ...unrecorded.filter(isBehind(stored, kindOfId(followed.source) !== "workflow"))];
   return from.kind === "last" ? items.slice(-from.count) : items;
 }
 
@@ -54,6 +54,20 @@ async function storedItems(
       ? await history.listEvents(source, { startId: from.id, ...filter })
       : (await history.pageEvents(source, { limit: from.count, cursor: null, ...filter })).items.toReversed();
   return events.map((event) => itemOf(event, source, event.id));
+}
+
+/**
+ * Whether an item that had not been recorded is not among the stored ones, which were read later, nor older than all of them. Ids of events
+ * grow with each commit of a source. Runs of a workflow go side by side, so theirs do not.
+ */
+function isBehind(stored: readonly Item[], isOrdered: boolean): (item: Item) => boolean {
+  const [first, last] = [stored[0]?.id, stored.at(-1)?.id];
+  const known = new Set(stored.map(({ id }) => id));
+  return ({ id }) => {
+    if (first === undefined || last === undefined) return true;
+    if (id === undefined) return !isOrdered;
+    return isOrdered ? compareEventIds(id, last) > 0 : compareEventIds(id, first) > 0 && !known.has(id);
+  };
 }
 
 async function unrecordedItems(
