@@ -1,3 +1,4 @@
+import { connectionHeaders } from "../../domain/connection-headers.ts";
 import { assertNever } from "../../domain/errors.ts";
 import { traceContext, type TraceContext } from "../../domain/traces.ts";
 import { parseSendArgument, type EmailSend, type HttpSend, type S3Send } from "../../domain/workflow/send-arguments.ts";
@@ -7,21 +8,6 @@ import { sendKindOf, type DeliveredSend } from "../routing/sends.ts";
 import { outcomeOf, type Outcome } from "./webhook.ts";
 
 type Ports = Pick<DeliveryPorts, "poster" | "secrets" | "mails" | "objects">;
-
-/** Headers of the connection, which the client sets itself (RFC 9110, section 7.6.1), and those of the body's length. */
-const connectionHeaders: ReadonlySet<string> = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /** Carries out what `$.send` asked for. Arguments come from runners, which run user code: they are checked again here. */
 export class SendDeliverer {

@@ -1,3 +1,4 @@
+import { connectionHeaders } from "../../../../domain/connection-headers.ts";
 import { validateHeaderName, validateHeaderValue } from "node:http";
 import { bytesArgument, choiceArgument, integerArgument, recordArgument, textArgument } from "../arguments.ts";
 import { parseTls } from "../network/socket-options.ts";
@@ -27,20 +28,6 @@ const maxHeaderBytes = 64 * 1024;
 export const maxRequestBytes = 10 * 1024 * 1024;
 
 const refusedMethods = new Set(["CONNECT", "TRACE", "TRACK"]);
-/** These belong to the connection, which is the host's; `host` would let a request name another site than the one that was judged. */
-const hostHeaders = new Set([
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /** `fetch` arguments: `{id, url, method, headers, redirect, raw}` and the body, bytes or undefined. */
 export function parseFetchRequest([given, body]: readonly unknown[]): FetchRequest {
@@ -93,7 +80,7 @@ function parseHeaders(given: unknown): HeaderPairs {
     if (room < 0) throw coded(new RangeError(`headers are larger than ${maxHeaderBytes} bytes`), "limit_exceeded");
     validateHeaderName(header[0]);
     validateHeaderValue(header[0], header[1]);
-    if (!hostHeaders.has(header[0].toLowerCase())) headers.push(header);
+    if (!connectionHeaders.has(header[0].toLowerCase())) headers.push(header);
   }
   return headers;
 }
