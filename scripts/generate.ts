@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { kinds } from "../crds/kinds.ts";
+import { clientOperations } from "./generate/client-operations.ts";
 import { componentSchema } from "./generate/component-schema.ts";
 import { dashboard } from "./generate/dashboard.ts";
 import { definitionOf } from "./generate/definition.ts";
@@ -33,6 +34,7 @@ const generated: readonly Generated[] = [
   { path: "docs/resources.md", text: resourcesPage() },
   { path: "charts/headwater/values.schema.json", text: valuesSchema(root) },
   { path: "charts/headwater/files/dashboard.json", text: dashboard() },
+  { path: "client/generated/operations.ts", text: clientOperations() },
   { path: "types/component.schema.json", text: componentSchema() },
   { path: "registry/index.json", text: await registryIndex(join(root, "registry")) },
 ];

@@ -23,6 +23,9 @@ const rules: Readonly<Record<string, Rule>> = {
   // Adapters implement the ports that roles declare.
   platform: { values: inner, types: roles },
   ...Object.fromEntries(roles.map((role) => [role, { values: inner, types: [] }])),
+  // Programs that know the service only by its REST API.
+  client: { values: [], types: [] },
+  cli: { values: ["client"], types: [] },
 };
 
 /** Layers of api, each of which imports only those before it. A new folder needs a place in this order. */
@@ -48,7 +51,7 @@ interface Import {
   readonly typeOnly: boolean;
 }
 
-const files = ["main.ts", ...[...Object.keys(rules), "wiring", "scripts", "cli", "bench"].flatMap(sourcesBelow)];
+const files = ["main.ts", ...[...Object.keys(rules), "wiring", "scripts", "bench"].flatMap(sourcesBelow)];
 const imports = files.flatMap(importsOf);
 const local = imports.filter(({ to }) => !to.startsWith("npm:"));
 
@@ -96,7 +99,10 @@ describe("architecture", () => {
   });
 
   it("has no file above 300 lines", () => {
-    const long = files.map((file) => ({ file, lines: textOf(file).split("\n").length })).filter(({ lines }) => lines > 301);
+    const long = files
+      .filter((file) => !file.startsWith("client/generated/"))
+      .map((file) => ({ file, lines: textOf(file).split("\n").length }))
+      .filter(({ lines }) => lines > 301);
     expect(long).toEqual([]);
   });
 

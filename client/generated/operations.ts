@@ -1,0 +1,2237 @@
+// Written by `npm run generate` from the operations of api/. Changes go there.
+
+export type PageInfo = {
+  /** Number of items in the whole list. */ readonly total_count: number;
+  /** Number of items on this page. */ readonly count: number;
+  /** `before` for the previous page. */ readonly start_cursor: string | null;
+  /** `after` for the next page. */ readonly end_cursor: string | null;
+  /** Number of items that this page omits because they are being deleted. */ readonly excluded_count: number;
+};
+
+export type User = {
+  /** `u_…`. */ readonly id: string;
+  readonly username: string;
+  readonly email: string;
+  readonly orgs: readonly (Organization)[];
+  /** Milliseconds. */ readonly daily_compute_time_quota?: number | undefined;
+  /** Milliseconds since midnight UTC. */ readonly daily_compute_time_used?: number | undefined;
+  readonly daily_invocations_quota?: number | undefined;
+  readonly daily_invocations_used?: number | undefined;
+  /** Epoch seconds. */ readonly billing_period_start_ts?: number | undefined;
+  /** Epoch seconds. */ readonly billing_period_end_ts?: number | undefined;
+  readonly billing_period_invocations?: number | undefined;
+  /** Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards. */ readonly quota_exceeded_until?: number | undefined;
+};
+
+export type Warning = {
+  /** For programs: stable, snake_case. */ readonly code: string;
+  /** What was found, and how to fix it. */ readonly message: string;
+  /** A field of the request, or a path in the component's definition, such as `props.count.default`. */ readonly path: string;
+};
+
+export type Error = {
+  /** For people: what failed, with which value, and what would be valid. */ readonly error: string;
+  /** For programs: stable, snake_case. */ readonly code: string;
+  /** More about the error, depending on its code: fields, props, lines. */ readonly details?: unknown;
+  /** With the code observation_error: the errors of hooks. */ readonly observations?: readonly (Observation)[] | undefined;
+};
+
+export type Observation = {
+  readonly k: "error";
+  /** The hook that failed. */ readonly h: "deploy" | "activate" | "deactivate";
+  /** Epoch milliseconds. */ readonly ts: number;
+  readonly err: Thrown;
+};
+
+export type Thrown = {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  /** Code of the limit or rule that ended the run. */ readonly code?: string | undefined;
+};
+
+export type Key = {
+  /** `pk_…`. */ readonly id: string;
+  readonly name: string;
+  /** The first characters of the key. */ readonly prefix: string;
+  readonly scopes: readonly ("read" | "write")[];
+  /** Epoch seconds. */ readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+};
+
+export type CreatedKey = {
+  /** `pk_…`. */ readonly id: string;
+  readonly name: string;
+  /** The first characters of the key. */ readonly prefix: string;
+  readonly scopes: readonly ("read" | "write")[];
+  /** Epoch seconds. */ readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+  /** `hw_…`, only in this response. */ readonly key: string;
+};
+
+export type Plan = {
+  readonly name: string;
+  readonly form: "free" | "paid";
+  /** Null: no limit. */ readonly daily_invocations_quota: number | null;
+  /** Milliseconds; null: no limit. */ readonly daily_compute_time_quota: number | null;
+  /** 1 to 100: the share of queued runs that its owners get, relative to weight 1. */ readonly weight: number;
+  /** Maximum organizations that one user can create. */ readonly max_organizations: number;
+};
+
+export type Organization = {
+  readonly name: string;
+  /** `o_…`. */ readonly id: string;
+  readonly orgname: string;
+  readonly email: string;
+  /** Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards. */ readonly quota_exceeded_until?: number | undefined;
+};
+
+export type Member = {
+  /** `u_…`. */ readonly user_id: string;
+  readonly username: string;
+  readonly role: "admin" | "member";
+};
+
+export type OwnerSettings = {
+  /** Whether mails about errors of its workflows and sources go to its address. */ readonly error_mails: boolean;
+};
+
+export type ListedComponent = {
+  /** `sc_…`. */ readonly id: string;
+  readonly key: string | null;
+  /** SHA-256 of the code, hex. */ readonly code_hash: string;
+  readonly name: string;
+  readonly version: string | null;
+  readonly description: string | null;
+  readonly type: "source" | "action";
+  readonly configurable_props: readonly (Prop)[];
+  /** Whether it is part of the registry. */ readonly registry: boolean;
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+};
+
+export type Prop = {
+  readonly name: string;
+  readonly type: string;
+};
+
+export type Component = {
+  /** `sc_…`. */ readonly id: string;
+  readonly code: string;
+  /** Path of the file with the code, if it has one. */ readonly entry: string | null;
+  /** Paths of the other files. */ readonly files: readonly (string)[];
+  /** SHA-256 of the code, hex. */ readonly code_hash: string;
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly configurable_props: readonly (Prop)[];
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+};
+
+export type FoundKeys = {
+  readonly sources: readonly (string)[];
+  readonly actions: readonly (string)[];
+};
+
+export type Options = {
+  /** Values, or `{label, value}`. */ readonly options: readonly (unknown)[];
+  /** The prev_context of the next page; null if there is none. */ readonly context: unknown;
+  /** There were more options than the limit. */ readonly truncated?: true | undefined;
+};
+
+export type Props = {
+  readonly configurable_props: readonly (Prop)[];
+};
+
+export type Source = {
+  /** `dc_…`. */ readonly id: string;
+  /** Only in responses to requests that create or change it. */ readonly user_id?: string | undefined;
+  /** Present only if an organization owns it. */ readonly owner_id?: string | undefined;
+  readonly component_id: string | null;
+  /** Only for components with additional props. */ readonly configurable_props?: readonly (Prop)[] | undefined;
+  /** Values by prop, without secret ones. */ readonly configured_props: Readonly<Record<string, unknown>>;
+  readonly active: boolean;
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+  readonly name: string;
+  readonly name_slug: string;
+  /** State of the source; `paused` exactly if `active` is false. */ readonly state: "active" | "paused" | "failing" | "disabled" | "deploying";
+  /** Current problem; null if there is none. */ readonly problem: {
+    /** Stable: the code of the run's error (`run_failed` if it has none), or the reason why it is not deployed. */ readonly code: string;
+    readonly message: string;
+    /** Epoch seconds. */ readonly since: number;
+  } | null;
+  /** Start of its last run, epoch seconds; null before the first. */ readonly last_run_at: number | null;
+  /** Error of the last stored failed run, which may be older than the last run. */ readonly last_error: {
+    /** Null: the component's code threw it. */ readonly code: string | null;
+    readonly message: string;
+    /** Epoch seconds. */ readonly at: number;
+  } | null;
+  /** Next tick of its timers, epoch seconds; null: no timer will tick. */ readonly next_tick_at: number | null;
+  /** Accepted invocations that are not finished; null while NATS does not respond. */ readonly backlog: number | null;
+};
+
+export type Run = {
+  /** `r_…`. */ readonly id: string;
+  readonly source_id: string;
+  readonly status: "succeeded" | "failed";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  readonly hook?: "deploy" | "activate" | "deactivate" | undefined;
+  /** Epoch seconds. */ readonly started_at: number;
+  /** Epoch milliseconds. */ readonly started_at_ms: number;
+  readonly duration_ms: number;
+  readonly cpu_ms: number;
+  readonly event_ids: readonly (string)[];
+  /** Only in the response for a single run. */ readonly logs?: readonly ({
+    /** Kind: `console.log` …, `hook`, `error`. */ readonly k: string;
+    /** Epoch milliseconds. */ readonly ts: number;
+    readonly msg?: string | undefined;
+    /** Name of the hook. */ readonly h?: string | undefined;
+    readonly err?: Thrown | undefined;
+  })[] | undefined;
+  readonly error: Thrown | null;
+  /** Return value; null if it is not JSON of at most 64 KiB. */ readonly result: unknown;
+};
+
+export type DryRun = {
+  /** `r_…`. */ readonly id: string;
+  readonly source_id: string;
+  readonly status: "succeeded" | "failed";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  /** Epoch seconds. */ readonly started_at: number;
+  /** Epoch milliseconds. */ readonly started_at_ms: number;
+  readonly duration_ms: number;
+  readonly cpu_ms: number;
+  readonly logs: readonly ({
+    /** Kind: `console.log` …, `hook`, `error`. */ readonly k: string;
+    /** Epoch milliseconds. */ readonly ts: number;
+    readonly msg?: string | undefined;
+    /** Name of the hook. */ readonly h?: string | undefined;
+    readonly err?: Thrown | undefined;
+  })[];
+  readonly error: Thrown | null;
+  /** Return value; null if it is not JSON of at most 64 KiB. */ readonly result: unknown;
+  readonly dry_run: true;
+  readonly emits: readonly (JudgedEmit)[];
+  readonly db_writes: readonly ({
+    readonly prop: string;
+    readonly key: string;
+    readonly value?: unknown;
+    readonly deleted?: true | undefined;
+  })[];
+  /** Argument of http.respond(). */ readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string | readonly (string)[]>>;
+    readonly body: string;
+    readonly base64?: boolean | undefined;
+  } | null;
+};
+
+export type JudgedEmit = {
+  /** `duplicate`: dedupe has seen its id; `refused`: dedupe cannot compare it. */ readonly verdict: "emitted" | "duplicate" | "refused";
+  /** The id given to `$emit`. */ readonly id: string | null;
+  /** The channel; empty is the default one. */ readonly name: string;
+  readonly summary: string | null;
+  /** Epoch milliseconds. */ readonly ts: number;
+  readonly delivery_ts?: number | undefined;
+  readonly event: unknown;
+};
+
+export type StartedRun = {
+  /** `r_…`. */ readonly id: string;
+  readonly source_id: string;
+  readonly status: "running";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+};
+
+export type Tick = {
+  /** `<epoch milliseconds>-<number>`. */ readonly id: string;
+  /** Epoch seconds. */ readonly due_at: number;
+  /** Epoch milliseconds. */ readonly due_at_ms: number;
+  /** `late`: its run started more than 1 s after it was due. */ readonly state: "fired" | "late" | "skipped";
+  /** `waited`: for an earlier run, its owner's share or a runner; `earlier_tick_unfinished`: an earlier tick was still queued or running. */ readonly reason: "waited" | "earlier_tick_unfinished" | null;
+  /** Null if it was skipped. */ readonly run_id: string | null;
+  /** Epoch seconds. */ readonly started_at: number | null;
+  /** Start of that run. */ readonly started_at_ms: number | null;
+  /** Delay from the due time to the start of the run. */ readonly late_ms: number | null;
+};
+
+export type LogLine = {
+  /** Kind: `console.log` …, `hook`, `error`. */ readonly k: string;
+  /** Epoch milliseconds. */ readonly ts: number;
+  readonly msg?: string | undefined;
+  /** Name of the hook. */ readonly h?: string | undefined;
+  readonly err?: Thrown | undefined;
+  readonly run_id: string;
+};
+
+export type Event = {
+  /** `<epoch milliseconds>-<sequence>`. */ readonly id: string;
+  /** Epoch milliseconds. */ readonly indexed_at_ms: number;
+  /** The emitted value; truncated above 1 KiB unless `expand=event` is given. */ readonly event: unknown;
+  readonly metadata: EventMetadata;
+};
+
+export type EventMetadata = {
+  /** The event id in deliveries. */ readonly emit_id: string;
+  /** The channel; empty is the default one. */ readonly name: string;
+  readonly emitter_id: string;
+  /** The id given to `$emit`, or absent. */ readonly id?: string | undefined;
+  /** The summary given to `$emit`, or absent. */ readonly summary?: string | undefined;
+  /** Epoch milliseconds. */ readonly ts: number;
+  /** When the event is due; only in the list of scheduled events, `event_name=$in`. */ readonly delivery_ts?: number | undefined;
+};
+
+export type LegacyEvent = {
+  readonly id: string;
+  /** The emitted value. */ readonly e: unknown;
+  readonly k: "emit";
+  /** Epoch milliseconds. */ readonly ts: number;
+  readonly metadata: EventMetadata;
+};
+
+export type EventDeletion = {
+  /** `ed_…`. */ readonly id: string;
+  readonly status: "pending" | "finished";
+  /** Null: from the first. */ readonly start_id: string | null;
+  /** The last event to delete: as requested, or the newest at that time. Null: there was none. */ readonly end_id: string | null;
+  /** Null: all channels. */ readonly event_name: string | null;
+  /** Number of deleted events. */ readonly deleted: number;
+  /** Epoch milliseconds. */ readonly created_at_ms: number;
+  readonly finished_at_ms: number | null;
+  readonly source_id: string;
+};
+
+export type Replay = {
+  /** `rp_…`. */ readonly id: string;
+  readonly source_id: string;
+  /** Number of events that are delivered again. */ readonly events: number;
+  readonly start_id: string | null;
+  readonly end_id: string | null;
+  readonly event_name: string | null;
+  readonly listener_id: string | null;
+};
+
+export type Workflow = {
+  /** `p_…`. */ readonly id: string;
+  /** Present only if an organization owns it. */ readonly owner_id?: string | undefined;
+  readonly name: string;
+  readonly active: boolean;
+  /** Version, `d_…`: each change that is deployed has another. Null until the first one. */ readonly deployment_id: string | null;
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+  readonly triggers: readonly (WorkflowTrigger)[];
+  readonly steps: readonly (WorkflowStep)[];
+  readonly settings: WorkflowSettings;
+};
+
+export type WorkflowTrigger = {
+  /** The source's id, or a derived one that stays the same: `hi_…` or `ti_…`. */ readonly id: string;
+  readonly type: "source" | "http" | "timer";
+  /** Of a source. Null until a source that is referred to by name exists. */ readonly source_id?: string | null | undefined;
+  /** Of `http`. Null until the workflow is deployed. */ readonly endpoint_url?: string | null | undefined;
+  /** Of `http`, if it is set. */ readonly custom_response?: boolean | undefined;
+  /** Of `timer`. */ readonly cron?: string | undefined;
+  /** Of `timer`. */ readonly interval_seconds?: number | undefined;
+  /** Of `timer` with `cron`. */ readonly timezone?: string | undefined;
+};
+
+export type WorkflowStep = {
+  /** `c_…`: errors name it as `cellId`. */ readonly id: string;
+  readonly name: string;
+  readonly component_id: string | null;
+  /** If the component has a key. */ readonly component_key?: string | undefined;
+  /** Values by prop, without secret ones. */ readonly props: Readonly<Record<string, unknown>>;
+  readonly configurable_props: readonly (Prop)[];
+  readonly continue_on_error: boolean;
+  readonly retries: number;
+  /** Null: the run timeout of the installation. */ readonly timeout_ms: number | null;
+};
+
+export type WorkflowSettings = {
+  /** Maximum runs at once; null: no limit. */ readonly concurrency: number | null;
+  /** Maximum runs that start within the interval. */ readonly throttle: {
+    readonly runs: number;
+    readonly interval_seconds: number;
+  } | null;
+  /** Maximum runs that wait; null: the limit of the installation. */ readonly queue_size: number | null;
+  /** Runs are executed one at a time, in the order of their events. */ readonly ordered: boolean;
+  /** Whether its errors are mailed to the owner. */ readonly error_mails: boolean;
+};
+
+export type WorkflowRun = {
+  /** `r_…`. */ readonly id: string;
+  readonly workflow_id: string;
+  /** The version with which the run began, and finishes: `d_…`. */ readonly deployment_id: string;
+  readonly status: "running" | "suspended" | "succeeded" | "exited" | "failed" | "canceled";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  /** The emitted event that started the run; null for other triggers. */ readonly cause: {
+    /** The source or workflow that emitted it. */ readonly emitter_id: string;
+    readonly emit_id: string;
+    /** Its id among the events of the emitter; null if it is no longer stored. Only in the response for a single run. */ readonly event_id?: string | null | undefined;
+  } | null;
+  /** Epoch seconds. */ readonly started_at: number;
+  /** Epoch milliseconds. */ readonly started_at_ms: number;
+  /** Null: the run has not ended. */ readonly ended_at: number | null;
+  readonly ended_at_ms: number | null;
+  /** From its start to its end, with the time that it was suspended. */ readonly duration_ms: number | null;
+  /** Time of its steps. */ readonly compute_ms: number;
+  /** While suspended: when the run continues, or is canceled if nothing has resumed it. */ readonly resume_at: number | null;
+  readonly resume_at_ms: number | null;
+  readonly step_count: number;
+  /** Number of steps that will not run again. */ readonly steps_done: number;
+  /** Why the run exited or was canceled. */ readonly reason: string | null;
+  /** The step that failed the run: `c_…`. */ readonly failed_step_id: string | null;
+  readonly error: Thrown | null;
+};
+
+export type StartedWorkflowRun = {
+  /** `r_…`. */ readonly id: string;
+  readonly workflow_id: string;
+  readonly status: "running";
+  readonly trigger: "manual";
+};
+
+export type WorkflowRunDetails = {
+  /** `r_…`. */ readonly id: string;
+  readonly workflow_id: string;
+  /** The version with which the run began, and finishes: `d_…`. */ readonly deployment_id: string;
+  readonly status: "running" | "suspended" | "succeeded" | "exited" | "failed" | "canceled";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  /** The emitted event that started the run; null for other triggers. */ readonly cause: {
+    /** The source or workflow that emitted it. */ readonly emitter_id: string;
+    readonly emit_id: string;
+    /** Its id among the events of the emitter; null if it is no longer stored. Only in the response for a single run. */ readonly event_id?: string | null | undefined;
+  } | null;
+  /** Epoch seconds. */ readonly started_at: number;
+  /** Epoch milliseconds. */ readonly started_at_ms: number;
+  /** Null: the run has not ended. */ readonly ended_at: number | null;
+  readonly ended_at_ms: number | null;
+  /** From its start to its end, with the time that it was suspended. */ readonly duration_ms: number | null;
+  /** Time of its steps. */ readonly compute_ms: number;
+  /** While suspended: when the run continues, or is canceled if nothing has resumed it. */ readonly resume_at: number | null;
+  readonly resume_at_ms: number | null;
+  readonly step_count: number;
+  /** Number of steps that will not run again. */ readonly steps_done: number;
+  /** Why the run exited or was canceled. */ readonly reason: string | null;
+  /** The step that failed the run: `c_…`. */ readonly failed_step_id: string | null;
+  readonly error: Thrown | null;
+  /** The event that started the run; null if it has more than 64 KiB. */ readonly event: unknown;
+  /** Attempts of its steps, in the order in which they ended. */ readonly steps: readonly (StepAttempt)[];
+  /** Attempts to carry out what `$.send` asked for, newest first; of many, the last 100. */ readonly sends: readonly (SendAttempt)[];
+  /** Events that the run emitted and that are still stored. */ readonly event_ids: readonly (string)[];
+};
+
+export type StepAttempt = {
+  /** Id of the step: `c_…`. */ readonly id: string;
+  readonly name: string;
+  /** From 1. Retries and reruns count, and attempts that a crash has interrupted. */ readonly attempt: number;
+  /** `retried`: it failed, and runs again later. `continued`: it failed, and the run continued. `rerun`: it asked to run again. */ readonly outcome: "succeeded" | "suspended" | "rerun" | "exited" | "retried" | "continued" | "failed";
+  /** Epoch milliseconds. */ readonly started_at_ms: number;
+  readonly duration_ms: number;
+  readonly cpu_ms: number;
+  /** Its props, with expressions evaluated; null if they have more than 64 KiB. */ readonly inputs: unknown;
+  /** By name. Of more than 64 KiB, only the beginning is stored, as `$truncated`. */ readonly exports: unknown;
+  readonly return_value: unknown;
+  /** The export `$summary`, or null. */ readonly summary: unknown;
+  readonly error: Thrown | null;
+  readonly logs: readonly ({
+    /** Kind: `console.log` …, `hook`, `error`. */ readonly k: string;
+    /** Epoch milliseconds. */ readonly ts: number;
+    readonly msg?: string | undefined;
+    /** Name of the hook. */ readonly h?: string | undefined;
+    readonly err?: Thrown | undefined;
+  })[];
+};
+
+export type SendAttempt = {
+  readonly delivery_id: string;
+  /** `http`, `email` or `s3`. */ readonly send: string;
+  /** The first is 1. */ readonly attempt: number;
+  readonly outcome: "delivered" | "retry" | "dead";
+  /** Epoch milliseconds. */ readonly at_ms: number;
+  readonly duration_ms: number;
+  /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
+  /** Why it failed; null: it was delivered. */ readonly cause: string | null;
+};
+
+export type WorkflowEventDeletion = {
+  /** `ed_…`. */ readonly id: string;
+  readonly status: "pending" | "finished";
+  /** Null: from the first. */ readonly start_id: string | null;
+  /** The last event to delete: as requested, or the newest at that time. Null: there was none. */ readonly end_id: string | null;
+  /** Null: all channels. */ readonly event_name: string | null;
+  /** Number of deleted events. */ readonly deleted: number;
+  /** Epoch milliseconds. */ readonly created_at_ms: number;
+  readonly finished_at_ms: number | null;
+  readonly workflow_id: string;
+};
+
+export type WorkflowTest = {
+  /** `r_…`. */ readonly id: string;
+  readonly workflow_id: string;
+  readonly test: true;
+  /** `exited`: a step called `$.flow.exit`. */ readonly status: "succeeded" | "exited" | "failed";
+  /** Epoch milliseconds. */ readonly started_at_ms: number;
+  readonly duration_ms: number;
+  readonly cpu_ms: number;
+  /** The executed steps, in order. */ readonly steps: readonly (TestedStep)[];
+  /** Argument of `$.respond`. */ readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string | readonly (string)[]>>;
+    readonly body: string;
+    readonly base64?: boolean | undefined;
+  } | null;
+  /** The error of the step that failed, or why no step could be executed. */ readonly error: Thrown | null;
+};
+
+export type TestedStep = {
+  /** `c_…`. */ readonly id: string;
+  readonly name: string;
+  readonly outcome: "succeeded" | "suspended" | "rerun" | "exited" | "retried" | "continued" | "failed";
+  /** Epoch milliseconds. */ readonly started_at_ms: number;
+  readonly duration_ms: number;
+  readonly cpu_ms: number;
+  /** Values of the props that contain expressions; null: there are none, or they have more than 64 KiB. */ readonly inputs: unknown;
+  /** What the step exported, by name. */ readonly exports: Readonly<Record<string, unknown>>;
+  /** What it returned. */ readonly $return_value?: unknown;
+  /** Its summary. */ readonly $summary?: unknown;
+  /** Its call of `$.flow`, which a test does not wait for. */ readonly flow: {
+    readonly kind: "exit" | "delay" | "suspend" | "rerun";
+    readonly ms?: number | null | undefined;
+    readonly reason?: string | null | undefined;
+  } | null;
+  /** What `$.send` would have sent. */ readonly sends: readonly ({
+    readonly kind: "http" | "email" | "s3" | "emit" | "sse";
+    readonly argument: unknown;
+    /** Epoch milliseconds. */ readonly at_ms: number;
+  })[];
+  readonly logs: readonly ({
+    /** Kind: `console.log` …, `hook`, `error`. */ readonly k: string;
+    /** Epoch milliseconds. */ readonly ts: number;
+    readonly msg?: string | undefined;
+    /** Name of the hook. */ readonly h?: string | undefined;
+    readonly err?: Thrown | undefined;
+  })[];
+  readonly error: Thrown | null;
+};
+
+export type Account = {
+  /** `apn_…`. */ readonly id: string;
+  readonly app: App | null;
+  readonly name: string;
+  /** Null until it was checked. */ readonly healthy: boolean | null;
+  /** Why it is not healthy. */ readonly problem: string | null;
+  /** ISO 8601, UTC. */ readonly created_at: string;
+  /** ISO 8601, UTC. */ readonly updated_at: string;
+};
+
+export type App = {
+  /** `app_…`. */ readonly id: string;
+  /** Such as `github`. */ readonly name_slug: string;
+  readonly name: string;
+};
+
+export type Webhook = {
+  /** `wh_…`. */ readonly id: string;
+  /** Only in responses to requests that create or change it. */ readonly user_id?: string | undefined;
+  /** Present only if an organization owns it. */ readonly owner_id?: string | undefined;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly url: string;
+  /** Whether events are posted. */ readonly active: boolean;
+  /** Whether events arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
+  /** Present while nothing is posted because the endpoint returned 410 Gone or has failed for days; PUT with `active: true` ends that. */ readonly disabled?: {
+    /** Epoch seconds. */ readonly at: number;
+    readonly reason: "EndpointGone" | "EndpointFailing";
+    readonly message: string;
+  } | undefined;
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+};
+
+export type CreatedWebhook = {
+  /** `wh_…`. */ readonly id: string;
+  /** Only in responses to requests that create or change it. */ readonly user_id?: string | undefined;
+  /** Present only if an organization owns it. */ readonly owner_id?: string | undefined;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly url: string;
+  /** Whether events are posted. */ readonly active: boolean;
+  /** Whether events arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
+  /** Present while nothing is posted because the endpoint returned 410 Gone or has failed for days; PUT with `active: true` ends that. */ readonly disabled?: {
+    /** Epoch seconds. */ readonly at: number;
+    readonly reason: "EndpointGone" | "EndpointFailing";
+    readonly message: string;
+  } | undefined;
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+  /** `whsec_…`, only in this response. */ readonly signing_key: string;
+};
+
+export type RotatedWebhook = {
+  /** `wh_…`. */ readonly id: string;
+  /** Only in responses to requests that create or change it. */ readonly user_id?: string | undefined;
+  /** Present only if an organization owns it. */ readonly owner_id?: string | undefined;
+  readonly name: string | null;
+  readonly description: string | null;
+  readonly url: string;
+  /** Whether events are posted. */ readonly active: boolean;
+  /** Whether events arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
+  /** Present while nothing is posted because the endpoint returned 410 Gone or has failed for days; PUT with `active: true` ends that. */ readonly disabled?: {
+    /** Epoch seconds. */ readonly at: number;
+    readonly reason: "EndpointGone" | "EndpointFailing";
+    readonly message: string;
+  } | undefined;
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+  /** `whsec_…`, only in this response. */ readonly signing_key?: string | undefined;
+  /** Time until which the previous key also signs, epoch seconds; null: only the new one signs. */ readonly previous_key_until: number | null;
+};
+
+export type TestedWebhook = {
+  readonly delivery_id: string;
+  readonly outcome: "delivered" | "failed";
+  /** Epoch milliseconds. */ readonly at_ms: number;
+  readonly duration_ms: number;
+  /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
+  /** Why it failed; null: it was delivered. */ readonly cause: string | null;
+};
+
+export type Subscription = {
+  /** `sub_…`. */ readonly id: string;
+  readonly emitter_id: string | null;
+  readonly listener_id: string | null;
+  /** A channel; empty is the default one. */ readonly event_name: string;
+};
+
+export type AutoSubscription = {
+  /** `asub_…`. */ readonly id: string;
+  readonly listener_id: string | null;
+  readonly event_name: "$errors" | "$logs" | null;
+};
+
+export type Backlog = {
+  /** Deliveries that are due and wait to be attempted. */ readonly due: number;
+  /** Deliveries that wait for a retry or for the event's delivery time. */ readonly scheduled: {
+    readonly count: number;
+    /** The earliest of their times; null: there is none, or there are too many to read. */ readonly next_at_ms: number | null;
+  };
+  /** The queue of an ordered webhook, including its head. */ readonly line: {
+    readonly count: number;
+    readonly head: LineHead | null;
+  };
+};
+
+export type LineHead = {
+  readonly delivery_id: string;
+  readonly event_id: string;
+  /** Null for a test. */ readonly source_id: string | null;
+  /** Null for a test. */ readonly subscription_id: string | null;
+  /** The channel; empty is the default one. */ readonly event_name: string;
+  /** Attempts so far. */ readonly attempts: number;
+  /** Start of the wait in the queue, epoch milliseconds. */ readonly waiting_since_ms: number;
+  /** Null: it is attempted as soon as a permit is free. */ readonly next_attempt_at_ms: number | null;
+  /** Its result; null if there was none, or it is not recorded yet. */ readonly last_attempt: {
+    /** Epoch milliseconds. */ readonly at_ms: number;
+    readonly duration_ms: number;
+    /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
+    /** Why it failed; null: it was delivered. */ readonly cause: string | null;
+  } | null;
+};
+
+export type Attempt = {
+  readonly delivery_id: string;
+  readonly event_id: string;
+  /** Null for a test. */ readonly source_id: string | null;
+  /** Null for a test. */ readonly subscription_id: string | null;
+  /** The channel; empty is the default one. */ readonly event_name: string;
+  /** The first is 1. */ readonly attempt: number;
+  readonly outcome: "delivered" | "retry" | "dead";
+  /** Epoch milliseconds. */ readonly at_ms: number;
+  readonly duration_ms: number;
+  /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
+  /** Why it failed; null: it was delivered. */ readonly cause: string | null;
+};
+
+export type DeadLetter = {
+  readonly delivery_id: string;
+  readonly event_id: string;
+  /** Null for a test. */ readonly source_id: string | null;
+  /** Null for a test. */ readonly subscription_id: string | null;
+  /** The channel; empty is the default one. */ readonly event_name: string;
+  readonly attempts: number;
+  /** Epoch milliseconds. */ readonly died_at_ms: number;
+  readonly cause: string;
+  /** With `expand=event`. */ readonly event?: unknown;
+};
+
+export type Purged = {
+  readonly deleted: number;
+};
+
+export type Redriven = {
+  /** Number of dead letters that are redelivered. */ readonly queued: number;
+};
+
+export type ListedSendAttempt = {
+  readonly delivery_id: string;
+  readonly run_id: string;
+  readonly send: "http" | "email" | "s3";
+  /** The first is 1. */ readonly attempt: number;
+  readonly outcome: "delivered" | "retry" | "dead";
+  /** Epoch milliseconds. */ readonly at_ms: number;
+  readonly duration_ms: number;
+  /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
+  /** Why it failed; null: it was delivered. */ readonly cause: string | null;
+};
+
+export type FailedSend = {
+  readonly delivery_id: string;
+  readonly run_id: string;
+  readonly send: "http" | "email" | "s3";
+  readonly attempts: number;
+  /** Epoch milliseconds. */ readonly died_at_ms: number;
+  readonly cause: string;
+  /** The argument of `$.send`, of http with `***` in place of header values and the URL's path. */ readonly argument: unknown;
+};
+
+export type Retried = {
+  readonly delivery_id: string;
+  readonly webhook_id?: string | undefined;
+  /** In place of a webhook, if `$.send` of the workflow asked for it. */ readonly workflow_id?: string | undefined;
+  readonly status: "queued";
+};
+
+export type Token = {
+  /** The API key. */ readonly access_token: string;
+  readonly token_type: "Bearer";
+  /** Seconds, at most 3600: then request it again. */ readonly expires_in: number;
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Scopes of the key, separated by spaces. */ readonly scope: string;
+};
+
+export type TokenError = {
+  /** For programs: RFC 6749, section 5.2. */ readonly error: "invalid_request" | "invalid_client" | "unsupported_grant_type" | "temporarily_unavailable";
+  /** For people. */ readonly error_description: string;
+};
+
+/** Parameters, body and response of each operation, by its id. */
+export interface Operations {
+  /** Get the caller with their organizations and usage */
+  readonly getMe: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: User;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Choose whether to get mails about errors */
+  readonly updateMe: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: OwnerSettings;
+    readonly response: {
+      readonly data: OwnerSettings;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the caller's API keys */
+  readonly listKeys: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Key)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Create an API key */
+  readonly createKey: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name: string;
+      /** `read` and `write`; by default those of the key that creates it, or both with the admin token. */ readonly scopes?: readonly ("read" | "write")[] | null | undefined;
+      /** Epoch seconds; by default that of the key that creates it, or never with the admin token. */ readonly expires_at?: number | null | undefined;
+    };
+    readonly response: {
+      readonly data: CreatedKey;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Revoke an API key */
+  readonly revokeKey: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Create an organization */
+  readonly createOrganization: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name: string;
+      /** Unique: letters, digits, dots, dashes and underscores; by default derived from the name. */ readonly orgname?: "" | string | null | undefined;
+      /** Contact address; by default the caller's. */ readonly email?: "" | string | null | undefined;
+    };
+    readonly response: {
+      readonly data: Organization;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get an organization of the caller */
+  readonly getOrganization: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Organization;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Choose whether the organization gets mails about errors */
+  readonly updateOrganization: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: OwnerSettings;
+    readonly response: {
+      readonly data: OwnerSettings;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete an organization that owns nothing and has no other member */
+  readonly deleteOrganization: {
+    readonly path: { readonly org_id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the members of an organization */
+  readonly listMembers: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Member)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Add a member by id, username or email address */
+  readonly addMember: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Id of the user, `u_…`. */ readonly user_id?: string | null | undefined;
+      /** Exact username. */ readonly username?: string | null | undefined;
+      /** Email address of the user's account. */ readonly email?: string | null | undefined;
+      /** `admin` or `member`; by default the current role, or `member` for a new member. */ readonly role?: "admin" | "member" | null | undefined;
+    };
+    readonly response: {
+      readonly data: Member;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Add a member, or change their role */
+  readonly putMember: {
+    readonly path: { readonly org_id: string; readonly user_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** `admin` or `member`; admins manage members. */ readonly role: "admin" | "member";
+    };
+    readonly response: {
+      readonly data: Member;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Remove a member, or leave an organization */
+  readonly removeMember: {
+    readonly path: { readonly org_id: string; readonly user_id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List saved components */
+  readonly listComponents: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (ListedComponent)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Save a component */
+  readonly saveComponent: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
+      /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
+      /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
+      /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: Component;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Find keys of components, including those of the registry */
+  readonly searchComponents: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly query?: string | undefined; readonly app?: string | undefined; readonly similarity_threshold?: number | undefined; readonly limit?: number | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; };
+    readonly body: undefined;
+    readonly response: FoundKeys;
+  };
+  /** Find components, including those of the registry */
+  readonly searchComponentDetails: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly query?: string | undefined; readonly app?: string | undefined; readonly similarity_threshold?: number | undefined; readonly limit?: number | undefined; readonly type?: "source" | "action" | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (ListedComponent)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the components of the registry */
+  readonly listRegistry: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (ListedComponent)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a component of the registry */
+  readonly getPublishedComponent: {
+    readonly path: { readonly key: string; };
+    readonly query: { readonly version?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Component;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a component */
+  readonly getComponent: {
+    readonly path: { readonly key: string; };
+    readonly query: { readonly version?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Component;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a component that no source or workflow uses */
+  readonly deleteComponent: {
+    readonly path: { readonly key: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List saved components with the same key */
+  readonly listVersions: {
+    readonly path: { readonly key: string; };
+    readonly query: { readonly version?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (ListedComponent)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the choices of a prop whose options are a function */
+  readonly listComponentOptions: {
+    readonly path: { readonly key: string; };
+    readonly query: { readonly version?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+      /** A prop whose options are a function. */ readonly prop_name: string;
+      /** Number of the page; the first is 0. */ readonly page?: number | null | undefined;
+      /** The `context` of the previous page. */ readonly prev_context?: unknown | null | undefined;
+      /** What a person typed to search. */ readonly query?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: Options;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List all props for the values chosen so far */
+  readonly listComponentProps: {
+    readonly path: { readonly key: string; };
+    readonly query: { readonly version?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+    };
+    readonly response: {
+      readonly data: Props;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the caller's sources */
+  readonly listMySources: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Source)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List an organization's sources */
+  readonly listSources: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Source)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Deploy a component */
+  readonly createSource: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
+      /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
+      /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+      /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
+      /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
+      /** Key of a component: of yours, otherwise of the registry. */ readonly key?: string | null | undefined;
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+      /** False: the source is paused. */ readonly active?: boolean | null | undefined;
+      /** False: events of the deploy hook are dropped. */ readonly emit_on_deploy?: boolean | null | undefined;
+    };
+    readonly response: {
+      readonly data: Source;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a source */
+  readonly getSource: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Source;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Change a source */
+  readonly updateSource: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly ignore_hook_errors?: boolean | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
+      /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
+      /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+      /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
+      /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
+      /** Key of a component: of yours, otherwise of the registry. */ readonly key?: string | null | undefined;
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+      /** False: the source is paused. */ readonly active?: boolean | null | undefined;
+      /** False: events of the deploy hook are dropped. */ readonly emit_on_deploy?: boolean | null | undefined;
+      /** True: the deactivate hook is called once instead of three times. */ readonly ignore_hook_errors?: boolean | null | undefined;
+    };
+    readonly response: {
+      readonly data: Source;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a source with its timers, its endpoint and its history */
+  readonly deleteSource: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly ignore_hook_errors?: boolean | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the choices of a prop whose options are a function */
+  readonly listSourceOptions: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+      /** A prop whose options are a function. */ readonly prop_name: string;
+      /** Number of the page; the first is 0. */ readonly page?: number | null | undefined;
+      /** The `context` of the previous page. */ readonly prev_context?: unknown | null | undefined;
+      /** What a person typed to search. */ readonly query?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: Options;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List all props for the values chosen so far */
+  readonly listSourceProps: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+    };
+    readonly response: {
+      readonly data: Props;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the runs of a source */
+  readonly listRuns: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly failed?: boolean | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Run)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Run a source now */
+  readonly runSource: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Argument of `run`. */ readonly event?: unknown;
+      /** Id of a stored event to run with, instead of `event`. */ readonly event_id?: string | null | undefined;
+      /** The source that emitted `event_id`; by default the source itself. */ readonly emitter_id?: string | null | undefined;
+      /** True: the run stores nothing, and the response has what it would have stored. */ readonly dry_run?: boolean | null | undefined;
+    };
+    readonly response: {
+      readonly data: Run | DryRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    } | {
+      readonly data: StartedRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a run with its logs */
+  readonly getRun: {
+    readonly path: { readonly id: string; readonly run_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Run | StartedRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the results of the ticks of a source's timers */
+  readonly listTicks: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Tick)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the last lines of a source's log, newest first */
+  readonly listLogs: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (LogLine)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the events of a source */
+  readonly listEvents: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly event_name?: string | undefined; readonly expand?: string | undefined; readonly since?: string | undefined; readonly until?: string | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Event)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the events of a source in an older form */
+  readonly listEventsAsBefore: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly n?: number | undefined; readonly limit?: number | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (LegacyEvent)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete events */
+  readonly deleteEvents: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly event_name?: string | undefined; readonly start_id?: string | undefined; readonly end_id?: string | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List deletions of events with their progress */
+  readonly listEventDeletions: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (EventDeletion)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Deliver past events again */
+  readonly replayEvents: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** First event of the range, inclusive. */ readonly start_id?: string | null | undefined;
+      /** Last event of the range, inclusive. */ readonly end_id?: string | null | undefined;
+      /** Only events of this channel. */ readonly event_name?: string | null | undefined;
+      /** A webhook, source or workflow; by default all current listeners. */ readonly listener_id?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: Replay;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Stream the events of a source as they are committed */
+  readonly streamEvents: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly event_name?: string | undefined; readonly replay?: string | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Stream the log of a source as it is written */
+  readonly streamLogs: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Stream the events of a workflow, and what `$.send.sse` sends */
+  readonly streamWorkflowEvents: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly event_name?: string | undefined; readonly replay?: string | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Stream the log of a workflow as it is written */
+  readonly streamWorkflowLogs: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the caller's workflows */
+  readonly listMyWorkflows: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Workflow)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List an organization's workflows */
+  readonly listWorkflows: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Workflow)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Create a workflow */
+  readonly createWorkflow: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name: string;
+      /** False: it does not run, and events delivered to it wait. */ readonly active?: boolean | null | undefined;
+      /** What starts runs, besides subscriptions. */ readonly triggers?: readonly ({
+        /** May be absent beside `source_id`. */ readonly type?: "source" | "http" | "timer" | null | undefined;
+        /** Each event of this source starts a run. */ readonly source_id?: string | null | undefined;
+        /** Of a timer: five fields, such as `*\/5 * * * *`. */ readonly cron?: string | null | undefined;
+        /** Of a timer, instead of `cron`. */ readonly interval_seconds?: number | null | undefined;
+        /** Of a timer with `cron`; default UTC. */ readonly timezone?: string | null | undefined;
+        /** Of `http`. True: the caller waits for `$.respond`. By default it does if a step's code calls `$.respond`. */ readonly custom_response?: boolean | null | undefined;
+      })[] | null | undefined;
+      /** Steps, in order. */ readonly steps?: readonly ({
+        /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
+        /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
+        /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+        /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
+        /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
+        /** The same as component_key. */ readonly key?: string | null | undefined;
+        /** Of a step that is renamed: its id, `c_…`. */ readonly id?: string | null | undefined;
+        /** Later steps and expressions read its exports as `steps.<name>`. */ readonly name: string;
+        /** Key of a component: of yours, otherwise of the registry. */ readonly component_key?: string | null | undefined;
+        /** Values by name of the prop. Texts may have expressions: `{{ steps.trigger.event.body }}`. */ readonly props?: Readonly<Record<string, unknown>> | null | undefined;
+        /** The same as props. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+        /** True: a failure does not end the run. */ readonly continue_on_error?: boolean | null | undefined;
+        /** Number of attempts after the first one has failed. */ readonly retries?: number | null | undefined;
+        /** Time of one attempt. */ readonly timeout_ms?: number | null | undefined;
+      })[] | null | undefined;
+      /** How many runs are executed at once, and whether errors are mailed. */ readonly settings?: {
+        /** Maximum runs at once; null: no limit. */ readonly concurrency?: number | null | undefined;
+        /** Maximum runs that start within the interval; null: no limit. */ readonly throttle?: {
+          readonly runs: number;
+          readonly interval_seconds: number;
+        } | null | undefined;
+        /** Maximum runs that wait; null: the limit of the installation. */ readonly queue_size?: number | null | undefined;
+        /** True: runs are executed one at a time, in the order of their events. */ readonly ordered?: boolean | null | undefined;
+        /** False: its errors are not mailed. */ readonly error_mails?: boolean | null | undefined;
+      } | null | undefined;
+    };
+    readonly response: {
+      readonly data: Workflow;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a workflow */
+  readonly getWorkflow: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Workflow;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Change a workflow */
+  readonly updateWorkflow: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** False: it does not run, and events delivered to it wait. */ readonly active?: boolean | null | undefined;
+      /** What starts runs, besides subscriptions. */ readonly triggers?: readonly ({
+        /** May be absent beside `source_id`. */ readonly type?: "source" | "http" | "timer" | null | undefined;
+        /** Each event of this source starts a run. */ readonly source_id?: string | null | undefined;
+        /** Of a timer: five fields, such as `*\/5 * * * *`. */ readonly cron?: string | null | undefined;
+        /** Of a timer, instead of `cron`. */ readonly interval_seconds?: number | null | undefined;
+        /** Of a timer with `cron`; default UTC. */ readonly timezone?: string | null | undefined;
+        /** Of `http`. True: the caller waits for `$.respond`. By default it does if a step's code calls `$.respond`. */ readonly custom_response?: boolean | null | undefined;
+      })[] | null | undefined;
+      /** Steps, in order. */ readonly steps?: readonly ({
+        /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
+        /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
+        /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+        /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
+        /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
+        /** The same as component_key. */ readonly key?: string | null | undefined;
+        /** Of a step that is renamed: its id, `c_…`. */ readonly id?: string | null | undefined;
+        /** Later steps and expressions read its exports as `steps.<name>`. */ readonly name: string;
+        /** Key of a component: of yours, otherwise of the registry. */ readonly component_key?: string | null | undefined;
+        /** Values by name of the prop. Texts may have expressions: `{{ steps.trigger.event.body }}`. */ readonly props?: Readonly<Record<string, unknown>> | null | undefined;
+        /** The same as props. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+        /** True: a failure does not end the run. */ readonly continue_on_error?: boolean | null | undefined;
+        /** Number of attempts after the first one has failed. */ readonly retries?: number | null | undefined;
+        /** Time of one attempt. */ readonly timeout_ms?: number | null | undefined;
+      })[] | null | undefined;
+      /** How many runs are executed at once, and whether errors are mailed. */ readonly settings?: {
+        /** Maximum runs at once; null: no limit. */ readonly concurrency?: number | null | undefined;
+        /** Maximum runs that start within the interval; null: no limit. */ readonly throttle?: {
+          readonly runs: number;
+          readonly interval_seconds: number;
+        } | null | undefined;
+        /** Maximum runs that wait; null: the limit of the installation. */ readonly queue_size?: number | null | undefined;
+        /** True: runs are executed one at a time, in the order of their events. */ readonly ordered?: boolean | null | undefined;
+        /** False: its errors are not mailed. */ readonly error_mails?: boolean | null | undefined;
+      } | null | undefined;
+    };
+    readonly response: {
+      readonly data: Workflow;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a workflow with its timers, its endpoint, its queue and its history */
+  readonly deleteWorkflow: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the runs of a workflow */
+  readonly listWorkflowRuns: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly status?: "running" | "suspended" | "succeeded" | "exited" | "failed" | "canceled" | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (WorkflowRun)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Run a workflow now */
+  readonly runWorkflow: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** `steps.trigger.event`. Default: what the first trigger would send. */ readonly event?: unknown;
+    };
+    readonly response: {
+      readonly data: WorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    } | {
+      readonly data: StartedWorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a run of a workflow with its steps */
+  readonly getWorkflowRun: {
+    readonly path: { readonly workflow_id: string; readonly run_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: WorkflowRunDetails;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the last lines of a workflow's log, newest first */
+  readonly listWorkflowLogs: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (LogLine)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the workflow runs that an event of a source started */
+  readonly listRunsOfSourceEvent: {
+    readonly path: { readonly id: string; readonly event_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (WorkflowRun)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the workflow runs that an event of a workflow started */
+  readonly listRunsOfWorkflowEvent: {
+    readonly path: { readonly workflow_id: string; readonly event_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (WorkflowRun)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the events of a workflow */
+  readonly listWorkflowEvents: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly event_name?: string | undefined; readonly expand?: string | undefined; readonly since?: string | undefined; readonly until?: string | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Event)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the errors of a workflow */
+  readonly listWorkflowErrors: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly expand?: string | undefined; readonly since?: string | undefined; readonly until?: string | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Event)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete events of a workflow */
+  readonly deleteWorkflowEvents: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly event_name?: string | undefined; readonly start_id?: string | undefined; readonly end_id?: string | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List deletions of events of a workflow with their progress */
+  readonly listWorkflowEventDeletions: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (WorkflowEventDeletion)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Test a workflow, or a draft of its steps */
+  readonly testWorkflow: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** The trigger's event, `steps.trigger.event`. Default: what the first trigger would send. */ readonly event?: unknown;
+      /** Name or id of the last step to execute; absent: all. */ readonly until_step?: string | null | undefined;
+      /** The steps of a draft, in the form of PUT. Absent: the saved steps. */ readonly steps?: readonly ({
+        /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
+        /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
+        /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+        /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
+        /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
+        /** The same as component_key. */ readonly key?: string | null | undefined;
+        /** Of a step that is renamed: its id, `c_…`. */ readonly id?: string | null | undefined;
+        /** Later steps and expressions read its exports as `steps.<name>`. */ readonly name: string;
+        /** Key of a component: of yours, otherwise of the registry. */ readonly component_key?: string | null | undefined;
+        /** Values by name of the prop. Texts may have expressions: `{{ steps.trigger.event.body }}`. */ readonly props?: Readonly<Record<string, unknown>> | null | undefined;
+        /** The same as props. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+        /** True: a failure does not end the run. */ readonly continue_on_error?: boolean | null | undefined;
+        /** Number of attempts after the first one has failed. */ readonly retries?: number | null | undefined;
+        /** Time of one attempt. */ readonly timeout_ms?: number | null | undefined;
+      })[] | null | undefined;
+    };
+    readonly response: {
+      readonly data: WorkflowTest;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the choices of a prop whose options are a function */
+  readonly listStepOptions: {
+    readonly path: { readonly workflow_id: string; readonly step: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+      /** A prop whose options are a function. */ readonly prop_name: string;
+      /** Number of the page; the first is 0. */ readonly page?: number | null | undefined;
+      /** The `context` of the previous page. */ readonly prev_context?: unknown | null | undefined;
+      /** What a person typed to search. */ readonly query?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: Options;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List all props for the values chosen so far */
+  readonly listStepProps: {
+    readonly path: { readonly workflow_id: string; readonly step: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+    };
+    readonly response: {
+      readonly data: Props;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the caller's accounts */
+  readonly listMyAccounts: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly app?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Account)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List an organization's accounts */
+  readonly listAccounts: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly app?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Account)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Store the credentials of an app */
+  readonly createAccount: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name slug of an app, such as `github`. */ readonly app: string | {
+        readonly name_slug: string;
+      };
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** Values by field. */ readonly credentials?: Readonly<Record<string, string>> | null | undefined;
+      /** How the access token is refreshed. */ readonly oauth?: {
+        readonly token_url: string;
+        readonly client_id: string;
+        readonly client_secret?: string | null | undefined;
+        readonly client_authentication?: "basic" | "body" | null | undefined;
+        readonly refresh_token: string;
+        readonly scope?: string | null | undefined;
+        readonly expires_at?: number | null | undefined;
+      } | null | undefined;
+    };
+    readonly response: {
+      readonly data: Account;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get an account */
+  readonly getAccount: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Account;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Change an account */
+  readonly updateAccount: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** Values by field. */ readonly credentials?: Readonly<Record<string, string | null>> | null | undefined;
+      /** How the access token is refreshed. */ readonly oauth?: {
+        readonly token_url?: string | undefined;
+        readonly client_id?: string | undefined;
+        readonly client_secret?: string | null | undefined;
+        readonly client_authentication?: "basic" | "body" | null | undefined;
+        readonly refresh_token?: string | undefined;
+        readonly scope?: string | null | undefined;
+        readonly expires_at?: number | null | undefined;
+      } | null | undefined;
+    };
+    readonly response: {
+      readonly data: Account;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete an account that no source uses */
+  readonly deleteAccount: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly force?: boolean | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the caller's webhooks */
+  readonly listMyWebhooks: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Webhook)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List an organization's webhooks */
+  readonly listWebhooks: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Webhook)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Create a webhook */
+  readonly createWebhook: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly url?: string | undefined; readonly name?: string | undefined; readonly description?: string | undefined; readonly ordered?: boolean | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** http or https, with a host name. */ readonly url: string;
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** For people. */ readonly description?: string | null | undefined;
+      /** True: events arrive in the order of their commits, one at a time; each waits until the previous one was delivered or became a dead letter. */ readonly ordered?: boolean | undefined;
+    };
+    readonly response: {
+      readonly data: CreatedWebhook;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a webhook */
+  readonly getWebhook: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Webhook;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Change a webhook */
+  readonly updateWebhook: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly url?: string | undefined; readonly name?: string | undefined; readonly description?: string | undefined; readonly active?: boolean | undefined; readonly ordered?: boolean | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** http or https, with a host name. */ readonly url?: string | undefined;
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** For people. */ readonly description?: string | null | undefined;
+      /** False: the webhook is paused. */ readonly active?: boolean | undefined;
+      /** True: events arrive in the order of their commits, one at a time; each waits until the previous one was delivered or became a dead letter. */ readonly ordered?: boolean | undefined;
+    };
+    readonly response: {
+      readonly data: Webhook;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a webhook and its subscriptions */
+  readonly deleteWebhook: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Sign with a new key */
+  readonly rotateSigningKey: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly overlap_seconds?: number | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** How long the previous key also signs. */ readonly overlap_seconds?: number | undefined;
+    };
+    readonly response: {
+      readonly data: RotatedWebhook;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Sign only with the newest key */
+  readonly endPreviousKey: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: RotatedWebhook;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Post a signed test event to a webhook now */
+  readonly testWebhook: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** The body that is posted; by default a test event. */ readonly event?: unknown;
+    };
+    readonly response: {
+      readonly data: TestedWebhook;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the caller's subscriptions */
+  readonly listMySubscriptions: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Subscription)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List an organization's subscriptions */
+  readonly listSubscriptions: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Subscription)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Deliver the events of an emitter to a listener */
+  readonly subscribe: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly emitter_id?: string | undefined; readonly listener_id?: string | undefined; readonly event_name?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** A source or workflow, `dc_*` or `p_*` for all of yours, an organization, or your own id for the `$errors` or `$logs` of all of them. */ readonly emitter_id: string;
+      /** A webhook, source or workflow. */ readonly listener_id: string;
+      /** Name of a channel; empty is the default channel. */ readonly event_name?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: Subscription;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a subscription by its ends */
+  readonly unsubscribe: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly emitter_id: string; readonly listener_id: string; readonly event_name?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Subscription;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a subscription by its id */
+  readonly deleteSubscription: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Subscription;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the caller's auto-subscriptions */
+  readonly listMyAutoSubscriptions: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (AutoSubscription)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List an organization's auto-subscriptions */
+  readonly listAutoSubscriptions: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (AutoSubscription)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Deliver the errors or logs of all future sources to a listener */
+  readonly subscribeToAll: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly event_name?: "$errors" | "$logs" | undefined; readonly listener_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** The channel. */ readonly event_name: "$errors" | "$logs";
+      /** A webhook, source or workflow. */ readonly listener_id: string;
+    };
+    readonly response: {
+      readonly data: AutoSubscription;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete an auto-subscription and the subscriptions that it created */
+  readonly unsubscribeFromAll: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly event_name: "$errors" | "$logs"; readonly listener_id: string; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: AutoSubscription;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get the backlog of a webhook */
+  readonly getBacklog: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Backlog;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List attempts at deliveries to a webhook */
+  readonly listAttempts: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly outcome?: "delivered" | "retry" | "dead" | undefined; readonly since?: number | undefined; readonly until?: number | undefined; readonly event_id?: string | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Attempt)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List deliveries whose last attempt failed */
+  readonly listDeadLetters: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly expand?: "event" | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (DeadLetter)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete all dead letters */
+  readonly purgeDeadLetters: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Purged;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Deliver dead letters again */
+  readonly redriveDeadLetters: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Ids of deliveries; by default all dead letters. */ readonly deliveries?: readonly (string)[] | undefined;
+    };
+    readonly response: {
+      readonly data: Redriven;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List attempts of what `$.send` of a workflow asked for */
+  readonly listSendAttempts: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly outcome?: "delivered" | "retry" | "dead" | undefined; readonly since?: number | undefined; readonly until?: number | undefined; readonly run_id?: string | undefined; readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (ListedSendAttempt)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List what `$.send` of a workflow asked for and whose last attempt failed */
+  readonly listFailedSends: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (FailedSend)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Attempt a delivery again now */
+  readonly retryDelivery: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Retried;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get an access token for a client */
+  readonly createToken: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: {
+      /** `client_credentials`. */ readonly grant_type: string;
+      /** Id of your user, `u_…`, or of the API key, `pk_…`. Alternatively in the Authorization header (Basic). */ readonly client_id?: string | undefined;
+      /** The API key. Alternatively in the Authorization header (Basic). */ readonly client_secret?: string | undefined;
+      /** Ignored: the token has the scopes of the key, as the response says. */ readonly scope?: string | undefined;
+    };
+    readonly response: Token;
+  };
+  /** List all users */
+  readonly adminListUsers: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (User)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Create a user */
+  readonly adminCreateUser: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Unique: letters, digits, dots, dashes and underscores. */ readonly username: string;
+      /** Email address. */ readonly email: string;
+    };
+    readonly response: {
+      readonly data: User;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a user */
+  readonly adminGetUser: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: User;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a user who owns nothing, with keys and memberships */
+  readonly adminDeleteUser: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the API keys of a user */
+  readonly adminListKeys: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Key)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Create an API key for a user */
+  readonly adminCreateKey: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name: string;
+      /** `read` and `write`; by default those of the key that creates it, or both with the admin token. */ readonly scopes?: readonly ("read" | "write")[] | null | undefined;
+      /** Epoch seconds; by default that of the key that creates it, or never with the admin token. */ readonly expires_at?: number | null | undefined;
+    };
+    readonly response: {
+      readonly data: CreatedKey;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Revoke an API key */
+  readonly adminRevokeKey: {
+    readonly path: { readonly id: string; readonly key_id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Choose the plan of a user */
+  readonly adminChooseUserPlan: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name of a plan. */ readonly plan: string;
+    };
+    readonly response: {
+      readonly data: Plan;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List all organizations */
+  readonly adminListOrganizations: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Organization)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Create an organization */
+  readonly adminCreateOrganization: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name: string;
+      /** Unique: letters, digits, dots, dashes and underscores. */ readonly orgname: string;
+      /** Contact address. */ readonly email: string;
+      /** Ids of the users who manage its members. */ readonly admins?: readonly (string)[] | undefined;
+    };
+    readonly response: {
+      readonly data: Organization;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get an organization */
+  readonly adminGetOrganization: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Organization;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete an organization that owns nothing and has no members */
+  readonly adminDeleteOrganization: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the members of an organization */
+  readonly adminListMembers: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Member)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Add a member, or change their role */
+  readonly adminPutMember: {
+    readonly path: { readonly id: string; readonly user_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** `admin` or `member`; admins manage members. */ readonly role: "admin" | "member";
+    };
+    readonly response: {
+      readonly data: Member;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Remove a member */
+  readonly adminRemoveMember: {
+    readonly path: { readonly id: string; readonly user_id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Choose the plan of an organization */
+  readonly adminChooseOrganizationPlan: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name of a plan. */ readonly plan: string;
+    };
+    readonly response: {
+      readonly data: Plan;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List all plans */
+  readonly adminListPlans: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Plan)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Create a plan, or change it for all its owners */
+  readonly adminSavePlan: {
+    readonly path: { readonly name: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** What GET /v1/users/me shows: `free`, the usage of the day; `paid`, the runs of the month. */ readonly form: "free" | "paid";
+      /** Runs; null: no limit. */ readonly daily_invocations_quota?: number | null | undefined;
+      /** Milliseconds; null: no limit. */ readonly daily_compute_time_quota?: number | null | undefined;
+      /** 1 to 100, by default 1: the share of queued runs that its owners get, relative to weight 1. */ readonly weight?: number | null | undefined;
+      /** Maximum organizations that one user can create, 20 by default. Each has its own quotas, with the user's plan. */ readonly max_organizations?: number | null | undefined;
+    };
+    readonly response: {
+      readonly data: Plan;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a plan that no owner has */
+  readonly adminDeletePlan: {
+    readonly path: { readonly name: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+}
+
+/** Method and path of each operation. A stream's response is server-sent events. */
+export const routes = {
+  getMe: { method: "GET", path: "/v1/users/me", isStream: false },
+  updateMe: { method: "PUT", path: "/v1/users/me", isStream: false },
+  listKeys: { method: "GET", path: "/v1/users/me/keys", isStream: false },
+  createKey: { method: "POST", path: "/v1/users/me/keys", isStream: false },
+  revokeKey: { method: "DELETE", path: "/v1/users/me/keys/{id}", isStream: false },
+  createOrganization: { method: "POST", path: "/v1/orgs", isStream: false },
+  getOrganization: { method: "GET", path: "/v1/orgs/{org_id}", isStream: false },
+  updateOrganization: { method: "PUT", path: "/v1/orgs/{org_id}", isStream: false },
+  deleteOrganization: { method: "DELETE", path: "/v1/orgs/{org_id}", isStream: false },
+  listMembers: { method: "GET", path: "/v1/orgs/{org_id}/members", isStream: false },
+  addMember: { method: "POST", path: "/v1/orgs/{org_id}/members", isStream: false },
+  putMember: { method: "PUT", path: "/v1/orgs/{org_id}/members/{user_id}", isStream: false },
+  removeMember: { method: "DELETE", path: "/v1/orgs/{org_id}/members/{user_id}", isStream: false },
+  listComponents: { method: "GET", path: "/v1/components", isStream: false },
+  saveComponent: { method: "POST", path: "/v1/components", isStream: false },
+  searchComponents: { method: "GET", path: "/v1/components/search", isStream: false },
+  searchComponentDetails: { method: "GET", path: "/v1/components/search/details", isStream: false },
+  listRegistry: { method: "GET", path: "/v1/components/registry", isStream: false },
+  getPublishedComponent: { method: "GET", path: "/v1/components/registry/{key}", isStream: false },
+  getComponent: { method: "GET", path: "/v1/components/{key}", isStream: false },
+  deleteComponent: { method: "DELETE", path: "/v1/components/{key}", isStream: false },
+  listVersions: { method: "GET", path: "/v1/components/{key}/versions", isStream: false },
+  listComponentOptions: { method: "POST", path: "/v1/components/{key}/options", isStream: false },
+  listComponentProps: { method: "POST", path: "/v1/components/{key}/props", isStream: false },
+  listMySources: { method: "GET", path: "/v1/users/me/sources", isStream: false },
+  listSources: { method: "GET", path: "/v1/orgs/{org_id}/sources", isStream: false },
+  createSource: { method: "POST", path: "/v1/sources", isStream: false },
+  getSource: { method: "GET", path: "/v1/sources/{id}", isStream: false },
+  updateSource: { method: "PUT", path: "/v1/sources/{id}", isStream: false },
+  deleteSource: { method: "DELETE", path: "/v1/sources/{id}", isStream: false },
+  listSourceOptions: { method: "POST", path: "/v1/sources/{id}/options", isStream: false },
+  listSourceProps: { method: "POST", path: "/v1/sources/{id}/props", isStream: false },
+  listRuns: { method: "GET", path: "/v1/sources/{id}/runs", isStream: false },
+  runSource: { method: "POST", path: "/v1/sources/{id}/runs", isStream: false },
+  getRun: { method: "GET", path: "/v1/sources/{id}/runs/{run_id}", isStream: false },
+  listTicks: { method: "GET", path: "/v1/sources/{id}/ticks", isStream: false },
+  listLogs: { method: "GET", path: "/v1/sources/{id}/logs", isStream: false },
+  listEvents: { method: "GET", path: "/v1/sources/{id}/event_summaries", isStream: false },
+  listEventsAsBefore: { method: "GET", path: "/v1/sources/{id}/events", isStream: false },
+  deleteEvents: { method: "DELETE", path: "/v1/sources/{id}/events", isStream: false },
+  listEventDeletions: { method: "GET", path: "/v1/sources/{id}/events/deletions", isStream: false },
+  replayEvents: { method: "POST", path: "/v1/sources/{id}/replays", isStream: false },
+  streamEvents: { method: "GET", path: "/v1/sources/{id}/sse", isStream: true },
+  streamLogs: { method: "GET", path: "/v1/sources/{id}/logs/sse", isStream: true },
+  streamWorkflowEvents: { method: "GET", path: "/v1/workflows/{workflow_id}/sse", isStream: true },
+  streamWorkflowLogs: { method: "GET", path: "/v1/workflows/{workflow_id}/logs/sse", isStream: true },
+  listMyWorkflows: { method: "GET", path: "/v1/users/me/workflows", isStream: false },
+  listWorkflows: { method: "GET", path: "/v1/orgs/{org_id}/workflows", isStream: false },
+  createWorkflow: { method: "POST", path: "/v1/workflows", isStream: false },
+  getWorkflow: { method: "GET", path: "/v1/workflows/{workflow_id}", isStream: false },
+  updateWorkflow: { method: "PUT", path: "/v1/workflows/{workflow_id}", isStream: false },
+  deleteWorkflow: { method: "DELETE", path: "/v1/workflows/{workflow_id}", isStream: false },
+  listWorkflowRuns: { method: "GET", path: "/v1/workflows/{workflow_id}/runs", isStream: false },
+  runWorkflow: { method: "POST", path: "/v1/workflows/{workflow_id}/runs", isStream: false },
+  getWorkflowRun: { method: "GET", path: "/v1/workflows/{workflow_id}/runs/{run_id}", isStream: false },
+  listWorkflowLogs: { method: "GET", path: "/v1/workflows/{workflow_id}/logs", isStream: false },
+  listRunsOfSourceEvent: { method: "GET", path: "/v1/sources/{id}/events/{event_id}/runs", isStream: false },
+  listRunsOfWorkflowEvent: { method: "GET", path: "/v1/workflows/{workflow_id}/events/{event_id}/runs", isStream: false },
+  listWorkflowEvents: { method: "GET", path: "/v1/workflows/{workflow_id}/event_summaries", isStream: false },
+  listWorkflowErrors: { method: "GET", path: "/v1/workflows/{workflow_id}/$errors/event_summaries", isStream: false },
+  deleteWorkflowEvents: { method: "DELETE", path: "/v1/workflows/{workflow_id}/events", isStream: false },
+  listWorkflowEventDeletions: { method: "GET", path: "/v1/workflows/{workflow_id}/events/deletions", isStream: false },
+  testWorkflow: { method: "POST", path: "/v1/workflows/{workflow_id}/test", isStream: false },
+  listStepOptions: { method: "POST", path: "/v1/workflows/{workflow_id}/steps/{step}/options", isStream: false },
+  listStepProps: { method: "POST", path: "/v1/workflows/{workflow_id}/steps/{step}/props", isStream: false },
+  listMyAccounts: { method: "GET", path: "/v1/users/me/accounts", isStream: false },
+  listAccounts: { method: "GET", path: "/v1/orgs/{org_id}/accounts", isStream: false },
+  createAccount: { method: "POST", path: "/v1/accounts", isStream: false },
+  getAccount: { method: "GET", path: "/v1/accounts/{id}", isStream: false },
+  updateAccount: { method: "PUT", path: "/v1/accounts/{id}", isStream: false },
+  deleteAccount: { method: "DELETE", path: "/v1/accounts/{id}", isStream: false },
+  listMyWebhooks: { method: "GET", path: "/v1/users/me/webhooks", isStream: false },
+  listWebhooks: { method: "GET", path: "/v1/orgs/{org_id}/webhooks", isStream: false },
+  createWebhook: { method: "POST", path: "/v1/webhooks", isStream: false },
+  getWebhook: { method: "GET", path: "/v1/webhooks/{id}", isStream: false },
+  updateWebhook: { method: "PUT", path: "/v1/webhooks/{id}", isStream: false },
+  deleteWebhook: { method: "DELETE", path: "/v1/webhooks/{id}", isStream: false },
+  rotateSigningKey: { method: "POST", path: "/v1/webhooks/{id}/rotate_key", isStream: false },
+  endPreviousKey: { method: "DELETE", path: "/v1/webhooks/{id}/previous_key", isStream: false },
+  testWebhook: { method: "POST", path: "/v1/webhooks/{id}/test", isStream: false },
+  listMySubscriptions: { method: "GET", path: "/v1/users/me/subscriptions", isStream: false },
+  listSubscriptions: { method: "GET", path: "/v1/orgs/{org_id}/subscriptions", isStream: false },
+  subscribe: { method: "POST", path: "/v1/subscriptions", isStream: false },
+  unsubscribe: { method: "DELETE", path: "/v1/subscriptions", isStream: false },
+  deleteSubscription: { method: "DELETE", path: "/v1/subscriptions/{id}", isStream: false },
+  listMyAutoSubscriptions: { method: "GET", path: "/v1/users/me/auto_subscriptions", isStream: false },
+  listAutoSubscriptions: { method: "GET", path: "/v1/orgs/{org_id}/auto_subscriptions", isStream: false },
+  subscribeToAll: { method: "POST", path: "/v1/auto_subscriptions", isStream: false },
+  unsubscribeFromAll: { method: "DELETE", path: "/v1/auto_subscriptions", isStream: false },
+  getBacklog: { method: "GET", path: "/v1/webhooks/{id}/backlog", isStream: false },
+  listAttempts: { method: "GET", path: "/v1/webhooks/{id}/deliveries", isStream: false },
+  listDeadLetters: { method: "GET", path: "/v1/webhooks/{id}/dead_letters", isStream: false },
+  purgeDeadLetters: { method: "DELETE", path: "/v1/webhooks/{id}/dead_letters", isStream: false },
+  redriveDeadLetters: { method: "POST", path: "/v1/webhooks/{id}/dead_letters/redrive", isStream: false },
+  listSendAttempts: { method: "GET", path: "/v1/workflows/{workflow_id}/deliveries", isStream: false },
+  listFailedSends: { method: "GET", path: "/v1/workflows/{workflow_id}/dead_letters", isStream: false },
+  retryDelivery: { method: "POST", path: "/v1/deliveries/{id}/retry", isStream: false },
+  createToken: { method: "POST", path: "/v1/oauth/token", isStream: false },
+  adminListUsers: { method: "GET", path: "/admin/v1/users", isStream: false },
+  adminCreateUser: { method: "POST", path: "/admin/v1/users", isStream: false },
+  adminGetUser: { method: "GET", path: "/admin/v1/users/{id}", isStream: false },
+  adminDeleteUser: { method: "DELETE", path: "/admin/v1/users/{id}", isStream: false },
+  adminListKeys: { method: "GET", path: "/admin/v1/users/{id}/keys", isStream: false },
+  adminCreateKey: { method: "POST", path: "/admin/v1/users/{id}/keys", isStream: false },
+  adminRevokeKey: { method: "DELETE", path: "/admin/v1/users/{id}/keys/{key_id}", isStream: false },
+  adminChooseUserPlan: { method: "PUT", path: "/admin/v1/users/{id}/plan", isStream: false },
+  adminListOrganizations: { method: "GET", path: "/admin/v1/orgs", isStream: false },
+  adminCreateOrganization: { method: "POST", path: "/admin/v1/orgs", isStream: false },
+  adminGetOrganization: { method: "GET", path: "/admin/v1/orgs/{id}", isStream: false },
+  adminDeleteOrganization: { method: "DELETE", path: "/admin/v1/orgs/{id}", isStream: false },
+  adminListMembers: { method: "GET", path: "/admin/v1/orgs/{id}/members", isStream: false },
+  adminPutMember: { method: "PUT", path: "/admin/v1/orgs/{id}/members/{user_id}", isStream: false },
+  adminRemoveMember: { method: "DELETE", path: "/admin/v1/orgs/{id}/members/{user_id}", isStream: false },
+  adminChooseOrganizationPlan: { method: "PUT", path: "/admin/v1/orgs/{id}/plan", isStream: false },
+  adminListPlans: { method: "GET", path: "/admin/v1/plans", isStream: false },
+  adminSavePlan: { method: "PUT", path: "/admin/v1/plans/{name}", isStream: false },
+  adminDeletePlan: { method: "DELETE", path: "/admin/v1/plans/{name}", isStream: false },
+} as const;
