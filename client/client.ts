@@ -79,8 +79,8 @@ export function createClient({ baseUrl, headers = () => ({}), fetch = globalThis
 
 /** The path of an operation with its parameters. Absent and undefined query parameters are left out. */
 export function pathOf<Id extends OperationId>(id: Id, args: Arguments<Id>): string {
-  const values: Readonly<Record<string, unknown>> = "path" in args ? (args.path as Readonly<Record<string, unknown>>) : {}; // Strings by name.
-  const path = routes[id].path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(String(values[name] ?? "")));
+  const values = "path" in args ? (args.path as Readonly<Record<string, string>>) : {}; // Every path parameter is a string.
+  const path = routes[id].path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(values[name] ?? ""));
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(args.query ?? {})) {
     if (value !== undefined && value !== null) query.append(name, String(value));

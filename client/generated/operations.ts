@@ -957,7 +957,7 @@ export interface Operations {
       /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
       /** A prop whose options are a function. */ readonly prop_name: string;
       /** Number of the page; the first is 0. */ readonly page?: number | null | undefined;
-      /** The `context` of the previous page. */ readonly prev_context?: unknown | null | undefined;
+      /** The `context` of the previous page. */ readonly prev_context?: unknown;
       /** What a person typed to search. */ readonly query?: string | null | undefined;
     };
     readonly response: {
@@ -1067,7 +1067,7 @@ export interface Operations {
       /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
       /** A prop whose options are a function. */ readonly prop_name: string;
       /** Number of the page; the first is 0. */ readonly page?: number | null | undefined;
-      /** The `context` of the previous page. */ readonly prev_context?: unknown | null | undefined;
+      /** The `context` of the previous page. */ readonly prev_context?: unknown;
       /** What a person typed to search. */ readonly query?: string | null | undefined;
     };
     readonly response: {
@@ -1503,7 +1503,7 @@ export interface Operations {
       /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
       /** A prop whose options are a function. */ readonly prop_name: string;
       /** Number of the page; the first is 0. */ readonly page?: number | null | undefined;
-      /** The `context` of the previous page. */ readonly prev_context?: unknown | null | undefined;
+      /** The `context` of the previous page. */ readonly prev_context?: unknown;
       /** What a person typed to search. */ readonly query?: string | null | undefined;
     };
     readonly response: {

@@ -61,4 +61,5 @@ export const nameOf = (reference: string): string => reference.slice(reference.l
 export const keyOf = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
 export const indent = (text: string): string => text.replaceAll(/^/gm, "  ");
 
-const union = (types: readonly string[]): string => [...new Set(types)].join(" | ");
+/** With `unknown`, the other types add nothing. */
+const union = (types: readonly string[]): string => (types.includes("unknown") ? "unknown" : [...new Set(types)].join(" | "));
