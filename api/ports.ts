@@ -22,6 +22,7 @@ import type { RunStatus } from "../domain/workflow/run-state.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
+import type { Installation } from "./admin/ports.ts";
 import type { Accounts, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
@@ -48,6 +49,7 @@ export interface ApiPorts {
   readonly deliveries: DeliveryHistory;
   readonly redeliveries: Redeliveries;
   readonly backlogs: Backlogs;
+  readonly installation: Installation;
   /** Absent: there are no live streams. */
   readonly streams?: StreamPorts;
   readonly configurations: Configurations;

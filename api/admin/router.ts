@@ -9,6 +9,7 @@ import { authenticateAdmin } from "./authentication.ts";
 import type { AdminContext } from "./context.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
 import { adminPlanOperations } from "./plans.ts";
+import { adminStatusOperations } from "./status.ts";
 import { adminUserOperations } from "./users.ts";
 
 /** All operations of the admin API, by tag. */
@@ -16,6 +17,7 @@ export const adminOperations = {
   Users: adminUserOperations,
   Organizations: adminOrganizationOperations,
   Plans: adminPlanOperations,
+  Installation: adminStatusOperations,
 };
 
 /** The admin API, for operators of the installation: users, organizations, API keys and plans. */

@@ -94,6 +94,33 @@ export type Member = {
   readonly role: "admin" | "member";
 };
 
+export type InstallationStatus = {
+  /** Version of Headwater. */ readonly version: string;
+  readonly nats_version: string;
+  /** Every check is `ok`. */ readonly ready: boolean;
+  /** `ok`, or what is missing, by name. */ readonly checks: Readonly<Record<string, string>>;
+  /** Accepted invocations that are not finished. */ readonly backlog: number;
+  readonly streams: readonly ({
+    readonly name: string;
+    readonly messages: number;
+    readonly bytes: number;
+    /** The stream refuses messages above it; null: no limit. */ readonly max_bytes: number | null;
+    /** NATS servers that store it. */ readonly replicas: number;
+  })[];
+  /** Runner pools with live runners. */ readonly pools: readonly ({
+    readonly name: string;
+    readonly runners: readonly ({
+      readonly id: string;
+      /** Share of its memory limit in use, 0 to 1; null without a limit. */ readonly memory_share: number | null;
+      /** Sources whose backlog is full: they accept no more invocations. */ readonly full_sources: number;
+    })[];
+  })[];
+  /** Live replicas of the delivery role. */ readonly deliveries: readonly ({
+    readonly id: string;
+    /** Partitions whose events it routes. */ readonly partitions: readonly (number)[];
+  })[];
+};
+
 export type OwnerSettings = {
   /** Whether mails about errors of its workflows and sources go to its address. */ readonly error_mails: boolean;
 };
@@ -2113,6 +2140,16 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** Get the state of the installation: streams, runners, delivery replicas, backlog, versions */
+  readonly adminGetStatus: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: InstallationStatus;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
 }
 
 /** Method and path of each operation. A stream's response is server-sent events. */
@@ -2234,4 +2271,5 @@ export const routes = {
   adminListPlans: { method: "GET", path: "/admin/v1/plans", isStream: false },
   adminSavePlan: { method: "PUT", path: "/admin/v1/plans/{name}", isStream: false },
   adminDeletePlan: { method: "DELETE", path: "/admin/v1/plans/{name}", isStream: false },
+  adminGetStatus: { method: "GET", path: "/admin/v1/status", isStream: false },
 } as const;

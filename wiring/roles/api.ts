@@ -12,6 +12,7 @@ import { requestBuild, requestComponent } from "../../platform/jetstream/request
 import { requestConfigure, requestDraft } from "../../platform/jetstream/requests/configure-requests.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
 import { followEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
+import { createInstallation } from "../../platform/jetstream/members/installation.ts";
 import { readRunMessages } from "../../platform/jetstream/runs/live-runs.ts";
 import { createSourceBacklogs } from "../../platform/jetstream/invocations/source-backlogs.ts";
 import { readWebhookBacklog } from "../../platform/jetstream/deliveries/webhook-backlog.ts";
@@ -118,6 +119,7 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
   const runs = createManualRuns(connection, answers, admission.gate);
   return {
     sourceBacklogs: createSourceBacklogs(connection),
+    installation: createInstallation(connection),
     backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
     runs,
     redeliveries: createRedeliveries(connection),

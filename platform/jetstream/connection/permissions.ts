@@ -95,6 +95,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`STREAM.INFO.${streams.deliveries}`),
       // Runners' reports about their backlogs.
       ...reading(bucket(buckets.runners)),
+      // Heartbeats of the delivery role.
+      ...reading(bucket(buckets.replicas)),
       // Backlogs of sources.
       api(`STREAM.INFO.${streams.invocations}`),
       api(`DIRECT.GET.${streams.invocations}`),

@@ -54,9 +54,12 @@ const retiringHeader = "Headwater-Retiring";
 /** Heartbeats of live runners of all pools, by `<pool>.<runner>`. */
 export const liveRunners = (connection: Connection): Bucket<Heartbeat> => heartbeatsIn(connection, buckets.runners);
 
+/** Heartbeats of live replicas of the delivery role, by `delivery.<replica>`. */
+export const liveDeliveries = (connection: Connection): Bucket<Heartbeat> => heartbeatsIn(connection, deliveryReplicas.bucket);
+
 /** Ids of the live replicas of the delivery role. @throws Unavailable */
 export const liveReplicas = (connection: Connection): Promise<readonly string[]> =>
-  heartbeatsIn(connection, deliveryReplicas.bucket).keys(deliveryReplicas.keyOf("*"));
+  liveDeliveries(connection).keys(deliveryReplicas.keyOf("*"));
 
 const heartbeatsIn = (connection: Connection, bucket: Group["bucket"]): Bucket<Heartbeat> => new Bucket(connection, bucket, parseHeartbeat);
 

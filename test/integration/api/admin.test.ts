@@ -49,6 +49,23 @@ describe("the admin token", () => {
   });
 });
 
+describe("the status of the installation", () => {
+  test("has versions, checks, streams, runners by pool and replicas of delivery", async () => {
+    const { status, body } = await admin("GET", "/status");
+    expect(status).toBe(200);
+    expect(body.data).toEqual({
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      nats_version: "2.15.1",
+      ready: true,
+      checks: { database: "ok" },
+      backlog: 0,
+      streams: [{ name: "RUNS", messages: 3, bytes: 900, max_bytes: null, replicas: 1 }],
+      pools: [{ name: "default", runners: [{ id: "r1", memory_share: 0.25, full_sources: 0 }] }],
+      deliveries: [{ id: "d1", partitions: [0, 1] }],
+    });
+  });
+});
+
 describe("users", () => {
   test("are created, found, listed and deleted", async () => {
     const user = await made("/users", { username: "cleo", email: "cleo@example.com" });

@@ -128,6 +128,14 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
             return fakeBuild(code);
           },
         },
+        installation: {
+          read: async () => ({
+            natsVersion: "2.15.1",
+            streams: [{ name: "RUNS", messages: 3, bytes: 900, maxBytes: null, replicas: 1 }],
+            runners: [{ id: "r1", pool: "default", memoryShare: 0.25, fullSources: 0 }],
+            deliveries: [{ id: "d1", partitions: [0, 1] }],
+          }),
+        },
         replays: {
           publish: async () => {
             throw new Unavailable("replays are not available in this test");

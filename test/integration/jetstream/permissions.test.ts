@@ -21,7 +21,8 @@ import {
 } from "../../../domain/subjects.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { openLink, type Link } from "../../../platform/jetstream/connection/link.ts";
-import { announce, runnersOf, watchMembers } from "../../../platform/jetstream/members/group.ts";
+import { createInstallation } from "../../../platform/jetstream/members/installation.ts";
+import { announce, deliveryReplicas, runnersOf, watchMembers } from "../../../platform/jetstream/members/group.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
 import { importedName, inboxPrefix } from "../../../platform/jetstream/connection/permissions.ts";
@@ -529,6 +530,18 @@ describe("the backlogs of sources", () => {
     const counts = await createSourceBacklogs(await as(role, await roleCredentials(keys, role))).read();
     expect(counts.get(source)).toBe(1);
     await admin.manager.streams.purge("INVOCATIONS", { filter: subject });
+  });
+});
+
+describe("the state of the installation", () => {
+  it("is read by the API: all streams, live runners by pool, live replicas of delivery", async () => {
+    const runner = await announce(admin, runnersOf("own"), "r1", { report: async () => ({ memoryShare: 0.5 }) });
+    const replica = await announce(admin, deliveryReplicas, "d1", { report: async () => ({ holds: [3] }) });
+    const report = await createInstallation(await as("api", await roleCredentials(keys, "api"))).read();
+    expect(report.streams.map(({ name }) => name)).toEqual(expect.arrayContaining(["DELIVERIES", "INVOCATIONS", "RUNS", "STATE"]));
+    expect(report.runners).toContainEqual({ id: "r1", pool: "own", memoryShare: 0.5, fullSources: 0 });
+    expect(report.deliveries).toContainEqual({ id: "d1", partitions: [3] });
+    await Promise.all([runner.leave(), replica.leave()]);
   });
 });
 

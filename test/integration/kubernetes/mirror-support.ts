@@ -149,6 +149,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       accounts,
       history: createHistory(database),
       activity: createActivity(database),
+      installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },
       sourceBacklogs: { read: async () => new Map() },
       builds: { build: async ({ code }) => fakeBuild(code) },
       runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: async () => ({ outcome: Promise.resolve(undefined) }) },

@@ -1,0 +1,58 @@
+import type { StreamInfo } from "@nats-io/jetstream";
+import type { Installation, RunnerReport, StreamReport } from "../../../api/admin/ports.ts";
+import { Unavailable } from "../../../domain/errors.ts";
+import { buckets, bundleStore, streams } from "../../../domain/subjects.ts";
+import type { Connection } from "../connection/connection.ts";
+import { liveDeliveries, liveRunners, type Heartbeat } from "./group.ts";
+
+/** Reads the streams, and the heartbeats of runners and of replicas of the delivery role. */
+export function createInstallation(connection: Connection): Installation {
+  const read: Installation["read"] = async () => {
+    const [found, runners, deliveries] = await Promise.all([
+      listStreams(connection),
+      liveRunners(connection).list(">"),
+      liveDeliveries(connection).list(">"),
+    ]);
+    return {
+      natsVersion: connection.nats.info?.version ?? "unknown",
+      streams: found,
+      runners: [...runners].map(runnerReport).toSorted(byId),
+      deliveries: [...deliveries].map(([key, { holds = [] }]) => ({ id: memberOf(key), partitions: holds })).toSorted(byId),
+    };
+  };
+  return {
+    read: () =>
+      read().catch((cause: unknown) => {
+        throw new Unavailable("the state of the streams cannot be read: NATS does not respond, try again in a moment", { cause });
+      }),
+  };
+}
+
+/** Streams of other applications on the same servers are not ours to report. */
+const ownStreams: ReadonlySet<string> = new Set([
+  ...Object.values(streams),
+  ...Object.values(buckets).map((bucket) => `KV_${bucket}`),
+  `OBJ_${bundleStore}`,
+]);
+
+async function listStreams({ manager }: Connection): Promise<readonly StreamReport[]> {
+  const found: StreamReport[] = [];
+  for await (const info of manager.streams.list()) if (ownStreams.has(info.config.name)) found.push(streamReport(info));
+  return found.toSorted((one, other) => one.name.localeCompare(other.name));
+}
+
+const streamReport = ({ config, state }: StreamInfo): StreamReport => ({
+  name: config.name,
+  messages: state.messages,
+  bytes: state.bytes,
+  maxBytes: config.max_bytes > 0 ? config.max_bytes : null,
+  replicas: config.num_replicas,
+});
+
+function runnerReport([key, { memoryShare, backlog }]: readonly [string, Heartbeat]): RunnerReport {
+  const [pool = ""] = key.split(".");
+  return { id: memberOf(key), pool, memoryShare: memoryShare ?? null, fullSources: backlog?.sources.length ?? 0 };
+}
+
+const memberOf = (key: string): string => key.slice(key.indexOf(".") + 1);
+const byId = (one: { readonly id: string }, other: { readonly id: string }): number => one.id.localeCompare(other.id);
