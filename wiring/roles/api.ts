@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { relative } from "node:path";
+import { writeFile } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { defaultApiConfig, type ApiConfig } from "../../api/config.ts";
 import type { ApiPorts } from "../../api/ports.ts";
 import { startApi } from "../../api/start.ts";
@@ -76,6 +77,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     },
     processMetrics(),
   );
+  // The command line on this machine reads both files.
+  if (keyFile !== undefined) await writeFile(join(context.dataDirectory, "api-url"), `${configuration.publicUrl}\n`);
   return {
     lines: keyFile === undefined ? [] : welcome(configuration.publicUrl, keyFile),
     untilUsable: () => waitUntilReady(readiness, logger),

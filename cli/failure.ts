@@ -1,0 +1,79 @@
+import { ApiError, Unreachable } from "../client/errors.ts";
+
+/** Exit codes of `hw`, as docs/cli.md lists them. */
+export const exitCodes = {
+  success: 0,
+  failure: 1,
+  usage: 2,
+  notFound: 3,
+  refused: 4,
+  unreachable: 5,
+  interrupted: 130,
+} as const;
+export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
+
+/** An error that the caller can correct: one sentence, and a hint at what to do. */
+export class Failure extends Error {
+  override readonly name = "Failure";
+  readonly exitCode: ExitCode;
+  readonly hint: string | undefined;
+
+  constructor(
+    message: string,
+    { exitCode = exitCodes.failure, hint, cause }: { exitCode?: ExitCode; hint?: string; cause?: unknown } = {},
+  ) {
+    super(message, { cause });
+    this.exitCode = exitCode;
+    this.hint = hint;
+  }
+}
+
+export const usageFailure = (message: string, hint?: string): Failure =>
+  new Failure(message, { exitCode: exitCodes.usage, ...(hint === undefined ? {} : { hint }) });
+
+export const notFound = (message: string, hint?: string): Failure =>
+  new Failure(message, { exitCode: exitCodes.notFound, ...(hint === undefined ? {} : { hint }) });
+
+/** What an error means for the exit code, and what the caller may do about it. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (error instanceof Unreachable) return unreachableFailure(error);
+  if (error instanceof ApiError) return failureOfApi(error);
+  const message = error instanceof Error ? error.message : String(error);
+  return new Failure(message, { cause: error });
+}
+
+function unreachableFailure(error: Unreachable): Failure {
+  const hint = "check that Headwater runs, and the address: `hw profiles` shows which one is used";
+  return new Failure(error.message, { exitCode: exitCodes.unreachable, hint, cause: error });
+}
+
+function failureOfApi(error: ApiError): Failure {
+  const { message, status, code } = error;
+  const request = error.requestId === undefined || status < 500 ? "" : ` (request ${error.requestId})`;
+  const refused = (hint?: string): Failure =>
+    new Failure(message, { exitCode: exitCodes.refused, ...(hint === undefined ? {} : { hint }), cause: error });
+  if (isMissingOperation(error)) {
+    const hint = "update the server, or use the `hw` of its version";
+    return new Failure(`the server is too old: it has no such operation (${message})`, { exitCode: exitCodes.failure, hint, cause: error });
+  }
+  if (status === 404) return new Failure(message, { exitCode: exitCodes.notFound, cause: error });
+  if (code === "http_502" || status === 503) {
+    return new Failure(message + request, {
+      exitCode: exitCodes.unreachable,
+      hint: "try again in a moment; `hw status` shows what is missing",
+      cause: error,
+    });
+  }
+  if (status >= 500) return new Failure(message + request, { hint: "the server's log has the same request id", cause: error });
+  if (status === 401)
+    return refused("the API key is wrong, revoked or expired: `hw login` stores another, `hw profiles` shows which one is used");
+  if (status === 403) return refused("this API key may not do that: `hw keys list` shows scopes");
+  if (status === 429) return refused("wait a moment, then try again");
+  return refused();
+}
+
+/** Path that this server does not know, in contrast to a record that does not exist. */
+function isMissingOperation({ status, code }: ApiError): boolean {
+  return (status === 404 && (code === "no_such_route" || code === "http_404")) || status === 405;
+}

@@ -1,0 +1,129 @@
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from "commander";
+import type { CommandEntry, Definition, OptionDefinition } from "./command.ts";
+import { groups } from "./command.ts";
+import { commands } from "./commands.ts";
+import { exitCodes } from "./failure.ts";
+import { Given } from "./given.ts";
+import { globalOptions, settingsOf, valuesOfGlobalOptions, type Settings } from "./settings.ts";
+
+export type { Settings } from "./settings.ts";
+
+/** A command line that commander has accepted. */
+export interface Invocation {
+  readonly definition: Definition;
+  readonly given: Given;
+  readonly settings: Settings;
+}
+
+/** Parses a command line; an exit code where nothing is left to do: help was printed, or the usage is wrong. */
+export async function parse(argv: readonly string[]): Promise<Invocation | number> {
+  let invocation: Invocation | undefined;
+  const program = await programFor(argv, (found) => (invocation = found));
+  try {
+    if (argv.length === 0) program.outputHelp();
+    else await program.parseAsync(argv, { from: "user" });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    return error.exitCode === 0 || error.code === "commander.help" ? exitCodes.success : exitCodes.usage;
+  }
+  return invocation ?? exitCodes.success;
+}
+
+/** The program with all commands by name and summary, of which only the used one is loaded. */
+async function programFor(argv: readonly string[], onInvocation: (invocation: Invocation) => void): Promise<Command> {
+  const program = newCommand("hw")
+    .description("The command line of Headwater: write, deploy and watch event sources.")
+    .usage("<command> [options]");
+  for (const definition of globalOptions) program.addOption(optionOf(definition));
+  program.addHelpText("after", "\nExamples and exit codes: docs/cli.md");
+  const used = usedName(argv);
+  for (const group of groups) {
+    program.commandsGroup(`${group}:`);
+    for (const entry of commands.filter((each) => each.group === group)) program.addCommand(await commandOf(entry, used, onInvocation));
+  }
+  return program;
+}
+
+/** The first operand names the command; `hw help list` shows the help of list. */
+function usedName(argv: readonly string[]): string | undefined {
+  const operands = argv.filter((each, index) => !each.startsWith("-") && !valuesOfGlobalOptions.has(argv[index - 1] ?? ""));
+  return operands[0] === "help" ? operands[1] : operands[0];
+}
+
+async function commandOf(entry: CommandEntry, used: string | undefined, onInvocation: (invocation: Invocation) => void): Promise<Command> {
+  const { name, aliases = [], summary } = entry;
+  const command = newCommand(name)
+    .summary(summary)
+    .description(summary)
+    .aliases([...aliases]);
+  if (used === undefined || ![name, ...aliases].includes(used)) return command;
+  const { command: definition } = await entry.load();
+  return complete(command, definition, onInvocation);
+}
+
+function newCommand(name: string): Command {
+  return new Command(name)
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: (command) => command.name() })
+    .configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, "hw: ")) })
+    .showHelpAfterError("    --help shows how");
+}
+
+/** Adds what the definition declares, and its subcommands. */
+export function complete(command: Command, definition: Definition, onInvocation: (invocation: Invocation) => void): Command {
+  if (definition.description !== undefined) command.description(definition.description);
+  const declared = [...(definition.arguments ?? [])];
+  for (const { name, description, choices } of declared) {
+    const argument = new Argument(name, description);
+    command.addArgument(choices === undefined ? argument : argument.choices([...choices]));
+  }
+  for (const option of definition.options ?? []) command.addOption(optionOf(option));
+  for (const subcommand of definition.subcommands ?? []) {
+    const { name, aliases = [], summary } = subcommand;
+    const child = newCommand(name)
+      .summary(summary)
+      .description(summary)
+      .aliases([...aliases]);
+    command.addCommand(complete(child, subcommand, onInvocation));
+  }
+  command.addHelpText("after", () => examplesText(definition));
+  if (definition.run !== undefined) {
+    command.action(() =>
+      onInvocation({ definition, given: givenOf(command, definition), settings: settingsOf(command.optsWithGlobals()) }),
+    );
+  }
+  return command;
+}
+
+function examplesText({ examples }: Definition): string {
+  if (examples.length === 0) return "";
+  return ["", "Examples:", ...examples.map(({ command, does }) => `  # ${does}\n  ${command}`)].join("\n");
+}
+
+function optionOf({ flags, description, choices, value, hidden }: OptionDefinition): Option {
+  const option = new Option(flags, description);
+  if (choices !== undefined) option.choices([...choices]);
+  if (value === "count") option.argParser(parseCount);
+  if (value === "list") option.argParser((text, before: readonly string[] | undefined) => [...(before ?? []), text]);
+  return hidden === true ? option.hideHelp() : option;
+}
+
+function parseCount(text: string): number {
+  const count = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(count)) throw new InvalidArgumentError("it must be an integer from 0.");
+  return count;
+}
+
+/** Values under the names that definitions use: those of arguments without brackets, those of options as on the command line. */
+function givenOf(command: Command, definition: Definition): Given {
+  const values = new Map<string, unknown>();
+  const declared = new Set<string>();
+  const set = (name: string, value: unknown): void => {
+    declared.add(name);
+    if (value !== undefined) values.set(name, value);
+  };
+  for (const [index, { name }] of (definition.arguments ?? []).entries())
+    set(name.replaceAll(/[<>[\].]/g, ""), command.processedArgs[index]);
+  for (const option of command.options) set(option.name().replace(/^no-/, ""), command.getOptionValue(option.attributeName()));
+  return new Given(values, declared);
+}

@@ -1,0 +1,67 @@
+import type { Client } from "../client/client.ts";
+import { itemsOf, maxPageItems } from "../client/pages.ts";
+import { notFound, usageFailure } from "./failure.ts";
+import { kindNames, kindNamed, kindOfId, kinds } from "./kinds/kinds.ts";
+import type { Item, Kind } from "./kinds/kind.ts";
+
+/** Ids end with this many characters or more, unless someone chose them for a custom resource. */
+const newIdLength = 12;
+const maxCandidates = 5;
+
+/** The id that a person means: an id, the unique beginning of one, or a name. @throws Failure if there is none, or more than one */
+export async function idOf(client: Client, kindName: string, text: string): Promise<string> {
+  const kind = kindNamed(kindName);
+  const { prefix = "" } = kind;
+  if (text.startsWith(`${prefix}_`) && text.length >= prefix.length + 1 + newIdLength) return text;
+  const found = await candidatesOf(client, kind, text);
+  const [only, ...others] = found;
+  if (only === undefined) throw notFound(`there is no ${kind.noun} "${text}"`, `\`hw list ${kind.name}\` shows all`);
+  if (others.length === 0) return only;
+  const named = found.slice(0, maxCandidates).join(", ");
+  throw usageFailure(
+    `"${text}" may be ${found.length} ${kind.name}: ${named}${found.length > maxCandidates ? ", …" : ""}`,
+    "use more of the id",
+  );
+}
+
+/** An exact id or name wins over the beginning of an id. */
+async function candidatesOf(client: Client, kind: Kind, text: string): Promise<string[]> {
+  const beginning: string[] = [];
+  const named: string[] = [];
+  const items = itemsOf((after) => kind.list(client, { limit: maxPageItems, ...(after === undefined ? {} : { after }) }));
+  for await (const item of items) {
+    const id = String(item["id"]);
+    if (id === text) return [id];
+    if (namesOf(kind, item).includes(text)) named.push(id);
+    if (text.startsWith(`${kind.prefix ?? ""}_`) && id.startsWith(text)) beginning.push(id);
+  }
+  return named.length > 0 ? named : beginning;
+}
+
+function namesOf({ namesOf: read }: Kind, item: Item): readonly string[] {
+  return (read?.(item) ?? []).filter((name) => typeof name === "string");
+}
+
+export interface Referred {
+  readonly kind: Kind;
+  readonly id: string;
+}
+
+/** A thing of one of these kinds, by id, `kind/name`, or a name that only one of them has. */
+export async function referredTo(client: Client, text: string, kindsToSearch: readonly string[] = kindNames): Promise<Referred> {
+  const [before = "", after] = text.split("/", 2);
+  if (after !== undefined) {
+    const kind = kindNamed(before);
+    return { kind, id: await idOf(client, kind.name, after) };
+  }
+  const byPrefix = kindOfId(text);
+  if (byPrefix !== undefined) return { kind: byPrefix, id: await idOf(client, byPrefix.name, text) };
+  const searched = kinds.filter(({ name, namesOf: read }) => kindsToSearch.includes(name) && read !== undefined);
+  const found = (
+    await Promise.all(searched.map(async (kind) => (await candidatesOf(client, kind, text)).map((id) => ({ kind, id }))))
+  ).flat();
+  const [only, ...others] = found;
+  if (only === undefined) throw notFound(`nothing is named "${text}"`, `searched were: ${searched.map(({ name }) => name).join(", ")}`);
+  if (others.length === 0) return only;
+  throw usageFailure(`"${text}" names ${found.map(({ kind, id }) => `${kind.noun} ${id}`).join(" and ")}`, "use the id");
+}

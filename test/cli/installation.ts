@@ -1,0 +1,42 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { startHeadwater, type Headwater } from "../e2e/support/headwater.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { hw, type Ended, type World } from "./hw.ts";
+
+/** A Headwater with a directory in which `hw` finds it. */
+export interface Installation extends Headwater {
+  readonly world: World;
+  /** Runs `hw` in the directory. */
+  hw(...args: readonly string[]): Promise<Ended>;
+  /** Runs `hw`, which must succeed. */
+  ok(...args: readonly string[]): Promise<string>;
+  /** Runs `hw … -o json`, which must succeed; the caller names the expected type. */
+  json<T>(...args: readonly string[]): Promise<T>;
+  /** Stops Headwater and removes its directory. */
+  end(): Promise<void>;
+}
+
+export async function startInstallation(env: Readonly<Record<string, string>> = {}): Promise<Installation> {
+  const directory = await temporaryDirectory("cli");
+  const headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env });
+  await mkdir(join(directory.path, "home"));
+  const world = { directory: directory.path, env: { HOME: join(directory.path, "home") } };
+  const run = (args: readonly string[]): Promise<Ended> => hw(world, args);
+  const ok = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await run(args);
+    if (code !== 0) throw new Error(`hw ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
+    return stdout;
+  };
+  return {
+    ...headwater,
+    world,
+    hw: (...args) => run(args),
+    ok,
+    json: async <T>(...args: readonly string[]) => JSON.parse(await ok(...args, "-o", "json")) as T, // The caller asserts the content.
+    end: async () => {
+      await headwater.stop();
+      await directory.remove();
+    },
+  };
+}

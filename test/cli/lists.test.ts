@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { startInstallation, type Installation } from "./installation.ts";
+
+let headwater: Installation;
+
+beforeAll(async () => {
+  headwater = await startInstallation();
+});
+afterAll(() => headwater.end());
+
+const timer = `export default { name: "T", version: "0.0.1", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 900 } } }, run() {} };`;
+
+it("lists sources as a table, as the API's answer and as names", async () => {
+  expect(await headwater.ok("list")).toBe("");
+  const { body } = await headwater.call<{ data: { id: string } }>("POST", "/sources", { component_code: timer, name: "my timer" });
+  const table = (await headwater.ok("list", "so")).split("\n");
+  expect(table[0]).toMatch(/^ID +NAME +STATE +LAST RUN +AGE +PROBLEM$/);
+  expect(table[1]).toMatch(new RegExp(`^${body.data.id} +my-timer +(active|deploying) `));
+  expect(await headwater.ok("list", "sources", "-o", "name")).toBe(`${body.data.id}\n`);
+  const { data, page_info: pages } = await headwater.json<{ data: { id: string }[]; page_info: { total_count: number } }>("list");
+  expect(data.map(({ id }) => id)).toEqual([body.data.id]);
+  expect(pages.total_count).toBe(1);
+});
+
+it("lists every kind", async () => {
+  for (const kind of [
+    "workflows",
+    "components",
+    "webhooks",
+    "subscriptions",
+    "auto-subscriptions",
+    "accounts",
+    "orgs",
+    "keys",
+    "registry",
+  ]) {
+    const { data } = await headwater.json<{ data: unknown[] }>("list", kind);
+    expect(Array.isArray(data), kind).toBe(true);
+  }
+});
+
+it("rejects an unknown kind, option and format with exit code 2", async () => {
+  for (const args of [["list", "towels"], ["list", "--frobnicate"], ["list", "-o", "xml"], ["lst"]]) {
+    const { code, stderr } = await headwater.hw(...args);
+    expect({ args, code }).toEqual({ args, code: 2 });
+    expect(stderr).toMatch(/^hw: /);
+  }
+});
