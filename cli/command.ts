@@ -64,7 +64,12 @@ export type Definition = Declaration &
     | { readonly isOffline?: false; readonly run?: undefined; readonly subcommands: readonly Subcommand[] }
   );
 
-export type Subcommand = Definition & { readonly name: string; readonly aliases?: readonly string[]; readonly summary: string };
+export type Subcommand = Definition & {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  readonly isDefault?: true;
+};
 
 /** A row of the table of commands. Its file is loaded only when the command is used: starting to help reads no other file. */
 export interface CommandEntry {
@@ -72,5 +77,7 @@ export interface CommandEntry {
   readonly aliases?: readonly string[];
   readonly summary: string;
   readonly group: Group;
+  /** Programs use it, people do not. */
+  readonly isHidden?: true;
   readonly load: () => Promise<{ readonly command: Definition }>;
 }

@@ -1,7 +1,14 @@
-import type { CommandEntry } from "./command.ts";
+import type { CommandEntry, Definition } from "./command.ts";
 
 /** All commands, in the order of the help. */
 export const commands: readonly CommandEntry[] = [
+  {
+    name: "publish",
+    group: "Write and run",
+    summary: "save a component without deploying it",
+    load: () => import("./commands/publish.ts"),
+  },
+
   {
     name: "list",
     aliases: ["ls", "get"],
@@ -9,5 +16,136 @@ export const commands: readonly CommandEntry[] = [
     summary: "list sources, workflows, webhooks and more",
     load: () => import("./commands/list.ts"),
   },
-  { name: "version", group: "Set up", summary: "show the version of hw and of the server", load: () => import("./commands/version.ts") },
+  {
+    name: "describe",
+    aliases: ["show"],
+    group: "Read",
+    summary: "show everything about something",
+    load: () => import("./commands/describe.ts"),
+  },
+  { name: "events", group: "Read", summary: "show events, follow new ones, delete old ones", load: () => import("./commands/events.ts") },
+  {
+    name: "logs",
+    aliases: ["log"],
+    group: "Read",
+    summary: "show or follow the log of a source or workflow",
+    load: () => import("./commands/logs.ts"),
+  },
+  { name: "runs", group: "Read", summary: "list runs, or show one with its logs", load: () => import("./commands/runs.ts") },
+  { name: "ticks", group: "Read", summary: "list ticks of a source's timers", load: () => import("./commands/ticks.ts") },
+  {
+    name: "usage",
+    aliases: ["whoami"],
+    group: "Read",
+    summary: "show who you are, quotas and their use",
+    load: () => import("./commands/usage.ts"),
+  },
+  { name: "status", group: "Read", summary: "show whether the installation is usable", load: () => import("./commands/status.ts") },
+  { name: "open", group: "Read", summary: "open a page of the web console", load: () => import("./commands/open.ts") },
+
+  { name: "pause", group: "Change", summary: "pause sources, workflows or webhooks", load: () => import("./commands/pause.ts") },
+  { name: "resume", group: "Change", summary: "switch them on again", load: () => import("./commands/resume.ts") },
+  {
+    name: "delete",
+    aliases: ["rm"],
+    group: "Change",
+    summary: "delete sources, workflows, webhooks and more",
+    load: () => import("./commands/delete.ts"),
+  },
+
+  {
+    name: "subscribe",
+    aliases: ["sub"],
+    group: "Deliver",
+    summary: "deliver events of a source to a listener",
+    load: () => import("./commands/subscribe.ts"),
+  },
+  {
+    name: "unsubscribe",
+    aliases: ["unsub"],
+    group: "Deliver",
+    summary: "end a subscription",
+    load: () => import("./commands/unsubscribe.ts"),
+  },
+  { name: "replay", group: "Deliver", summary: "deliver past events again", load: () => import("./commands/replay.ts") },
+  {
+    name: "webhooks",
+    aliases: ["webhook", "wh"],
+    group: "Deliver",
+    summary: "webhooks, their deliveries and dead letters",
+    load: () => import("./commands/webhooks.ts"),
+  },
+
+  {
+    name: "components",
+    aliases: ["component"],
+    group: "Manage",
+    summary: "saved components and the registry",
+    load: () => import("./commands/components.ts"),
+  },
+  {
+    name: "workflows",
+    aliases: ["workflow", "wf"],
+    group: "Manage",
+    summary: "create, change, run and test workflows",
+    load: () => import("./commands/workflows.ts"),
+  },
+  { name: "accounts", aliases: ["account"], group: "Manage", summary: "credentials of apps", load: () => import("./commands/accounts.ts") },
+  { name: "orgs", aliases: ["org"], group: "Manage", summary: "organizations and their members", load: () => import("./commands/orgs.ts") },
+  { name: "keys", aliases: ["key"], group: "Manage", summary: "API keys", load: () => import("./commands/keys.ts") },
+  { name: "settings", group: "Manage", summary: "mails about errors", load: () => import("./commands/settings.ts") },
+  {
+    name: "admin",
+    group: "Manage",
+    summary: "users, organizations and plans of the installation",
+    load: () => import("./commands/admin.ts"),
+  },
+
+  { name: "login", group: "Set up", summary: "store an address and an API key as a profile", load: () => import("./commands/login.ts") },
+  { name: "logout", group: "Set up", summary: "remove a stored profile", load: () => import("./commands/logout.ts") },
+  {
+    name: "profiles",
+    aliases: ["profile"],
+    group: "Set up",
+    summary: "list profiles, and choose one",
+    load: () => import("./commands/profiles.ts"),
+  },
+  {
+    name: "completion",
+    group: "Set up",
+    summary: "print a script that completes words in your shell",
+    load: () => import("./commands/completion.ts"),
+  },
+  {
+    name: "complete",
+    group: "Set up",
+    isHidden: true,
+    summary: "print what completes a word",
+    load: () => import("./commands/complete.ts"),
+  },
+  { name: "api", group: "Set up", summary: "send a request to any path of the API", load: () => import("./commands/api.ts") },
+  { name: "version", group: "Set up", summary: "show the version of hw", load: () => import("./commands/version.ts") },
 ];
+
+/** A command or subcommand by the words that start it. */
+export interface NamedDefinition {
+  /** Such as `webhooks create`. */
+  readonly name: string;
+  readonly aliases: readonly string[];
+  readonly summary: string;
+  readonly definition: Definition;
+}
+
+/** All commands with all subcommands, loaded. */
+export async function loadAll(): Promise<NamedDefinition[]> {
+  const loaded = await Promise.all(commands.map(async (entry) => ({ ...entry, definition: (await entry.load()).command })));
+  return loaded.flatMap(({ name, aliases = [], summary, definition }) => withSubcommands({ name, aliases, summary, definition }));
+}
+
+function withSubcommands(named: NamedDefinition): NamedDefinition[] {
+  const below = (named.definition.subcommands ?? []).flatMap((definition) => {
+    const { name, aliases = [], summary } = definition;
+    return withSubcommands({ name: `${named.name} ${name}`, aliases, summary, definition });
+  });
+  return [named, ...below];
+}

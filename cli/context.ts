@@ -1,4 +1,5 @@
 import type { Client } from "../client/client.ts";
+import type { Completion } from "./completion/completion.ts";
 import type { Output } from "./output/output.ts";
 import type { Terminal } from "./output/terminal.ts";
 import type { Profile } from "./profile/profile.ts";
@@ -15,6 +16,8 @@ export interface OfflineContext {
   readonly profileName: string | undefined;
   /** Finds the installation; the caller closes the connection. @throws Failure if there is none */
   connect(): Promise<Connection>;
+  /** Completes the last of the words of a command line. */
+  complete(words: readonly string[]): Promise<Completion>;
 }
 
 /** What a command that uses the API gets. */

@@ -51,7 +51,11 @@ function contextOf({ format, isQuiet, hasColors, profileName, org }: Settings, s
     writeError: (text) => process.stderr.write(text),
   });
   const directory = process.cwd();
-  return { out, terminal, signal, env, directory, profileName, connect: () => connect({ env, directory, profileName, org, signal }) };
+  return {
+    ...{ out, terminal, signal, env, directory, profileName },
+    connect: () => connect({ env, directory, profileName, org, signal }),
+    complete: async (words) => (await import("./completion/words.ts")).completionOf(words),
+  };
 }
 
 /** The first signal aborts what runs, the second ends the process at once. */

@@ -39,8 +39,12 @@ async function programFor(argv: readonly string[], onInvocation: (invocation: In
   const used = usedName(argv);
   for (const group of groups) {
     program.commandsGroup(`${group}:`);
-    for (const entry of commands.filter((each) => each.group === group)) program.addCommand(await commandOf(entry, used, onInvocation));
+    for (const entry of commands.filter((each) => each.group === group)) {
+      program.addCommand(await commandOf(entry, used, onInvocation), { hidden: entry.isHidden === true });
+    }
   }
+  const help = new Command("help").argument("[command]").description("show the help of a command");
+  program.addHelpCommand(help.helpGroup(`${groups.at(-1)}:`));
   return program;
 }
 
@@ -79,12 +83,12 @@ export function complete(command: Command, definition: Definition, onInvocation:
   }
   for (const option of definition.options ?? []) command.addOption(optionOf(option));
   for (const subcommand of definition.subcommands ?? []) {
-    const { name, aliases = [], summary } = subcommand;
+    const { name, aliases = [], summary, isDefault = false } = subcommand;
     const child = newCommand(name)
       .summary(summary)
       .description(summary)
       .aliases([...aliases]);
-    command.addCommand(complete(child, subcommand, onInvocation));
+    command.addCommand(complete(child, subcommand, onInvocation), { isDefault });
   }
   command.addHelpText("after", () => examplesText(definition));
   if (definition.run !== undefined) {

@@ -3,6 +3,7 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { kinds } from "../crds/kinds.ts";
+import { commandLinePage } from "./generate/command-line-page.ts";
 import { clientOperations } from "./generate/client-operations.ts";
 import { componentSchema } from "./generate/component-schema.ts";
 import { dashboard } from "./generate/dashboard.ts";
@@ -13,7 +14,7 @@ import { valuesSchema } from "./generate/values-schema.ts";
 
 /**
  * `npm run generate`: writes the generated files. Their sources are the kinds of crds/, the settings, the component format, the
- * components of registry/ and the table of dashboard panels. With `--check` it writes nothing and fails where what is
+ * components of registry/, the table of dashboard panels and the commands of cli/. With `--check` it writes nothing and fails where what is
  * committed differs.
  */
 const root = join(import.meta.dirname, "..");
@@ -32,6 +33,7 @@ const generated: readonly Generated[] = [
     text: head + stringify(definitionOf(kind), { lineWidth: 140, aliasDuplicateObjects: false }),
   })),
   { path: "docs/resources.md", text: resourcesPage() },
+  { path: "docs/cli.md", text: await commandLinePage() },
   { path: "charts/headwater/values.schema.json", text: valuesSchema(root) },
   { path: "charts/headwater/files/dashboard.json", text: dashboard() },
   { path: "client/generated/operations.ts", text: clientOperations() },

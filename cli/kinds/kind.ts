@@ -19,6 +19,7 @@ export interface Kind<T = Item> {
   readonly prefix?: string;
   readonly operations: readonly OperationId[];
   readonly list: (client: Client, query: PageQuery) => Promise<Page<T>>;
+  readonly listOfOrganization?: (client: Client, org: string, query: PageQuery) => Promise<Page<T>>;
   readonly columns: readonly Column<T>[];
   readonly nameOf?: (item: T) => string;
   /** Names that may stand in place of the id. */

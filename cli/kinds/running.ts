@@ -6,8 +6,9 @@ export const sources = kindOf({
   noun: "source",
   aliases: ["so", "st", "dc", "streams", "stream"],
   prefix: "dc",
-  operations: ["listMySources", "getSource", "deleteSource"],
+  operations: ["listMySources", "listSources", "getSource", "deleteSource"],
   list: (client, query) => client.call("listMySources", { query }),
+  listOfOrganization: (client, org, query) => client.call("listSources", { path: { org_id: org }, query }),
   get: (client, id) => client.call("getSource", { path: { id } }),
   delete: (client, id, { ignoresHookErrors }) => {
     return client.call("deleteSource", { path: { id }, query: ignoresHookErrors ? { ignore_hook_errors: true } : {} });
@@ -31,8 +32,9 @@ export const workflows = kindOf({
   noun: "workflow",
   aliases: ["wf"],
   prefix: "p",
-  operations: ["listMyWorkflows", "getWorkflow", "deleteWorkflow"],
+  operations: ["listMyWorkflows", "listWorkflows", "getWorkflow", "deleteWorkflow"],
   list: (client, query) => client.call("listMyWorkflows", { query }),
+  listOfOrganization: (client, org, query) => client.call("listWorkflows", { path: { org_id: org }, query }),
   get: (client, id) => client.call("getWorkflow", { path: { workflow_id: id } }),
   delete: (client, id) => client.call("deleteWorkflow", { path: { workflow_id: id } }),
   namesOf: ({ name }) => [name],

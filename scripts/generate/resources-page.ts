@@ -3,20 +3,11 @@ import { baseStatus, condition, group, nameMessage, version, type Column, type K
 import { rootSchema } from "./definition.ts";
 import { fieldsOf, messagesOf, type Field } from "./fields.ts";
 import { structuralSchema } from "./structural.ts";
+import { wrap } from "./wrap.ts";
 
 /** docs/resources.md: the content of `kubectl explain` on one page. */
 export function resourcesPage(): string {
   return `${[introduction(), ...kinds.map(section)].join("\n\n").split("\n").map(wrap).join("\n")}\n`;
-}
-
-const maxLineLength = 120;
-
-/** Breaks a line of prose or of a list at the last space that fits. Rows of tables stay whole. */
-function wrap(line: string): string {
-  if (line.length <= maxLineLength || line.startsWith("|")) return line;
-  const end = line.lastIndexOf(" ", maxLineLength);
-  const indent = line.startsWith("- ") ? "  " : "";
-  return end === -1 ? line : `${line.slice(0, end)}\n${wrap(`${indent}${line.slice(end + 1)}`)}`;
 }
 
 function introduction(): string {

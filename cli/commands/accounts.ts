@@ -1,0 +1,103 @@
+import type { Definition, OptionDefinition, Subcommand } from "../command.ts";
+import type { Context } from "../context.ts";
+import type { Given } from "../given.ts";
+import { listSubcommand } from "../list-subcommand.ts";
+import { idOf } from "../references.ts";
+import { jsonOf, pairsOf, present, recordOf } from "../values.ts";
+
+const account = { name: "<account>", description: "an account", completes: "account" } as const;
+const credentialOptions: readonly OptionDefinition[] = [
+  { flags: "--name <name>", description: "display name" },
+  { flags: "--credential <field=value>", description: "a credential; without =value it is asked for, hidden", value: "list" },
+  { flags: "--credentials <json>", description: "credentials as a JSON object, or @file, which keeps them out of the shell's history" },
+  { flags: "--oauth <json>", description: "how the access token is refreshed, as JSON or @file: token_url, client_id, refresh_token, …" },
+];
+
+const create: Subcommand = {
+  name: "create",
+  summary: "connect an account of an app",
+  arguments: [{ name: "<app>", description: "name slug of the app, such as github" }],
+  options: credentialOptions,
+  examples: [
+    {
+      command: "hw accounts create github --name work --credentials @credentials.json",
+      does: "Store credentials from a file.",
+      isInert: true,
+    },
+    { command: "hw accounts create github --credential oauth_access_token", does: "Ask for a credential, hidden.", isInert: true },
+  ],
+  operations: ["createAccount"],
+  run: async (context, given) => {
+    const body = { app: given.required("app"), ...(await credentialsOf(context, given)) };
+    const answer = await context.client.call("createAccount", { body });
+    await context.out.done(answer, `account ${answer.data.id} created`);
+  },
+};
+
+const update: Subcommand = {
+  name: "update",
+  summary: "change the name or credentials of an account",
+  arguments: [account],
+  options: credentialOptions,
+  examples: [{ command: "hw accounts update work --credentials @credentials.json", does: "Replace credentials.", isInert: true }],
+  operations: ["updateAccount"],
+  run: async (context, given) => {
+    const { client, out } = context;
+    const id = await idOf(client, "accounts", given.required("account"));
+    await out.done(
+      await client.call("updateAccount", { path: { id }, body: await credentialsOf(context, given) }),
+      `account ${id} changed`,
+    );
+  },
+};
+
+interface Credentials {
+  readonly name?: string;
+  readonly credentials?: Readonly<Record<string, string>>;
+  readonly oauth?: OAuth;
+}
+interface OAuth {
+  readonly token_url: string;
+  readonly client_id: string;
+  readonly refresh_token: string;
+}
+
+async function credentialsOf({ terminal }: Context, given: Given): Promise<Credentials> {
+  const asked = given.list("credential").filter((text) => !text.includes("="));
+  const values: Record<string, string> = pairsOf(
+    given.list("credential").filter((text) => text.includes("=")),
+    "--credential",
+  );
+  for (const field of asked) values[field] = await terminal.askSecret(field, `write --credential ${field}=value, or --credentials @file`);
+  const [json, oauth] = [given.text("credentials"), given.text("oauth")];
+  // The API checks both.
+  if (json !== undefined) Object.assign(values, recordOf(await jsonOf(json, "--credentials"), "--credentials"));
+  const parts = { name: given.text("name"), credentials: Object.keys(values).length === 0 ? undefined : values };
+  const refresh = oauth === undefined ? {} : { oauth: recordOf(await jsonOf(oauth, "--oauth"), "--oauth") as unknown as OAuth };
+  return { ...(present(parts) as Credentials), ...refresh };
+}
+
+const remove: Subcommand = {
+  name: "delete",
+  summary: "delete an account",
+  arguments: [account],
+  options: [
+    { flags: "-y, --yes", description: "delete without asking" },
+    { flags: "--force", description: "delete it even if sources or workflows use it" },
+  ],
+  examples: [{ command: "hw accounts delete work --yes", does: "Delete an account.", isInert: true }],
+  operations: ["deleteAccount"],
+  run: async ({ client, out, terminal }, given) => {
+    const id = await idOf(client, "accounts", given.required("account"));
+    await terminal.confirm(`Delete account ${id}?`, given.flag("yes"));
+    await client.call("deleteAccount", { path: { id }, query: given.flag("force") ? { force: true } : {} });
+    await out.done({ data: { id } }, `account ${id} deleted`);
+  },
+};
+
+export const command: Definition = {
+  description: "Manages accounts: credentials of apps, which sources and workflows use.",
+  examples: [{ command: "hw accounts list", does: "List accounts." }],
+  operations: [],
+  subcommands: [listSubcommand("accounts"), create, update, remove],
+};

@@ -1,0 +1,38 @@
+import { describe, expect, it } from "vitest";
+import { loadAll } from "../../cli/commands.ts";
+import { routes } from "../../client/generated/operations.ts";
+import own from "../../cli/package.json" with { type: "json" };
+import whole from "../../package.json" with { type: "json" };
+
+const all = await loadAll();
+const comingWithDeploy = ["createSource", "runSource"];
+
+it("has a command for every operation of the REST API", () => {
+  const used = new Set<string>(all.flatMap(({ definition }) => definition.operations));
+  expect(Object.keys(routes).filter((id) => !used.has(id) && !comingWithDeploy.includes(id))).toEqual([]);
+});
+
+it("has the version of the repository in the package of the command line", () => {
+  expect(own.version).toBe(whole.version);
+});
+
+describe.each(all)("hw $name", ({ name, definition, summary }) => {
+  it("has a summary, and an example unless it is the list of a kind", () => {
+    expect(summary).toMatch(/^[a-z$]|^API/);
+    const isList = name.endsWith(" list");
+    const isGroup = definition.run === undefined;
+    expect(isList || isGroup || definition.examples.length > 0).toBe(true);
+  });
+
+  it("has examples that begin with its name", () => {
+    const names = definition.examples.map(({ command }) => command.startsWith(`hw ${name}`));
+    expect(names).not.toContain(false);
+  });
+
+  it("declares each option and argument once", () => {
+    const flags = [...(definition.options ?? []), ...(definition.arguments ?? [])].map((each) =>
+      "flags" in each ? each.flags : each.name,
+    );
+    expect(new Set(flags).size).toBe(flags.length);
+  });
+});
