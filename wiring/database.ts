@@ -22,16 +22,16 @@ export async function checkDatabase(url: string): Promise<void> {
 /** The process's pool of Postgres connections, with the tables of this version, until `opened` is disposed. @throws Unavailable */
 export async function openDatabase(context: RoleContext, opened: AsyncDisposableStack): Promise<Database> {
   const url = urlOf(context);
-  const { resources, setsUp } = context.configuration;
+  const { resources, setsUp, databaseTls } = context.configuration;
   // In a cluster only setup migrates: the roles have no right to.
   const migrates = (setsUp || resources === "postgres") && !isRoleUrl(url);
-  return share(url, () => openMigratedDatabase({ url, migrates, waitMs: startWaitMs[resources] }), opened);
+  return share(url, () => openMigratedDatabase({ url, tls: databaseTls, migrates, waitMs: startWaitMs[resources] }), opened);
 }
 
 /** The same without waiting: statements fail until Postgres is available and migrated. */
 export function openDatabaseAtOnce(context: RoleContext, opened: AsyncDisposableStack): Promise<Database> {
   const url = urlOf(context);
-  return share(url, () => Promise.resolve(createDatabase({ url })), opened);
+  return share(url, () => Promise.resolve(createDatabase({ url, tls: context.configuration.databaseTls })), opened);
 }
 
 function urlOf({ databaseUrl }: RoleContext): string {

@@ -1,6 +1,8 @@
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import pg from "pg";
 import { asUnavailable } from "./failures.ts";
+import { clientWithFiles, withoutSslMode } from "./tls.ts";
+import type { ClientFiles } from "../tls/client-files.ts";
 import { createSignals, type Signals } from "./signals.ts";
 import type { Tables } from "./tables.ts";
 import { Invariant } from "../../domain/errors.ts";
@@ -8,6 +10,8 @@ import { Invariant } from "../../domain/errors.ts";
 export interface DatabaseOptions {
   /** `postgres://user:password@host:port/name`. */
   readonly url: string;
+  /** With files, the server must have a certificate for its host (`sslmode=verify-full`). Default: as `sslmode` in the URL says. */
+  readonly tls?: ClientFiles | undefined;
   /** Connections besides the listening one. Default 10. */
   readonly connections?: number;
   /** Shown in `pg_stat_activity`. Default `headwater`. */
@@ -28,13 +32,15 @@ export interface Database {
  */
 export function createDatabase(options: DatabaseOptions): Database {
   const connection = {
-    connectionString: options.url,
+    connectionString: options.tls === undefined ? options.url : withoutSslMode(options.url),
     application_name: options.applicationName ?? "headwater",
     connectionTimeoutMillis: 5_000,
     keepAlive: true,
   };
+  const Client = options.tls === undefined ? pg.Client : clientWithFiles(options.tls);
   const pool = new pg.Pool({
     ...connection,
+    Client,
     max: options.connections ?? 10,
     idleTimeoutMillis: 60_000,
     // No statement takes seconds. The server times out first; the client only if the server is silent.
@@ -54,7 +60,7 @@ export function createDatabase(options: DatabaseOptions): Database {
       pool: { options: {}, connect: () => connect(pool, nameOf), end: () => pool.end() },
     }),
   });
-  const signals = createSignals(() => new pg.Client({ ...connection, application_name: `${connection.application_name} signals` }));
+  const signals = createSignals(() => new Client({ ...connection, application_name: `${connection.application_name} signals` }));
   return {
     db,
     signals,

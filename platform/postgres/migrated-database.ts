@@ -1,5 +1,6 @@
 import { Unavailable } from "../../domain/errors.ts";
 import { retry } from "../../domain/retry.ts";
+import type { ClientFiles } from "../tls/client-files.ts";
 import { createDatabase, type Database } from "./connection.ts";
 import { migrate, notMigrated, untilMigrated } from "./migrations/migrations.ts";
 
@@ -7,6 +8,7 @@ const retryMs = 500;
 
 export interface MigratedDatabaseOptions {
   readonly url: string;
+  readonly tls?: ClientFiles | undefined;
   /** False: waits until another process has migrated the tables. */
   readonly migrates: boolean;
   /** How long to wait for Postgres, and for the roles' users in it. */
@@ -14,13 +16,13 @@ export interface MigratedDatabaseOptions {
 }
 
 /** Opens a database whose tables are those of this version. @throws Unavailable */
-export async function openMigratedDatabase({ url, migrates, waitMs }: MigratedDatabaseOptions): Promise<Database> {
+export async function openMigratedDatabase(options: MigratedDatabaseOptions): Promise<Database> {
   const isTransient = (error: unknown): boolean => error instanceof Unavailable && error.code !== notMigrated;
-  return retry(() => open(url, migrates), { firstMs: retryMs, withinMs: waitMs, isTransient });
+  return retry(() => open(options), { firstMs: retryMs, withinMs: options.waitMs, isTransient });
 }
 
-async function open(url: string, migrates: boolean): Promise<Database> {
-  const database = createDatabase({ url });
+async function open({ url, tls, migrates }: MigratedDatabaseOptions): Promise<Database> {
+  const database = createDatabase({ url, tls });
   try {
     await (migrates ? migrate(database.db) : untilMigrated(database.db));
     return database;

@@ -43,9 +43,7 @@ export async function startServers(options: ServersOptions): Promise<Servers> {
   try {
     await requireFreePorts(configuration, lock?.afterCrash === true ? crashedRolesEndMs : 0);
     const [nats, database] = await Promise.all([
-      natsUrl === undefined && own !== undefined
-        ? own.startOwnNats(configuration, logger, keep)
-        : givenNats(natsUrl ?? "", configuration.natsCredentialsFile),
+      natsUrl === undefined && own !== undefined ? own.startOwnNats(configuration, logger, keep) : givenNats(configuration),
       isOwn.postgres && own !== undefined ? own.startOwnPostgres(configuration, logger, keep) : givenDatabase(databaseUrl),
     ]);
     return { ...nats, ...database, stop: () => each("stop"), kill: () => each("kill") };
@@ -62,9 +60,9 @@ const givenDatabase = (databaseUrl: string | undefined): DatabaseAccess => ({
 });
 
 /** An external server: every role of this process uses the given credentials. */
-async function givenNats(url: string, credentialsFile: string | undefined): Promise<NatsAccess> {
+async function givenNats({ natsUrl = "", natsCredentialsFile: credentialsFile, natsTls }: Configuration): Promise<NatsAccess> {
   const credentials = credentialsFile === undefined ? {} : { ...parseCredentials(await readCredentials(credentialsFile)), credentialsFile };
-  const nats = { ...parseNatsUrl(url), ...credentials };
+  const nats = { ...parseNatsUrl(natsUrl), ...credentials, ...(natsTls === undefined ? {} : { tlsFiles: natsTls }) };
   return { nats, natsOf: () => nats };
 }
 

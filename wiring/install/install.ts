@@ -30,5 +30,5 @@ async function updateRights(context: RoleContext): Promise<void> {
   const { configuration, nats } = context;
   // Only users that we signed have an inbox prefix. Another server has no accounts of ours.
   const keys = nats.inboxPrefix === undefined ? undefined : await findNatsKeys(configuration.keysDirectory);
-  if (keys !== undefined) await asNatsSystem(nats.servers, keys, (link) => updatePermanentAccounts(link, keys));
+  if (keys !== undefined) await asNatsSystem(nats, keys, (link) => updatePermanentAccounts(link, keys));
 }

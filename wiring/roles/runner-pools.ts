@@ -44,7 +44,7 @@ export async function openRunnerPools(
     workloads,
     backlogs: measuredBacklogs(processMetrics(), createBacklogs(connection), () => systemClock.now()),
     memory,
-    consumers: createPoolConsumers(connection, context.nats.servers, natsKeys),
+    consumers: createPoolConsumers(connection, context.nats, natsKeys),
     credentials: createPoolCredentials(natsKeys),
     keys: { privateKeys: async (pool) => JSON.stringify(derivePoolKeys(await readMasterKeys(masterFile(directory)), pool)) },
   };

@@ -1,6 +1,8 @@
-import { connect as dial, createInbox, credsAuthenticator, type NatsConnection } from "@nats-io/transport-node";
+import type { ConnectionOptions } from "node:tls";
+import { connect as dial, createInbox, credsAuthenticator, type NatsConnection, type TlsOptions } from "@nats-io/transport-node";
 import { Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
+import { identityOf, type ClientFiles } from "../../tls/client-files.ts";
 
 export interface LinkOptions {
   /** Address and credentials, as `parseNatsUrl` reads them; `servers` is host:port or nats://host:port, several separated by commas. */
@@ -13,6 +15,7 @@ export interface LinkOptions {
     readonly inboxPrefix?: string;
     readonly apiPrefix?: string;
     readonly credentialsFile?: string;
+    readonly tlsFiles?: ClientFiles;
   };
   /** Shown in the monitoring of NATS. */
   readonly name: string;
@@ -80,12 +83,13 @@ async function followStatus(nats: NatsConnection, report: (status: LinkStatus) =
 }
 
 async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsConnection> {
-  const { servers, credentials, apiPrefix: _, credentialsFile: __, ...login } = options.server;
+  const { servers, credentials, apiPrefix: _, credentialsFile: __, tlsFiles, ...login } = options.server;
   const authenticator = credentials === undefined ? {} : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) };
   const dialOnce = (): Promise<NatsConnection> =>
     dial({
       ...login,
       ...authenticator,
+      ...(tlsFiles === undefined ? {} : { tls: tlsOptions(servers, tlsFiles) }),
       servers: servers.split(","),
       name: options.name,
       // A trace costs more than the publish itself.
@@ -104,6 +108,18 @@ async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsCo
   } catch (error) {
     throw cannotConnect(servers, error);
   }
+}
+
+/** The client reads the files for each connection. With these options it refuses a server without TLS. */
+function tlsOptions(servers: string, { ca, certificate, key }: ClientFiles): TlsOptions & Pick<ConnectionOptions, "checkServerIdentity"> {
+  const hosts = servers.split(",").map((server) => new URL(server.includes("://") ? server : `nats://${server}`).hostname);
+  return {
+    ...(ca === undefined ? {} : { caFile: ca }),
+    ...(certificate === undefined ? {} : { certFile: certificate }),
+    ...(key === undefined ? {} : { keyFile: key }),
+    // Passed on to Node, though the type of the options omits it.
+    checkServerIdentity: identityOf(hosts.map((host) => host.replace(/^\[|\]$/g, ""))),
+  };
 }
 
 const isCredentialError = (error: unknown): boolean => error instanceof Error && /authorization/i.test(`${error.name} ${error.message}`);

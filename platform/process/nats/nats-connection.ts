@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { InvalidInput } from "../../../domain/errors.ts";
+import type { ClientFiles } from "../../tls/client-files.ts";
 import { importedApi, inboxPrefix } from "../../jetstream/connection/permissions.ts";
 
 /** Connection settings of a client; options of `connect` in @nats-io/transport-node. */
@@ -17,6 +18,8 @@ export interface NatsConnection {
   readonly inboxPrefix?: string;
   /** The user's name for `$JS.API`. */
   readonly apiPrefix?: string;
+  /** With files, the servers must have a certificate for one of their hosts. Not an option of `connect`: see `openLink`. */
+  readonly tlsFiles?: ClientFiles;
 }
 
 /** Parses `nats://host:4222`, `nats://user:password@host:4222` or `nats://token@host:4222`. The client ignores credentials in a URL. */

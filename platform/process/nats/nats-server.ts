@@ -34,8 +34,19 @@ export interface NatsOptions {
   readonly pools?: readonly Pool[];
   /** Membership in a cluster with replicated streams; absent: a single server. */
   readonly cluster?: NatsCluster;
+  /** Absent: plaintext. */
+  readonly tls?: NatsTls;
   /** Path of nats-server. Default: `findNatsServer()`. */
   readonly binary?: string;
+}
+
+/** Files of the server's certificate, for clients and for the routes of a cluster. SIGHUP makes the server read them again. */
+interface NatsTls {
+  readonly certificate: string;
+  readonly key: string;
+  /** Authorities of the clients' and the servers' certificates. */
+  readonly ca: string;
+  readonly requiresClientCertificate: boolean;
 }
 
 /** Configured like the servers of the chart. */
@@ -136,7 +147,8 @@ function configuration(directory: string, options: NatsOptions, access: Readonly
       sync_interval: options.syncInterval ?? "always",
       ...(options.maxFileStoreBytes === undefined ? {} : { max_file_store: options.maxFileStoreBytes }),
     },
-    ...(options.cluster === undefined ? {} : clustered(options.cluster)),
+    ...(options.tls === undefined ? {} : { tls: tlsBlock(options.tls) }),
+    ...(options.cluster === undefined ? {} : clustered(options.cluster, options.tls)),
     ...access,
   };
   return `${Object.entries(lines)
@@ -144,13 +156,19 @@ function configuration(directory: string, options: NatsOptions, access: Readonly
     .join("\n")}\n`;
 }
 
-function clustered({ serverName, port, ports, password }: NatsCluster): Readonly<Record<string, unknown>> {
+function tlsBlock({ certificate, key, ca, requiresClientCertificate }: NatsTls): Readonly<Record<string, unknown>> {
+  return { cert_file: certificate, key_file: key, ca_file: ca, verify: requiresClientCertificate, timeout: 5 };
+}
+
+function clustered({ serverName, port, ports, password }: NatsCluster, tls: NatsTls | undefined): Readonly<Record<string, unknown>> {
   return {
     server_name: serverName,
     cluster: {
       name: "headwater",
       listen: `127.0.0.1:${port}`,
       authorization: { user, password, timeout: 5 },
+      // Routes verify both servers.
+      ...(tls === undefined ? {} : { tls: tlsBlock({ ...tls, requiresClientCertificate: true }) }),
       // A server authenticates routes to the others only if the password is in their URL.
       routes: ports.map((each) => `nats://${user}:${encodeURIComponent(password)}@127.0.0.1:${each}`),
     },

@@ -6,24 +6,25 @@ import { deploymentEntries } from "../../jetstream/invocations/moves.ts";
 import { removePool, setUpPool } from "../../jetstream/invocations/pool-consumers.ts";
 import { poolCredentials } from "./nats-accounts.ts";
 import { credentialsForPool, removePoolAccount } from "./nats-claims.ts";
+import type { NatsConnection } from "./nats-connection.ts";
 import type { NatsKeys } from "./nats-keys.ts";
 import { asNatsSystem } from "./nats-system.ts";
 import { undatedTokens } from "./undated-tokens.ts";
 
 const versionLength = 32;
 
-/** What a pool has in NATS: an account, and a consumer for each partition. @param servers addresses of NATS */
-export function createPoolConsumers(connection: Connection, servers: string, keys: NatsKeys): PoolConsumers {
+/** What a pool has in NATS: an account, and a consumer for each partition. @param nats addresses and TLS of NATS */
+export function createPoolConsumers(connection: Connection, nats: NatsConnection, keys: NatsKeys): PoolConsumers {
   const entries = deploymentEntries(connection);
   return {
     setUp: async (pool) => {
       await setUpPool(connection, { pool: pool.pool });
-      await asNatsSystem(servers, keys, (link) => credentialsForPool(link, keys, pool));
+      await asNatsSystem(nats, keys, (link) => credentialsForPool(link, keys, pool));
     },
     sources: async (pool) => [...(await entries.list(`${pool}.>`)).values()].filter((entry) => !hasMoved(entry)).length,
     remove: async (pool) => {
       await removePool(connection, pool);
-      await asNatsSystem(servers, keys, (link) => removePoolAccount(link, keys, pool));
+      await asNatsSystem(nats, keys, (link) => removePoolAccount(link, keys, pool));
     },
   };
 }

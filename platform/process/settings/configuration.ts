@@ -3,6 +3,7 @@ import { z } from "zod";
 import { defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { suggestion } from "../../../domain/nearest-name.ts";
+import { encryptionMistakes, encryptionOf } from "./encryption.ts";
 import { environment, setUp } from "./environment.ts";
 import { settingNotes, type ListenAddress } from "./settings.ts";
 
@@ -20,8 +21,8 @@ const configurationSchema = environment.transform((env) => ({
   listen: env.HEADWATER_LISTEN,
   ingressListen: env.HEADWATER_INGRESS_LISTEN,
   /** Base URLs of the API and of endpoints, without trailing slash. */
-  publicUrl: env.HEADWATER_PUBLIC_URL ?? baseOf(env.HEADWATER_LISTEN),
-  ingressUrl: env.HEADWATER_INGRESS_URL ?? baseOf(env.HEADWATER_INGRESS_LISTEN),
+  publicUrl: env.HEADWATER_PUBLIC_URL ?? baseOf(env, env.HEADWATER_LISTEN),
+  ingressUrl: env.HEADWATER_INGRESS_URL ?? baseOf(env, env.HEADWATER_INGRESS_LISTEN),
   healthListen: env.HEADWATER_HEALTH_LISTEN,
   trustedProxies: env.HEADWATER_TRUSTED_PROXIES,
   maxConnections: env.HEADWATER_MAX_CONNECTIONS,
@@ -35,6 +36,7 @@ const configurationSchema = environment.transform((env) => ({
   /** Undefined: by the disk, or 8 GiB for an external server. */
   storeBytes: env.HEADWATER_STORE_SIZE,
   databaseUrl: env.DATABASE_URL,
+  ...encryptionOf(env),
   syncInterval: env.HEADWATER_SYNC_INTERVAL,
   runTimeoutMs: env.HEADWATER_RUN_TIMEOUT * 1_000,
   runMemoryMb: env.HEADWATER_RUN_MEMORY,
@@ -75,7 +77,10 @@ const configurationSchema = environment.transform((env) => ({
   logLevel: env.HEADWATER_LOG_LEVEL,
 }));
 
-const baseOf = ({ host, port }: ListenAddress): string => `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
+function baseOf(env: Pick<z.output<typeof environment>, "HEADWATER_SERVER_CERTIFICATE">, { host, port }: ListenAddress): string {
+  const scheme = env.HEADWATER_SERVER_CERTIFICATE === undefined ? "http" : "https";
+  return `${scheme}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+}
 
 export type Configuration = Readonly<z.output<typeof configurationSchema>>;
 
@@ -87,6 +92,7 @@ export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
     mistakes.push("HEADWATER_MAIL_FROM is missing: HEADWATER_SMTP_URL is set, and mails need a sender such as headwater@example.com");
   const parsed = configurationSchema.safeParse(given);
   if (!parsed.success) mistakes.push(...parsed.error.issues.map((issue) => invalidSetting(issue, given)));
+  if (parsed.success) mistakes.push(...encryptionMistakes(parsed.data, given));
   if (!parsed.success || mistakes.length > 0) throw new InvalidInput(mistakes.join("\n"), { code: "invalid_configuration" });
   return parsed.data;
 }

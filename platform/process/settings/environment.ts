@@ -19,6 +19,7 @@ import {
   waits,
   wholeNumber,
 } from "./settings.ts";
+import { tlsSettings } from "./tls-settings.ts";
 
 export const roleNames = ["ingress", "api", "operator", "delivery", "runner", "builder"] as const;
 export type RoleName = (typeof roleNames)[number];
@@ -145,6 +146,7 @@ export const environment = z.object({
     default: "always",
     reason: "when the nats-server we start syncs to disk; 100ms is faster and loses that much on a power failure",
   }),
+  ...tlsSettings,
   HEADWATER_RUN_TIMEOUT: setting(wholeNumber(1, 3_600), {
     unit: "seconds",
     default: "300",
