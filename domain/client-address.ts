@@ -11,7 +11,12 @@ export const noProxies: TrustedProxies = { networks: [] };
 /** The parts of a request that show where it comes from. */
 export interface Arrival {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly socket: { readonly remoteAddress?: string | undefined; readonly localPort?: number | undefined };
+  readonly socket: {
+    readonly remoteAddress?: string | undefined;
+    readonly localPort?: number | undefined;
+    /** True for TLS. */
+    readonly encrypted?: boolean | undefined;
+  };
 }
 
 export interface Client {
@@ -29,15 +34,16 @@ export function clientReader(trusted: TrustedProxies): (arrival: Arrival) => Cli
   return ({ headers, socket }) => {
     const peer = plain(socket.remoteAddress ?? "");
     const port = String(socket.localPort ?? 80);
+    const own = socket.encrypted === true ? "https" : "http";
     if (!isTrusted(peer, 0))
       return {
         address: peer,
-        protocol: "http",
-        forwarded: { "x-forwarded-for": peer, "x-forwarded-proto": "http", "x-forwarded-port": port },
+        protocol: own,
+        forwarded: { "x-forwarded-for": peer, "x-forwarded-proto": own, "x-forwarded-port": port },
       };
     const [chain, given] = [headerOf(headers, "x-forwarded-for"), headerOf(headers, "x-forwarded-proto")];
     const address = clientOf(peer, chain, isTrusted);
-    const protocol = given.split(",", 1)[0]?.trim().toLowerCase() === "https" ? "https" : "http";
+    const protocol = (given === "" ? own : given).split(",", 1)[0]?.trim().toLowerCase() === "https" ? "https" : "http";
     const defaultPort = given === "" ? port : protocol === "https" ? "443" : "80";
     return {
       address,

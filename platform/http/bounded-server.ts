@@ -3,6 +3,7 @@ import type { Socket } from "node:net";
 import { Budget, type BudgetEntry } from "../../domain/limits/budget.ts";
 import { networkOf, trustsPeer, type TrustedProxies } from "../../domain/client-address.ts";
 import { drainable } from "./drainable.ts";
+import { createTlsServer, onSecured, type ServerCertificate } from "./tls-server.ts";
 
 export interface ServerLimits {
   /** Timeout for receiving a whole request. */
@@ -39,17 +40,19 @@ interface Connection {
 /**
  * An HTTP server that bounds connections in total and per client network, unanswered requests per connection, and the time for headers,
  * bodies and unread responses. When all connections are in use, the network with the most loses an idle one.
+ * @param certificate absent: plain HTTP
  */
-export function createBoundedServer(limits: ServerLimits, onRequest: RequestListener): BoundedServer {
+export function createBoundedServer(limits: ServerLimits, onRequest: RequestListener, certificate?: ServerCertificate): BoundedServer {
   const { maxConnections, requestTimeoutMs, silenceTimeoutMs } = limits;
   const budget = new Budget({ total: maxConnections, share: Math.ceil(maxConnections / 2) });
   const connections = new WeakMap<Socket, Connection>();
-  const server = createServer({
+  const options = {
     headersTimeout: Math.min(headersTimeoutMs, requestTimeoutMs),
     requestTimeout: requestTimeoutMs,
     keepAliveTimeout: keepAliveTimeoutMs,
     connectionsCheckingInterval: 1_000,
-  });
+  };
+  const server = certificate === undefined ? createServer(options) : createTlsServer(options, certificate);
   server.timeout = silenceTimeoutMs;
   const holderOf = holderOfPeer(limits.trustedProxies);
   server.on("connection", (socket: Socket) => {
@@ -65,6 +68,11 @@ export function createBoundedServer(limits: ServerLimits, onRequest: RequestList
     connections.set(socket, connection);
     socket.once("close", () => connection.entry.release());
   });
+  const share = (secured: Socket, plain: Socket): void => {
+    const connection = connections.get(plain);
+    if (connection !== undefined) connections.set(secured, connection);
+  };
+  if (certificate !== undefined) onSecured(server, share);
   const serve = (request: IncomingMessage, response: ServerResponse): void => {
     const connection = connections.get(request.socket);
     if (connection === undefined || ++connection.unanswered > maxUnanswered) return void request.socket.destroy();

@@ -1,4 +1,4 @@
-import { TLSSocket, type PeerCertificate } from "node:tls";
+import { TLSSocket, type PeerCertificate, type SecureContext } from "node:tls";
 import { buildConnector } from "undici";
 import type { Egress } from "./egress.ts";
 
@@ -7,12 +7,19 @@ const certificates = new WeakMap<Error, PeerCertificate>();
 /** The certificate that was rejected with this error, if {@link createConnector} made the connection. */
 export const certificateOf = (error: Error): PeerCertificate | undefined => certificates.get(error);
 
+export interface ConnectorOptions {
+  /** In ms, for the connection and the handshake. */
+  readonly timeout: number;
+  /** With trusted authorities. Default: the public ones. */
+  readonly secureContext?: SecureContext;
+}
+
 /**
  * For undici's `connect`: connects to addresses that the egress policy allows, and keeps rejected certificates. Node drops them with the
  * socket, and most errors contain neither date nor issuer.
  */
-export function createConnector(lookup: Egress["lookup"] | undefined, timeout: number): buildConnector.connector {
-  const connect = buildConnector({ timeout, ...(lookup === undefined ? {} : { lookup }) });
+export function createConnector(lookup: Egress["lookup"] | undefined, options: ConnectorOptions): buildConnector.connector {
+  const connect = buildConnector({ ...options, ...(lookup === undefined ? {} : { lookup }) });
   return (options, callback) => {
     // Undici's types omit that it returns the socket.
     const socket: unknown = connect(options, callback);

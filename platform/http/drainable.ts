@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { Server as TcpServer, type Socket } from "node:net";
+import { Server as TlsServer } from "node:tls";
 
 const sweepEveryMs = 50;
 
@@ -11,19 +12,20 @@ const sweepEveryMs = 50;
  * @returns the drain; its signal closes what is not finished
  */
 export function drainable(server: Server, lingerMs = 1_000): (signal: AbortSignal) => Promise<void> {
-  const sockets = new Set<Socket>();
-  server.on("connection", (socket) => {
-    sockets.add(socket);
-    socket.once("close", () => sockets.delete(socket));
-  });
+  const sockets = socketsOf(server, "connection");
+  // A TLS socket counts what its client has sent after the handshake, the TCP socket below it nothing.
+  const served = server instanceof TlsServer ? socketsOf(server, "secureConnection") : sockets;
   const closeIdle = (): void => {
     server.closeIdleConnections();
     // Node does not consider a connection idle before its first request.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of served) if (socket.bytesRead === 0) socket.destroy();
   };
   return (signal) =>
     new Promise((resolve) => {
-      const cut = (): void => server.closeAllConnections();
+      const cut = (): void => {
+        server.closeAllConnections();
+        for (const socket of sockets) socket.destroy();
+      };
       server.prependListener("request", (_: IncomingMessage, response: ServerResponse) => (response.shouldKeepAlive = false));
       signal.addEventListener("abort", cut, { once: true });
       let sweeping: NodeJS.Timeout | undefined;
@@ -39,4 +41,13 @@ export function drainable(server: Server, lingerMs = 1_000): (signal: AbortSigna
       });
       if (signal.aborted) cut();
     });
+}
+
+function socketsOf(server: Server, event: "connection" | "secureConnection"): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>();
+  server.on(event, (socket: Socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  return sockets;
 }

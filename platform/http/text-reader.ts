@@ -20,7 +20,7 @@ const maxRedirects = 5;
  */
 export function createTextReader(options: TextReaderOptions): Addresses & { close(): Promise<void> } {
   const { egress, timeoutMs, maxBytes } = options;
-  const agent = new Agent({ connect: createConnector(egress.lookup, timeoutMs), maxResponseSize: maxBytes });
+  const agent = new Agent({ connect: createConnector(egress.lookup, { timeout: timeoutMs }), maxResponseSize: maxBytes });
   return {
     async read(address, signal) {
       try {

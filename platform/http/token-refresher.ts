@@ -74,7 +74,7 @@ function sender(egress: Egress, timeoutMs: number): Send {
   return async (url, { headers, body }) => {
     const { hostname, origin, pathname, search } = new URL(url);
     egress.check(hostname);
-    const agent = new Agent({ connect: createConnector(egress.lookup, timeoutMs), maxResponseSize: maxResponseBytes });
+    const agent = new Agent({ connect: createConnector(egress.lookup, { timeout: timeoutMs }), maxResponseSize: maxResponseBytes });
     try {
       const answer = await agent.request({
         origin,

@@ -1,8 +1,10 @@
+import type { SecureContext } from "node:tls";
 import { LRUCache } from "lru-cache";
 import { Agent, ProxyAgent, type Dispatcher } from "undici";
 import { describeConnectionError } from "./connection-error.ts";
 import { createConnector } from "./connector.ts";
 import type { Egress } from "./egress.ts";
+import type { ChangingFiles } from "../tls/changing-files.ts";
 import { PostExchange, PendingPosts, type PostResult } from "./post-exchange.ts";
 
 export type { PostResult } from "./post-exchange.ts";
@@ -15,6 +17,8 @@ export interface WebhookClientOptions {
   readonly connections: number;
   /** HTTP proxy for all requests, which then resolves names and decides what they may lead to. Literal addresses are still checked here. */
   readonly proxy?: string | undefined;
+  /** Trusted authorities. Default: the public ones. */
+  readonly trusted?: ChangingFiles<SecureContext> | undefined;
 }
 
 export interface OutgoingRequest {
@@ -44,7 +48,7 @@ interface Target {
 /** Posts over pooled connections to addresses that the egress policy allows. */
 export function createWebhookClient(options: WebhookClientOptions): WebhookClient {
   const { egress, timeoutMs, proxy } = options;
-  const agent = agentOf(options);
+  const agents = new Agents(options);
   const pending = new PendingPosts(timeoutMs);
   const targets = new LRUCache<string, Target>({ max: 10_000 });
   const targetOf = (url: string): Target => {
@@ -65,13 +69,13 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
           // No timeouts of undici, which creates a timer for each of them and each request.
           const given = headers as Record<string, string | string[]>; // Undici does not change it.
           const request = { origin, path, method, headers: given, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 };
-          new PostExchange(agent, request, pending, report).begin();
+          new PostExchange(agents.current, request, pending, report).begin();
         } catch (error) {
           resolve({ outcome: "unreachable", ...describeConnectionError(error, url) });
         }
       }),
     close: async () => {
-      await agent.close();
+      await agents.close();
       pending.stop();
     },
   };
@@ -82,13 +86,47 @@ function throughProxy(result: PostResult): PostResult {
   return result.outcome === "unreachable" ? { ...result, message: `${result.message} (asked through the delivery proxy)` } : result;
 }
 
-function agentOf({ egress, connections, proxy }: WebhookClientOptions): Dispatcher {
+/** Connections by the authorities that they were verified with: changed authorities get new connections. */
+class Agents {
+  readonly #options: WebhookClientOptions;
+  readonly #closing = new Set<Promise<void>>();
+  #context: SecureContext | undefined;
+  #agent: Dispatcher;
+
+  constructor(options: WebhookClientOptions) {
+    this.#options = options;
+    this.#context = options.trusted?.current;
+    this.#agent = agentOf(options, this.#context);
+  }
+
+  get current(): Dispatcher {
+    const context = this.#options.trusted?.current;
+    if (context === this.#context) return this.#agent;
+    this.#end(this.#agent);
+    this.#context = context;
+    this.#agent = agentOf(this.#options, context);
+    return this.#agent;
+  }
+
+  /** Finishes requests in flight. */
+  async close(): Promise<void> {
+    this.#end(this.#agent);
+    await Promise.all(this.#closing);
+  }
+
+  #end(agent: Dispatcher): void {
+    const closing = agent.close().finally(() => this.#closing.delete(closing));
+    this.#closing.add(closing);
+  }
+}
+
+function agentOf({ egress, connections, proxy }: WebhookClientOptions, secureContext: SecureContext | undefined): Dispatcher {
   const settings = {
     connections,
     keepAliveTimeout: 30_000,
     maxResponseSize: maxResponseBytes,
   };
-  const connect = { timeout: connectTimeoutMs };
+  const connect = { timeout: connectTimeoutMs, ...(secureContext === undefined ? {} : { secureContext }) };
   if (proxy !== undefined) return new ProxyAgent({ ...settings, uri: proxy, proxyTls: connect, requestTls: connect });
-  return new Agent({ ...settings, connect: createConnector(egress.lookup, connectTimeoutMs) });
+  return new Agent({ ...settings, connect: createConnector(egress.lookup, connect) });
 }

@@ -5,7 +5,6 @@ import { defaultApiConfig, type ApiConfig } from "../../api/config.ts";
 import type { ApiPorts } from "../../api/ports.ts";
 import { startApi } from "../../api/start.ts";
 import { systemClock } from "../../domain/clock.ts";
-import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { Readiness } from "../../api/http/telemetry/readiness.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
@@ -28,6 +27,7 @@ import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { readAdminToken } from "../../platform/secrets/admin-token.ts";
 import { createManualRuns } from "../../platform/jetstream/invocations/manual-runs.ts";
 import { openNats, startAnswers } from "../connections.ts";
+import { boundedServers } from "../http-servers.ts";
 import { openDatabase } from "../database.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 import { seedFirstUser } from "../install/first-user.ts";
@@ -69,7 +69,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       published: await readRegistry(registryDirectory),
       clock: systemClock,
       randomBytes,
-      createServer: createBoundedServer,
+      createServer: boundedServers(context),
       bodies: new RequestBodies(maxArrivingBytes),
       log: logger,
       traces: context.traces,

@@ -19,6 +19,8 @@ import type { Configuration } from "../../platform/process/settings/configuratio
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
+import { trustedBesidesPublic } from "../../platform/tls/changing-files.ts";
+import type { Logger } from "../../platform/telemetry/logger.ts";
 import { openNats } from "../connections.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 import { openDatabaseAtOnce } from "../database.ts";
@@ -62,6 +64,7 @@ async function openParts(
     timeoutMs: attemptTimeoutMs,
     connections: connectionsPerOrigin,
     proxy: configuration.deliveryProxy,
+    trusted: trustedAuthorities(configuration, logger),
   });
   opened.defer(() => poster.close());
   const admission = disposeWith(opened, await followAdmission(connection, configuration.backlog));
@@ -73,6 +76,13 @@ async function openParts(
   const secrets = await createSecrets(configuration.keysDirectory);
   const sends = { ...openMails(context, database, opened), ...openObjects(configuration, opened) };
   return { connection, history, poster, ...sends, admission: admission.gate, secrets, log: logger, traces };
+}
+
+function trustedAuthorities({ webhookCa }: Configuration, logger: Logger): ReturnType<typeof trustedBesidesPublic> | undefined {
+  if (webhookCa === undefined) return undefined;
+  return trustedBesidesPublic(webhookCa, (error) =>
+    logger.error({ op: "certificate.read", err: error }, "HEADWATER_WEBHOOK_CA has changed and is invalid: the previous one stays in use"),
+  );
 }
 
 /** The store of `$.send.s3`. The operator of the installation has chosen it, so it may have a private address. */

@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { newId } from "../../domain/ids.ts";
 import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
 import { startIngress } from "../../ingress/start.ts";
-import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
@@ -11,6 +10,7 @@ import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.t
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { openNats, startAnswers } from "../connections.ts";
+import { boundedServers } from "../http-servers.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 
 /** Bound on bytes of request bodies that are being received. */
@@ -50,7 +50,7 @@ async function ingressPorts(context: RoleContext, connection: Connection, opened
     overQuota: overQuota.blockedUntil,
     newRunId: () => newId("run", randomBytes),
     onAnswered: createIngressMetrics(processMetrics()),
-    createServer: createBoundedServer,
+    createServer: boundedServers(context),
     bodies: new RequestBodies(maxArrivingBytes),
     log: context.logger,
     traces: context.traces,

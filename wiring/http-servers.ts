@@ -1,0 +1,29 @@
+import { InvalidInput } from "../domain/errors.ts";
+import { createBoundedServer, type BoundedServer, type ServerLimits } from "../platform/http/bounded-server.ts";
+import type { ServerCertificate } from "../platform/http/tls-server.ts";
+import { serverCertificate } from "../platform/tls/changing-files.ts";
+import type { RoleContext } from "./context.ts";
+
+type CreateServer = (limits: ServerLimits, onRequest: Parameters<typeof createBoundedServer>[1]) => BoundedServer;
+
+/** Servers of the API and of endpoints: HTTPS if there is a certificate. @throws InvalidInput when it is damaged or not of its key */
+export function boundedServers(context: RoleContext): CreateServer {
+  const certificate = certificateOf(context);
+  return (limits, onRequest) => createBoundedServer(limits, onRequest, certificate);
+}
+
+function certificateOf({ configuration: { serverFiles }, logger }: RoleContext): ServerCertificate | undefined {
+  if (serverFiles === undefined) return undefined;
+  const { certificate, key } = serverFiles;
+  try {
+    return serverCertificate(serverFiles, (error) =>
+      logger.error({ op: "certificate.read", err: error }, "the certificate has changed and is invalid: the previous one stays in use"),
+    );
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message : String(cause);
+    throw new InvalidInput(`the certificate ${certificate} with the key ${key} cannot be used: ${why}`, {
+      code: "invalid_configuration",
+      cause,
+    });
+  }
+}
