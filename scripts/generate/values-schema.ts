@@ -15,6 +15,7 @@ const anything: Schema = { type: "object" };
 const cidrs: Schema = { type: "array", items: { type: "string", pattern: "^[0-9a-fA-F:.]+/\\d{1,3}$" } };
 const peers: Schema = { type: "array", items: anything };
 const ports: Schema = { type: "array", items: { type: "integer", minimum: 1, maximum: 65_535 } };
+const plaintext: Schema = { type: "string", enum: ["own", "always", "never"] };
 const resources: Schema = {
   type: "object",
   additionalProperties: false,
@@ -39,6 +40,8 @@ const known: Readonly<Record<string, Schema>> = {
   "nats.replicas": { type: "integer", enum: [1, 3, 5] },
   "nats.streamReplicas": { type: "integer", enum: [1, 3, 5] },
   "nats.syncInterval": { type: "string", pattern: "^(always|\\d+(ms|s|m))$" },
+  "nats.plaintext": plaintext,
+  "postgres.plaintext": plaintext,
   imagePullSecrets: { type: "array", items: text },
   "service.type": { type: "string", enum: ["ClusterIP", "NodePort", "LoadBalancer"] },
   annotations: texts,

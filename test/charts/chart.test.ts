@@ -28,7 +28,7 @@ suite(`the chart${missing}`, () => {
     expect(code, stdout + stderr).toBe(0);
   });
 
-  it.each(["default", "ha", "external"])("renders what golden/%s.yaml shows", async (name) => {
+  it.each(["default", "ha", "external", "tls"])("renders what golden/%s.yaml shows", async (name) => {
     const text = await render("--set", "crds.install=false", ...valuesFile(name));
     const golden = join(here, "golden", `${name}.yaml`);
     if (process.env["HEADWATER_TEST_GOLDEN"] === "write") writeFileSync(golden, text);

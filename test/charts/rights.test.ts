@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { chart, findProgram, helm, objectsOf, render, type Rendered } from "../support/helm.ts";
@@ -16,6 +17,7 @@ const variants = [
   [],
   ["--set", "nats.replicas=3,kubernetesIngress.enabled=true,kubernetesIngress.apiHost=a.example.com"],
   ["--is-upgrade"],
+  ["--values", join(import.meta.dirname, "values-tls.yaml")],
 ];
 let objects: readonly Rendered[] = [];
 

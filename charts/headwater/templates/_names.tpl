@@ -63,13 +63,16 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
 {{- define "headwater.publicUrl" -}}
-{{- .Values.settings.publicUrl | default (printf "http://headwater-api.%s.svc%s" .Release.Namespace (include "headwater.portSuffix" .Values.api.service.port)) -}}
+{{- .Values.settings.publicUrl | default (include "headwater.serviceUrl" (list . "api")) -}}
 {{- end -}}
 
 {{- define "headwater.ingressUrl" -}}
-{{- .Values.settings.ingressUrl | default (printf "http://headwater-ingress.%s.svc%s" .Release.Namespace (include "headwater.portSuffix" .Values.ingress.service.port)) -}}
+{{- .Values.settings.ingressUrl | default (include "headwater.serviceUrl" (list . "ingress")) -}}
 {{- end -}}
 
-{{- define "headwater.portSuffix" -}}
-{{- if ne (int .) 80 }}:{{ . }}{{ end -}}
+{{- define "headwater.serviceUrl" -}}
+{{- $values := get (index . 0).Values (index . 1) -}}
+{{- $port := int $values.service.port -}}
+{{- $isDefault := eq $port (ternary 443 80 (not (empty $values.tlsSecret))) -}}
+{{- printf "%s://headwater-%s.%s.svc%s" (ternary "https" "http" (not (empty $values.tlsSecret))) (index . 1) (index . 0).Release.Namespace (ternary "" (printf ":%d" $port) $isDefault) -}}
 {{- end -}}

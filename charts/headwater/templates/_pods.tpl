@@ -27,6 +27,9 @@ readOnlyRootFilesystem: true
 - { name: HEADWATER_STREAM_REPLICAS, value: {{ include "headwater.streamReplicas" $root | quote }} }
 - { name: NATS_URL, value: {{ include "headwater.natsUrl" $root | quote }} }
 - { name: HEADWATER_NATS_CREDENTIALS, value: /keys/nats.creds }
+{{- with include "headwater.tlsEnvironment" . }}
+{{- . }}
+{{- end }}
 - { name: HEADWATER_PUBLIC_URL, value: {{ include "headwater.publicUrl" $root | quote }} }
 - { name: HEADWATER_INGRESS_URL, value: {{ include "headwater.ingressUrl" $root | quote }} }
 {{- with $root.Values.settings.egressAllow }}
@@ -131,6 +134,9 @@ spec:
             - { name: keys, mountPath: /keys, readOnly: true }
             - { name: data, mountPath: /data }
             - { name: tmp, mountPath: /tmp }
+            {{- if include "headwater.tlsSources" (list $root .role) }}
+            - { name: tls, mountPath: /tls, readOnly: true }
+            {{- end }}
             {{- with .mounts }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
@@ -138,6 +144,13 @@ spec:
         - { name: keys, secret: { secretName: headwater-{{ .role }}, defaultMode: 0440 } }
         - { name: data, emptyDir: { sizeLimit: {{ .dataSize | default "256Mi" }} } }
         - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
+        {{- with include "headwater.tlsSources" (list $root .role) }}
+        - name: tls
+          projected:
+            defaultMode: 0440
+            sources:
+              {{- . | nindent 14 }}
+        {{- end }}
         {{- with .volumes }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
@@ -161,7 +174,8 @@ spec:
   type: {{ .values.service.type }}
   selector: {{- include "headwater.selector" (list $root .role) | nindent 4 }}
   ports:
-    - { name: http, port: {{ .values.service.port }}, targetPort: http, appProtocol: http }
+    {{- $protocol := ternary "https" "http" (not (empty .values.tlsSecret)) }}
+    - { name: {{ $protocol }}, port: {{ .values.service.port }}, targetPort: http, appProtocol: {{ $protocol }} }
 {{- end -}}
 
 {{/* A Job of the release; call with (dict "root" $ "name" … "role" … "environment" list). */}}
@@ -203,10 +217,20 @@ template:
           {{- end }}
           - { name: data, mountPath: /data }
           - { name: tmp, mountPath: /tmp }
+          {{- if and .keys (include "headwater.tlsSources" (list $root .role)) }}
+          - { name: tls, mountPath: /tls, readOnly: true }
+          {{- end }}
     volumes:
       {{- if .keys }}
       - { name: keys, secret: { secretName: {{ .keys }}, defaultMode: 0440 } }
       {{- end }}
       - { name: data, emptyDir: {} }
       - { name: tmp, emptyDir: {} }
+      {{- if and .keys (include "headwater.tlsSources" (list $root .role)) }}
+      - name: tls
+        projected:
+          defaultMode: 0440
+          sources:
+            {{- include "headwater.tlsSources" (list $root .role) | nindent 12 }}
+      {{- end }}
 {{- end -}}

@@ -8,7 +8,7 @@
   "image" (include "headwater.image" .)
   "imagePullPolicy" .Values.image.pullPolicy
   "imagePullSecrets" .Values.imagePullSecrets
-  "nats" (dict "url" (include "headwater.natsUrl" .) "peers" (include "headwater.natsPeers" . | fromYamlArray) "ports" (include "headwater.natsPorts" . | fromJsonArray))
+  "nats" (dict "tls" (dict "ca" (include "headwater.natsCa" .) "caSecret" (include "headwater.natsCaSecret" .) "clientSecret" .Values.nats.tls.clientSecret) "url" (include "headwater.natsUrl" .) "peers" (include "headwater.natsPeers" . | fromYamlArray) "ports" (include "headwater.natsPorts" . | fromJsonArray))
   "blockedCidrs" .Values.runners.blockedCidrs
   "ipv6" .Values.networkPolicy.ipv6
   "egressAllow" .Values.settings.egressAllow

@@ -43,6 +43,17 @@ export const podSettings = z.object({
     /** The NATS servers: pods by label, or addresses as ipBlock. */
     peers: z.array(peer).min(1),
     ports: z.array(port).min(1).default([4_222]),
+    /** How runners verify NATS. Secrets are in the same namespace; an empty text means none. */
+    tls: z
+      .object({
+        /** The runners' HEADWATER_NATS_CA: `public`, or the path of `ca.crt` in the volume; empty: no TLS. */
+        ca: z.string().default(""),
+        /** Secret with the key `ca.crt`. */
+        caSecret: z.string().default(""),
+        /** Secret with the keys `tls.crt` and `tls.key`. */
+        clientSecret: z.string().default(""),
+      })
+      .prefault({}),
   }),
   dns: z.array(peer).default(clusterDns),
   /** More networks that user code must not reach (CIDRs), such as pod and service networks outside the private ranges. */

@@ -15,10 +15,18 @@ const document = z.object({
 });
 
 describe("the settings of runner pods", () => {
-  it.each(["default", "ha", "external"])("know every setting of the chart (%s)", (name) => {
+  it.each(["default", "ha", "external", "tls"])("know every setting of the chart (%s)", (name) => {
     const given: unknown = JSON.parse(renderedBy(name));
     const parsed = z.strictObject(podSettings.shape).parse(given);
     expect(planWorkloads(poolOf("default"), parsed, secret, 1)).toHaveLength(5);
+  });
+
+  it("give runners the authority of NATS and their client certificate, and no other key", () => {
+    const planned = JSON.stringify(planWorkloads(poolOf("default"), podSettings.parse(JSON.parse(renderedBy("tls"))), secret, 1));
+    expect(planned).toContain(`{"name":"HEADWATER_NATS_CA","value":"/tls/nats/ca.crt"}`);
+    expect(planned).toContain(`{"name":"tls","mountPath":"/tls","readOnly":true}`);
+    expect(planned).toContain(`{"name":"headwater-nats-tls","items":[{"key":"ca.crt","path":"nats/ca.crt"}]}`);
+    expect(planned).toContain(`"name":"headwater-client-tls"`);
   });
 
   it("require the namespace, the image and the address of NATS", () => {

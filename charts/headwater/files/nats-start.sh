@@ -1,0 +1,12 @@
+# Starts nats-server, and makes it read its certificates again after they change.
+# Usage: nats-start.sh <configuration> <directory of the certificates> <seconds between checks>
+(
+  before=$(cat "$2"/* | cksum)
+  while sleep "$3"; do
+    now=$(cat "$2"/* | cksum)
+    # $$ is the process that becomes nats-server below.
+    [ "$now" = "$before" ] || kill -HUP $$
+    before=$now
+  done
+) &
+exec nats-server --config "$1"

@@ -1,0 +1,70 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { findProgram, objectsOf, render } from "../support/helm.ts";
+
+const missing = findProgram("helm") === undefined ? " (skipped: helm was not found below KUBEBUILDER_ASSETS or on PATH)" : "";
+const encrypted = ["--values", join(import.meta.dirname, "values-tls.yaml")];
+const ownServers = ["--values", join(import.meta.dirname, "values-external.yaml")];
+const withoutTls = ["--set", "nats.tls.publicCa=false,postgres.tls.caSecret=,postgres.tls.clientSecret="];
+
+describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
+  const textOf = async (kind: string, name: string, ...flags: readonly string[]): Promise<string> =>
+    JSON.stringify(objectsOf(await render(...flags)).find((object) => object.kind === kind && object.metadata.name === name));
+  const settings = async (name: string, ...flags: readonly string[]): Promise<Readonly<Record<string, string>>> =>
+    Object.fromEntries(
+      [...(await textOf("Deployment", name, ...flags)).matchAll(/"name":"(HEADWATER_\w+)","value":"([^"]*)"/g)].map(([, key, value]) => [
+        key ?? "",
+        value ?? "",
+      ]),
+    );
+
+  it("allows plaintext to its own NATS and Postgres by default, in a value", async () => {
+    expect((await settings("headwater-api"))["HEADWATER_PLAINTEXT"]).toBe("nats,postgres");
+    expect((await settings("headwater-api", ...encrypted))["HEADWATER_PLAINTEXT"]).toBe("postgres");
+    expect((await settings("headwater-api", ...ownServers))["HEADWATER_PLAINTEXT"]).toBeUndefined();
+    const allowed = ["--set", "nats.plaintext=always,postgres.plaintext=always"];
+    expect((await settings("headwater-api", ...ownServers, ...withoutTls, ...allowed))["HEADWATER_PLAINTEXT"]).toBe("nats,postgres");
+  });
+
+  it.each([
+    [[...ownServers, "--set", "nats.tls.publicCa=false"], "nats.tls is needed"],
+    [[...ownServers, "--set", "postgres.tls.caSecret="], "postgres.tls is needed"],
+    [["--set", "nats.plaintext=never"], "nats.tls is needed"],
+    [["--set", "postgres.plaintext=never"], "postgres.tls is needed"],
+    [["--set", "postgres.tls.caSecret=ca"], "postgres.tls is for a Postgres of your own"],
+    [["--set", "nats.plaintext=maybe"], "/nats/plaintext"],
+  ])("refuses %j and names the value", async (flags, words) => {
+    await expect(render(...flags)).rejects.toThrow(words);
+  });
+
+  it("mounts in each role only the Secrets that it uses, and no key of a server that is not its own", async () => {
+    const mounted = async (name: string): Promise<readonly string[]> => [
+      ...(await textOf("Deployment", name, ...encrypted)).matchAll(/"path":"([^"]+)"\}/g).map(([, path]) => path ?? ""),
+    ];
+    const nats = ["nats/ca.crt", "nats/tls.crt", "nats/tls.key"];
+    expect(await mounted("headwater-api")).toEqual([...nats, "server/tls.crt", "server/tls.key"]);
+    expect(await mounted("headwater-ingress")).toEqual([...nats, "server/tls.crt", "server/tls.key"]);
+    expect(await mounted("headwater-delivery")).toEqual([...nats, "webhooks/ca.crt"]);
+    expect(await mounted("headwater-builder")).toEqual(nats);
+    const text = await textOf("Deployment", "headwater-builder", ...encrypted);
+    expect(text).toContain(`{"secret":{"items":[{"key":"ca.crt","path":"nats/ca.crt"}],"name":"headwater-nats-tls"}}`);
+  });
+
+  it("gives setup and the roles the files of a Postgres of your own, and runners and the ingress none", async () => {
+    const objects = objectsOf(await render(...ownServers)).filter(({ kind }) => kind === "Deployment" || kind === "Job");
+    const using = objects.filter((object) => JSON.stringify(object).includes(`"HEADWATER_DATABASE_CA","value":"/tls/postgres/ca.crt"`));
+    const names = using.map(({ metadata }) => metadata.name.replace(/^headwater-/, "").replace(/^setup-.*/, "setup"));
+    expect(names.toSorted()).toEqual(["api", "delivery", "operator", "setup"]);
+    for (const object of using) expect(JSON.stringify(object)).toContain(`"mountPath":"/tls"`);
+  });
+
+  it("derives https addresses and names of ports from the certificates of the API and the endpoints", async () => {
+    const flags = [...encrypted, "--set", "api.service.port=8443"];
+    expect(await settings("headwater-api", ...flags)).toMatchObject({
+      HEADWATER_PUBLIC_URL: "https://headwater-api.headwater.svc:8443",
+      HEADWATER_INGRESS_URL: "https://headwater-ingress.headwater.svc",
+    });
+    expect(await textOf("Service", "headwater-ingress", ...flags)).toContain(`"appProtocol":"https"`);
+    expect(await textOf("Ingress", "headwater", ...flags)).toContain(`"port":{"name":"https"}`);
+  });
+});
