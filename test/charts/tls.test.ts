@@ -38,9 +38,10 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
   });
 
   it("mounts in each role only the Secrets that it uses, and no key of a server that is not its own", async () => {
-    const mounted = async (name: string): Promise<readonly string[]> => [
-      ...(await textOf("Deployment", name, ...encrypted)).matchAll(/"path":"([^"]+)"\}/g).map(([, path]) => path ?? ""),
-    ];
+    const mounted = async (name: string): Promise<readonly string[]> => {
+      const text = await textOf("Deployment", name, ...encrypted);
+      return text.match(/(?<="path":")[^"]+(?="\})/g) ?? [];
+    };
     const nats = ["nats/ca.crt", "nats/tls.crt", "nats/tls.key"];
     expect(await mounted("headwater-api")).toEqual([...nats, "server/tls.crt", "server/tls.key"]);
     expect(await mounted("headwater-ingress")).toEqual([...nats, "server/tls.crt", "server/tls.key"]);
