@@ -52,6 +52,9 @@ export const commands: readonly CommandEntry[] = [
     summary: "delete sources, workflows, webhooks and more",
     load: () => import("./commands/delete.ts"),
   },
+  { name: "apply", group: "Change", summary: "create and change resources from YAML files", load: () => import("./commands/apply.ts") },
+  { name: "diff", group: "Change", summary: "show what apply would change", load: () => import("./commands/diff.ts") },
+  { name: "export", group: "Change", summary: "print resources as YAML", load: () => import("./commands/export.ts") },
 
   {
     name: "subscribe",

@@ -52,7 +52,12 @@ function contextOf({ format, isQuiet, hasColors, profileName, org }: Settings, s
   });
   const directory = process.cwd();
   return {
-    ...{ out, terminal, signal, env, directory, profileName },
+    out,
+    terminal,
+    signal,
+    env,
+    directory,
+    profileName,
     connect: () => connect({ env, directory, profileName, org, signal }),
     complete: async (words) => (await import("./completion/words.ts")).completionOf(words),
   };

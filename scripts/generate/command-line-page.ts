@@ -37,7 +37,7 @@ function introduction(): string {
       "2. `HEADWATER_URL` with `HEADWATER_API_KEY`;",
       "3. the current profile, which `hw login` has stored in `$XDG_CONFIG_HOME/headwater/config.json` (mode 0600);",
       "4. the instance of this directory or one above: `.headwater/api-key` and `.headwater/api-url`, which `npm start` writes;",
-      "5. the cluster of kubectl's current context: `hw` reads the Secret `headwater-api-key` and forwards a port to the API\n   for as long as the command runs. `HEADWATER_NAMESPACE` names the namespace, if you cannot list Secrets in all of them.",
+      "5. the cluster of kubectl's current context: `hw` reads the Secret `headwater-api-key` and forwards a port to the API\n   while the command runs. `HEADWATER_NAMESPACE` names the namespace, if you cannot list Secrets in all of them.",
     ].join("\n"),
     wrap(
       "`hw profiles` shows which one is used. Profiles of the hosted service's command line (INI, with `api_key` and `org_id`) are read too, from " +

@@ -5,7 +5,7 @@ import own from "../../cli/package.json" with { type: "json" };
 import whole from "../../package.json" with { type: "json" };
 
 const all = await loadAll();
-const comingWithDeploy = ["createSource", "runSource"];
+const comingWithDeploy = ["runSource"];
 
 it("has a command for every operation of the REST API", () => {
   const used = new Set<string>(all.flatMap(({ definition }) => definition.operations));
