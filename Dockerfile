@@ -38,12 +38,23 @@ RUN mkdir -p .caches && chown 65532:65532 .caches
 USER 65532:65532
 RUN NODE_COMPILE_CACHE=/app/.caches/compile node --no-node-snapshot scripts/image-caches.ts
 
+# The web console needs development dependencies to build, and none to run.
+FROM node:24-bookworm-slim AS console
+WORKDIR /app
+COPY package.json package-lock.json ./
+RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error
+COPY console console
+COPY client client
+COPY scripts/console.ts scripts/console.ts
+RUN node scripts/console.ts
+
 FROM scratch
 COPY --from=system /system/ /
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY --from=source /app/.caches .caches
 COPY . .
+COPY --from=console /app/console/dist console/dist
 # The compile cache is read-only here: what is in it is used, and nothing is added.
 ENV PATH=/usr/local/bin NODE_ENV=production NODE_COMPILE_CACHE=/app/.caches/compile HEADWATER_DATA=/data
 # Less memory for the same work: docs/operations.md, "Memory". Not a flag of the command, which nobody could overrule.

@@ -5,7 +5,7 @@ const pure = ["architecture.test.ts", "bench", "crds", "delivery", "docs", "doma
 /** Files that compute: isolates, npm packages, the components of registry/. */
 const isolates = ["registry", "sandbox"];
 /** Files that mostly wait for the servers and processes that they start. */
-const servers = ["charts", "cli", "e2e", "integration", "platform", "scripts", "support", "upgrade"];
+const servers = ["charts", "console", "cli", "e2e", "integration", "platform", "scripts", "support", "upgrade"];
 
 const filesOf = (entries: readonly string[]): string[] =>
   entries.map((entry) => (entry.endsWith(".ts") ? `test/${entry}` : `test/${entry}/**/*.test.ts`));

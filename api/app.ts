@@ -2,6 +2,8 @@ import express, { type Express, type Request } from "express";
 import { clientReader } from "../domain/client-address.ts";
 import { codeLimits } from "../domain/component/component-code.ts";
 import { adminRouter } from "./admin/router.ts";
+import { consolePages } from "./console/pages.ts";
+import { sessionRoutes } from "./console/session-routes.ts";
 import type { ApiContext } from "./context.ts";
 import { unversionedStreams } from "./events/stream-operations.ts";
 import { authenticate, checkScope, signedIn, signedInCall } from "./http/access/authentication.ts";
@@ -41,7 +43,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   const documented = { ...served, [clients]: [tokenOperation] };
   const v1 = express.Router();
   v1.use(
-    authenticate(ports.accounts, failures),
+    authenticate(ports, failures),
     limitRate(config.rateLimit, ports.clock),
     checkScope,
     readBodies({
@@ -55,7 +57,8 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   mount(v1, Object.values(served).flat(), { base: "/v1", context, callOf: signedInCall, aliasesOf });
   app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts, collapseSlashes);
   app.use(healthRoutes(ports.readiness, config.servesMetrics ? metrics : undefined));
-  app.use(documentPages(documented));
+  app.use(documentPages(documented), consolePages());
+  app.use("/console", sessionRoutes(ports, failures));
   if (ports.streams !== undefined) app.use(unversionedStreams);
   app.use("/v1", tokenRouter(context, { failures, parsing }), v1);
   if (config.adminToken !== undefined) app.use("/admin/v1", adminRouter(context, config.adminToken, { failures, parsing }));

@@ -23,7 +23,7 @@ import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Installation } from "./admin/ports.ts";
-import type { Accounts, User } from "./owners/ports.ts";
+import type { Accounts, Sessions, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { DraftRequest } from "./workflows/ports.ts";
@@ -41,6 +41,7 @@ export interface ApiPorts {
   /** The registry's components. */
   readonly published: readonly PublishedCode[];
   readonly accounts: Accounts;
+  readonly sessions: Sessions;
   readonly history: History;
   readonly activity: Activity;
   readonly sourceBacklogs: SourceBacklogs;

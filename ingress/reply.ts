@@ -1,5 +1,6 @@
 import { type OutgoingHttpHeaders, type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import type { HttpResponse } from "../domain/invocation/invocation.ts";
+import { sessionCookie, setsCookie } from "../domain/session-cookie.ts";
 import { PublicError } from "./errors.ts";
 
 const corsHeaders = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" } as const;
@@ -76,14 +77,16 @@ function checkedHeaders(given: HttpResponse["headers"]): OutgoingHttpHeaders {
   for (const [rawName, rawValue] of Object.entries(given)) {
     const name = rawName.toLowerCase();
     if (connectionHeaders.has(name)) continue;
-    const values = typeof rawValue === "string" ? [rawValue] : rawValue;
+    const all = typeof rawValue === "string" ? [rawValue] : rawValue;
+    // A component must not give its callers a session of the console.
+    const values = name === "set-cookie" ? all.filter((value) => !setsCookie(value, sessionCookie)) : all;
     try {
       validateHeaderName(name);
       for (const value of values) validateHeaderValue(name, value);
     } catch {
       throw invalid();
     }
-    headers[name] = typeof rawValue === "string" ? rawValue : [...values];
+    headers[name] = typeof rawValue === "string" && values.length === 1 ? rawValue : [...values];
   }
   return headers;
 }

@@ -18,6 +18,7 @@ export const checks: readonly Check[] = [
   ...(existsSync(join(root, "runner/sandbox/guest"))
     ? [{ name: "types of the guest", command: [tsc, "-p", "tsconfig.guest.json"] } as const]
     : []),
+  { name: "types of the console", command: [tsc, "-p", "tsconfig.console.json"] },
   { name: "lint", command: ["oxlint/bin/oxlint", "--type-aware", "--quiet"] },
   { name: "format", command: ["oxfmt/bin/oxfmt", "--check"] },
   { name: "generated files", command: ["../scripts/generate.ts", "--check"] },

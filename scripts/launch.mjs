@@ -187,6 +187,12 @@ function isAbandoned(directory) {
   return made !== undefined && Date.now() - made > 10_000;
 }
 
+/** Builds the web console if its sources have changed, which takes seconds. Without it, the API works as well. */
+function buildConsole(node) {
+  const { status } = spawnSync(node, [join(root, "scripts", "console.ts"), "--if-changed"], { stdio: ["ignore", 2, 2] });
+  if (status !== 0) say("the console could not be built: what failed is above; everything else starts");
+}
+
 function run(node, script, args) {
   const env = { ...process.env, PATH: `${dirname(node)}${delimiter}${process.env.PATH ?? ""}` };
   // main.ts stops when its parent is no longer this process.
@@ -216,4 +222,5 @@ function fail(error) {
 
 const [script, ...args] = process.argv.slice(2);
 await prepare().catch(fail);
+if (script === "main.ts") buildConsole(presentNode());
 if (script !== undefined) run(presentNode(), script, args);

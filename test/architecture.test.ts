@@ -26,6 +26,7 @@ const rules: Readonly<Record<string, Rule>> = {
   // Programs that know the service only by its REST API.
   client: { values: [], types: [] },
   cli: { values: ["client"], types: [] },
+  console: { values: ["client"], types: [] },
 };
 
 /** Layers of api, each of which imports only those before it. A new folder needs a place in this order. */
@@ -36,7 +37,7 @@ const apiLayers: readonly (readonly string[])[] = [
   ["context.ts"],
   ["list-operations.ts"],
   ...["owners", "accounts", "keys", "organizations", "components", "subscriptions", "sources", "webhooks"].map((folder) => [folder]),
-  ...["configuration", "deliveries", "events", "runs", "replays", "workflows", "admin"].map((folder) => [folder]),
+  ...["configuration", "deliveries", "events", "runs", "replays", "workflows", "admin", "console"].map((folder) => [folder]),
   ["operations.ts"],
   ["app.ts"],
   ["start.ts"],
@@ -107,14 +108,14 @@ describe("architecture", () => {
   });
 
   it("names files in kebab-case", () => {
-    expect(files.filter((file) => !/^[a-z0-9.-]+\.ts$/.test(file.slice(file.lastIndexOf("/") + 1)))).toEqual([]);
+    expect(files.filter((file) => !/^[a-z0-9.-]+\.tsx?$/.test(file.slice(file.lastIndexOf("/") + 1)))).toEqual([]);
   });
 });
 
 function sourcesBelow(folder: string): string[] {
   try {
     const entries = readdirSync(join(root, folder), { recursive: true, encoding: "utf8" });
-    return entries.filter((name) => name.endsWith(".ts") && !name.includes("node_modules")).map((name) => join(folder, name));
+    return entries.filter((name) => /\.tsx?$/.test(name) && !name.includes("node_modules")).map((name) => join(folder, name));
   } catch {
     return [];
   }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { keyHashOf } from "../http/access/authentication.ts";
+import { hashOf } from "../http/access/hash.ts";
 import type { AnonymousCall } from "../http/request/call.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import { text } from "../http/request/parameters.ts";
@@ -47,7 +47,7 @@ export async function issueKey(
 ): Promise<IssuedKey> {
   const grant = grantOf(fields, max, clock.now());
   const made = `hw_${Buffer.from(randomBytes(32)).toString("base64url")}`;
-  const key = { id: newId("apiKey", randomBytes), hash: keyHashOf(made), prefix: made.slice(0, 10), name: fields.name, ...grant };
+  const key = { id: newId("apiKey", randomBytes), hash: hashOf(made), prefix: made.slice(0, 10), name: fields.name, ...grant };
   return { key: await accounts.createKey(user, key, maxKeys), text: made };
 }
 

@@ -1,7 +1,8 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, type Router } from "express";
 import { networkOf } from "../../domain/client-address.ts";
 import { HeadwaterError, Unauthenticated } from "../../domain/errors.ts";
-import { keyHashOf, signedIn, signIn } from "../http/access/authentication.ts";
+import { signedIn, signIn } from "../http/access/authentication.ts";
+import { hashOf } from "../http/access/hash.ts";
 import { readBodies } from "../http/request/body.ts";
 import type { DoorLimits } from "../http/access/door-limits.ts";
 import { known } from "../http/response/errors.ts";
@@ -43,7 +44,7 @@ export function tokenRouter({ config, ports }: Pick<ApiContext, "config" | "port
   const holderOf = (request: Request): string => networkOf(failures.clientOf(request).address);
   const identify = async (request: Request, response: Response): Promise<void> => {
     const client = readTokenRequest(request.headers.authorization, request.body);
-    const keyHash = keyHashOf(client.secret);
+    const keyHash = hashOf(client.secret);
     const key = await accounts.findKey(keyHash);
     // One message for an unknown key and for a key of another user, so that it does not reveal which users exist.
     if (key === undefined || (client.id !== key.id && client.id !== key.user.id))

@@ -34,16 +34,10 @@ const pageFiles: Readonly<Record<string, string>> = {
 };
 
 /**
- * Serves the start page at `/` to browsers, the OpenAPI document at `/v1/openapi.json`, and Swagger UI at `/docs`. None of them needs a
- * key, because they show only what is public.
+ * Serves the OpenAPI document at `/v1/openapi.json`, and Swagger UI at `/docs`. Neither needs a key, because they show only what is public.
  */
 export function documentPages(groups: OperationGroups): Router {
   const router = express.Router();
-  router.get("/", (request, response, next) => {
-    // Programs that accept JSON get the 404 of every unknown path.
-    if (request.accepts(["json", "html"]) !== "html") return next();
-    pageSecurityHeaders(request, response, () => response.sendFile("start.html", { root: ownFiles, ...withoutCaching }));
-  });
   router
     .route("/v1/openapi.json")
     .get(...documentOf(publicApi, groups))

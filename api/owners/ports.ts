@@ -97,6 +97,26 @@ interface Page<Item> {
   readonly total: number;
 }
 
+/** A session of the console; a link begins one, once. `hash`: SHA-256 of its token, lower-case hex. */
+export interface NewSession {
+  readonly hash: string;
+  /** The API key on which it depends. */
+  readonly keyHash: string;
+  /** Epoch ms. */
+  readonly expiresAt: number;
+  readonly isLink?: boolean;
+}
+
+/** Sessions of the console. */
+export interface Sessions {
+  startSession(session: NewSession): Promise<void>;
+  /** The hash of the session's API key; undefined if the session is unknown or has expired. */
+  findSession(hash: string): Promise<string | undefined>;
+  /** The hash of the link's API key, the first time; then undefined, as for an unknown or expired link. */
+  useLink(hash: string): Promise<string | undefined>;
+  endSession(hash: string): Promise<void>;
+}
+
 /** Users, organizations, members, API keys and plans. */
 export interface Accounts {
   /** `hash`: SHA-256 of the API key, lower-case hex. Returns expired keys too, so that the error can say so. */

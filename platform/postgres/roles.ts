@@ -27,6 +27,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     organizations: everything,
     memberships: everything,
     api_keys: everything,
+    console_sessions: "select, insert, delete",
     plans: everything,
     owner_plans: everything,
     events: "select, delete",

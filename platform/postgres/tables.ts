@@ -14,6 +14,7 @@ export interface Tables {
   readonly organizations: OrganizationTable;
   readonly memberships: MembershipTable;
   readonly api_keys: ApiKeyTable;
+  readonly console_sessions: ConsoleSessionTable;
   readonly plans: PlanTable;
   readonly owner_plans: OwnerPlanTable;
   readonly recorder_positions: RecorderPositionTable;
@@ -115,6 +116,14 @@ export interface MembershipTable {
   readonly organization_id: string;
   readonly user_id: string;
   readonly role: Generated<MemberRole>;
+}
+
+export interface ConsoleSessionTable {
+  /** SHA-256 of the token in the cookie or link, lower-case hex. */
+  readonly token_hash: string;
+  readonly key_hash: string;
+  readonly is_link: boolean;
+  readonly expires_at: Date;
 }
 
 export interface ApiKeyTable {

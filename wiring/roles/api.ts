@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { defaultApiConfig, type ApiConfig } from "../../api/config.ts";
+import type { Sessions } from "../../api/owners/ports.ts";
 import type { ApiPorts } from "../../api/ports.ts";
 import { startApi } from "../../api/start.ts";
 import { systemClock } from "../../domain/clock.ts";
@@ -17,6 +18,7 @@ import { readRunMessages } from "../../platform/jetstream/runs/live-runs.ts";
 import { createSourceBacklogs } from "../../platform/jetstream/invocations/source-backlogs.ts";
 import { readWebhookBacklog } from "../../platform/jetstream/deliveries/webhook-backlog.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
+import { createSessions } from "../../platform/postgres/accounts/sessions.ts";
 import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
@@ -30,7 +32,7 @@ import { openNats, startAnswers } from "../connections.ts";
 import { boundedServers } from "../http-servers.ts";
 import { openDatabase } from "../database.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
-import { seedFirstUser } from "../install/first-user.ts";
+import { seedFirstUser, signInLink, type FirstUser } from "../install/first-user.ts";
 import { readinessChecks, waitUntilReady } from "../../platform/telemetry/readiness.ts";
 import { createRedeliveries } from "../../platform/jetstream/deliveries/due-deliveries.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
@@ -49,8 +51,9 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const secrets = await createSecrets(configuration.keysDirectory);
   const resources = await openResources(context, { database, secrets }, opened);
   const accounts = createAccounts(database);
+  const sessions = createSessions(database.db);
   // In a cluster setup has created the first user.
-  const keyFile = resources.inCluster ? undefined : await seedFirstUser(accounts, configuration.owner, context.dataDirectory);
+  const firstUser = resources.inCluster ? undefined : await seedFirstUser(accounts, configuration.owner, context.dataDirectory);
   const records = recordPorts(configuration, database);
   const stopping = new AbortController();
   const readiness = new Readiness(readinessChecks(connection, database), logger);
@@ -61,6 +64,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       ...records,
       ...(await requestPorts(context, connection, opened)),
       accounts,
+      sessions,
       streams: {
         runs: readRunMessages(connection, (stream) => records.history.readPositions(stream)),
         followEmitted: (onEvent) => followEmitted(connection, onEvent),
@@ -78,9 +82,9 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     processMetrics(),
   );
   // The command line on this machine reads both files.
-  if (keyFile !== undefined) await writeFile(join(context.dataDirectory, "api-url"), `${configuration.publicUrl}\n`);
+  if (firstUser !== undefined) await writeFile(join(context.dataDirectory, "api-url"), `${configuration.publicUrl}\n`);
   return {
-    lines: keyFile === undefined ? [] : welcome(configuration.publicUrl, keyFile),
+    lines: firstUser === undefined ? [] : await welcome(configuration.publicUrl, firstUser, sessions),
     untilUsable: () => waitUntilReady(readiness, logger),
     stop: async (signal) => {
       stopping.abort();
@@ -134,11 +138,12 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
   } satisfies Partial<ApiPorts>;
 }
 
-function welcome(url: string, keyFile: string): readonly string[] {
+async function welcome(url: string, { keyFile, keyHash }: FirstUser, sessions: Sessions): Promise<readonly string[]> {
   const file = relative(process.cwd(), keyFile);
   const path = file.startsWith("..") ? keyFile : file;
   return [
     `Headwater is ready. API: ${url}/v1`,
+    `Console, once within 15 minutes: ${await signInLink(sessions, keyHash, url)}`,
     `Your API key is in ${keyFile}. Try:`,
     `  curl -H "Authorization: Bearer $(cat ${path})" ${url}/v1/users/me`,
   ];

@@ -1,9 +1,10 @@
-import { hash } from "node:crypto";
-import type { RequestHandler, Response } from "express";
+import type { Request, RequestHandler, Response } from "express";
 import { Forbidden, Unauthenticated } from "../../../domain/errors.ts";
-import type { Accounts, KeyGrant, Scope, SignInKey, User } from "../../owners/ports.ts";
+import type { Accounts, KeyGrant, Scope, Sessions, SignInKey, User } from "../../owners/ports.ts";
 import type { AnonymousCall, Call, Input } from "../request/call.ts";
 import { bearerOf, limitFailures, type FailureLimit } from "./failure-limit.ts";
+import { hashOf } from "./hash.ts";
+import { keyHashOfSession, sessionTokenOf } from "./session.ts";
 
 export interface SignedIn {
   readonly user: User;
@@ -11,12 +12,22 @@ export interface SignedIn {
   readonly grant: KeyGrant;
 }
 
-/** Resolves `Authorization: Bearer <API key>` to the key's user and scopes. */
-export function authenticate(accounts: Accounts, failures: Omit<FailureLimit, "needed">): RequestHandler {
+interface SignInPorts {
+  readonly accounts: Accounts;
+  readonly sessions: Sessions;
+}
+
+/** Resolves `Authorization: Bearer <API key>`, or the cookie of a session, to the key's user and scopes. */
+export function authenticate({ accounts, sessions }: SignInPorts, failures: Omit<FailureLimit, "needed">): RequestHandler {
   return limitFailures({ needed: "a valid API key", ...failures }, async (request, response) => {
-    const keyHash = keyHashOf(bearerOf(request.headers.authorization, "API key"));
+    const keyHash = await keyHashOfRequest(sessions, request);
     response.locals["signedIn"] = signIn(await accounts.findKey(keyHash), keyHash, failures.clock.now());
   });
+}
+
+function keyHashOfRequest(sessions: Sessions, request: Request): Promise<string> | string {
+  const session = request.headers.authorization === undefined ? sessionTokenOf(request) : undefined;
+  return session === undefined ? hashOf(bearerOf(request.headers.authorization, "API key")) : keyHashOfSession(sessions, request, session);
 }
 
 /** @throws Unauthenticated for an unknown key, and for one that has expired */
@@ -62,9 +73,4 @@ export const checkScope: RequestHandler = (request, response, next) => {
 function scopeOf(method: string): Scope | undefined {
   if (method === "OPTIONS") return undefined;
   return method === "GET" || method === "HEAD" ? "read" : "write";
-}
-
-/** One SHA-256 is enough, because a key has 256 random bits; slow hashes are for passwords. */
-export function keyHashOf(key: string): string {
-  return hash("sha256", key);
 }

@@ -16,6 +16,8 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
 
 /** Fields that may contain secrets or user code. Add every field that is not known to be harmless. */
 const secretFields = new Set([
+  "api_key",
+  "link",
   "credentials",
   "oauth",
   "configured_props",

@@ -19,6 +19,15 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
 const pagePolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/** The console: its icons are parts of scripts, and no style is written into its HTML. */
+const consolePolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; require-trusted-types-for 'script'";
+
+export const consolePageHeaders: RequestHandler = (_request, response, next) => {
+  response.setHeader("content-security-policy", consolePolicy);
+  next();
+};
+
 export const pageSecurityHeaders: RequestHandler = (_request, response, next) => {
   response.setHeader("content-security-policy", pagePolicy);
   next();

@@ -120,6 +120,14 @@ export const migrations: Record<string, Migration> = {
   `,
   "2026-12-02-workflow-runs": workflowRunTables,
   "2026-12-03-error-mails": errorMailTables,
+  "2026-12-04-console-sessions": statements`
+    create table console_sessions (
+      token_hash text primary key,
+      key_hash text not null references api_keys on delete cascade,
+      is_link boolean not null,
+      expires_at timestamptz not null
+    );
+  `,
 };
 
 /**

@@ -11,6 +11,7 @@ import { InvalidInput, Unavailable } from "../../../domain/errors.ts";
 import { namespaceOfOwner, ownerOfNamespace } from "../../../domain/ids.ts";
 import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import { createAccounts, type Accounts } from "../../../platform/postgres/accounts/index.ts";
+import { createSessions } from "../../../platform/postgres/accounts/sessions.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
@@ -114,6 +115,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         activity: createActivity(database),
         sourceBacklogs: { read: async () => new Map() },
         accounts,
+        sessions: createSessions(database.db),
         pages: { ...createResourcePages(database), show: async () => undefined },
         library: createComponentLibrary(database),
         published: [published],

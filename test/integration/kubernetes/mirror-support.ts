@@ -26,6 +26,7 @@ import { createDeliveryRecords } from "../../../platform/postgres/history/delive
 import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { createMirroredStore } from "../../../platform/postgres/resources/mirrored-store.ts";
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
+import { createSessions } from "../../../platform/postgres/accounts/sessions.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
@@ -147,6 +148,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       owners,
       secretValues: createKubernetesSecretValues(kubernetes),
       accounts,
+      sessions: createSessions(database.db),
       history: createHistory(database),
       activity: createActivity(database),
       installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },

@@ -1,0 +1,64 @@
+import { useEffect, useRef, useState } from "react";
+import type { Arguments, StreamId } from "../../client/client.ts";
+import { api } from "./queries.ts";
+import { reportError } from "./query-client.ts";
+import { Tail, type TailView } from "./tail.ts";
+
+export interface Followed<Item> extends TailView<Item> {
+  readonly connection: "connecting" | "connected" | "lost" | "refused";
+}
+
+interface FollowOptions<Item> {
+  /** Undefined: the event is not shown. */
+  readonly parse: (data: string, id: string | undefined) => Item | undefined;
+  readonly isPaused: boolean;
+}
+
+const maxItems = 500;
+/** Items that arrive within this time are shown together, so that hundreds a second cost few renders. */
+const gatherMs = 50;
+const empty = { items: [], received: 0, waiting: 0 } as const;
+
+/** Follows a stream while the component is mounted; continues after the last event when the connection is lost. */
+export function useFollow<Item>(id: StreamId, args: Arguments<StreamId>, { parse, isPaused }: FollowOptions<Item>): Followed<Item> {
+  const [view, setView] = useState<TailView<Item>>(empty);
+  const [connection, setConnection] = useState<Followed<Item>["connection"]>("connecting");
+  const tail = useRef<Tail<Item> | undefined>(undefined);
+  const latest = useRef({ parse, isPaused });
+  useEffect(() => {
+    const hasContinued = latest.current.isPaused && !isPaused;
+    latest.current = { parse, isPaused };
+    if (hasContinued && tail.current !== undefined) setView(tail.current.view(false));
+  }, [parse, isPaused]);
+  const key = JSON.stringify(args);
+  useEffect(() => {
+    const ended = new AbortController();
+    const current = new Tail<Item>(maxItems);
+    tail.current = current;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const show = (): void => {
+      timer = undefined;
+      setView(current.view(latest.current.isPaused));
+    };
+    const follow = async (): Promise<void> => {
+      const options = { signal: ended.signal, onState: ({ state }: { readonly state: "connected" | "lost" }) => setConnection(state) };
+      for await (const event of api.follow(id, JSON.parse(key) as Arguments<StreamId>, options)) {
+        const item = latest.current.parse(event.data, event.id);
+        if (item === undefined) continue;
+        current.add(item);
+        timer ??= setTimeout(show, gatherMs);
+      }
+    };
+    follow().catch((error: unknown) => {
+      reportError(error);
+      setConnection("refused");
+    });
+    return () => {
+      ended.abort();
+      clearTimeout(timer);
+      setView(empty);
+      setConnection("connecting");
+    };
+  }, [id, key]);
+  return { ...view, connection };
+}

@@ -1,0 +1,107 @@
+import {
+  keepPreviousData,
+  useInfiniteQuery,
+  useMutation,
+  useQuery,
+  useQueryClient,
+  type UseMutationResult,
+  type UseQueryResult,
+} from "@tanstack/react-query";
+import { useMemo } from "react";
+import { createClient, type Arguments, type OperationId } from "../../client/client.ts";
+import type { Operations } from "../../client/generated/operations.ts";
+import type { Page } from "../../client/pages.ts";
+import { reportError } from "./query-client.ts";
+import { sessionHeaders } from "./session.ts";
+
+export type ResponseOf<Id extends OperationId> = Operations[Id]["response"];
+/** Operations that return a page of a list. */
+type ListId = { [Id in OperationId]: ResponseOf<Id> extends Page<unknown> ? Id : never }[OperationId];
+type ItemOf<Id extends ListId> = ResponseOf<Id> extends Page<infer Item> ? Item : never;
+
+export const api = createClient({ baseUrl: "", headers: sessionHeaders });
+
+interface ReadOptions {
+  readonly enabled?: boolean;
+  /** Reads again after this time, while the page is visible. */
+  readonly everyMs?: number;
+}
+
+/** Reads an operation, and again when a change invalidates it. */
+export function useRead<Id extends OperationId>(id: Id, args: Arguments<Id>, options: ReadOptions = {}): UseQueryResult<ResponseOf<Id>> {
+  return useQuery<ResponseOf<Id>>({
+    queryKey: [id, args],
+    queryFn: ({ signal }) => api.call(id, args, { signal }),
+    enabled: options.enabled ?? true,
+    placeholderData: keepPreviousData,
+    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+  });
+}
+
+export interface List<Item> {
+  readonly items: readonly Item[];
+  /** Undefined until the first page is there. */
+  readonly total: number | undefined;
+  readonly error: Error | null;
+  readonly isLoading: boolean;
+  readonly hasMore: boolean;
+  /** Reads the next page, if there is one and none is being read. */
+  readonly readMore: () => void;
+  readonly reload: () => void;
+}
+
+/** Reads a list page by page. */
+export function useList<Id extends ListId>(
+  id: Id,
+  args: Arguments<Id>,
+  options: ReadOptions & { readonly pageItems?: number } = {},
+): List<ItemOf<Id>> {
+  const query = useInfiniteQuery({
+    queryKey: [id, args, "pages"],
+    queryFn: async ({ signal, pageParam }) => {
+      const page = { ...args.query, limit: options.pageItems ?? 100, ...(pageParam === "" ? {} : { after: pageParam }) };
+      return (await api.call(id, { ...args, query: page } as Arguments<Id>, { signal })) as unknown as Page<ItemOf<Id>>; // As ListId says.
+    },
+    initialPageParam: "",
+    getNextPageParam: (last, pages) => {
+      const read = pages.reduce((sum, { data }) => sum + data.length, 0);
+      return last.data.length === 0 || read >= last.page_info.total_count ? undefined : (last.page_info.end_cursor ?? undefined);
+    },
+    placeholderData: keepPreviousData,
+    enabled: options.enabled ?? true,
+    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+  });
+  const { data, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
+  const items = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
+  return {
+    items,
+    total: data?.pages[0]?.page_info.total_count,
+    error: query.error,
+    isLoading: query.isPending && (options.enabled ?? true),
+    hasMore: hasNextPage,
+    readMore: () => void (hasNextPage && !isFetchingNextPage && fetchNextPage()), // Errors are in `error`.
+    reload: () => void refetch(), // As above.
+  };
+}
+
+interface ChangeOptions<Id extends OperationId> {
+  /** Operations whose results the change makes out of date; by default all. */
+  readonly invalidates?: readonly OperationId[];
+  readonly onDone?: (response: ResponseOf<Id>, args: Arguments<Id>) => void;
+}
+
+/** Calls an operation that changes something, then reads again what it changed. */
+export function useChange<Id extends OperationId>(
+  id: Id,
+  { invalidates, onDone }: ChangeOptions<Id> = {},
+): UseMutationResult<ResponseOf<Id>, Error, Arguments<Id>> {
+  const client = useQueryClient();
+  return useMutation<ResponseOf<Id>, Error, Arguments<Id>>({
+    mutationFn: (args) => api.call(id, args),
+    onError: reportError,
+    onSuccess: async (response, args) => {
+      onDone?.(response, args);
+      await client.invalidateQueries({ predicate: ({ queryKey }) => invalidates?.some((name) => name === queryKey[0]) ?? true });
+    },
+  });
+}

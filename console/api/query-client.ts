@@ -1,0 +1,25 @@
+import { QueryCache, QueryClient } from "@tanstack/react-query";
+import { ApiError } from "../../client/errors.ts";
+
+const listeners = new Set<() => void>();
+
+/** Calls back when the server no longer knows the session. */
+export function onSessionEnd(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function reportError(error: unknown): void {
+  if (error instanceof ApiError && error.status === 401) for (const listener of listeners) listener();
+}
+
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: reportError }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      // A refusal stays one; a server that is away comes back.
+      retry: (failures, error) => failures < 3 && !(error instanceof ApiError && error.status < 500),
+    },
+  },
+});

@@ -1,0 +1,28 @@
+/** Texts of the shell. */
+export const text = {
+  product: "Headwater",
+  pages: "Pages",
+  menu: "Menu",
+  skip: "Skip to the content",
+  palette: "Go to…",
+  paletteHint: "A page, or the name of a source",
+  noMatch: "Nothing matches",
+  help: "Keyboard shortcuts",
+  theme: "Theme",
+  themes: { system: "As the system", light: "Light", dark: "Dark" },
+  owner: "Owner",
+  personal: "Personal",
+  signOut: "Sign out",
+  notFound: "There is no such page",
+  notFoundHint: "The address may be mistyped, or what it showed was deleted.",
+  home: "Go to Home",
+  broken: "This page failed",
+  search: "Search this page",
+  reload: "Reload the page",
+  shortcuts: [
+    ["/", "Search on this page"],
+    ["Ctrl K", "Go to a page or a source"],
+    ["?", "Show these shortcuts"],
+    ["Escape", "Close what is open"],
+  ],
+} as const;

@@ -1,0 +1,125 @@
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef, type ReactNode } from "react";
+import type { List } from "../api/queries.ts";
+import { Loaded } from "./notices.tsx";
+
+export interface Column<Item> {
+  readonly title: string;
+  readonly cell: (item: Item) => ReactNode;
+  /** Share of the width, in parts; default 1. */
+  readonly parts?: number;
+  /** Left out on narrow screens. */
+  readonly isSecondary?: boolean;
+}
+
+interface TableProps<Item> {
+  readonly label: string;
+  readonly columns: readonly Column<Item>[];
+  readonly list: Pick<List<Item>, "items" | "error" | "isLoading" | "hasMore" | "readMore" | "reload">;
+  readonly keyOf: (item: Item) => string;
+  /** Instead of the table, when there is nothing. */
+  readonly empty: ReactNode;
+  /** Called with the item of a clicked row; links in cells serve the keyboard. */
+  readonly onOpen?: ((item: Item) => void) | undefined;
+}
+
+const rowPixels = 41;
+/** The next page is read when so few rows are left. */
+const readAheadRows = 30;
+
+/** A table with any number of rows, of which only the visible ones exist. It scrolls inside itself when there are many. */
+export function DataTable<Item>(props: TableProps<Item>) {
+  const { list, empty } = props;
+  const { items } = list;
+  return (
+    <Loaded isLoading={list.isLoading} error={items.length === 0 ? list.error : null} retry={list.reload}>
+      {items.length === 0 ? empty : <Rows {...props} />}
+    </Loaded>
+  );
+}
+
+function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf, onOpen }: TableProps<Item>) {
+  const scroller = useRef<HTMLDivElement>(null);
+  const rows = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => rowPixels,
+    overscan: 12,
+    getItemKey: (index) => keyOf(items[index] as Item), // The index is below the count.
+  });
+  const visible = rows.getVirtualItems();
+  const last = visible.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (hasMore && last >= items.length - readAheadRows) readMore();
+  }, [hasMore, items.length, last, readMore]);
+  const before = visible[0]?.start ?? 0;
+  const after = rows.getTotalSize() - (visible.at(-1)?.end ?? 0);
+  return (
+    <div
+      ref={scroller}
+      tabIndex={0}
+      role="group"
+      aria-label={label}
+      className="max-h-[calc(100dvh-11rem)] min-h-24 overflow-y-auto rounded-lg border border-line bg-surface"
+      style={
+        { "--columns": template(columns), "--narrow-columns": template(columns.filter((column) => column.isSecondary !== true)) } as never
+      }
+    >
+      <table role="table" aria-label={label} aria-rowcount={hasMore ? -1 : items.length + 1} className="block w-full text-left text-sm">
+        <thead role="rowgroup" className="sticky top-0 z-10 block bg-surface">
+          <tr role="row" className={rowLook}>
+            {columns.map(({ title, isSecondary }) => (
+              <th role="columnheader" key={title} scope="col" className={`${cellLook(isSecondary)} font-medium text-muted`}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody role="rowgroup" className="block" style={{ paddingTop: before, paddingBottom: after }}>
+          {visible.map(({ key, index }) => (
+            <Row
+              key={key as string}
+              item={items[index] as Item}
+              index={index}
+              columns={columns}
+              onOpen={onOpen}
+              measure={rows.measureElement}
+            />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+interface RowProps<Item> extends Pick<TableProps<Item>, "columns" | "onOpen"> {
+  readonly item: Item;
+  readonly index: number;
+  readonly measure: (element: Element | null) => void;
+}
+
+function Row<Item>({ item, index, columns, onOpen, measure }: RowProps<Item>) {
+  return (
+    <tr
+      role="row"
+      ref={measure}
+      data-index={index}
+      aria-rowindex={index + 2}
+      onClick={(event) => {
+        if (onOpen !== undefined && !(event.target as Element).closest("a,button,input,label")) onOpen(item);
+      }}
+      className={`${rowLook} hover:bg-accent-soft ${onOpen === undefined ? "" : "cursor-pointer"}`}
+    >
+      {columns.map(({ title, cell, isSecondary }) => (
+        <td role="cell" key={title} className={cellLook(isSecondary)}>
+          {cell(item)}
+        </td>
+      ))}
+    </tr>
+  );
+}
+
+const template = <Item,>(columns: readonly Column<Item>[]): string => columns.map(({ parts = 1 }) => `minmax(0,${parts}fr)`).join(" ");
+
+const rowLook = "grid grid-cols-(--narrow-columns) items-center border-b border-line md:grid-cols-(--columns)";
+const cellLook = (isSecondary: boolean | undefined): string => `min-w-0 truncate px-3 py-2 ${isSecondary === true ? "max-md:hidden" : ""}`;

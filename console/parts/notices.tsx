@@ -1,0 +1,55 @@
+import type { ReactNode } from "react";
+import { Button } from "./button.tsx";
+import { text } from "./strings.ts";
+
+interface EmptyProps {
+  readonly title: string;
+  /** What to do next. */
+  readonly children?: ReactNode;
+}
+
+export function EmptyState({ title, children }: EmptyProps) {
+  return (
+    <div className="flex flex-col items-start gap-3 rounded-lg border border-dashed border-line p-6">
+      <p className="font-medium">{title}</p>
+      {children}
+    </div>
+  );
+}
+
+interface ErrorProps {
+  readonly error: Error;
+  readonly title?: string;
+  readonly retry?: () => void;
+}
+
+export function ErrorNotice({ error, title = text.failed, retry }: ErrorProps) {
+  return (
+    <div role="alert" className="flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-4 text-sm">
+      <p className="font-medium text-bad">{title}</p>
+      <p className="[overflow-wrap:anywhere] whitespace-pre-wrap">{error.message}</p>
+      {retry !== undefined && <Button onClick={retry}>{text.retry}</Button>}
+    </div>
+  );
+}
+
+export function Loading() {
+  return (
+    <p role="status" className="text-sm text-muted">
+      {text.loading}
+    </p>
+  );
+}
+
+interface LoadedProps {
+  readonly isLoading: boolean;
+  readonly error: Error | null;
+  readonly retry?: () => void;
+  readonly children: ReactNode;
+}
+
+/** Shows its content once it is loaded, and before that the state of loading. */
+export function Loaded({ isLoading, error, retry, children }: LoadedProps) {
+  if (error !== null) return <ErrorNotice error={error} {...(retry === undefined ? {} : { retry })} />;
+  return isLoading ? <Loading /> : children;
+}

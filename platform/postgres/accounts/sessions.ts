@@ -1,0 +1,29 @@
+import { sql, type Kysely } from "kysely";
+import type { Sessions } from "../../../api/owners/ports.ts";
+import type { Tables } from "../tables.ts";
+
+/** Sessions of the console, and one-time links that begin one. Only hashes of their tokens are stored. */
+export function createSessions(db: Kysely<Tables>): Sessions {
+  return {
+    async startSession({ hash, keyHash, expiresAt, isLink = false }) {
+      // Each new session deletes expired ones, so the table needs no other upkeep.
+      await sql`delete from console_sessions where expires_at <= now()`.execute(db);
+      await sql`
+        insert into console_sessions (token_hash, key_hash, is_link, expires_at)
+        values (${hash}, ${keyHash}, ${isLink}, ${new Date(expiresAt)})`.execute(db);
+    },
+    async findSession(hash) {
+      const { rows } = await sql<{ readonly key_hash: string }>`
+        select key_hash from console_sessions where token_hash = ${hash} and not is_link and expires_at > now()`.execute(db);
+      return rows[0]?.key_hash;
+    },
+    async useLink(hash) {
+      const { rows } = await sql<{ readonly key_hash: string }>`
+        delete from console_sessions where token_hash = ${hash} and is_link and expires_at > now() returning key_hash`.execute(db);
+      return rows[0]?.key_hash;
+    },
+    async endSession(hash) {
+      await sql`delete from console_sessions where token_hash = ${hash}`.execute(db);
+    },
+  };
+}
