@@ -108,17 +108,20 @@ function timeoutOf(ms: number, exited: Promise<void>): Promise<void> {
   });
 }
 
-/** Inherited variables: paths of programs and certificates, proxies, tracing. Only the builder gets the registry's settings. */
+/** Inherited variables: paths of programs and certificates, proxies, tracing. Only the builder gets the registry's settings, only the ingress the key of its server. */
 const inherited =
   /^(PATH|HOME|USERPROFILE|SystemRoot|TMPDIR|TEMP|TMP|TZ|LANG|LC_.*|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(FILE|DIR)|(HTTPS?|NO|ALL)_PROXY|OTEL_.*|HEADWATER_.*)$/i;
 const inheritedByBuilder = /^npm_config_/i;
+const inheritedByIngress = /^HEADWATER_SERVER_/;
 const never =
-  /^(DATABASE_URL|HEADWATER_DATABASE_.*|HEADWATER_SERVER_.*|HEADWATER_S3_URL|HEADWATER_SMTP_URL|NATS_URL|HEADWATER_NATS_CREDENTIALS|HEADWATER_ROLES)$/;
+  /^(DATABASE_URL|HEADWATER_DATABASE_.*|HEADWATER_S3_URL|HEADWATER_SMTP_URL|NATS_URL|HEADWATER_NATS_CREDENTIALS|HEADWATER_ROLES)$/;
 
 /** Runners execute code of others, so they get only what they need, and never the database. */
 export function childEnvironment({ role, nats, env }: Pick<ChildRoleOptions, "role" | "nats" | "env">): NodeJS.ProcessEnv {
   const isInherited = (name: string): boolean =>
-    !never.test(name) && (inherited.test(name) || (role === "builder" && inheritedByBuilder.test(name)));
+    !never.test(name) &&
+    (role === "ingress" || !inheritedByIngress.test(name)) &&
+    (inherited.test(name) || (role === "builder" && inheritedByBuilder.test(name)));
   const kept = Object.entries(env).filter(([name]) => isInherited(name));
   const { credentialsFile } = nats;
   return {

@@ -67,13 +67,14 @@ export async function startHeadwater({ dataDirectory, env = {}, ports }: Headwat
   await until(() => output().includes("curl ") || child.exitCode !== null, "Headwater prints its first lines", 180_000, output);
   if (child.exitCode !== null) throw new Error(`Headwater did not start (exit code ${child.exitCode}):\n${output()}`);
   const key = (await readFile(join(dataDirectory, "api-key"), "utf8")).trim();
-  const apiUrl = `http://127.0.0.1:${api}/v1`;
+  const scheme = env["HEADWATER_SERVER_CERTIFICATE"] === undefined ? "http" : "https";
+  const apiUrl = `${scheme}://127.0.0.1:${api}/v1`;
   return {
     pid: child.pid ?? 0,
     output,
     key,
     apiUrl,
-    ingressUrl: `http://127.0.0.1:${ingress}`,
+    ingressUrl: `${scheme}://127.0.0.1:${ingress}`,
     dataDirectory,
     call: (method, path, body) => call(apiUrl, key, method, path, body),
     stop: async () => {

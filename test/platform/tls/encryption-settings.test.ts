@@ -68,9 +68,11 @@ describe("settings of TLS", () => {
     expect(parseConfiguration(env)).toMatchObject({ publicUrl: "https://127.0.0.1:3000", ingressUrl: "https://127.0.0.1:3001" });
   });
 
-  it("gives a runner the files of NATS, and none of Postgres or of the API", () => {
+  it("gives a runner the files of NATS and none of Postgres, and the ingress the key of its server as well", () => {
     const env = { HEADWATER_NATS_CA: "ca", HEADWATER_DATABASE_CA: "ca", HEADWATER_DATABASE_KEY: "key", HEADWATER_SERVER_KEY: "key" };
-    const names = Object.keys(childEnvironment({ role: "runner", nats: { servers: "nats://nats:4222" }, env }));
-    expect(names.filter((name) => /_(CA|KEY)$/.test(name))).toEqual(["HEADWATER_NATS_CA"]);
+    const given = (role: "runner" | "ingress") =>
+      Object.keys(childEnvironment({ role, nats: { servers: "nats://nats:4222" }, env })).filter((name) => /_(CA|KEY)$/.test(name));
+    expect(given("runner")).toEqual(["HEADWATER_NATS_CA"]);
+    expect(given("ingress")).toEqual(["HEADWATER_NATS_CA", "HEADWATER_SERVER_KEY"]);
   });
 });
