@@ -2,12 +2,14 @@ import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
 import { z } from "zod";
 import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../domain/errors.ts";
+import { defaultRolePrefix, rolePrefixPattern } from "../platform/postgres/roles.ts";
 import { connectKubernetes, pathOf, type Kubernetes } from "../platform/kubernetes/access/connection.ts";
 import {
   installationSecrets,
   newRoots,
   rootsSecret,
   saysTheSame,
+  type PostgresAddress,
   type Roots,
   type SecretTexts,
 } from "../platform/secrets/installation-secrets.ts";
@@ -16,10 +18,11 @@ import {
  * Creates the Secrets of an installation in a cluster. Roots and passwords are created once and never changed; derived Secrets are
  * updated. `--print` uses no cluster and prints them as YAML, for users who manage Secrets elsewhere.
  */
-const help = `Usage: node scripts/install-secrets.ts --postgres host:port/database [--postgres-secret NAME] [--admin-token] [--print]
+const help = `Usage: node scripts/install-secrets.ts --postgres host:port/database [--postgres-secret NAME] [--role-prefix PREFIX] [--admin-token] [--print]
 
   --postgres         where Postgres is
   --postgres-secret  Secret with username and password of a user who may make tables and roles; made when it is headwater-postgres
+  --role-prefix      start of the names of the roles' users in Postgres; default: headwater_. Each installation on a server needs its own
   --admin-token      makes headwater-admin-token as well, which opens the admin API; made once and never changed
   --print            prints the Secrets instead of making them, with new keys each time: do it once, and keep what is printed
 `;
@@ -47,6 +50,7 @@ async function main(): Promise<void> {
     options: {
       postgres: { type: "string" },
       "postgres-secret": { type: "string", default: ownPostgres },
+      "role-prefix": { type: "string", default: defaultRolePrefix },
       "admin-token": { type: "boolean", default: false },
       print: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
@@ -55,15 +59,21 @@ async function main(): Promise<void> {
   if (values.help) return void process.stdout.write(help);
   if (values.postgres === undefined || !/^[^/@\s]+:\d+\/[\w-]+$/.test(values.postgres))
     throw new InvalidInput(`--postgres '${values.postgres ?? ""}' is invalid: it must be host:port/database`);
+  const rolePrefix = values["role-prefix"];
+  if (!rolePrefixPattern.test(rolePrefix))
+    throw new InvalidInput(`--role-prefix '${rolePrefix}' is invalid: use at most 50 lower-case letters, digits and _, such as team_a_`);
+  const postgres = { address: values.postgres, rolePrefix };
   const adminToken = values["admin-token"] ? { [adminTokenSecret]: newAdminToken } : {};
-  if (values.print) return print(values.postgres, adminToken);
-  await install(values.postgres, values["postgres-secret"], adminToken);
+  if (values.print) return print(postgres, adminToken);
+  await install(postgres, values["postgres-secret"], adminToken);
 }
+
+type Target = Pick<Required<PostgresAddress>, "address" | "rolePrefix">;
 
 /** Secrets that are not derived from others, each with its generator. */
 type Kept = Readonly<Record<string, () => SecretTexts>>;
 
-async function install(address: string, adminSecret: string, kept: Kept): Promise<void> {
+async function install(postgres: Target, adminSecret: string, kept: Kept): Promise<void> {
   const kubernetes = await connectKubernetes({ userAgent: "headwater secrets" });
   try {
     const secrets = new Secrets(kubernetes);
@@ -71,7 +81,8 @@ async function install(address: string, adminSecret: string, kept: Kept): Promis
     const roots = { nats: known["nats-root"], master: known["master.json"], passwords: known["passwords-root"], apiKey: known["api-key"] };
     const admin = adminShape.parse(await secrets.keep(adminSecret, adminSecret === ownPostgres ? async () => newAdmin() : undefined));
     for (const [name, make] of Object.entries(kept)) await secrets.keep(name, async () => make());
-    for (const [name, texts] of Object.entries(await installationSecrets(roots, { address, ...admin }))) await secrets.update(name, texts);
+    for (const [name, texts] of Object.entries(await installationSecrets(roots, { ...postgres, ...admin })))
+      await secrets.update(name, texts);
   } finally {
     await kubernetes.close();
   }
@@ -134,7 +145,7 @@ function secretOf(name: string, stringData: SecretTexts) {
   return { apiVersion: "v1", kind: "Secret", metadata: { name, labels }, type: "Opaque", stringData };
 }
 
-async function print(address: string, kept: Kept): Promise<void> {
+async function print(postgres: Target, kept: Kept): Promise<void> {
   const { stringify } = await import("yaml");
   const [roots, admin] = [await newRoots(), newAdmin()];
   const others = Object.fromEntries(Object.entries(kept).map(([name, make]) => [name, make()]));
@@ -142,7 +153,7 @@ async function print(address: string, kept: Kept): Promise<void> {
     [rootsSecret]: textsOf(roots),
     [ownPostgres]: admin,
     ...others,
-    ...(await installationSecrets(roots, { address, ...admin })),
+    ...(await installationSecrets(roots, { ...postgres, ...admin })),
   };
   console.log(
     Object.entries(all)

@@ -1,14 +1,21 @@
 import { sql, type Kysely } from "kysely";
 import { z } from "zod";
-import { Invariant } from "../../domain/errors.ts";
+import { Conflict, Invariant } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
 import type { Tables } from "./tables.ts";
 
-/** Users of Postgres, one per role of a process. */
-export const databaseRoles = { api: "headwater_api", operator: "headwater_operator", delivery: "headwater_delivery" } as const;
-export type DatabaseRole = keyof typeof databaseRoles;
+/** Roles of processes that have a user of Postgres each. */
+export const databaseRoles = ["api", "operator", "delivery"] as const;
+export type DatabaseRole = (typeof databaseRoles)[number];
 
-export const isDatabaseRole = (role: string): role is DatabaseRole => Object.hasOwn(databaseRoles, role);
+export const isDatabaseRole = (role: string): role is DatabaseRole => databaseRoles.some((known) => known === role);
+
+/** Users belong to a whole server, so two installations on one server need different prefixes. */
+export const defaultRolePrefix = "headwater_";
+/** Needs no quotes in SQL, and leaves room for the role in 63 characters. */
+export const rolePrefixPattern = /^[a-z_][a-z0-9_]{0,49}$/;
+
+export const userOf = (role: DatabaseRole, prefix = defaultRolePrefix): string => `${prefix}${role}`;
 
 const everything = "select, insert, update, delete";
 const resources = {
@@ -91,30 +98,38 @@ const migrationsTable = "headwater_migrations";
 /** Arbitrary; serializes concurrent migrations. */
 const lock = 4_126_871_234;
 
-export type RolePasswords = Readonly<Record<DatabaseRole, string>>;
+export type RolePasswords = Readonly<Record<DatabaseRole, string>> & {
+  /** Of the users' names. Default: {@link defaultRolePrefix}. */
+  readonly prefix?: string | undefined;
+};
 
 /** Parses the file `database-passwords.json`. @throws Invariant without quoting the text */
 export function parseRolePasswords(text: string): RolePasswords {
   const password = z.string().min(16);
+  const shape = z.object({ api: password, operator: password, delivery: password, prefix: z.string().regex(rolePrefixPattern).optional() });
   try {
-    return z.object({ api: password, operator: password, delivery: password }).parse(JSON.parse(text));
+    return shape.parse(JSON.parse(text));
   } catch {
     throw new Invariant("the passwords of the database roles are damaged: they must be a JSON object with api, operator and delivery");
   }
 }
 
-const roles = Object.keys(databaseRoles) as readonly DatabaseRole[]; // The literal's keys are its type's.
-
 /**
  * Creates the roles' users, sets their passwords, and grants them exactly the rights above: rights that an older version granted beyond
  * these are revoked. Call it after `migrate`, as the tables' owner with the attribute CREATEROLE. Safe to repeat.
+ * @throws Conflict when a user belongs to another installation, whose processes a new password would lock out
  */
 export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): Promise<void> {
   try {
     await db.transaction().execute(async (transaction) => {
       await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
-      for (const role of roles) await sql.raw(await userStatement(transaction, role, passwords[role])).execute(transaction);
-      await grantRights(transaction);
+      for (const role of databaseRoles) {
+        const user = userOf(role, passwords.prefix);
+        await requireOwn(transaction, user);
+        await sql.raw(await userStatement(transaction, user, passwords[role])).execute(transaction);
+        await sql.raw(`comment on role ${user} is ${literal(await ownComment(transaction))}`).execute(transaction);
+      }
+      await grantRights(transaction, passwords.prefix);
     });
   } catch (error) {
     throw asUnavailable(error);
@@ -122,26 +137,45 @@ export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): 
 }
 
 /** Grants the roles' users, which must exist, exactly the rights above. */
-export async function grantRights(db: Kysely<Tables>): Promise<void> {
-  for (const statement of roles.flatMap(grantStatements)) await sql.raw(statement).execute(db);
+export async function grantRights(db: Kysely<Tables>, prefix?: string): Promise<void> {
+  for (const statement of databaseRoles.flatMap((role) => grantStatements(role, userOf(role, prefix))))
+    await sql.raw(statement).execute(db);
 }
 
 /** Only a superuser may mention these attributes of an existing user, even without changing them. The tables' owner need not be one. */
 const noAttributes = "nosuperuser nocreatedb nocreaterole";
 
-async function userStatement(db: Kysely<Tables>, role: DatabaseRole, password: string): Promise<string> {
-  const login = `${databaseRoles[role]} login password ${literal(password)}`;
-  const { rows } = await sql<{ mine: boolean; super: boolean }>`
-    select rolname = current_user as mine, rolsuper as super from pg_roles where rolname in (current_user, ${databaseRoles[role]})`.execute(
-    db,
+const commentStart = "Headwater, database ";
+
+async function ownComment(db: Kysely<Tables>): Promise<string> {
+  const { rows } = await sql<{ name: string }>`select current_database() as name`.execute(db);
+  return commentStart + (rows[0]?.name ?? "");
+}
+
+/** The user's comment names the database of its installation. A database that no longer exists needs no user. */
+async function requireOwn(db: Kysely<Tables>, user: string): Promise<void> {
+  const { rows } = await sql<{ other: string }>`
+    select datname as other from pg_roles, pg_database
+    where rolname = ${user} and datname <> current_database()
+      and shobj_description(pg_roles.oid, 'pg_authid') = ${commentStart} || datname`.execute(db);
+  const other = rows[0]?.other;
+  if (other === undefined) return;
+  throw new Conflict(
+    `the Postgres user ${user} belongs to the installation in the database '${other}' on the same server: choose another prefix for the users of this installation (postgres.rolePrefix in the chart, --role-prefix of install-secrets.ts)`,
+    { code: "database_user_taken" },
   );
+}
+
+async function userStatement(db: Kysely<Tables>, user: string, password: string): Promise<string> {
+  const login = `${user} login password ${literal(password)}`;
+  const { rows } = await sql<{ mine: boolean; super: boolean }>`
+    select rolname = current_user as mine, rolsuper as super from pg_roles where rolname in (current_user, ${user})`.execute(db);
   if (!rows.some(({ mine }) => !mine)) return `create role ${login} ${noAttributes}`;
   const isSuperuser = rows.some((row) => row.mine && row.super);
   return isSuperuser ? `alter role ${login} ${noAttributes}` : `alter role ${login}`;
 }
 
-function grantStatements(role: DatabaseRole): readonly string[] {
-  const user = databaseRoles[role];
+function grantStatements(role: DatabaseRole, user: string): readonly string[] {
   return [
     `revoke all on all tables in schema public from ${user}`,
     `grant usage on schema public to ${user}`,
@@ -155,10 +189,10 @@ const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
 /** The URL of the same database for one of the roles. */
 export function urlOfRole(url: string, role: DatabaseRole, passwords: RolePasswords): string {
   const own = new URL(url);
-  own.username = databaseRoles[role];
+  own.username = userOf(role, passwords.prefix);
   own.password = encodeURIComponent(passwords[role]);
   return own.href;
 }
 
-/** Users of roles cannot migrate. */
-export const isRoleUrl = (url: string): boolean => Object.values(databaseRoles).some((user) => user === new URL(url).username);
+/** Users of roles cannot migrate. On one machine, they have the default prefix. */
+export const isRoleUrl = (url: string): boolean => databaseRoles.some((role) => userOf(role) === new URL(url).username);

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultPool } from "../../domain/subjects.ts";
-import { databaseRoles, type DatabaseRole } from "../postgres/roles.ts";
+import { databaseRoles, defaultRolePrefix, userOf, type DatabaseRole } from "../postgres/roles.ts";
 import { adminCredentials, builderCredentials, roleCredentials } from "../process/nats/nats-accounts.ts";
 import { authentication } from "../process/nats/nats-configuration.ts";
 import { natsKeysOf } from "../process/nats/nats-keys.ts";
@@ -44,6 +44,8 @@ export interface PostgresAddress {
   /** Of a user who may make tables and roles. */
   readonly username: string;
   readonly password: string;
+  /** Of the names of the roles' users. */
+  readonly rolePrefix?: string;
 }
 
 /**
@@ -51,9 +53,10 @@ export interface PostgresAddress {
  * that one which was lost is the same when it is made again.
  */
 export async function installationSecrets(roots: Roots, postgres: PostgresAddress): Promise<Readonly<Record<string, SecretTexts>>> {
+  const { rolePrefix = defaultRolePrefix } = postgres;
   const keys = natsKeysOf(roots.nats);
   const passwordOf = (name: string): string => hash("sha256", `${roots.passwords} ${name}`, "base64url");
-  const databaseUrl = (role: DatabaseRole): string => urlOf(postgres.address, databaseRoles[role], passwordOf(role));
+  const databaseUrl = (role: DatabaseRole): string => urlOf(postgres.address, userOf(role, rolePrefix), passwordOf(role));
   const routesPassword = passwordOf("nats routes");
   const master = { "master.json": roots.master };
   return {
@@ -79,7 +82,10 @@ export async function installationSecrets(roots: Roots, postgres: PostgresAddres
       "nats-root": roots.nats,
       "nats.creds": await adminCredentials(keys),
       DATABASE_URL: urlOf(postgres.address, postgres.username, postgres.password),
-      "database-passwords.json": JSON.stringify(Object.fromEntries(Object.keys(databaseRoles).map((role) => [role, passwordOf(role)]))),
+      "database-passwords.json": JSON.stringify({
+        ...Object.fromEntries(databaseRoles.map((role) => [role, passwordOf(role)])),
+        ...(rolePrefix === defaultRolePrefix ? {} : { prefix: rolePrefix }),
+      }),
     },
   };
 }

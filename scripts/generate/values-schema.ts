@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isMap, isScalar, parseDocument, type Pair, type YAMLMap } from "yaml";
 import { z } from "zod";
 import { runnerPoolKind } from "../../crds/runner-pool.ts";
+import { rolePrefixPattern } from "../../platform/postgres/roles.ts";
 import { environment } from "../../platform/process/settings/environment.ts";
 import { settingNotes } from "../../platform/process/settings/settings.ts";
 import { structuralSchema } from "./structural.ts";
@@ -41,6 +42,7 @@ const known: Readonly<Record<string, Schema>> = {
   "nats.streamReplicas": { type: "integer", enum: [1, 3, 5] },
   "nats.syncInterval": { type: "string", pattern: "^(always|\\d+(ms|s|m))$" },
   "nats.plaintext": plaintext,
+  "postgres.rolePrefix": { type: "string", pattern: rolePrefixPattern.source },
   "postgres.plaintext": plaintext,
   imagePullSecrets: { type: "array", items: text },
   "service.type": { type: "string", enum: ["ClusterIP", "NodePort", "LoadBalancer"] },

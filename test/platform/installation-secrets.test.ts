@@ -47,6 +47,14 @@ describe("the Secrets of an installation", () => {
     expect(holdersOf(password ?? "")).toEqual(["headwater-nats"]);
   });
 
+  it("name the roles' users of Postgres with the prefix of the installation", async () => {
+    const prefixed = await installationSecrets(roots, { ...postgres, rolePrefix: "team_a_" });
+    expect(prefixed["headwater-api"]?.["DATABASE_URL"]).toMatch(/^postgres:\/\/team_a_api:/);
+    expect(prefixed["headwater-setup"]?.["database-passwords.json"]).toContain('"prefix":"team_a_"');
+    expect(secrets["headwater-api"]?.["DATABASE_URL"]).toMatch(/^postgres:\/\/headwater_api:/);
+    expect(secrets["headwater-setup"]?.["database-passwords.json"]).not.toContain("prefix");
+  });
+
   it("give NATS no secret except the password of its routes", () => {
     expect(secrets["headwater-nats"]?.["auth.conf"]).not.toMatch(/\bS[UAO][A-Z2-7]{54,}/);
   });

@@ -1,5 +1,5 @@
 import pg from "pg";
-import { databaseRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
+import { databaseRoles, userOf, type RolePasswords } from "../../platform/postgres/roles.ts";
 
 /** Users belong to the whole server, so all test files share them and their passwords. One password needs escaping in a URL. */
 export const rolePasswords: RolePasswords = {
@@ -22,9 +22,8 @@ export async function createUsers(url: string): Promise<void> {
       await admin.query(`create role ${setupUser.name} login createrole password ${literal(setupUser.password)}`);
     // The role that creates a user may change it.
     await admin.query(`set role ${setupUser.name}`);
-    for (const role of ["api", "operator", "delivery"] as const)
-      if (!known.has(databaseRoles[role]))
-        await admin.query(`create role ${databaseRoles[role]} login password ${literal(rolePasswords[role])}`);
+    for (const role of databaseRoles)
+      if (!known.has(userOf(role))) await admin.query(`create role ${userOf(role)} login password ${literal(rolePasswords[role])}`);
   } finally {
     await admin.end();
   }
