@@ -4,6 +4,7 @@ import { codeLimits } from "../domain/component/component-code.ts";
 import { adminRouter } from "./admin/router.ts";
 import { consolePages } from "./console/pages.ts";
 import { sessionRoutes } from "./console/session-routes.ts";
+import { audited } from "./audit/audited.ts";
 import type { ApiContext } from "./context.ts";
 import { unversionedStreams } from "./events/stream-operations.ts";
 import { authenticate, checkScope, signedIn, signedInCall } from "./http/access/authentication.ts";
@@ -54,7 +55,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
       uploads: { bodyOf: (request) => filesTo(request)?.body, limits: { codeBytes: config.codeBytes, files: codeLimits.files } },
     }),
   );
-  mount(v1, Object.values(served).flat(), { base: "/v1", context, callOf: signedInCall, aliasesOf });
+  mount(v1, Object.values(served).flat().map(audited), { base: "/v1", context, callOf: signedInCall, aliasesOf });
   app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts, collapseSlashes);
   app.use(healthRoutes(ports.readiness, config.servesMetrics ? metrics : undefined));
   app.use(documentPages(documented), consolePages());

@@ -1,4 +1,5 @@
 import { accountOperations } from "./accounts/operations.ts";
+import { auditOperations } from "./audit/operations.ts";
 import { componentOperations } from "./components/operations.ts";
 import {
   componentConfigurationOperations,
@@ -25,7 +26,7 @@ import { workflowTestOperations } from "./workflows/test-operations.ts";
 
 /** All operations of `/v1`, by the tag under which the document lists them. */
 export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
-  "Users and organizations": [...userOperations, ...keyOperations, ...organizationOperations],
+  "Users and organizations": [...userOperations, ...keyOperations, ...organizationOperations, ...auditOperations],
   Components: [...componentOperations, ...componentConfigurationOperations],
   Sources: [...sourceOperations, ...sourceConfigurationOperations],
   "Runs and events": [

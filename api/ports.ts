@@ -13,6 +13,7 @@ import type { DryRunOutcome } from "../domain/run/dry-run.ts";
 import type { EventMetadata } from "../domain/event/event-metadata.ts";
 import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation/invocation.ts";
+import type { DayUse } from "../domain/limits/quota.ts";
 import type { PageRequest } from "../domain/page.ts";
 import type { HealthState, LatestRuns } from "../domain/source/source-health.ts";
 import type { Tick } from "../domain/schedule/ticks.ts";
@@ -21,6 +22,7 @@ import type { RecordedWorkflowRun, WorkflowRunDetails } from "../domain/workflow
 import type { RunStatus } from "../domain/workflow/run-state.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
+import type { AuditLog } from "./audit/ports.ts";
 import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
 import type { Installation } from "./admin/ports.ts";
 import type { Accounts, Sessions, User } from "./owners/ports.ts";
@@ -42,6 +44,7 @@ export interface ApiPorts {
   readonly published: readonly PublishedCode[];
   readonly accounts: Accounts;
   readonly sessions: Sessions;
+  readonly auditLog: AuditLog;
   readonly history: History;
   readonly activity: Activity;
   readonly sourceBacklogs: SourceBacklogs;
@@ -220,6 +223,8 @@ export interface History {
   ): Promise<readonly RecordedWorkflowRun[]>;
   /** Usage of the days from `fromMs` to before `untilMs`, both midnight UTC; without `untilMs`, of the first day. */
   readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
+  /** Usage of the day that starts at `dayMs`. */
+  readDay(owner: string, dayMs: number): Promise<DayUse>;
 }
 
 export interface Builds {

@@ -40,6 +40,7 @@ export const commands: readonly CommandEntry[] = [
     summary: "show who you are, quotas and their use",
     load: () => import("./commands/usage.ts"),
   },
+  { name: "audit", group: "Read", summary: "list who changed what", load: () => import("./commands/audit.ts") },
   { name: "status", group: "Read", summary: "show whether the installation is usable", load: () => import("./commands/status.ts") },
   { name: "open", group: "Read", summary: "open a page of the web console", load: () => import("./commands/open.ts") },
 

@@ -1,7 +1,7 @@
 import { customRandom } from "nanoid";
 import { InvalidInput } from "./errors.ts";
 
-/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last eight are ours). */
+/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last nine are ours). */
 export const idPrefixes = {
   component: "sc",
   source: "dc",
@@ -20,6 +20,7 @@ export const idPrefixes = {
   emit: "em",
   replay: "rp",
   app: "app",
+  auditEntry: "al",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -42,6 +43,7 @@ export const kindNouns: Readonly<Record<IdKind, string>> = {
   emit: "an emit",
   replay: "a replay",
   app: "an app",
+  auditEntry: "an entry of the audit log",
 };
 
 /** Fills with random bytes; a platform passes its cryptographic source. */

@@ -33,6 +33,7 @@ export const accountOperations = [
   operation({
     route: "POST /accounts",
     id: "createAccount",
+    change: { action: "create", kind: "Account" },
     summary: "Store the credentials of an app",
     query: ownerParameters,
     body: accountFields,
@@ -53,6 +54,7 @@ export const accountOperations = [
   operation({
     route: "PUT /accounts/:id",
     id: "updateAccount",
+    change: { action: "update", kind: "Account" },
     summary: "Change an account",
     description: "Absent fields stay unchanged. Null removes a field.",
     body: accountChanges,
@@ -68,6 +70,7 @@ export const accountOperations = [
   operation({
     route: "DELETE /accounts/:id",
     id: "deleteAccount",
+    change: { action: "delete", kind: "Account" },
     summary: "Delete an account that no source uses",
     query: deletionFields,
     responses: nothing,

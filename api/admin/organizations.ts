@@ -28,6 +28,7 @@ export const adminOrganizationOperations = [
   adminOperation({
     route: "POST /orgs",
     id: "createOrganization",
+    change: { action: "create", kind: "Organization" },
     summary: "Create an organization",
     body: organizationFields,
     responses: one(administeredOrganizationSchema),
@@ -49,6 +50,7 @@ export const adminOrganizationOperations = [
   adminOperation({
     route: "DELETE /orgs/:id",
     id: "deleteOrganization",
+    change: { action: "delete", kind: "Organization" },
     summary: "Delete an organization that owns nothing and has no members",
     responses: nothing,
     errors: [409],
@@ -71,6 +73,7 @@ export const adminOrganizationOperations = [
   adminOperation({
     route: "PUT /orgs/:id/members/:user_id",
     id: "putMember",
+    change: { action: "update", kind: "Member" },
     summary: "Add a member, or change their role",
     body: memberFields,
     responses: one(administeredMemberSchema),
@@ -85,6 +88,7 @@ export const adminOrganizationOperations = [
   adminOperation({
     route: "DELETE /orgs/:id/members/:user_id",
     id: "removeMember",
+    change: { action: "delete", kind: "Member" },
     summary: "Remove a member",
     responses: nothing,
     handle: async (call, { ports }) => {
@@ -97,6 +101,7 @@ export const adminOrganizationOperations = [
   adminOperation({
     route: "PUT /orgs/:id/plan",
     id: "chooseOrganizationPlan",
+    change: { action: "choose_plan", kind: "Organization" },
     summary: "Choose the plan of an organization",
     body: chosenPlan,
     responses: one(planSchema),

@@ -22,6 +22,7 @@ export const adminPlanOperations = [
   adminOperation({
     route: "PUT /plans/:name",
     id: "savePlan",
+    change: { action: "update", kind: "Plan" },
     summary: "Create a plan, or change it for all its owners",
     body: planFields,
     responses: one(planSchema),
@@ -37,6 +38,7 @@ export const adminPlanOperations = [
   adminOperation({
     route: "DELETE /plans/:name",
     id: "deletePlan",
+    change: { action: "delete", kind: "Plan" },
     summary: "Delete a plan that no owner has",
     responses: nothing,
     errors: [409],

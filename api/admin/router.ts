@@ -3,6 +3,7 @@ import type { DoorLimits } from "../http/access/door-limits.ts";
 import { readBodies } from "../http/request/body.ts";
 import type { AnonymousCall, Input } from "../http/request/call.ts";
 import { noAliases } from "../http/routing/aliases.ts";
+import { auditedAdmin } from "../audit/audited.ts";
 import { mount } from "../http/routing/mount.ts";
 import { adminDocumentPage } from "../openapi/pages.ts";
 import { authenticateAdmin } from "./authentication.ts";
@@ -28,6 +29,6 @@ export function adminRouter(context: AdminContext, token: string, { failures, pa
   router.use(authenticateAdmin(token, failures), readBodies(bodies));
   router.use(adminDocumentPage(adminOperations));
   const options = { base: "/admin/v1", context, callOf: (call: AnonymousCall & Input) => call, aliasesOf: noAliases };
-  mount(router, Object.values(adminOperations).flat(), options);
+  mount(router, Object.values(adminOperations).flat().map(auditedAdmin), options);
   return router;
 }

@@ -34,6 +34,7 @@ export const adminUserOperations = [
   adminOperation({
     route: "POST /users",
     id: "createUser",
+    change: { action: "create", kind: "User" },
     summary: "Create a user",
     body: userFields,
     responses: one(administeredUserSchema),
@@ -55,6 +56,7 @@ export const adminUserOperations = [
   adminOperation({
     route: "DELETE /users/:id",
     id: "deleteUser",
+    change: { action: "delete", kind: "User" },
     summary: "Delete a user who owns nothing, with keys and memberships",
     responses: nothing,
     errors: [409],
@@ -84,6 +86,7 @@ export const adminUserOperations = [
   adminOperation({
     route: "POST /users/:id/keys",
     id: "createKey",
+    change: { action: "create", kind: "ApiKey" },
     summary: "Create an API key for a user",
     description: "Only this response contains the key itself.",
     body: keyFields,
@@ -99,6 +102,7 @@ export const adminUserOperations = [
   adminOperation({
     route: "DELETE /users/:id/keys/:key_id",
     id: "revokeKey",
+    change: { action: "delete", kind: "ApiKey" },
     summary: "Revoke an API key",
     responses: nothing,
     handle: async (call, { ports }) => {
@@ -110,6 +114,7 @@ export const adminUserOperations = [
   adminOperation({
     route: "PUT /users/:id/plan",
     id: "chooseUserPlan",
+    change: { action: "choose_plan", kind: "User" },
     summary: "Choose the plan of a user",
     body: chosenPlan,
     responses: one(planSchema),

@@ -39,6 +39,7 @@ export const componentOperations = [
   operation({
     route: "POST /components",
     id: "saveComponent",
+    change: { action: "create", kind: "Component" },
     summary: "Save a component",
     description: "Waits until the component is built. Saving the same code again returns the same component.",
     query: ownerParameters,
@@ -114,6 +115,7 @@ export const componentOperations = [
   operation({
     route: "DELETE /components/:key",
     id: "deleteComponent",
+    change: { action: "delete", kind: "Component" },
     summary: "Delete a component that no source or workflow uses",
     description: "By id only, because several components can share a key.",
     responses: nothing,

@@ -91,6 +91,7 @@ export const deliveryOperations = [
   operation({
     route: "DELETE /webhooks/:id/dead_letters",
     id: "purgeDeadLetters",
+    change: { action: "delete_dead_letters", kind: "Webhook" },
     summary: "Delete all dead letters",
     responses: one(purgedSchema),
     handle: async (call, context) => ok({ deleted: await context.ports.deliveries.deleteDeadLetters(await webhookIdOf(call, context)) }),
@@ -98,6 +99,7 @@ export const deliveryOperations = [
   operation({
     route: "POST /webhooks/:id/dead_letters/redrive",
     id: "redriveDeadLetters",
+    change: { action: "redrive", kind: "Webhook" },
     summary: "Deliver dead letters again",
     body: redrive,
     responses: inProgress(redrivenSchema),
@@ -135,6 +137,7 @@ export const deliveryOperations = [
   operation({
     route: "POST /deliveries/:id/retry",
     id: "retryDelivery",
+    change: { action: "retry", kind: "Delivery" },
     summary: "Attempt a delivery again now",
     description: "A dead letter, or a delivery that waits for its next attempt; of a webhook, or what `$.send` of a workflow asked for.",
     responses: inProgress(retriedSchema),

@@ -46,6 +46,7 @@ export const eventOperations = [
   operation({
     route: "DELETE /sources/:id/events",
     id: "deleteEvents",
+    change: { action: "delete_events", kind: "Source" },
     summary: "Delete events",
     description: "Without parameters, all events of the source.",
     query: deletionQuery,

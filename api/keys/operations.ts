@@ -16,6 +16,7 @@ export const keyOperations = [
   operation({
     route: "POST /users/me/keys",
     id: "createKey",
+    change: { action: "create", kind: "ApiKey" },
     summary: "Create an API key",
     description:
       "The new key has at most the scopes and the lifetime of the key that creates it. Only this response contains the key itself.",
@@ -30,6 +31,7 @@ export const keyOperations = [
   operation({
     route: "DELETE /users/me/keys/:id",
     id: "revokeKey",
+    change: { action: "delete", kind: "ApiKey" },
     summary: "Revoke an API key",
     responses: nothing,
     errors: [409],

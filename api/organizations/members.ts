@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import { text } from "../http/request/parameters.ts";
 import { memberRoles, type Accounts, type Member, type User } from "../owners/ports.ts";
@@ -27,6 +27,12 @@ export async function getMember(organization: string, user: string, accounts: Ac
   const found = await findMember(organization, user, accounts);
   if (found === undefined) throw new NotFound(`${user} is not a member of ${organization}`);
   return found;
+}
+
+/** @throws Forbidden unless the member is an admin */
+export async function checkAdmin(organization: string, { id }: User, accounts: Accounts): Promise<void> {
+  if ((await getMember(organization, id, accounts)).role === "admin") return;
+  throw new Forbidden(`you are not an admin of organization ${organization}: only admins may do this`, { code: "not_an_admin" });
 }
 
 export async function findMember(organization: string, user: string, accounts: Accounts): Promise<Member | undefined> {

@@ -1,4 +1,4 @@
-import { Forbidden, NotFound, QuotaUsedUp } from "../../domain/errors.ts";
+import { NotFound, QuotaUsedUp } from "../../domain/errors.ts";
 import { operation, type ApiContext } from "../context.ts";
 import type { Call } from "../http/request/call.ts";
 import { noContent, ok } from "../http/response/replies.ts";
@@ -8,6 +8,7 @@ import type { User } from "../owners/ports.ts";
 import { quotaExceededUntil, quotaField } from "../owners/quota.ts";
 import { organizationSchema, ownerSettingsSchema } from "../owners/schemas.ts";
 import {
+  checkAdmin,
   checkUserId,
   findInvited,
   findMember,
@@ -25,6 +26,7 @@ export const organizationOperations = [
   operation({
     route: "POST /orgs",
     id: "createOrganization",
+    change: { action: "create", kind: "Organization" },
     summary: "Create an organization",
     description:
       "The caller becomes its admin. The plan limits how many organizations a user can create. A new organization gets the same plan.",
@@ -53,6 +55,7 @@ export const organizationOperations = [
   operation({
     route: "PUT /orgs/:org_id",
     id: "updateOrganization",
+    change: { action: "update", kind: "Organization" },
     summary: "Choose whether the organization gets mails about errors",
     description: "Requires that the caller is an admin of the organization.",
     body: ownerSettingsSchema,
@@ -67,6 +70,7 @@ export const organizationOperations = [
   operation({
     route: "DELETE /orgs/:org_id",
     id: "deleteOrganization",
+    change: { action: "delete", kind: "Organization" },
     summary: "Delete an organization that owns nothing and has no other member",
     description: "Requires that the caller is an admin of the organization.",
     responses: nothing,
@@ -87,6 +91,7 @@ export const organizationOperations = [
   operation({
     route: "POST /orgs/:org_id/members",
     id: "addMember",
+    change: { action: "create", kind: "Member" },
     summary: "Add a member by id, username or email address",
     description: "Requires that the caller is an admin of the organization. Name the user by exactly one of the three.",
     body: invitationFields,
@@ -105,6 +110,7 @@ export const organizationOperations = [
   operation({
     route: "PUT /orgs/:org_id/members/:user_id",
     id: "putMember",
+    change: { action: "update", kind: "Member" },
     summary: "Add a member, or change their role",
     description: "Requires that the caller is an admin of the organization.",
     body: memberFields,
@@ -122,6 +128,7 @@ export const organizationOperations = [
   operation({
     route: "DELETE /orgs/:org_id/members/:user_id",
     id: "removeMember",
+    change: { action: "delete", kind: "Member" },
     summary: "Remove a member, or leave an organization",
     description: "Requires that the caller is an admin of the organization, or the member.",
     responses: nothing,
@@ -147,8 +154,8 @@ async function organizationOf(call: Call, { access }: Context): Promise<string> 
 /** The id of the organization in the path. @throws Forbidden unless the caller is its admin */
 async function administeredOrganization(call: Call, context: Context): Promise<string> {
   const id = await organizationOf(call, context);
-  if ((await getMember(id, call.user.id, context.ports.accounts)).role === "admin") return id;
-  throw new Forbidden(`you are not an admin of organization ${id}: only admins may do this`, { code: "not_an_admin" });
+  await checkAdmin(id, call.user, context.ports.accounts);
+  return id;
 }
 
 /** @throws NotFound with the same message for every unknown user; QuotaUsedUp after too many unknown users */

@@ -1,7 +1,10 @@
 import { operation } from "../context.ts";
+import { ownerParameters } from "../http/request/parameters.ts";
 import { ok } from "../http/response/replies.ts";
 import { one } from "../http/response/schemas.ts";
+import { pathOf } from "../http/routing/handle.ts";
 import { ownerSettingsSchema, userSchema } from "./schemas.ts";
+import { usageOf, usageSchema } from "./usage.ts";
 import { describeUse } from "./use.ts";
 
 export const userOperations = [
@@ -18,8 +21,29 @@ export const userOperations = [
     },
   }),
   operation({
+    route: "GET /users/me/usage",
+    id: "getMyUsage",
+    summary: "Get the caller's usage of today, with quotas",
+    description: "With `org_id`: that of the organization.",
+    query: ownerParameters,
+    responses: one(usageSchema),
+    handle: async (call, { access, ports }) => ok(await usageOf(await access.owner(call), ports)),
+  }),
+  operation({
+    route: "GET /orgs/:org_id/usage",
+    id: "getUsage",
+    summary: "Get an organization's usage of today, with quotas",
+    responses: one(usageSchema),
+    handle: async (call, { access, ports }) => {
+      const organization = pathOf(call, "org_id");
+      await access.checkOrganization(call.user, organization);
+      return ok(await usageOf(organization, ports));
+    },
+  }),
+  operation({
     route: "PUT /users/me",
     id: "updateMe",
+    change: { action: "update", kind: "User" },
     summary: "Choose whether to get mails about errors",
     body: ownerSettingsSchema,
     responses: one(ownerSettingsSchema),

@@ -1,4 +1,5 @@
 import type { PageRequest } from "../../domain/page.ts";
+import type { AuditEntry } from "../audit/ports.ts";
 
 export interface User {
   /** `u_…`. */
@@ -58,6 +59,7 @@ export interface NewApiKey extends KeyGrant {
 /** A key that is not revoked, and its user. */
 export interface SignInKey extends KeyGrant {
   readonly id: string;
+  readonly name: string;
   readonly user: User;
 }
 
@@ -169,4 +171,7 @@ export interface Accounts {
   deletePlan(name: string): Promise<void>;
   /** @throws NotFound for an unknown plan */
   choosePlan(owner: string, plan: string): Promise<void>;
+
+  /** The same accounts, whose writes store the entry in their transaction. @param entryOf gets the id of what is written */
+  recording(entryOf: (id?: string) => AuditEntry): Accounts;
 }

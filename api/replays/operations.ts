@@ -36,6 +36,7 @@ export const replayOperations = [
   operation({
     route: "POST /sources/:id/replays",
     id: "replayEvents",
+    change: { action: "replay", kind: "Source" },
     summary: "Deliver past events again",
     description: "Without fields, all stored events, to all listeners.",
     body: replayRequest,

@@ -12,16 +12,26 @@ type AccessPorts = Pick<ApiPorts, "accounts" | "store" | "pages" | "owners">;
 /** Checks access: users see their own resources and those of their organizations. */
 export class Access {
   readonly #ports: AccessPorts;
+  readonly #onOwner: (owner: string) => void;
 
-  constructor(ports: AccessPorts) {
+  constructor(ports: AccessPorts, onOwner: (owner: string) => void = () => undefined) {
     this.#ports = ports;
+    this.#onOwner = onOwner;
+  }
+
+  /** The same checks, which also report the owners of what they allow. */
+  noting(onOwner: (owner: string) => void): Access {
+    return new Access(this.#ports, onOwner);
   }
 
   /** The owner on whose behalf the call acts: the organization of `org_id` (or `workspace_id`), or the user. @throws Forbidden, NotFound */
   async owner({ user, parameters }: Pick<Call, "user" | "parameters">): Promise<string> {
     const { org_id, workspace_id } = parse(ownerParameters, parameters);
     const organization = org_id ?? workspace_id;
-    if (organization === undefined || organization === "" || organization === user.id) return user.id;
+    if (organization === undefined || organization === "" || organization === user.id) {
+      this.#onOwner(user.id);
+      return user.id;
+    }
     await this.checkOrganization(user, organization);
     return organization;
   }
@@ -29,7 +39,7 @@ export class Access {
   /** @throws Forbidden unless the user is a member, NotFound if it does not exist */
   async checkOrganization(user: User, id: string): Promise<void> {
     if (!isId("organization", id)) throw new NotFound(`organization '${id.slice(0, 80)}' is not found: its id must look like o_…`);
-    if (await this.#ports.accounts.isMember(user.id, id)) return;
+    if (await this.#ports.accounts.isMember(user.id, id)) return this.#onOwner(id);
     if ((await this.#ports.accounts.findOrganization(id)) === undefined) throw new NotFound(`organization ${id} is not found`);
     throw new Forbidden(`you are not a member of organization ${id}`);
   }
@@ -68,7 +78,9 @@ export class Access {
 
   async #mayUse(user: User, resource: Resource): Promise<boolean> {
     const owner = await this.ownerOf(resource);
-    if (owner === undefined || owner === user.id) return owner !== undefined;
-    return isId("organization", owner) && this.#ports.accounts.isMember(user.id, owner);
+    if (owner === undefined) return false;
+    const mayUse = owner === user.id || (isId("organization", owner) && (await this.#ports.accounts.isMember(user.id, owner)));
+    if (mayUse) this.#onOwner(owner);
+    return mayUse;
   }
 }

@@ -36,6 +36,7 @@ export const sourceOperations = [
   operation({
     route: "POST /sources",
     id: "createSource",
+    change: { action: "create", kind: "Source" },
     summary: "Deploy a component",
     description: "Waits until the source is deployed and its hooks have run. A source that cannot be deployed is deleted.",
     query: ownerParameters,
@@ -64,6 +65,7 @@ export const sourceOperations = [
   operation({
     route: "PUT /sources/:id",
     id: "updateSource",
+    change: { action: "update", kind: "Source" },
     summary: "Change a source",
     description:
       "Changes the given fields and deploys the source again. Together with code, absent `name` and `active` get the defaults of a new source. If the update fails, the previous version keeps running, and GET shows that version.",
@@ -81,6 +83,7 @@ export const sourceOperations = [
   operation({
     route: "DELETE /sources/:id",
     id: "deleteSource",
+    change: { action: "delete", kind: "Source" },
     summary: "Delete a source with its timers, its endpoint and its history",
     query: deletionFields,
     responses: nothing,

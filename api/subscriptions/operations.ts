@@ -34,6 +34,7 @@ export const subscriptionOperations = [
   operation({
     route: "POST /subscriptions",
     id: "subscribe",
+    change: { action: "create", kind: "Subscription" },
     summary: "Deliver the events of an emitter to a listener",
     description: "In effect when the response is sent. An equal request returns the same subscription.",
     query: ownerParameters,
@@ -58,6 +59,7 @@ export const subscriptionOperations = [
   operation({
     route: "DELETE /subscriptions",
     id: "unsubscribe",
+    change: { action: "delete", kind: "Subscription" },
     summary: "Delete a subscription by its ends",
     description: "The ends may be deleted already.",
     query: subscriptionFields.extend(ownerParameters.shape),
@@ -74,6 +76,7 @@ export const subscriptionOperations = [
   operation({
     route: "DELETE /subscriptions/:id",
     id: "deleteSubscription",
+    change: { action: "delete", kind: "Subscription" },
     summary: "Delete a subscription by its id",
     responses: one(subscriptionSchema),
     handle: async (call, context) => {
@@ -94,6 +97,7 @@ export const subscriptionOperations = [
   operation({
     route: "POST /auto_subscriptions",
     id: "subscribeToAll",
+    change: { action: "create", kind: "AutoSubscription" },
     summary: "Deliver the errors or logs of all future sources to a listener",
     query: ownerParameters,
     body: autoSubscriptionFields,
@@ -117,6 +121,7 @@ export const subscriptionOperations = [
   operation({
     route: "DELETE /auto_subscriptions",
     id: "unsubscribeFromAll",
+    change: { action: "delete", kind: "AutoSubscription" },
     summary: "Delete an auto-subscription and the subscriptions that it created",
     description: "The listener may be deleted already.",
     query: autoSubscriptionFields.extend(ownerParameters.shape),

@@ -28,6 +28,7 @@ export const webhookOperations = [
   operation({
     route: "POST /webhooks",
     id: "createWebhook",
+    change: { action: "create", kind: "Webhook" },
     summary: "Create a webhook",
     query: ownerParameters,
     body: creation,
@@ -53,6 +54,7 @@ export const webhookOperations = [
   operation({
     route: "PUT /webhooks/:id",
     id: "updateWebhook",
+    change: { action: "update", kind: "Webhook" },
     summary: "Change a webhook",
     description: "Absent fields stay unchanged. Null removes a field.",
     body: changes,
@@ -68,6 +70,7 @@ export const webhookOperations = [
   operation({
     route: "DELETE /webhooks/:id",
     id: "deleteWebhook",
+    change: { action: "delete", kind: "Webhook" },
     summary: "Delete a webhook and its subscriptions",
     responses: nothing,
     handle: async (call, context) => {
@@ -78,6 +81,7 @@ export const webhookOperations = [
   operation({
     route: "POST /webhooks/:id/rotate_key",
     id: "rotateSigningKey",
+    change: { action: "rotate_key", kind: "Webhook" },
     summary: "Sign with a new key",
     description: "The previous key also signs until the overlap ends.",
     body: rotation,
@@ -94,6 +98,7 @@ export const webhookOperations = [
   operation({
     route: "DELETE /webhooks/:id/previous_key",
     id: "endPreviousKey",
+    change: { action: "end_previous_key", kind: "Webhook" },
     summary: "Sign only with the newest key",
     responses: one(rotatedWebhookSchema),
     errors: [409],
@@ -105,6 +110,7 @@ export const webhookOperations = [
   operation({
     route: "POST /webhooks/:id/test",
     id: "testWebhook",
+    change: { action: "test", kind: "Webhook" },
     summary: "Post a signed test event to a webhook now",
     body: test,
     responses: one(testedWebhookSchema),

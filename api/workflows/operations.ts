@@ -32,6 +32,7 @@ export const workflowOperations = [
   operation({
     route: "POST /workflows",
     id: "createWorkflow",
+    change: { action: "create", kind: "Workflow" },
     summary: "Create a workflow",
     description: "Waits until the workflow is deployed. One that cannot be deployed is deleted.",
     query: ownerParameters,
@@ -60,6 +61,7 @@ export const workflowOperations = [
   operation({
     route: "PUT /workflows/:workflow_id",
     id: "updateWorkflow",
+    change: { action: "update", kind: "Workflow" },
     summary: "Change a workflow",
     description:
       "Changes the given fields, and deploys a new version. `triggers` and `steps` replace all of theirs; a step that stays keeps its component and the secrets that the request does not give. Runs in progress finish on the version with which they began.",
@@ -76,6 +78,7 @@ export const workflowOperations = [
   operation({
     route: "DELETE /workflows/:workflow_id",
     id: "deleteWorkflow",
+    change: { action: "delete", kind: "Workflow" },
     summary: "Delete a workflow with its timers, its endpoint, its queue and its history",
     responses: nothing,
     errors: [409],

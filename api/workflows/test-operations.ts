@@ -10,6 +10,7 @@ export const workflowTestOperations = [
   operation({
     route: "POST /workflows/:workflow_id/test",
     id: "testWorkflow",
+    change: { action: "test", kind: "Workflow" },
     summary: "Test a workflow, or a draft of its steps",
     description:
       "Executes the steps with a test event, and answers what each did. A test stores nothing and sends nothing: no events, no errors to `$errors`, no mail. `$.context.test` is true. The response is 200 even if a step fails.",

@@ -2,11 +2,18 @@ import type { Definition } from "../command.ts";
 import { fieldLines } from "../output/fields.ts";
 
 export const command: Definition = {
-  description: "Shows who you are, your organizations, your quotas and how much of them is used.",
+  description: "Shows who you are, your organizations, your quotas and how much of them is used. With an organization, shows its usage.",
+  arguments: [{ name: "[organization]", description: "id of an organization, o_…" }],
+  options: [{ flags: "--today", description: "show only the usage of today, with events and deliveries" }],
   examples: [{ command: "hw usage", does: "Show runs and compute time of today." }],
-  operations: ["getMe"],
-  run: async ({ client, out }) => {
-    const answer = await client.call("getMe", {});
+  operations: ["getMe", "getMyUsage", "getUsage"],
+  run: async ({ client, out }, given) => {
+    const organization = given.text("organization");
+    const read = () => {
+      if (organization !== undefined) return client.call("getUsage", { path: { org_id: organization } });
+      return given.flag("today") ? client.call("getMyUsage", {}) : client.call("getMe", {});
+    };
+    const answer = await read();
     await out.document(answer, () => fieldLines(answer.data));
   },
 };

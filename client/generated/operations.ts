@@ -125,6 +125,52 @@ export type OwnerSettings = {
   /** Whether mails about errors of its workflows and sources go to its address. */ readonly error_mails: boolean;
 };
 
+export type Usage = {
+  /** The user or organization. */ readonly owner_id: string;
+  /** Name of the plan. */ readonly plan: string;
+  /** Epoch seconds: midnight UTC, when the day began. */ readonly period_start_ts: number;
+  /** Epoch seconds: the next midnight UTC, when usage starts again at 0. */ readonly reset_ts: number;
+  readonly invocations: {
+    /** Runs that started today. */ readonly used: number;
+    /** Runs a day; null: unlimited. */ readonly quota: number | null;
+  };
+  readonly run_time_ms: {
+    /** Milliseconds that these runs took. */ readonly used: number;
+    /** Milliseconds a day; null: unlimited. */ readonly quota: number | null;
+  };
+  readonly events: {
+    /** Events emitted today. */ readonly used: number;
+  };
+  readonly deliveries: {
+    /** Deliveries to webhooks that succeeded today. */ readonly used: number;
+  };
+  /** Epoch seconds until which new work waits; null: no quota is used up. */ readonly quota_exceeded_until: number | null;
+};
+
+export type AuditEntry = {
+  /** `al_…`. */ readonly id: string;
+  /** Epoch seconds. */ readonly at: number;
+  /** The user or organization that owns what changed. */ readonly owner_id: string | null;
+  /** `operationId` in this document; null: the change was not made by REST. */ readonly operation: string | null;
+  /** `create`, `update`, `delete`, or another verb such as `run`. */ readonly action: string;
+  /** Such as `Source`, `Account`, `ApiKey` or `Member`. */ readonly kind: string;
+  readonly resource_id: string | null;
+  readonly resource_name: string | null;
+  /** Names of the fields that the request set. Values are not recorded. */ readonly fields: readonly (string)[];
+  /** Code of the error that the request returned although something changed. */ readonly error: string | null;
+  readonly actor: AuditActor;
+};
+
+export type AuditActor = {
+  /** `user`: with an API key or a session; `admin`: with the admin token; `kubectl`: in the Kubernetes API. */ readonly kind: "user" | "admin" | "kubectl";
+  /** `u_…`. */ readonly user_id: string | null;
+  /** `pk_…`. */ readonly key_id: string | null;
+  readonly key_name: string | null;
+  /** Of the web console. */ readonly session_id: string | null;
+  /** IP address of the client. */ readonly address: string | null;
+  /** With `kubectl`: who wrote the resource, as Kubernetes records it. */ readonly field_manager: string | null;
+};
+
 export type ListedComponent = {
   /** `sc_…`. */ readonly id: string;
   readonly key: string | null;
@@ -767,6 +813,26 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** Get the caller's usage of today, with quotas */
+  readonly getMyUsage: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Usage;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get an organization's usage of today, with quotas */
+  readonly getUsage: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Usage;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List the caller's API keys */
   readonly listKeys: {
     readonly path: Readonly<Record<string, never>>;
@@ -882,6 +948,28 @@ export interface Operations {
     readonly query: Readonly<Record<string, never>>;
     readonly body: undefined;
     readonly response: undefined;
+  };
+  /** List changes of the caller's resources, account and keys */
+  readonly listMyAuditLog: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly kind?: string | undefined; readonly actor?: string | undefined; readonly resource_id?: string | undefined; readonly since?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (AuditEntry)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List changes of an organization's resources, members and settings */
+  readonly listAuditLog: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly kind?: string | undefined; readonly actor?: string | undefined; readonly resource_id?: string | undefined; readonly since?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (AuditEntry)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
   };
   /** List saved components */
   readonly listComponents: {
@@ -2156,6 +2244,8 @@ export interface Operations {
 export const routes = {
   getMe: { method: "GET", path: "/v1/users/me", isStream: false },
   updateMe: { method: "PUT", path: "/v1/users/me", isStream: false },
+  getMyUsage: { method: "GET", path: "/v1/users/me/usage", isStream: false },
+  getUsage: { method: "GET", path: "/v1/orgs/{org_id}/usage", isStream: false },
   listKeys: { method: "GET", path: "/v1/users/me/keys", isStream: false },
   createKey: { method: "POST", path: "/v1/users/me/keys", isStream: false },
   revokeKey: { method: "DELETE", path: "/v1/users/me/keys/{id}", isStream: false },
@@ -2167,6 +2257,8 @@ export const routes = {
   addMember: { method: "POST", path: "/v1/orgs/{org_id}/members", isStream: false },
   putMember: { method: "PUT", path: "/v1/orgs/{org_id}/members/{user_id}", isStream: false },
   removeMember: { method: "DELETE", path: "/v1/orgs/{org_id}/members/{user_id}", isStream: false },
+  listMyAuditLog: { method: "GET", path: "/v1/audit_log", isStream: false },
+  listAuditLog: { method: "GET", path: "/v1/orgs/{org_id}/audit_log", isStream: false },
   listComponents: { method: "GET", path: "/v1/components", isStream: false },
   saveComponent: { method: "POST", path: "/v1/components", isStream: false },
   searchComponents: { method: "GET", path: "/v1/components/search", isStream: false },

@@ -10,6 +10,14 @@ export interface Use {
   readonly computeMs: number;
 }
 
+/** Usage of a day. Only the first two fields have quotas. */
+export interface DayUse extends Use {
+  /** Events that were emitted. */
+  readonly events: number;
+  /** Deliveries to webhooks that succeeded. */
+  readonly deliveries: number;
+}
+
 /** Epoch ms; `endMs` is exclusive. */
 export interface Period {
   readonly startMs: number;

@@ -48,6 +48,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     recorder_positions: "select",
     recorder_partitions: "select",
     usage: "select",
+    audit_log: "select, insert",
     attempts: "select, delete",
     dead_letters: "select, delete",
   },
@@ -67,6 +68,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     workflow_runs: "select (workflow), delete",
     workflow_steps: "select (workflow), delete",
     failing_endpoints: "select (webhook, disabled_ms, record), delete",
+    audit_log: "insert",
   },
   /** Writes the history; reads quotas, and where mails go. No other personal data except ids, no keys, no resources. */
   delivery: {
@@ -88,6 +90,7 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     dead_letters: "select, insert, update, delete",
     failing_endpoints: everything,
     error_mails: everything,
+    audit_log: "select (n, at_ms), delete",
     users: "select (id, email, error_mails)",
     organizations: "select (id, email, error_mails)",
   },

@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
+import type { AuditLogTable } from "./audit/table.ts";
 import type { ErrorMailTable } from "./mail/tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
@@ -33,6 +34,7 @@ export interface Tables {
   readonly attempts: AttemptTable;
   readonly dead_letters: DeadLetterTable;
   readonly failing_endpoints: FailingEndpointTable;
+  readonly audit_log: AuditLogTable;
 }
 
 /** One row. Every write to a resource takes its version here and locks the row until it commits. */
@@ -180,6 +182,9 @@ export interface UsageTable {
   readonly day_ms: number;
   readonly runs: number;
   readonly compute_ms: number;
+  readonly events: Generated<number>;
+  /** Deliveries to webhooks that succeeded. */
+  readonly deliveries: Generated<number>;
 }
 
 /** Payloads and records are JSON stored as text, so that they can be passed on without decoding. */

@@ -19,6 +19,7 @@ import { createSourceBacklogs } from "../../platform/jetstream/invocations/sourc
 import { readWebhookBacklog } from "../../platform/jetstream/deliveries/webhook-backlog.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { createSessions } from "../../platform/postgres/accounts/sessions.ts";
+import { createAuditLog } from "../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
@@ -65,6 +66,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       ...(await requestPorts(context, connection, opened)),
       accounts,
       sessions,
+      auditLog: createAuditLog(database),
       streams: {
         runs: readRunMessages(connection, (stream) => records.history.readPositions(stream)),
         followEmitted: (onEvent) => followEmitted(connection, onEvent),

@@ -10,6 +10,9 @@ export interface SignedIn {
   readonly user: User;
   readonly keyHash: string;
   readonly grant: KeyGrant;
+  readonly key: { readonly id: string; readonly name: string };
+  /** Absent: the request has an API key. */
+  readonly sessionId?: string | undefined;
 }
 
 interface SignInPorts {
@@ -21,13 +24,22 @@ interface SignInPorts {
 export function authenticate({ accounts, sessions }: SignInPorts, failures: Omit<FailureLimit, "needed">): RequestHandler {
   return limitFailures({ needed: "a valid API key", ...failures }, async (request, response) => {
     const keyHash = await keyHashOfRequest(sessions, request);
-    response.locals["signedIn"] = signIn(await accounts.findKey(keyHash), keyHash, failures.clock.now());
+    const signed = signIn(await accounts.findKey(keyHash), keyHash, failures.clock.now());
+    response.locals["signedIn"] = { ...signed, sessionId: sessionIdOf(request) } satisfies SignedIn;
   });
 }
 
 function keyHashOfRequest(sessions: Sessions, request: Request): Promise<string> | string {
   const session = request.headers.authorization === undefined ? sessionTokenOf(request) : undefined;
   return session === undefined ? hashOf(bearerOf(request.headers.authorization, "API key")) : keyHashOfSession(sessions, request, session);
+}
+
+const sessionIdLength = 12;
+
+/** Tells sessions apart and is no secret: part of the hash of the token. */
+function sessionIdOf(request: Request): string | undefined {
+  const token = request.headers.authorization === undefined ? sessionTokenOf(request) : undefined;
+  return token === undefined ? undefined : hashOf(token).slice(0, sessionIdLength);
 }
 
 /** @throws Unauthenticated for an unknown key, and for one that has expired */
@@ -37,8 +49,8 @@ export function signIn(key: SignInKey | undefined, keyHash: string, now: number)
     throw new Unauthenticated(`the API key ${key.id} expired at ${new Date(key.expiresAt ?? 0).toISOString()}: use another one`, {
       code: "key_expired",
     });
-  const { user, scopes, expiresAt } = key;
-  return { user, keyHash, grant: { scopes, expiresAt } };
+  const { user, scopes, expiresAt, id, name } = key;
+  return { user, keyHash, grant: { scopes, expiresAt }, key: { id, name } };
 }
 
 export function isExpired({ expiresAt }: KeyGrant, now: number): boolean {
@@ -53,8 +65,8 @@ export function signedIn(response: Response): SignedIn {
 }
 
 export function signedInCall(call: AnonymousCall & Input, response: Response): Call & Input {
-  const { user, grant } = signedIn(response);
-  return { ...call, user, grant };
+  const { user, grant, key, sessionId } = signedIn(response);
+  return { ...call, user, grant, key, sessionId };
 }
 
 /** Refuses methods outside the key's scopes. Runs after {@link authenticate}. */

@@ -24,12 +24,14 @@ export interface FailureLimit {
 export function limitFailures({ needed, limit, clock, clientOf }: FailureLimit, identify: Identify): RequestHandler {
   const failures = new Gcra(limit, clock);
   return async (request, response, next) => {
+    const { address } = clientOf(request);
+    response.locals["address"] = address;
     try {
       await identify(request, response);
     } catch (error) {
       if (!(error instanceof Unauthenticated)) throw error;
       response.setHeader("www-authenticate", "Bearer");
-      const { allowed, resetAt } = failures.take(networkOf(clientOf(request).address));
+      const { allowed, resetAt } = failures.take(networkOf(address));
       if (allowed) throw error;
       response.setHeader("retry-after", Math.max(1, Math.ceil((resetAt - clock.now()) / 1000)));
       throw new QuotaExceeded(`too many requests without ${needed} from this address: send ${needed}, or wait as Retry-After says`, {
@@ -38,6 +40,11 @@ export function limitFailures({ needed, limit, clock, clientOf }: FailureLimit, 
     }
     next();
   };
+}
+
+/** IP address of the client. */
+export function addressOf(response: Response): string {
+  return String(response.locals["address"] ?? "");
 }
 
 /** Returns the token of `Authorization: Bearer`. @param what the expected token, for messages @throws Unauthenticated */

@@ -14,6 +14,8 @@ export interface AnonymousCall {
   readonly emptyParameters: readonly string[];
   /** Parent of all that the request causes, see domain/traces.ts. */
   readonly trace?: TraceContext | undefined;
+  /** IP address of the client. */
+  readonly address: string;
   /** Memory of the parsed body. */
   readonly memory?: { release(): void } | undefined;
 }
@@ -31,6 +33,10 @@ export interface Call extends AnonymousCall {
   readonly user: User;
   /** Grant of the caller's API key. */
   readonly grant: KeyGrant;
+  /** The caller's API key. */
+  readonly key: { readonly id: string; readonly name: string };
+  /** Of the web console; absent: the request has an API key. */
+  readonly sessionId?: string | undefined;
 }
 
 /**

@@ -2,6 +2,7 @@ import type { Request, RequestHandler, Response } from "express";
 import { NotFound } from "../../../domain/errors.ts";
 import { selectFields, type FieldQuery } from "../../../domain/fields.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
+import { addressOf } from "../access/failure-limit.ts";
 import { bodyMemoryOf } from "../request/body.ts";
 import type { AnonymousCall, Input, Reply } from "../request/call.ts";
 import { checkSelectedFields, readGiven, type KnownNames } from "../request/recognized-names.ts";
@@ -46,6 +47,7 @@ function prepare<Caller extends AnonymousCall>(
     ...given,
     path: pathParameters(request.params),
     trace: traceOf(response),
+    address: addressOf(response),
     memory: bodyMemoryOf(response),
     query() {
       return query === undefined ? {} : parse(query, this.parameters);

@@ -22,6 +22,14 @@ export function parseRoute(name: RouteName): Route {
 /** A response body by its zod schema, by its media type, or none. */
 export type ResponseBody = z.ZodType | { readonly contentType: string; readonly description: string } | null;
 
+/** What an operation does to what, for the audit log. */
+export interface Change {
+  /** `create`, `update`, `delete`, or another verb. */
+  readonly action: string;
+  /** The kind of resource, or `ApiKey`, `Member` and so on. */
+  readonly kind: string;
+}
+
 /** The interface of one operation. Its schemas parse requests, check responses in tests, and describe both in the OpenAPI document. */
 export interface OperationDocument {
   readonly route: RouteName;
@@ -37,6 +45,8 @@ export interface OperationDocument {
   readonly bodyOrQuery?: true;
   /** The operation changes nothing, although it is a POST: a body without known fields is accepted. */
   readonly onlyReads?: true;
+  /** Each request that succeeds leaves one entry in the audit log. Required unless the operation changes nothing. */
+  readonly change?: Change;
   /** The body may be a multipart form with the files of a component. */
   readonly takesFiles?: true;
   /** The body may contain the code of components, and be as large as one with files. */

@@ -26,6 +26,7 @@ export const workflowEventOperations = [
   operation({
     route: "DELETE /workflows/:workflow_id/events",
     id: "deleteWorkflowEvents",
+    change: { action: "delete_events", kind: "Workflow" },
     summary: "Delete events of a workflow",
     description: "Without parameters, all events of the workflow.",
     query: deletionQuery,

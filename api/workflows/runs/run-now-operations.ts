@@ -29,6 +29,7 @@ export const workflowRunNowOperations = [
   operation({
     route: "POST /workflows/:workflow_id/runs",
     id: "runWorkflow",
+    change: { action: "run", kind: "Workflow" },
     summary: "Run a workflow now",
     description: "Waits until the run ends or is suspended. The response is 200 even if a step fails: see `status` and `error`.",
     body: fields,

@@ -1,5 +1,8 @@
 import type { Accounts as ApiAccounts } from "../../../api/owners/ports.ts";
+import type { Kysely } from "kysely";
 import { createKeys } from "./keys.ts";
+import { recordedWrites } from "./recording.ts";
+import type { Tables } from "../tables.ts";
 import { createMemberships } from "./memberships.ts";
 import { createOrganizations } from "./organizations.ts";
 import { createPlans } from "./plans.ts";
@@ -10,5 +13,16 @@ import type { Database } from "../connection.ts";
 export type Accounts = ApiAccounts & Pick<ReturnType<typeof createUsers>, "seedUser">;
 
 export function createAccounts({ db }: Pick<Database, "db">): Accounts {
-  return { ...createKeys(db), ...createUsers(db), ...createOrganizations(db), ...createMemberships(db), ...createPlans(db) };
+  const accountsOf = (on: Kysely<Tables>) => ({
+    ...createKeys(on),
+    ...createUsers(on),
+    ...createOrganizations(on),
+    ...createMemberships(on),
+    ...createPlans(on),
+  });
+  const accounts: Accounts = {
+    ...accountsOf(db),
+    recording: (entryOf) => ({ ...accounts, ...recordedWrites(db, accountsOf, entryOf) }),
+  };
+  return accounts;
 }

@@ -4,12 +4,14 @@ import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { ApiKeyTable, Tables } from "../tables.ts";
 import { batched } from "../batched.ts";
 import { withConstraintErrors } from "./constraints.ts";
+import { inTransaction } from "./recording.ts";
 
 const lastUsedResolution = "1 minute";
 
 interface KeyRow {
   readonly key_hash: string;
   readonly key: string;
+  readonly key_name: string;
   readonly scopes: readonly Scope[];
   readonly expires_at: Date | null;
   readonly id: string;
@@ -25,7 +27,7 @@ export function createKeys(db: Kysely<Tables>): Keys {
   // Every request looks up its key.
   const find = batched(async (hashes) => {
     const { rows } = await sql<KeyRow>`
-      select key_hash, api_keys.id as key, scopes, expires_at, users.id, username, email,
+      select key_hash, api_keys.id as key, api_keys.name as key_name, scopes, expires_at, users.id, username, email,
         coalesce(last_used_at < now() - ${lastUsedResolution}::interval, true) and coalesce(expires_at > now(), true) as is_stale
       from api_keys join users on users.id = user_id where key_hash = any(${hashes}::text[]) and revoked_at is null`.execute(db);
     return new Map(rows.map((row) => [row.key_hash, row]));
@@ -39,8 +41,8 @@ export function createKeys(db: Kysely<Tables>): Keys {
         await sql`
           update api_keys set last_used_at = now()
           where key_hash = ${hash} and coalesce(last_used_at < now() - ${lastUsedResolution}::interval, true)`.execute(db);
-      const { key, scopes, expires_at, id, username, email } = row;
-      return { id: key, scopes, expiresAt: expires_at?.getTime() ?? null, user: { id, username, email } };
+      const { key, key_name: name, scopes, expires_at, id, username, email } = row;
+      return { id: key, name, scopes, expiresAt: expires_at?.getTime() ?? null, user: { id, username, email } };
     },
     async listKeys(user) {
       const rows = await db
@@ -56,7 +58,7 @@ export function createKeys(db: Kysely<Tables>): Keys {
     async createKey(user, { id, hash, prefix, name, scopes, expiresAt }, maxKeys) {
       const expires = expiresAt === null ? null : new Date(expiresAt);
       const { rows } = await withConstraintErrors(
-        db.transaction().execute(async (transaction) => {
+        inTransaction(db, async (transaction) => {
           // Serialized by a lock: concurrent requests would each miss the other's key in the count.
           await sql`select from users where id = ${user} for no key update`.execute(transaction);
           return sql<Selectable<ApiKeyTable>>`

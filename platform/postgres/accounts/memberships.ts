@@ -3,6 +3,7 @@ import type { Accounts } from "../../../api/owners/ports.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import { withConstraintErrors } from "./constraints.ts";
+import { inTransaction } from "./recording.ts";
 
 type Memberships = Pick<Accounts, "isMember" | "listMembers" | "putMember" | "removeMember">;
 
@@ -53,7 +54,7 @@ async function changeMembers(
   keepsAdmin: boolean,
   change: (transaction: Kysely<Tables>) => Promise<void>,
 ): Promise<void> {
-  await db.transaction().execute(async (transaction) => {
+  await inTransaction(db, async (transaction) => {
     await sql`select from organizations where id = ${organization} for no key update`.execute(transaction);
     await change(transaction);
     if (!keepsAdmin) return;

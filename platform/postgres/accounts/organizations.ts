@@ -3,6 +3,7 @@ import type { Accounts, Organization, OwnerNotes } from "../../../api/owners/por
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import { withConstraintErrors } from "./constraints.ts";
+import { inTransaction } from "./recording.ts";
 import { pageIds } from "./page.ts";
 import { planName, planNameOf } from "./plans.ts";
 
@@ -38,7 +39,7 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
     },
     async createOwnOrganization({ id, name, orgname, email }, user) {
       const { rows } = await withConstraintErrors(
-        db.transaction().execute(async (transaction) => {
+        inTransaction(db, async (transaction) => {
           // The lock serializes concurrent requests of one user: each would otherwise miss the organizations of the others.
           await sql`select from users where id = ${user} for no key update`.execute(transaction);
           return sql`

@@ -3,6 +3,7 @@ import type { Attempt } from "../../../delivery/record/ports.ts";
 import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
+import { dayOf } from "../../../domain/limits/quota.ts";
 import type { Database } from "../connection.ts";
 import { column, integerColumn } from "./columns.ts";
 import type { StoredPage } from "./events.ts";
@@ -161,16 +162,29 @@ export function createDeliveryRecords(
   };
 }
 
+/** A delivery that succeeded also counts as usage, once. */
 function insertAttempts(rows: readonly Attempt[]): RawBuilder<unknown> {
+  const delivered = rows.filter(({ outcome }) => outcome === "delivered");
   return sql`
-    insert into attempts (webhook, delivery, attempt, source, event, at_ms, record)
-    select webhook, delivery, attempt, source, event, at_ms, record from unnest(
-      ${column(rows, ({ webhook }) => webhook)}::text[], ${column(rows, ({ delivery }) => delivery)}::text[], ${integerColumn(rows, ({ attempt }) => attempt)}::integer[],
-      ${column(rows, ({ source }) => source)}::text[], ${column(rows, ({ event }) => event)}::text[], ${integerColumn(rows, ({ at }) => at)}::bigint[],
-      ${column(rows, (row) => JSON.stringify(row))}::text[]
-    ) with ordinality as row (webhook, delivery, attempt, source, event, at_ms, record, place)
-    order by place
-    on conflict do nothing`;
+    with inserted as (
+      insert into attempts (webhook, delivery, attempt, source, event, at_ms, record)
+      select webhook, delivery, attempt, source, event, at_ms, record from unnest(
+        ${column(rows, ({ webhook }) => webhook)}::text[], ${column(rows, ({ delivery }) => delivery)}::text[], ${integerColumn(rows, ({ attempt }) => attempt)}::integer[],
+        ${column(rows, ({ source }) => source)}::text[], ${column(rows, ({ event }) => event)}::text[], ${integerColumn(rows, ({ at }) => at)}::bigint[],
+        ${column(rows, (row) => JSON.stringify(row))}::text[]
+      ) with ordinality as row (webhook, delivery, attempt, source, event, at_ms, record, place)
+      order by place
+      on conflict do nothing returning delivery, attempt
+    )
+    insert into usage (owner, day_ms, runs, compute_ms, deliveries)
+    select row.owner, row.day_ms, 0, 0, count(*)
+    from unnest(
+      ${column(delivered, ({ delivery }) => delivery)}::text[], ${integerColumn(delivered, ({ attempt }) => attempt)}::integer[],
+      ${column(delivered, ({ owner }) => owner)}::text[], ${integerColumn(delivered, ({ at }) => dayOf(at).startMs)}::bigint[]
+    ) as row (delivery, attempt, owner, day_ms) join inserted using (delivery, attempt)
+    group by row.owner, row.day_ms
+    order by row.owner, row.day_ms
+    on conflict (owner, day_ms) do update set deliveries = usage.deliveries + excluded.deliveries`;
 }
 
 /** Keeps the newest dead letters up to this size, and always the newest one. */

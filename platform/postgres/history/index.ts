@@ -1,11 +1,13 @@
 import { sql } from "kysely";
 import { partitionCount } from "../../../domain/subjects.ts";
+import type { DayUse } from "../../../domain/limits/quota.ts";
 import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import type { RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../../../domain/workflow/run-state.ts";
 import type { Tick } from "../../../domain/schedule/ticks.ts";
 import type { EventDeletion, TimeRange } from "../../../api/ports.ts";
+import { pruneAuditLog } from "../audit/audit-log.ts";
 import type { Database } from "../connection.ts";
 import { beginDeletion, continueDeletion, deletionBatch, getDeletion, listDeletions } from "./deletions.ts";
 import { pageDerived, type DerivedChannel } from "./derived.ts";
@@ -95,6 +97,8 @@ export interface History {
 
   /** Runs and run time of the days from `fromMs` to before `untilMs`, both midnight UTC; of one day without `untilMs`. */
   readUsage(owner: string, fromMs: number, untilMs?: number): Promise<{ readonly runs: number; readonly computeMs: number }>;
+  /** Usage of the day that starts at `dayMs`. */
+  readDay(owner: string, dayMs: number): Promise<DayUse>;
 
   /** Deletes the history of a source or workflow, and ignores its commits that arrive later. Idempotent. */
   deleteSource(source: string): Promise<void>;
@@ -106,9 +110,13 @@ export interface HistoryOptions {
   /** Whether the recorder stores errors to be mailed. Default: false. */
   readonly mailsErrors?: boolean;
   readonly kept?: Partial<Kept>;
+  /** Days for which the audit log is kept. */
+  readonly keepAuditDays?: number;
   /** Events deleted per transaction. */
   readonly deletionBatch?: number;
 }
+
+const defaultAuditDays = 90;
 
 export function createHistory({ db }: Pick<Database, "db">, options: HistoryOptions = {}): History {
   const kept: Kept = { ...defaultKept, ...options.kept };
@@ -186,6 +194,10 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
         where owner = ${owner} and day_ms >= ${fromMs} and day_ms < ${untilMs}`.execute(db);
       return { runs: rows[0]?.runs ?? 0, computeMs: rows[0]?.compute_ms ?? 0 };
     },
+    async readDay(owner, dayMs) {
+      const row = await db.selectFrom("usage").selectAll().where("owner", "=", owner).where("day_ms", "=", dayMs).executeTakeFirst();
+      return { runs: row?.runs ?? 0, computeMs: row?.compute_ms ?? 0, events: row?.events ?? 0, deliveries: row?.deliveries ?? 0 };
+    },
     async deleteSource(source) {
       // Mark it first, so that later batches skip it; sweep() deletes what a batch in progress adds.
       await sql`insert into ended_sources (source) values (${source}) on conflict (source) do update set ended_at = now()`.execute(db);
@@ -203,6 +215,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
       await sql`delete from ended_sources where source = any(${sources}::text[])`.execute(db);
       await sql`delete from event_deletions where finished_at < now() - interval '7 days'`.execute(db);
       await sql`delete from usage where day_ms < extract(epoch from now() - interval '40 days') * 1000`.execute(db);
+      await pruneAuditLog(db, options.keepAuditDays ?? defaultAuditDays);
     },
   };
 

@@ -201,16 +201,17 @@ function addUsage(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
   const computeMs = ({ commit: { run, workflow } }: SequencedCommit): number =>
     workflow === undefined ? Math.max(0, run.durationMs) : computeMsOf(workflow);
   return sql`
-    insert into usage (owner, day_ms, runs, compute_ms)
-    select row.owner, row.day_ms, sum(row.runs), sum(row.compute_ms)
+    insert into usage (owner, day_ms, runs, compute_ms, events)
+    select row.owner, row.day_ms, sum(row.runs), sum(row.compute_ms), sum(row.events)
     from unnest(
       ${batch.map(({ seq }) => seq)}::bigint[], ${column(batch, ({ commit }) => commit.owner)}::text[],
       ${integerColumn(batch, (each) => dayOf(startedAt(each)).startMs)}::bigint[], ${integerColumn(batch, runs)}::bigint[],
-      ${integerColumn(batch, computeMs)}::bigint[]
-    ) as row (commit_seq, owner, day_ms, runs, compute_ms)
+      ${integerColumn(batch, computeMs)}::bigint[], ${batch.map(({ commit }) => commit.events.length)}::bigint[]
+    ) as row (commit_seq, owner, day_ms, runs, compute_ms, events)
     where row.commit_seq in (select commit_seq from unrecorded)
     group by row.owner, row.day_ms
     -- Recorders of other partitions count for the same owners: in one order they cannot block each other.
     order by row.owner, row.day_ms
-    on conflict (owner, day_ms) do update set runs = usage.runs + excluded.runs, compute_ms = usage.compute_ms + excluded.compute_ms`;
+    on conflict (owner, day_ms) do update set runs = usage.runs + excluded.runs, compute_ms = usage.compute_ms + excluded.compute_ms,
+      events = usage.events + excluded.events`;
 }

@@ -4,6 +4,7 @@ import { Invariant, Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
 import { asUnavailable } from "../failures.ts";
 import { firstMigrations, statements } from "./first-migrations.ts";
+import { auditLogTable } from "./audit-log.ts";
 import { errorMailTables } from "./error-mails.ts";
 import { partitionHistory } from "../history/partitions.ts";
 import { workflowRunTables } from "./workflow-runs.ts";
@@ -128,6 +129,10 @@ export const migrations: Record<string, Migration> = {
       expires_at timestamptz not null
     );
   `,
+  "2026-12-04-daily-use": statements`
+    alter table usage add column events bigint not null default 0, add column deliveries bigint not null default 0;
+  `,
+  "2026-12-05-audit-log": auditLogTable,
 };
 
 /**

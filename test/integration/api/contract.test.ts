@@ -108,6 +108,15 @@ const fieldsNamed = (answer: Answer): readonly string[] =>
     .parse(errorSchema.parse(answer.body).details)
     .map(({ field }) => field.split(".")[0] ?? "");
 
+const changesSomething = ({ method, onlyReads }: TestedOperation): boolean => method !== "GET" && onlyReads !== true;
+const countEntries = async (): Promise<number> =>
+  (
+    await api.database.db
+      .selectFrom("audit_log")
+      .select(({ fn }) => fn.countAll<number>().as("n"))
+      .executeTakeFirstOrThrow()
+  ).n;
+
 const withoutStreams = tested.filter((operation) => !isStream(operation));
 const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);
 
@@ -123,8 +132,14 @@ describe("a valid request gets a response that fits the document", () => {
     const ids = operation.method === "DELETE" ? { ...(await makeWorld(api)), ...(await unusedFor(operation)) } : world;
     if (route === "DELETE /auto_subscriptions")
       await api.ask("POST", "/v1/auto_subscriptions", { body: { listener_id: ids["webhooks/:id"], event_name: "$logs" } });
+    const before = await countEntries();
     const { status } = await sendTo(operation, ids);
     expect(Object.keys(operation.responses)).toContain(String(status));
+    expect((await countEntries()) - before, "entries of the audit log").toBe(changesSomething(operation) ? 1 : 0);
+  });
+
+  test.each(named(tested.filter(changesSomething)))("%s declares what it changes, for the audit log", (_, { change }) => {
+    expect(change).toEqual({ action: expect.stringMatching(/^[a-z_]+$/), kind: expect.stringMatching(/^[A-Za-z]+$/) });
   });
 });
 

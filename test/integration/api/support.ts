@@ -12,6 +12,7 @@ import { namespaceOfOwner, ownerOfNamespace } from "../../../domain/ids.ts";
 import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import { createAccounts, type Accounts } from "../../../platform/postgres/accounts/index.ts";
 import { createSessions } from "../../../platform/postgres/accounts/sessions.ts";
+import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
@@ -116,6 +117,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         sourceBacklogs: { read: async () => new Map() },
         accounts,
         sessions: createSessions(database.db),
+        auditLog: createAuditLog(database),
         pages: { ...createResourcePages(database), show: async () => undefined },
         library: createComponentLibrary(database),
         published: [published],

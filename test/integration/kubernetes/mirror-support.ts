@@ -27,6 +27,7 @@ import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { createMirroredStore } from "../../../platform/postgres/resources/mirrored-store.ts";
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
 import { createSessions } from "../../../platform/postgres/accounts/sessions.ts";
+import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
@@ -149,6 +150,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       secretValues: createKubernetesSecretValues(kubernetes),
       accounts,
       sessions: createSessions(database.db),
+      auditLog: createAuditLog(database),
       history: createHistory(database),
       activity: createActivity(database),
       installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },

@@ -35,6 +35,7 @@ describe("users", () => {
     const found = await accounts.findKey(seeded.hash);
     expect(found).toEqual({
       id: expect.stringMatching(/^pk_[0-9a-f]{12}$/),
+      name: "seeded",
       scopes: ["read", "write"],
       expiresAt: null,
       user: { ...ada, email: "ada@new.example.com" },
@@ -69,7 +70,7 @@ describe("keys", () => {
     const expiresAt = Date.now() + hour;
     const made = await accounts.createKey(ada.id, newKey("b", { expiresAt }), 10);
     expect(made).toMatchObject({ id: "pk_b", prefix: "hw_b", scopes: ["read"], expiresAt, lastUsedAt: null });
-    expect(await accounts.findKey("b".repeat(64))).toEqual({ id: "pk_b", scopes: ["read"], expiresAt, user: ada });
+    expect(await accounts.findKey("b".repeat(64))).toEqual({ id: "pk_b", name: "b", scopes: ["read"], expiresAt, user: ada });
     expect((await accounts.listKeys(ada.id)).map(({ name }) => name)).toEqual(["b", "seeded"]);
   });
 

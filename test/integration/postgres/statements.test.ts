@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
+import type { AuditEntry, AuditLog } from "../../../api/audit/ports.ts";
 import type { ApiPorts } from "../../../api/ports.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { apiVersion, type Resource } from "../../../crds/resource.ts";
@@ -11,6 +12,7 @@ import { HeadwaterError } from "../../../domain/errors.ts";
 import type { MirrorRows } from "../../../operator/mirror/rows.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { createAccounts } from "../../../platform/postgres/accounts/index.ts";
+import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
@@ -104,6 +106,29 @@ const history: Calls<ApiPorts["history"]> = {
   findWorkflowRun: (port) => port.findWorkflowRun("p_1", "r_1"),
   runsOfEvent: (port) => port.runsOfEvent({ emitter: "dc_1", emitId: "em_1" }, ["u_1"]),
   readUsage: (port) => port.readUsage("u_1", 0),
+  readDay: (port) => port.readDay("u_1", 0),
+};
+
+const plan = { name: "small", form: "free", dailyInvocations: 1, dailyComputeMs: 1, weight: 1, maxOrganizations: 20 } as const;
+const auditEntry: AuditEntry = {
+  id: "al_1",
+  at: 1,
+  owner: "u_1",
+  operation: "createSource",
+  action: "create",
+  kind: "Source",
+  resourceId: "dc_1",
+  resourceName: "one",
+  fields: ["name"],
+  error: null,
+  actor: { kind: "user", userId: "u_1", keyId: "pk_1", keyName: "k", address: "::1" },
+};
+const auditLog: Calls<AuditLog> = {
+  record: (port) => port.record({ ...auditEntry, id: "al_2" }),
+  page: async (port) => [
+    await port.page({ owner: "u_1", kind: "Source", actor: "u_1", resourceId: "dc_1", sinceMs: 0 }, page),
+    await port.page({}, page),
+  ],
 };
 
 const accounts: Calls<ApiPorts["accounts"]> = {
@@ -125,14 +150,14 @@ const accounts: Calls<ApiPorts["accounts"]> = {
   putMember: (port) => port.putMember(user.id, organization.id, "admin", { keepsAdmin: true }),
   planOf: (port) => port.planOf(user.id),
   listPlans: (port) => port.listPlans(),
-  savePlan: (port) =>
-    port.savePlan({ name: "small", form: "free", dailyInvocations: 1, dailyComputeMs: 1, weight: 1, maxOrganizations: 20 }),
+  savePlan: (port) => port.savePlan(plan),
   choosePlan: (port) => port.choosePlan(user.id, "default"),
   deletePlan: (port) => port.deletePlan("small"),
   removeMember: (port) => port.removeMember(user.id, organization.id),
   setErrorMails: (port) => port.setErrorMails(user.id, false),
   deleteOrganization: (port) => port.deleteOrganization(organization.id),
   deleteUser: (port) => port.deleteUser(user.id),
+  recording: (port) => port.recording(() => auditEntry).savePlan(plan),
 };
 
 const deliveries: Calls<ApiPorts["deliveries"]> = {
@@ -271,6 +296,7 @@ describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
       casesOf("history", createHistory(api), history),
       casesOf("activity", createActivity(api), activity),
       casesOf("accounts", createAccounts(api), accounts),
+      casesOf("auditLog", createAuditLog(api), auditLog),
       casesOf("deliveries", createDeliveryRecords(api), deliveries),
     ],
   },

@@ -1,0 +1,57 @@
+import type { PageRequest } from "../../domain/page.ts";
+
+/** The credential with which a change was made. */
+export const actorKinds = ["user", "admin", "kubectl"] as const;
+
+export interface AuditActor {
+  /** `user`: an API key or a session; `admin`: the admin token; `kubectl`: a client of the Kubernetes API. */
+  readonly kind: (typeof actorKinds)[number];
+  readonly userId?: string | undefined;
+  readonly keyId?: string | undefined;
+  readonly keyName?: string | undefined;
+  readonly sessionId?: string | undefined;
+  /** IP address of the client. */
+  readonly address?: string | undefined;
+  /** For kubectl: the field manager. */
+  readonly fieldManager?: string | undefined;
+}
+
+/** Values are never part of an entry: they may be secrets. */
+export interface AuditEntry {
+  /** `al_…`. */
+  readonly id: string;
+  /** Epoch ms. */
+  readonly at: number;
+  /** The user or organization that owns what changed; null: the installation. */
+  readonly owner: string | null;
+  /** Id of the operation in the OpenAPI document; null: not made by REST. */
+  readonly operation: string | null;
+  /** `create`, `update`, `delete` or what else the operation does. */
+  readonly action: string;
+  readonly kind: string;
+  readonly resourceId: string | null;
+  readonly resourceName: string | null;
+  /** Names of the fields that the request set. */
+  readonly fields: readonly string[];
+  /** Code of the error with which the operation failed after it had changed something. */
+  readonly error: string | null;
+  readonly actor: AuditActor;
+}
+
+/** Filters of the list; all of them apply. */
+export interface AuditSelection {
+  /** Undefined: of all owners. */
+  readonly owner?: string;
+  readonly kind?: string | undefined;
+  /** Id of a user or a key, a field manager, or a kind of actor. */
+  readonly actor?: string | undefined;
+  readonly resourceId?: string | undefined;
+  /** Inclusive. */
+  readonly sinceMs?: number | undefined;
+}
+
+export interface AuditLog {
+  record(entry: AuditEntry): Promise<void>;
+  /** Newest first. @throws InvalidInput for a cursor that is not in the list */
+  page(selection: AuditSelection, page: PageRequest): Promise<{ readonly items: readonly AuditEntry[]; readonly total: number }>;
+}

@@ -1,0 +1,45 @@
+import type { Definition } from "../command.ts";
+import { listOptions, showList } from "../listing.ts";
+import { dateTime } from "../output/time.ts";
+
+const defaultEntries = 20;
+
+export const command: Definition = {
+  description:
+    "Lists changes of your resources, account and keys, newest first: who changed what, from which address. With an organization, " +
+    "of which you must be an admin, lists those of the organization.",
+  arguments: [{ name: "[organization]", description: "id of an organization, o_…" }],
+  options: [
+    { flags: "--kind <kind>", description: "only changes of this kind, such as Source" },
+    { flags: "--actor <actor>", description: "only changes by this user, key or field manager" },
+    { flags: "--resource <id>", description: "only changes of this resource" },
+    ...listOptions,
+  ],
+  examples: [{ command: "hw audit --kind Source", does: "Show the last changes of sources." }],
+  operations: ["listMyAuditLog", "listAuditLog"],
+  run: async (context, given) => {
+    const organization = given.text("organization");
+    const [kind, actor, resource] = [given.text("kind"), given.text("actor"), given.text("resource")];
+    const filters = {
+      ...(kind === undefined ? {} : { kind }),
+      ...(actor === undefined ? {} : { actor }),
+      ...(resource === undefined ? {} : { resource_id: resource }),
+    };
+    await showList(context, given, {
+      what: "changes",
+      read: (page) =>
+        organization === undefined
+          ? context.client.call("listMyAuditLog", { query: { ...page, ...filters } })
+          : context.client.call("listAuditLog", { path: { org_id: organization }, query: { ...page, ...filters } }),
+      defaultLimit: defaultEntries,
+      columns: [
+        { header: "AT", value: ({ at }) => dateTime(at * 1000), isWhole: true },
+        { header: "ACTION", value: ({ action }) => action },
+        { header: "KIND", value: ({ kind: of }) => of },
+        { header: "ID", value: ({ resource_id: id, resource_name: name }) => id ?? name ?? "-" },
+        { header: "BY", value: ({ actor: by }) => by.key_name ?? by.field_manager ?? by.kind },
+        { header: "FROM", value: ({ actor: by }) => by.address ?? "-" },
+      ],
+    });
+  },
+};

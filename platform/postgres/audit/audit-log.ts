@@ -1,0 +1,92 @@
+import { sql, type Kysely, type RawBuilder, type Selectable } from "kysely";
+import type { AuditEntry, AuditLog, AuditSelection } from "../../../api/audit/ports.ts";
+import { unknownCursor } from "../../../domain/page.ts";
+import type { Database } from "../connection.ts";
+import { plain } from "../history/columns.ts";
+import type { Tables } from "../tables.ts";
+import type { AuditLogTable } from "./table.ts";
+
+export function createAuditLog({ db }: Pick<Database, "db">): AuditLog {
+  return {
+    record: (entry) => insertEntry(db, entry),
+    async page(selection, { limit, cursor }) {
+      const matches = matchesOf(selection);
+      const backwards = cursor?.side === "before";
+      const cursorRow = sql`select n from audit_log where id = ${cursor?.id ?? ""} and ${ownedBy(selection)}`;
+      const beyond = cursor === null ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} (${cursorRow})`;
+      const { rows } = await sql<Partial<Selectable<AuditLogTable>> & { total: number; knows_cursor: boolean }>`
+        select counted.*, page.* from (
+          select count(*) as total, exists (${cursorRow}) as knows_cursor from audit_log where ${matches}
+        ) counted left join (
+          select * from audit_log where ${matches} and ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
+        ) page on true
+        order by page.n desc`.execute(db);
+      if (cursor !== null && rows[0]?.knows_cursor !== true) throw unknownCursor(cursor.id);
+      return { items: rows.flatMap((row) => (isEntry(row) ? [entryFrom(row)] : [])), total: rows[0]?.total ?? 0 };
+    },
+  };
+}
+
+/** Also within the transaction of the change. */
+export async function insertEntry(db: Kysely<Tables>, entry: AuditEntry): Promise<void> {
+  const { id, at, owner, operation, action, kind, resourceId, resourceName, fields, error, actor } = entry;
+  await sql`
+    insert into audit_log (id, at_ms, owner, operation, action, kind, resource_id, resource_name, fields, error,
+      actor, user_id, key_id, key_name, session_id, address, field_manager)
+    values (${id}, ${at}, ${owner}, ${operation}, ${action}, ${kind}, ${resourceId}, ${resourceName === null ? null : plain(resourceName)},
+      ${fields}::text[], ${error}, ${actor.kind}, ${actor.userId ?? null}, ${actor.keyId ?? null}, ${actor.keyName ?? null},
+      ${actor.sessionId ?? null}, ${actor.address ?? null}, ${actor.fieldManager ?? null})`.execute(db);
+}
+
+const entriesPerDeletion = 5_000;
+
+/** Deletes entries older than `keepDays`, in statements that take little time each. */
+export async function pruneAuditLog(db: Kysely<Tables>, keepDays: number): Promise<void> {
+  for (;;) {
+    const { numAffectedRows = 0n } = await sql`
+      delete from audit_log where n in (
+        select n from audit_log where at_ms < extract(epoch from now() - make_interval(days => ${keepDays})) * 1000
+        order by at_ms limit ${entriesPerDeletion}
+      )`.execute(db);
+    if (numAffectedRows < BigInt(entriesPerDeletion)) return;
+  }
+}
+
+const ownedBy = ({ owner }: AuditSelection): RawBuilder<unknown> => (owner === undefined ? sql`true` : sql`owner = ${owner}`);
+
+function matchesOf(selection: AuditSelection): RawBuilder<unknown> {
+  const { kind, actor, resourceId, sinceMs } = selection;
+  const conditions = [
+    ownedBy(selection),
+    kind === undefined ? sql`true` : sql`kind = ${kind}`,
+    actor === undefined ? sql`true` : sql`${actor} in (actor, user_id, key_id, field_manager)`,
+    resourceId === undefined ? sql`true` : sql`resource_id = ${resourceId}`,
+    sinceMs === undefined ? sql`true` : sql`at_ms >= ${sinceMs}`,
+  ];
+  return sql.join(conditions, sql` and `);
+}
+
+/** The left join adds one row of nulls where the page is empty. */
+const isEntry = (row: Partial<Selectable<AuditLogTable>>): row is Selectable<AuditLogTable> => typeof row.id === "string";
+
+const entryFrom = (row: Selectable<AuditLogTable>): AuditEntry => ({
+  id: row.id,
+  at: row.at_ms,
+  owner: row.owner,
+  operation: row.operation,
+  action: row.action,
+  kind: row.kind,
+  resourceId: row.resource_id,
+  resourceName: row.resource_name,
+  fields: row.fields,
+  error: row.error,
+  actor: {
+    kind: row.actor,
+    userId: row.user_id ?? undefined,
+    keyId: row.key_id ?? undefined,
+    keyName: row.key_name ?? undefined,
+    sessionId: row.session_id ?? undefined,
+    address: row.address ?? undefined,
+    fieldManager: row.field_manager ?? undefined,
+  },
+});
