@@ -36,9 +36,16 @@ export interface ResourceParts {
   readonly secrets: Pick<Secrets, "seal" | "open">;
 }
 
-export function openResources(context: RoleContext, parts: ResourceParts, opened: AsyncDisposableStack): Promise<Resources> {
-  const { resources } = context.configuration;
-  return resources === "postgres" ? Promise.resolve(resourcesOnOneMachine(parts)) : openResourcesInCluster(context, parts, opened);
+interface OpenedParts {
+  readonly database: Database;
+  /** Called on one machine only: in a cluster resources refer to Secrets, and the API has no key to seal with. */
+  readonly openSecrets: () => Promise<ResourceParts["secrets"]>;
+}
+
+export async function openResources(context: RoleContext, parts: OpenedParts, opened: AsyncDisposableStack): Promise<Resources> {
+  const { database, openSecrets } = parts;
+  if (context.configuration.resources === "kubernetes") return openResourcesInCluster(context, database, opened);
+  return resourcesOnOneMachine({ database, secrets: await openSecrets() });
 }
 
 export function resourcesOnOneMachine({ database, secrets }: ResourceParts): Resources {
@@ -57,7 +64,7 @@ export function resourcesOnOneMachine({ database, secrets }: ResourceParts): Res
   };
 }
 
-async function openResourcesInCluster(context: RoleContext, { database }: ResourceParts, opened: AsyncDisposableStack): Promise<Resources> {
+async function openResourcesInCluster(context: RoleContext, database: Database, opened: AsyncDisposableStack): Promise<Resources> {
   const cluster = await openCluster(context, opened);
   const mirror = createResourceMirror(database);
   const pages = createResourcePages(database);

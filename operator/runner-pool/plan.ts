@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
-import { apiVersion } from "../../crds/resource.ts";
-import { runnerPoolKind, type RunnerPoolResource } from "../../crds/runner-pool.ts";
+import type { RunnerPoolResource } from "../../crds/runner-pool.ts";
 import { networkPolicySpec } from "./objects/network-policy.ts";
 import { podSelector, workloadLabels, workloadName } from "./objects/names.ts";
 import type { WorkloadMetadata, WorkloadObject } from "./objects/objects.ts";
 import { credentialsFile, podTemplate } from "./objects/pod.ts";
 import type { PodSettings } from "./objects/pod-settings.ts";
+import type { ReleaseOwner } from "./ports.ts";
 
 export interface PoolSecret {
   /** NATS credentials file of the pool's runners. */
@@ -19,17 +19,19 @@ export interface PoolSecret {
 export const credentialsVersionAnnotation = "headwater.dev/credentials-version";
 const keysFile = (pool: string): string => `pool-${pool}.json`;
 
-/** All objects of a pool, in the order in which a pod needs them. Orphaned objects stay when the pool is deleted. */
-export function planWorkloads(
-  pool: RunnerPoolResource,
-  settings: PodSettings,
-  secret: PoolSecret,
-  replicas: number,
-  ownership: "owned" | "orphaned" = "owned",
-): readonly WorkloadObject[] {
+interface PoolPlan {
+  readonly pool: RunnerPoolResource;
+  readonly settings: PodSettings;
+  readonly secret: PoolSecret;
+  readonly replicas: number;
+  readonly owner: ReleaseOwner;
+}
+
+/** All objects of a pool, in the order in which a pod needs them. */
+export function planWorkloads({ pool, settings, secret, replicas, owner }: PoolPlan): readonly WorkloadObject[] {
   const { name } = pool.metadata;
   const matchLabels = podSelector(settings.release, name);
-  const metadata = metadataOf(pool, settings, ownership);
+  const metadata = metadataOf(name, settings, owner);
   const data = secretData(name, secret);
   const template = podTemplate({ pool: name, spec: pool.spec, settings, secretHash: hashOf(data) });
   const policy = networkPolicySpec(settings, matchLabels, pool.spec.egressAllow);
@@ -62,15 +64,9 @@ function deploymentSpec(matchLabels: Labels, replicas: number, template: ReturnT
   } as const;
 }
 
-function metadataOf(
-  { metadata: { name, uid } }: RunnerPoolResource,
-  { namespace, release }: PodSettings,
-  ownership: "owned" | "orphaned",
-): WorkloadMetadata {
-  const metadata = { name: workloadName(name), namespace, labels: workloadLabels(release, name) };
-  // Kubernetes garbage-collects them if the pool vanishes without the operator.
-  const owner = { apiVersion, kind: runnerPoolKind.kind, name, uid, controller: true };
-  return ownership === "owned" ? { ...metadata, ownerReferences: [owner] } : metadata;
+/** The release owns them, not the pool: Kubernetes deletes them when the release is uninstalled, and the operator with their pool. */
+function metadataOf(pool: string, { namespace, release }: PodSettings, owner: ReleaseOwner): WorkloadMetadata {
+  return { name: workloadName(pool), namespace, labels: workloadLabels(release, pool), ownerReferences: [owner] };
 }
 
 function secretData(pool: string, { credentials, keys }: PoolSecret): Readonly<Record<string, string>> {

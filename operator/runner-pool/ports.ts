@@ -3,6 +3,7 @@ import type { WorkloadKind, WorkloadObject } from "./objects/objects.ts";
 
 /** Everything the runner pool reconciler needs from outside. */
 export interface RunnerPoolPorts {
+  readonly release: Release;
   readonly store: OperatorPorts["store"];
   readonly clock: OperatorPorts["clock"];
   readonly events: Events;
@@ -13,6 +14,19 @@ export interface RunnerPoolPorts {
   readonly consumers: PoolConsumers;
   readonly credentials: PoolCredentials;
   readonly keys: PoolKeys;
+}
+
+/** An object of the release that lives exactly as long as the release. */
+export interface Release {
+  /** The owner of every object of a pool. @throws Unavailable while it has never been read */
+  owner(): Promise<ReleaseOwner>;
+}
+
+export interface ReleaseOwner {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly uid: string;
 }
 
 /** Kubernetes objects in the namespace of the release. */

@@ -38,7 +38,7 @@ export function runnerPoolReconciler(settings: PodSettings, ports: RunnerPoolPor
   return async (key: string): Promise<number | undefined> => {
     const { name } = parseKey(key);
     const pool = await ports.store.find(runnerPoolKind, "", name);
-    if (pool === undefined) return void (name === defaultPool && (await makeDefaultPool(settings, ports.store)));
+    if (pool === undefined) return missing(context, name);
     const draining = pool.metadata.deletionTimestamp !== undefined;
     if (draining && !pool.metadata.finalizers.includes(finalizer)) return;
     const refused = draining ? undefined : refuse(pool, ownerPools.rivalOf(pool));
@@ -59,9 +59,21 @@ interface Context {
   readonly registered: Set<string>;
 }
 
-/** Add the finalizer before anything is created, so that it is certain to be removed. */
+/** The default pool is created again and adopts its runners. The objects of any other pool are removed. */
+async function missing(context: Context, name: string): Promise<undefined> {
+  const { ports, settings } = context;
+  if (name === defaultPool && settings.defaultPool !== null) return void (await makeDefaultPool(settings, ports.store));
+  const [removedLast] = workloadKinds;
+  if ((await ports.workloads.find(removedLast, workloadName(name))) !== undefined) await remove(context, name);
+}
+
+/**
+ * Adds the finalizer before anything is created, so that everything is certain to be removed. The default pool has none: its sources cannot
+ * move, and after the release is uninstalled no operator would remove it.
+ */
 async function adopt({ ports }: Context, pool: RunnerPoolResource): Promise<RunnerPoolResource> {
   const { metadata } = pool;
+  if (metadata.name === defaultPool) return release(ports.store, runnerPoolKind, pool);
   if (metadata.finalizers.includes(finalizer)) return pool;
   return ports.store.update(runnerPoolKind, { ...pool, metadata: { ...metadata, finalizers: [...metadata.finalizers, finalizer] } });
 }
@@ -90,16 +102,17 @@ async function drain(context: Context, pool: RunnerPoolResource): Promise<number
   return end(context, pool);
 }
 
-/** Sources of the default pool cannot move. If that pool will be recreated, its runners are orphaned and adopted by the new pool. */
 async function end(context: Context, pool: RunnerPoolResource): Promise<undefined> {
-  const { ports, settings } = context;
-  const { name } = pool.metadata;
-  if (name === defaultPool && settings.defaultPool !== null) await applyPool(context, pool, "orphaned");
-  else for (const kind of workloadKinds.toReversed()) await ports.workloads.delete(kind, workloadName(name));
+  if (pool.metadata.name !== defaultPool) await remove(context, pool.metadata.name);
+  await release(context.ports.store, runnerPoolKind, pool);
+}
+
+/** Deletes the objects of a pool. While the last one exists, others may be left. */
+async function remove(context: Context, name: string): Promise<void> {
+  for (const kind of workloadKinds.toReversed()) await context.ports.workloads.delete(kind, workloadName(name));
   for (const memory of [context.scaler, context.secrets]) memory.forget(name);
   context.shownAt.delete(name);
   context.registered.delete(name);
-  await release(ports.store, runnerPoolKind, pool);
 }
 
 interface ReconcileResult {
@@ -108,7 +121,7 @@ interface ReconcileResult {
 }
 
 /** Applies the planned objects, with the replicas that the load requires. */
-async function applyPool(context: Context, pool: RunnerPoolResource, ownership: "owned" | "orphaned" = "owned"): Promise<ReconcileResult> {
+async function applyPool(context: Context, pool: RunnerPoolResource): Promise<ReconcileResult> {
   const { settings, ports, registered } = context;
   const { name } = pool.metadata;
   if (!registered.has(name)) await ports.consumers.setUp(identityOf(pool));
@@ -117,7 +130,8 @@ async function applyPool(context: Context, pool: RunnerPoolResource, ownership: 
   const before = await ports.workloads.find("Deployment", workloadName(name));
   const current = before === undefined ? undefined : parseDeployment(before).spec.replicas;
   const { replicas, why, backlog } = await context.scaler.decide(pool, current);
-  const planned = planWorkloads(pool, settings, await context.secrets.of(identityOf(pool)), replicas, ownership);
+  const [secret, owner] = [await context.secrets.of(identityOf(pool)), await ports.release.owner()];
+  const planned = planWorkloads({ pool, settings, secret, replicas, owner });
   const deployment = await applyAll(ports, planned);
   await ports.workloads.prune(selector, planned);
   const pods = (await ports.workloads.list("Pod", selector)).map(parsePod);

@@ -10,7 +10,10 @@ import type { RunnerPoolPorts } from "./ports.ts";
 import { runnerPoolReconciler } from "./reconciler.ts";
 
 /** Dependencies of an operator that manages runner pods. Without them there is one pool, run by something else. */
-export interface RunnerPools extends Pick<RunnerPoolPorts, "workloads" | "backlogs" | "memory" | "consumers" | "credentials" | "keys"> {
+export interface RunnerPools extends Pick<
+  RunnerPoolPorts,
+  "release" | "workloads" | "backlogs" | "memory" | "consumers" | "credentials" | "keys"
+> {
   readonly settings: PodSettings;
 }
 

@@ -66,7 +66,7 @@ export async function installationSecrets(roots: Roots, postgres: PostgresAddres
       // Part of the routes' addresses: a server authenticates with it at the other servers.
       "routes-password": routesPassword,
     },
-    "headwater-api": { ...master, "nats.creds": await roleCredentials(keys, "api"), DATABASE_URL: databaseUrl("api") },
+    "headwater-api": { "nats.creds": await roleCredentials(keys, "api"), DATABASE_URL: databaseUrl("api") },
     "headwater-operator": {
       ...master,
       "nats-root": roots.nats,

@@ -88,7 +88,7 @@ suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${mi
     const bound = objects
       .filter(({ kind }) => kind === "ClusterRoleBinding")
       .map((binding) => z.object({ name: z.string() }).parse(binding["roleRef"]).name);
-    expect(bound.toSorted()).toEqual(["headwater-api", "headwater-operator", "headwater-removal"]);
+    expect(bound.toSorted()).toEqual(["headwater-api", "headwater-operator"]);
   });
 
   it.each([
@@ -97,7 +97,8 @@ suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${mi
     ["operator", "create", "components.headwater.dev", "headwater-default", true],
     ["operator", "create", "deployments.apps", "headwater", true],
     ["operator", "create", "deployments.apps", "headwater-default", false],
-    ["operator", "get", "secrets", "headwater", true],
+    ["operator", "get", "secrets", "headwater", false],
+    ["operator", "patch", "secrets", "headwater", true],
     ["operator", "list", "secrets", "headwater", false],
     ["operator", "get", "secrets", "headwater-default", false],
     ["operator", "get", "secrets", "kube-system", false],

@@ -20,7 +20,7 @@ describe("helm uninstall", () => {
     expect((await list("crds")).filter(({ metadata }) => metadata.name.endsWith(".headwater.dev"))).toHaveLength(8);
     expect((await list("sources", "-n", owned)).map(({ metadata }) => metadata.name)).toContain("kept-0");
     expect((await list("secrets", "-n", namespace)).map(({ metadata }) => metadata.name)).toContain("headwater-keys");
-    expect((await list("deployments", "-n", namespace)).map(({ metadata }) => metadata.name)).toEqual([]);
+    await until(async () => (await list("deployments", "-n", namespace)).length === 0, "runner pods are deleted with the release", 60_000);
 
     await install("install");
     await kubectl(["-n", owned, "wait", "--for=condition=Ready", "source/kept-0", "--timeout=90s"]);
@@ -38,6 +38,7 @@ describe("helm uninstall", () => {
       "--all-namespaces",
       "--timeout=120s",
     ]);
+    await kubectl(["delete", "runnerpools", "--all", "--timeout=120s"]);
     await helm(["uninstall", "headwater", "--namespace", namespace, "--wait", "--timeout", "120s"]);
     await kubectl(["delete", "namespace", namespace, owned, "--timeout=120s"], "", 130_000);
     await kubectl(["delete", "crd", "-l", "app.kubernetes.io/name=headwater", "--timeout=60s"]);

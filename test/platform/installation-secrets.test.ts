@@ -32,7 +32,7 @@ describe("the Secrets of an installation", () => {
 
   it("give each role its own secrets and no others", () => {
     expect(holdersOf(roots.nats)).toEqual(["headwater-operator", "headwater-setup"]);
-    expect(holdersOf(roots.master)).toEqual(["headwater-api", "headwater-delivery", "headwater-operator"]);
+    expect(holdersOf(roots.master)).toEqual(["headwater-delivery", "headwater-operator"]);
     expect(holdersOf(encodeURIComponent(postgres.password))).toEqual(["headwater-setup"]);
     expect(holdersOf(roots.apiKey)).toEqual(["headwater-api-key", "headwater-setup"]);
     expect(holdersOf(roots.passwords)).toEqual([]);

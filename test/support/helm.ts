@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
@@ -14,6 +14,9 @@ export function findProgram(name: "helm" | "kubectl"): string | undefined {
   );
   return folders.map((folder) => join(folder, name)).find(existsSync);
 }
+
+/** The version of the chart, which is the default tag of the image. */
+export const chartVersion = (): string => /^appVersion: (.+)$/m.exec(readFileSync(join(chart, "Chart.yaml"), "utf8"))?.[1] ?? "";
 
 export interface Ran {
   readonly code: number;

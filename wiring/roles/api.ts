@@ -49,8 +49,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const opened = new AsyncDisposableStack();
   const database = await openDatabase(context, opened);
   const connection = await openNats(context, opened);
-  const secrets = await createSecrets(configuration.keysDirectory);
-  const resources = await openResources(context, { database, secrets }, opened);
+  const openSecrets = () => createSecrets(configuration.keysDirectory);
+  const resources = await openResources(context, { database, openSecrets }, opened);
   const accounts = createAccounts(database);
   const sessions = createSessions(database.db);
   // In a cluster setup has created the first user.

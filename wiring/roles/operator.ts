@@ -30,7 +30,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const connection = await openNats(context, opened);
   const answers = startAnswers(connection, opened);
   const secrets = await openSecrets(configuration);
-  const resources = await openResources(context, { database, secrets }, opened);
+  const resources = await openResources(context, { database, openSecrets: async () => secrets }, opened);
   // In a cluster resources refer to Secrets and hold no sealed values.
   if (resources.inCluster === undefined) disposeWith(opened, startResealing(database, secrets, context));
   const { events, runtime } = await openRuntime(context, { connection, resources }, opened);

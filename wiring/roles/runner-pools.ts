@@ -8,6 +8,7 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import { createBacklogs } from "../../platform/jetstream/invocations/pool-backlogs.ts";
 import { followRunnerMemory } from "../../platform/jetstream/members/runner-memory.ts";
 import type { Kubernetes } from "../../platform/kubernetes/access/connection.ts";
+import { createReleaseOwner } from "../../platform/kubernetes/release-owner.ts";
 import { createWorkloads } from "../../platform/kubernetes/workloads.ts";
 import { findNatsKeys, natsRootFile } from "../../platform/process/nats/nats-keys.ts";
 import { createPoolConsumers, createPoolCredentials } from "../../platform/process/nats/runner-pools.ts";
@@ -41,6 +42,7 @@ export async function openRunnerPools(
   opened.defer(() => memory.stop());
   return {
     settings,
+    release: createReleaseOwner(kubernetes, settings.namespace, settings.ownedBy),
     workloads,
     backlogs: measuredBacklogs(processMetrics(), createBacklogs(connection), () => systemClock.now()),
     memory,

@@ -5,6 +5,7 @@
 {{- $document := dict
   "namespace" .Release.Namespace
   "release" .Release.Name
+  "ownedBy" "headwater-runner-pods"
   "image" (include "headwater.image" .)
   "imagePullPolicy" .Values.image.pullPolicy
   "imagePullSecrets" .Values.imagePullSecrets

@@ -31,6 +31,8 @@ export const podSettings = z.object({
   namespace: z.string().min(1),
   /** Label `app.kubernetes.io/instance`: distinguishes installations in one namespace. */
   release: z.string().min(1).default("headwater"),
+  /** ConfigMap of the release that owns the objects of all pools: Kubernetes deletes them when the release is uninstalled. */
+  ownedBy: z.string().min(1).default("headwater-runner-pods"),
   image: z.string().min(1),
   imagePullPolicy: z.enum(["Always", "IfNotPresent", "Never"]).default("IfNotPresent"),
   /** Names of Secrets in that namespace. */

@@ -10,6 +10,7 @@ import { watchRunnerPools } from "../../../operator/runner-pool/start.ts";
 import { connectKubernetes, type Kubernetes } from "../../../platform/kubernetes/access/connection.ts";
 import { readKubeconfig } from "../../../platform/kubernetes/access/kubeconfig.ts";
 import { createKubernetesResourceStore } from "../../../platform/kubernetes/resources/resource-store.ts";
+import { createReleaseOwner } from "../../../platform/kubernetes/release-owner.ts";
 import { createWorkloads } from "../../../platform/kubernetes/workloads.ts";
 import { settingsOf } from "../../operator/runner-pool/pools.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
@@ -39,6 +40,7 @@ kube.describe("runner pools in a cluster", () => {
   let runtime: Runtime;
   let ownerPools: OwnerPools;
   let namespace: string;
+  let releaseUid: string;
   let writes: string[] = [];
   const stops: (() => Promise<void>)[] = [];
   const backlogs = new Map<string, number>();
@@ -53,11 +55,14 @@ kube.describe("runner pools in a cluster", () => {
   beforeAll(async () => {
     if (kube.missing !== undefined) return;
     namespace = await kube.namespace();
+    const release = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "headwater-runner-pods" } };
+    releaseUid = String((await kube.client.create(`/api/v1/namespaces/${namespace}/configmaps`, release)).metadata["uid"]);
     const connection = await connectKubernetes({ access: await readKubeconfig(kube.kubeconfigPath) });
     kubernetes = {
       ...connection,
       request: (request) => {
-        if (request.method !== "GET") writes.push(`${request.method} ${request.path}`);
+        // An empty patch reads a Secret.
+        if (request.method !== "GET" && JSON.stringify(request.body) !== "{}") writes.push(`${request.method} ${request.path}`);
         return connection.request(request);
       },
     };
@@ -73,6 +78,7 @@ kube.describe("runner pools in a cluster", () => {
       runtime,
       {
         settings: settingsOf({ namespace }),
+        release: createReleaseOwner(connection, namespace, "headwater-runner-pods"),
         workloads,
         backlogs: {
           of: async (pool) => {
@@ -333,10 +339,27 @@ kube.describe("runner pools in a cluster", () => {
       const after = await pool("default");
       expect(after.metadata.uid).not.toBe(before.metadata.uid);
       expect(await read(pathOf("default"))).toMatchObject({
-        metadata: { uid: runners.metadata.uid, ownerReferences: [{ uid: after.metadata.uid }] },
+        metadata: { uid: runners.metadata.uid, ownerReferences: [{ uid: releaseUid }] },
       });
     }, within);
     expect(removed).not.toContain("default");
+    expect((await pool("default")).metadata.finalizers).toEqual([]);
+  });
+
+  it("are removed after their pool vanished without the operator", async () => {
+    await create("vanished", { owner: "u_vanished001" });
+    await replicasAre("vanished", 1);
+    await vi.waitFor(async () => expect(await read(pathOf("vanished", "api/v1 secrets"))).toHaveProperty("data"), within);
+    await vi.waitFor(async () => {
+      const patched = { metadata: { finalizers: null } };
+      await kube.client.request("PATCH", poolPath("vanished"), patched, { "content-type": "application/merge-patch+json" });
+      await kube.client.request("DELETE", poolPath("vanished"));
+      expect(await read(poolPath("vanished"))).toMatchObject({ reason: "NotFound" });
+    }, within);
+    await vi.waitFor(async () => {
+      for (const kind of ["apis/apps/v1 deployments", "api/v1 secrets", "api/v1 serviceaccounts"])
+        expect(await read(pathOf("vanished", kind))).toMatchObject({ reason: "NotFound" });
+    }, within);
   });
 
   it("keep credentials until their version changes", async () => {

@@ -1,16 +1,15 @@
 import { describe, expect, it } from "vitest";
 import type { WorkloadKind } from "../../../operator/runner-pool/objects/objects.ts";
-import { planWorkloads } from "../../../operator/runner-pool/plan.ts";
-import { poolOf, secret, settingsOf } from "./pools.ts";
+import { planOf, poolOf, releaseOwner, secret, settingsOf } from "./pools.ts";
 
-type Pool = Parameters<typeof planWorkloads>[0];
+type Pool = Parameters<typeof planOf>[0];
 
-const plan = (pool: Pool, settings = settingsOf(), kept = secret, replicas = 1) => planWorkloads(pool, settings, kept, replicas);
+const plan = (pool: Pool, settings = settingsOf(), kept = secret, replicas = 1) => planOf(pool, settings, kept, replicas);
 const objectOf = (kind: WorkloadKind, pool: Pool, settings = settingsOf(), kept = secret): object =>
   plan(pool, settings, kept).find((object) => object.kind === kind) ?? {};
 
 describe("the objects of a pool", () => {
-  it("are five objects of one name, owned by the pool and labelled with it", () => {
+  it("are five objects of one name, owned by the release and labelled with the pool", () => {
     const objects = plan(poolOf("fast", { owner: "u_a" }));
     expect(objects.map(({ kind, metadata }) => `${kind} ${metadata.namespace}/${metadata.name}`)).toEqual([
       "ServiceAccount headwater/headwater-runner-fast",
@@ -21,7 +20,7 @@ describe("the objects of a pool", () => {
     ]);
     for (const { metadata } of objects) {
       expect(metadata.labels).toMatchObject({ "headwater.dev/pool": "fast", "app.kubernetes.io/managed-by": "headwater-operator" });
-      expect(metadata.ownerReferences).toMatchObject([{ kind: "RunnerPool", name: "fast", uid: "uid-fast" }]);
+      expect(metadata.ownerReferences).toEqual([releaseOwner]);
     }
   });
 

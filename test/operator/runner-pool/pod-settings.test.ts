@@ -4,8 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { podSettings } from "../../../operator/runner-pool/objects/pod-settings.ts";
-import { planWorkloads } from "../../../operator/runner-pool/plan.ts";
-import { poolOf, secret } from "./pools.ts";
+import { planOf, poolOf, secret } from "./pools.ts";
 
 const golden = join(import.meta.dirname, "../../charts/golden");
 const document = z.object({
@@ -18,11 +17,11 @@ describe("the settings of runner pods", () => {
   it.each(["default", "ha", "external", "tls"])("know every setting of the chart (%s)", (name) => {
     const given: unknown = JSON.parse(renderedBy(name));
     const parsed = z.strictObject(podSettings.shape).parse(given);
-    expect(planWorkloads(poolOf("default"), parsed, secret, 1)).toHaveLength(5);
+    expect(planOf(poolOf("default"), parsed)).toHaveLength(5);
   });
 
   it("give runners the authority of NATS and their client certificate, and no other key", () => {
-    const planned = JSON.stringify(planWorkloads(poolOf("default"), podSettings.parse(JSON.parse(renderedBy("tls"))), secret, 1));
+    const planned = JSON.stringify(planOf(poolOf("default"), podSettings.parse(JSON.parse(renderedBy("tls")))));
     expect(planned).toContain(`{"name":"HEADWATER_NATS_CA","value":"/tls/nats/ca.crt"}`);
     expect(planned).toContain(`{"name":"tls","mountPath":"/tls","readOnly":true}`);
     expect(planned).toContain(`{"name":"headwater-nats-tls","items":[{"key":"ca.crt","path":"nats/ca.crt"}]}`);

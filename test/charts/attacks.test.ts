@@ -1,0 +1,212 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { WorkloadObject } from "../../operator/runner-pool/objects/objects.ts";
+import { planOf, poolOf, settingsOf } from "../operator/runner-pool/pools.ts";
+import { chartVersion, findProgram } from "../support/helm.ts";
+import { withKubeApi } from "../support/kube/kube-api.ts";
+import { applyChart, binding, bindings, namespace, requestAs, type Account } from "./as-account.ts";
+
+/** Requests of an attacker who has taken over the operator, the API or the Job of the Secrets, on a real API server. */
+const kube = await withKubeApi({ own: true, crds: false });
+const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasKubectl ? "helm or kubectl was not found" : undefined);
+const suite = missing === undefined ? describe : describe.skip;
+
+const release = "/api/v1/namespaces/headwater";
+const deployments = "/apis/apps/v1/namespaces/headwater/deployments";
+const image = `headwater:${chartVersion()}`;
+
+const runners = planOf(poolOf("default"), settingsOf({ image }));
+const kindOf = (kind: WorkloadObject["kind"]): object => runners.find((object) => object.kind === kind) ?? {};
+interface Deployment {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly template: { readonly spec: PodSpec } };
+}
+interface PodSpec {
+  readonly containers: readonly object[];
+  readonly volumes: readonly object[];
+}
+const deployment = kindOf("Deployment") as Deployment; // The plan has exactly this object.
+
+function withPod(change: (pod: PodSpec) => object): object {
+  const { spec } = deployment;
+  return {
+    ...deployment,
+    spec: { ...spec, template: { ...spec.template, spec: { ...spec.template.spec, ...change(spec.template.spec) } } },
+  };
+}
+const withContainer = (change: object): object => withPod(({ containers }) => ({ containers: [{ ...containers[0], ...change }] }));
+const withVolume = (volume: object): object => withPod(({ volumes }) => ({ volumes: [...volumes, volume] }));
+const renamed = (object: object, name: string): object => ({ ...object, metadata: { name } });
+const secret = (name: string, more: object = {}) => ({ apiVersion: "v1", kind: "Secret", metadata: { name }, type: "Opaque", ...more });
+const tokenOf = (account: string): object => ({
+  metadata: { name: "headwater-runner-x", annotations: { "kubernetes.io/service-account.name": account } },
+  type: "kubernetes.io/service-account-token",
+});
+const owned = (name: string, labels: object = {}): object => ({
+  apiVersion: "v1",
+  kind: "Namespace",
+  metadata: { name, labels: { "headwater.dev/owner": "u_eve00001", "pod-security.kubernetes.io/enforce": "restricted", ...labels } },
+});
+const source = (name: string): object => ({
+  apiVersion: "headwater.dev/v1alpha1",
+  kind: "Source",
+  metadata: { name },
+  spec: { code: "export default {}" },
+});
+const sources = (inNamespace: string): string => `/apis/headwater.dev/v1alpha1/namespaces/${inNamespace}/sources`;
+
+type Method = "POST" | "PUT" | "PATCH" | "DELETE" | "GET";
+type Case = readonly [what: string, account: Account, method: Method, path: string, body: unknown, refusal?: string];
+
+const rightsOfOwners: readonly Case[] = [
+  ["bind the operator in a namespace of an owner", "operator", "POST", bindings("headwater-default"), binding()],
+  ["bind the API in a namespace of an owner", "operator", "POST", bindings("headwater-default"), binding({ name: "headwater-api" })],
+  ["bind itself in kube-system", "operator", "POST", bindings("kube-system"), binding(), "headwater.dev/owner"],
+  ["bind itself in a labelled kube namespace", "operator", "POST", bindings("kube-labelled"), binding(), "headwater.dev/owner"],
+  ["bind itself in a namespace without an owner", "operator", "POST", bindings("team-a"), binding(), "headwater.dev/owner"],
+  ["bind itself in the namespace of the release", "operator", "POST", bindings("headwater"), binding(), "headwater.dev/owner"],
+  ["bind cluster-admin", "operator", "POST", bindings("headwater-default"), binding({ role: "cluster-admin" }), "forbidden"],
+  ["bind a user", "operator", "POST", bindings("headwater-default"), binding({ subject: { kind: "User", namespace: undefined } }), ""],
+  [
+    "bind an account of another namespace",
+    "operator",
+    "POST",
+    bindings("headwater-default"),
+    binding({ subject: { namespace: "team-a" } }),
+    "its own",
+  ],
+  ["bind under another name", "operator", "POST", bindings("headwater-default"), binding({ name: "eve" }), "its own"],
+  ["bind itself in an owner's namespace", "api", "POST", bindings("headwater-default"), binding({ name: "headwater-api" }), "forbidden"],
+];
+
+const namespaces: readonly Case[] = [
+  ["create the namespace of an owner", "api", "POST", "/api/v1/namespaces", owned("hw-u-eve00001")],
+  ["create a namespace of any name", "api", "POST", "/api/v1/namespaces", owned("kube-eve"), "named after the owner"],
+  ["create the namespace of another owner", "api", "POST", "/api/v1/namespaces", owned("hw-u-bob00001"), "named after the owner"],
+  [
+    "create a namespace for privileged pods",
+    "api",
+    "POST",
+    "/api/v1/namespaces",
+    owned("hw-u-eve00001", { "pod-security.kubernetes.io/enforce": "privileged" }),
+    "restricted",
+  ],
+  [
+    "label a namespace",
+    "api",
+    "PATCH",
+    "/api/v1/namespaces/team-a",
+    { metadata: { labels: { "headwater.dev/owner": "u_eve" } } },
+    "forbidden",
+  ],
+  ["label a namespace", "operator", "PATCH", "/api/v1/namespaces/team-a", { metadata: { labels: { x: "y" } } }, "forbidden"],
+  ["create a source of an owner", "api", "POST", sources("headwater-default"), source("eve")],
+  ["create a source in a namespace without an owner", "api", "POST", sources("team-a"), source("eve"), "only in namespaces with the label"],
+];
+
+const ofRelease: readonly Case[] = [
+  ["create the Secret of a pool", "operator", "POST", `${release}/secrets`, kindOf("Secret")],
+  ["read the Secret of a pool", "operator", "PATCH", `${release}/secrets/headwater-runner-there`, {}],
+  ["read the keys of the installation", "operator", "GET", `${release}/secrets/headwater-keys`, undefined, "forbidden"],
+  ["read the keys by an empty patch", "operator", "PATCH", `${release}/secrets/headwater-keys`, {}, "only the objects of runner pools"],
+  ["delete the keys", "operator", "DELETE", `${release}/secrets/headwater-keys`, undefined, "only the objects of runner pools"],
+  ["create a token of another account", "operator", "POST", `${release}/secrets`, secret("", tokenOf("headwater-secrets")), "token"],
+  ["create a token in an owner's namespace", "api", "POST", ownerSecrets(), secret("", tokenOf("default")), "token"],
+  ["create a Secret of the installation", "secrets", "POST", `${release}/secrets`, secret("headwater-api")],
+  ["create any Secret", "secrets", "POST", `${release}/secrets`, secret("sh.helm.release.v1.x"), "only the Secrets of the installation"],
+  ["delete the Deployment of the API", "operator", "DELETE", `${deployments}/headwater-api`, undefined, "only the objects of runner pools"],
+  [
+    "take the place of the NetworkPolicy of Postgres",
+    "operator",
+    "DELETE",
+    "/apis/networking.k8s.io/v1/namespaces/headwater/networkpolicies/headwater-postgres",
+    undefined,
+    "only the objects of runner pools",
+  ],
+  [
+    "open the network of all pods",
+    "operator",
+    "POST",
+    "/apis/networking.k8s.io/v1/namespaces/headwater/networkpolicies",
+    {
+      apiVersion: "networking.k8s.io/v1",
+      kind: "NetworkPolicy",
+      metadata: { name: "headwater-runner-x" },
+      spec: { podSelector: {}, ingress: [{}] },
+    },
+    "only for runner pods",
+  ],
+];
+
+function ownerSecrets(): string {
+  return "/api/v1/namespaces/headwater-default/secrets";
+}
+
+const pods: readonly (readonly [what: string, body: object, refusal?: string])[] = [
+  ["run a runner", deployment],
+  ["run a pod under another name", renamed(deployment, "headwater-eve"), "only the objects of runner pools"],
+  ["run as another ServiceAccount", withPod(() => ({ serviceAccountName: "headwater-secrets" })), "its pool's ServiceAccount"],
+  ["mount a token", withPod(() => ({ automountServiceAccountToken: true })), "without a token"],
+  ["use the network of the host", withPod(() => ({ hostNetwork: true })), "no namespace of its host"],
+  ["see the processes of the host", withPod(() => ({ hostPID: true })), "no namespace of its host"],
+  ["mount the disk of the host", withVolume({ name: "host", hostPath: { path: "/" } }), "mounts only"],
+  ["mount the keys", withVolume({ name: "keys2", secret: { secretName: "headwater-keys" } }), "mounts only"],
+  ["project a token", withVolume({ name: "token", projected: { sources: [{ serviceAccountToken: { path: "token" } }] } }), "mounts only"],
+  ["run another image", withContainer({ image: "eve.example/tool:1" }), "image of the release"],
+  ["run a shell", withContainer({ command: ["sh"] }), "entry point"],
+  [
+    "read a Secret into a setting",
+    withContainer({ env: [{ name: "X", valueFrom: { secretKeyRef: { name: "headwater-keys", key: "x" } } }] }),
+    "entry point",
+  ],
+  ["run a privileged container", withContainer({ securityContext: { privileged: true } }), "not privileged"],
+  ["run a second container", withPod(({ containers }) => ({ containers: [...containers, { name: "eve", image }] })), "one container"],
+  ["run an init container", withPod(() => ({ initContainers: [{ name: "eve", image }] })), "one container"],
+];
+
+suite(`an account of the chart that was taken over${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
+  beforeAll(async () => {
+    if (missing !== undefined) return;
+    await applyChart(kube);
+    await namespace(kube, "kube-labelled", { "headwater.dev/owner": "u_eve00002" });
+    for (const name of ["headwater-keys", "headwater-runner-there"]) await kube.client.create(`${release}/secrets`, secret(name));
+    for (const name of ["headwater-operator", "headwater-api"]) await kube.client.create(bindings("headwater-default"), binding({ name }));
+  });
+
+  it.each([...namespaces, ...ofRelease])("may %s only within its limits: %s %s %s", async (_what, account, method, path, body, refusal) => {
+    const verdict = await requestAs(kube, account, method, path, body);
+    if (refusal === undefined) expect(verdict).toBe("allowed");
+    else expect(verdict).toContain(refusal);
+  });
+
+  it.each(rightsOfOwners)(
+    "grants rights only over Secrets of owners, to itself: %s (%s)",
+    async (_what, account, method, path, body, refusal) => {
+      await kube.client.request("DELETE", `${bindings("headwater-default")}/${(body as { metadata: { name: string } }).metadata.name}`);
+      const verdict = await requestAs(kube, account, method, path, body);
+      if (refusal === undefined) expect(verdict).toBe("allowed");
+      else expect(verdict === "allowed" ? "allowed" : `refused: ${verdict}`).toContain(refusal === "" ? "refused" : refusal);
+    },
+  );
+
+  it.each(pods)("runs only runners: %s", async (_what, body, refusal) => {
+    const verdict = await requestAs(kube, "operator", "POST", deployments, body);
+    if (refusal === undefined) expect(verdict).toBe("allowed");
+    else expect(verdict).toContain(refusal);
+  });
+
+  it("scales the runners of the previous release during an upgrade", async () => {
+    const old = {
+      ...(withContainer({ image: "headwater:before" }) as Deployment),
+      metadata: { ...deployment.metadata, name: "headwater-runner-old" },
+    };
+    const pod = { ...old.spec.template.spec, serviceAccountName: "headwater-runner-old", volumes: [] };
+    await kube.client.create(deployments, {
+      ...old,
+      spec: { ...old.spec, template: { ...old.spec.template, spec: { ...pod, containers: withoutMounts(pod) } } },
+    });
+    const path = `${deployments}/headwater-runner-old`;
+    expect(await requestAs(kube, "operator", "PATCH", path, { spec: { replicas: 3 } })).toBe("allowed");
+  });
+});
+
+const withoutMounts = ({ containers }: PodSpec): readonly object[] => containers.map((container) => ({ ...container, volumeMounts: [] }));
