@@ -57,6 +57,15 @@ const sources = (inNamespace: string): string => `/apis/headwater.dev/v1alpha1/n
 type Method = "POST" | "PUT" | "PATCH" | "DELETE" | "GET";
 type Case = readonly [what: string, account: Account, method: Method, path: string, body: unknown, refusal?: string];
 
+/** Cases with names for the titles of tests. */
+const named = (cases: readonly Case[]) =>
+  cases.map(([what, account, method, path, body, refusal]) => {
+    const verdict = refusal === undefined ? "allowed" : "refused";
+    return { what, account, method, path, body, refusal, verdict };
+  });
+
+const user = { kind: "User", apiGroup: "rbac.authorization.k8s.io", namespace: undefined };
+
 const rightsOfOwners: readonly Case[] = [
   ["bind the operator in a namespace of an owner", "operator", "POST", bindings("headwater-default"), binding()],
   ["bind the API in a namespace of an owner", "operator", "POST", bindings("headwater-default"), binding({ name: "headwater-api" })],
@@ -65,7 +74,7 @@ const rightsOfOwners: readonly Case[] = [
   ["bind itself in a namespace without an owner", "operator", "POST", bindings("team-a"), binding(), "headwater.dev/owner"],
   ["bind itself in the namespace of the release", "operator", "POST", bindings("headwater"), binding(), "headwater.dev/owner"],
   ["bind cluster-admin", "operator", "POST", bindings("headwater-default"), binding({ role: "cluster-admin" }), "forbidden"],
-  ["bind a user", "operator", "POST", bindings("headwater-default"), binding({ subject: { kind: "User", namespace: undefined } }), ""],
+  ["bind a user", "operator", "POST", bindings("headwater-default"), binding({ subject: user }), "its own"],
   [
     "bind an account of another namespace",
     "operator",
@@ -172,26 +181,21 @@ suite(`an account of the chart that was taken over${missing === undefined ? "" :
     for (const name of ["headwater-operator", "headwater-api"]) await kube.client.create(bindings("headwater-default"), binding({ name }));
   });
 
-  it.each([...namespaces, ...ofRelease])("may %s only within its limits: %s %s %s", async (_what, account, method, path, body, refusal) => {
+  it.each(named([...namespaces, ...ofRelease]))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
     const verdict = await requestAs(kube, account, method, path, body);
-    if (refusal === undefined) expect(verdict).toBe("allowed");
-    else expect(verdict).toContain(refusal);
+    expect(verdict).toContain(refusal ?? "allowed");
   });
 
-  it.each(rightsOfOwners)(
-    "grants rights only over Secrets of owners, to itself: %s (%s)",
-    async (_what, account, method, path, body, refusal) => {
-      await kube.client.request("DELETE", `${bindings("headwater-default")}/${(body as { metadata: { name: string } }).metadata.name}`);
-      const verdict = await requestAs(kube, account, method, path, body);
-      if (refusal === undefined) expect(verdict).toBe("allowed");
-      else expect(verdict === "allowed" ? "allowed" : `refused: ${verdict}`).toContain(refusal === "" ? "refused" : refusal);
-    },
-  );
+  it.each(named(rightsOfOwners))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
+    const { metadata } = body as ReturnType<typeof binding>; // All of these requests are RoleBindings.
+    await kube.client.request("DELETE", `${bindings("headwater-default")}/${metadata.name}`);
+    const verdict = await requestAs(kube, account, method, path, body);
+    expect(verdict).toContain(refusal ?? "allowed");
+  });
 
-  it.each(pods)("runs only runners: %s", async (_what, body, refusal) => {
+  it.each(pods.map(([what, body, refusal]) => ({ what, body, refusal })))("operator: $what", async ({ body, refusal }) => {
     const verdict = await requestAs(kube, "operator", "POST", deployments, body);
-    if (refusal === undefined) expect(verdict).toBe("allowed");
-    else expect(verdict).toContain(refusal);
+    expect(verdict).toContain(refusal ?? "allowed");
   });
 
   it("scales the runners of the previous release during an upgrade", async () => {
