@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { Invariant } from "../domain/errors.ts";
-import { createDatabase, type Database } from "../platform/postgres/connection.ts";
+import { createDatabase, type Database, type DatabaseOptions } from "../platform/postgres/connection.ts";
 import { openMigratedDatabase } from "../platform/postgres/migrated-database.ts";
 import { isRoleUrl } from "../platform/postgres/roles.ts";
 import { Shared } from "../platform/process/shared.ts";
@@ -22,16 +22,21 @@ export async function checkDatabase(url: string): Promise<void> {
 /** The process's pool of Postgres connections, with the tables of this version, until `opened` is disposed. @throws Unavailable */
 export async function openDatabase(context: RoleContext, opened: AsyncDisposableStack): Promise<Database> {
   const url = urlOf(context);
-  const { resources, setsUp, databaseTls } = context.configuration;
+  const { resources, setsUp } = context.configuration;
   // In a cluster only setup migrates: the roles have no right to.
   const migrates = (setsUp || resources === "postgres") && !isRoleUrl(url);
-  return share(url, () => openMigratedDatabase({ url, tls: databaseTls, migrates, waitMs: startWaitMs[resources] }), opened);
+  return share(url, () => openMigratedDatabase({ ...optionsOf(context), migrates, waitMs: startWaitMs[resources] }), opened);
 }
 
 /** The same without waiting: statements fail until Postgres is available and migrated. */
 export function openDatabaseAtOnce(context: RoleContext, opened: AsyncDisposableStack): Promise<Database> {
-  const url = urlOf(context);
-  return share(url, () => Promise.resolve(createDatabase({ url, tls: context.configuration.databaseTls })), opened);
+  const options = optionsOf(context);
+  return share(options.url, () => Promise.resolve(createDatabase(options)), opened);
+}
+
+function optionsOf(context: RoleContext): Pick<DatabaseOptions, "url" | "tls" | "throughPooler"> {
+  const { databaseTls, databasePooler } = context.configuration;
+  return { url: urlOf(context), tls: databaseTls, throughPooler: databasePooler === "transaction" };
 }
 
 function urlOf({ databaseUrl }: RoleContext): string {

@@ -3,7 +3,7 @@ import pg from "pg";
 import { asUnavailable } from "./failures.ts";
 import { clientWithFiles, withoutSslMode } from "./tls.ts";
 import type { ClientFiles } from "../tls/client-files.ts";
-import { createSignals, type Signals } from "./signals.ts";
+import { createPolling, createSignals, type Signals } from "./signals.ts";
 import type { Tables } from "./tables.ts";
 import { Invariant } from "../../domain/errors.ts";
 
@@ -12,6 +12,11 @@ export interface DatabaseOptions {
   readonly url: string;
   /** With files, the server must have a certificate for its host (`sslmode=verify-full`). Default: as `sslmode` in the URL says. */
   readonly tls?: ClientFiles | undefined;
+  /**
+   * True: the URL is a pooler in transaction mode, whose connections change after each transaction. Then statements are not prepared under
+   * a name, sessions have no settings of their own, and there are no notifications.
+   */
+  readonly throughPooler?: boolean | undefined;
   /** Connections besides the listening one. Default 10. */
   readonly connections?: number;
   /** Shown in `pg_stat_activity`. Default `headwater`. */
@@ -25,6 +30,14 @@ export interface Database {
   /** Finishes running statements, then closes all connections. */
   close(): Promise<void>;
 }
+
+/** Sent at the start of a session. A pooler refuses them, or would pass them on to other clients. */
+const sessionSettings = {
+  statement_timeout: 30_000,
+  idle_in_transaction_session_timeout: 60_000,
+  // With custom plans, which Postgres chooses for some statements, a page of events takes three times as long.
+  options: "-c plan_cache_mode=force_generic_plan",
+};
 
 /**
  * Connects with the first statement. If Postgres is unreachable or fails during a statement, the statement throws Unavailable; a write may
@@ -44,23 +57,21 @@ export function createDatabase(options: DatabaseOptions): Database {
     max: options.connections ?? 10,
     idleTimeoutMillis: 60_000,
     // No statement takes seconds. The server times out first; the client only if the server is silent.
-    statement_timeout: 30_000,
     query_timeout: 35_000,
-    idle_in_transaction_session_timeout: 60_000,
-    // With custom plans, which Postgres chooses for some statements, a page of events takes three times as long.
-    options: "-c plan_cache_mode=force_generic_plan",
+    ...(options.throughPooler === true ? {} : sessionSettings),
     types: { getTypeParser: parserOf },
   });
   // An unhandled "error" event would end the process. The next statement reports the lost connection.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  const nameOf = createStatementNames();
+  const nameOf = options.throughPooler === true ? () => undefined : createStatementNames();
   const db = new Kysely<Tables>({
     dialect: new PostgresDialect({
       pool: { options: {}, connect: () => connect(pool, nameOf), end: () => pool.end() },
     }),
   });
-  const signals = createSignals(() => new Client({ ...connection, application_name: `${connection.application_name} signals` }));
+  const newListener = (): pg.Client => new Client({ ...connection, application_name: `${connection.application_name} signals` });
+  const signals = options.throughPooler === true ? createPolling() : createSignals(newListener);
   return {
     db,
     signals,

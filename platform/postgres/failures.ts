@@ -19,6 +19,11 @@ export function asUnavailable(error: unknown): unknown {
   if (isTlsError(error) || refusedTls.test(error.message))
     return new Unavailable(`no TLS connection to Postgres: ${error.message}`, { code: "database_unavailable", cause: error });
   const code = "code" in error && typeof error.code === "string" ? error.code : "";
+  if (/unsupported startup parameter/.test(error.message))
+    return new Unavailable(
+      "DATABASE_URL is a pooler that refuses the settings of a session: set HEADWATER_DATABASE_POOLER=transaction (chart: postgres.pooler)",
+      { code: "database_unavailable", cause: error },
+    );
   if (!transientCodes.test(code) && !networkErrors.test(code) && !connectionLostMessages.test(error.message)) return error;
   return new Unavailable(`Postgres is unavailable (${code || error.message}): try again`, {
     code: "database_unavailable",

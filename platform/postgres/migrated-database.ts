@@ -1,14 +1,11 @@
 import { Unavailable } from "../../domain/errors.ts";
 import { retry } from "../../domain/retry.ts";
-import type { ClientFiles } from "../tls/client-files.ts";
-import { createDatabase, type Database } from "./connection.ts";
+import { createDatabase, type Database, type DatabaseOptions } from "./connection.ts";
 import { migrate, notMigrated, untilMigrated } from "./migrations/migrations.ts";
 
 const retryMs = 500;
 
-export interface MigratedDatabaseOptions {
-  readonly url: string;
-  readonly tls?: ClientFiles | undefined;
+export interface MigratedDatabaseOptions extends Pick<DatabaseOptions, "url" | "tls" | "throughPooler"> {
   /** False: waits until another process has migrated the tables. */
   readonly migrates: boolean;
   /** How long to wait for Postgres, and for the roles' users in it. */
@@ -21,8 +18,8 @@ export async function openMigratedDatabase(options: MigratedDatabaseOptions): Pr
   return retry(() => open(options), { firstMs: retryMs, withinMs: options.waitMs, isTransient });
 }
 
-async function open({ url, tls, migrates }: MigratedDatabaseOptions): Promise<Database> {
-  const database = createDatabase({ url, tls });
+async function open({ url, tls, throughPooler, migrates }: MigratedDatabaseOptions): Promise<Database> {
+  const database = createDatabase({ url, tls, throughPooler });
   try {
     await (migrates ? migrate(database.db) : untilMigrated(database.db));
     return database;

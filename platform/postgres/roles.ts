@@ -130,6 +130,8 @@ export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): 
         const user = userOf(role, passwords.prefix);
         await requireOwn(transaction, user);
         await sql.raw(await userStatement(transaction, user, passwords[role])).execute(transaction);
+        for (const [name, value] of Object.entries(sessionTimeouts))
+          await sql.raw(`alter role ${user} set ${name} = '${value}'`).execute(transaction);
         await sql.raw(`comment on role ${user} is ${literal(await ownComment(transaction))}`).execute(transaction);
       }
       await grantRights(transaction, passwords.prefix);
@@ -147,6 +149,9 @@ export async function grantRights(db: Kysely<Tables>, prefix?: string): Promise<
 
 /** Only a superuser may mention these attributes of an existing user, even without changing them. The tables' owner need not be one. */
 const noAttributes = "nosuperuser nocreatedb nocreaterole";
+
+/** Also for sessions of a pooler, which have no settings of their client. */
+const sessionTimeouts = { statement_timeout: "30s", idle_in_transaction_session_timeout: "60s" } as const;
 
 const commentStart = "Headwater, database ";
 

@@ -105,6 +105,22 @@ export function createSignals(newClient: () => pg.Client): Signals {
   };
 }
 
+/** Without notifications: subscribers poll. */
+export function createPolling(): Signals {
+  const waiters = new Set<Waiter>();
+  return {
+    subscribe(channel, payload) {
+      const waiter = createWaiter(channel, payload);
+      waiters.add(waiter);
+      return { live: false, wait: (timeoutMs, signal) => waiter.wait(timeoutMs, signal), end: () => void waiters.delete(waiter) };
+    },
+    close() {
+      for (const waiter of waiters) waiter.signal();
+      return Promise.resolve();
+    },
+  };
+}
+
 function createWaiter(channel: string, payload: string): Waiter & Pick<Subscription, "wait"> {
   let wake: (() => void) | undefined;
   const waiter = {

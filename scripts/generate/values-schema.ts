@@ -42,6 +42,7 @@ const known: Readonly<Record<string, Schema>> = {
   "nats.streamReplicas": { type: "integer", enum: [1, 3, 5] },
   "nats.syncInterval": { type: "string", pattern: "^(always|\\d+(ms|s|m))$" },
   "nats.plaintext": plaintext,
+  "postgres.pooler": { type: "string", enum: ["none", "transaction"] },
   "postgres.rolePrefix": { type: "string", pattern: rolePrefixPattern.source },
   "postgres.plaintext": plaintext,
   imagePullSecrets: { type: "array", items: text },

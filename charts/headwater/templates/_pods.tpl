@@ -46,6 +46,9 @@ readOnlyRootFilesystem: true
 {{- if has $role (list "api" "operator" "delivery" "setup") }}
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: { name: headwater-{{ $role }}, key: DATABASE_URL } }
+{{- if ne $root.Values.postgres.pooler "none" }}
+- { name: HEADWATER_DATABASE_POOLER, value: {{ $root.Values.postgres.pooler }} }
+{{- end }}
 {{- end }}
 {{- if and (eq $role "delivery") $root.Values.mail.smtpUrlSecret }}
 - name: HEADWATER_SMTP_URL

@@ -36,6 +36,7 @@ const configurationSchema = environment.transform((env) => ({
   /** Undefined: by the disk, or 8 GiB for an external server. */
   storeBytes: env.HEADWATER_STORE_SIZE,
   databaseUrl: env.DATABASE_URL,
+  databasePooler: env.HEADWATER_DATABASE_POOLER,
   ...encryptionOf(env),
   syncInterval: env.HEADWATER_SYNC_INTERVAL,
   runTimeoutMs: env.HEADWATER_RUN_TIMEOUT * 1_000,

@@ -137,6 +137,11 @@ export const environment = z.object({
     reason: "your own Postgres; default: one is started for you",
     secret: true,
   }),
+  HEADWATER_DATABASE_POOLER: setting(z.enum(["none", "transaction"]), {
+    unit: "none or transaction",
+    default: "none",
+    reason: "transaction: DATABASE_URL is a pooler in transaction mode, such as PgBouncer; statements are then planned each time",
+  }),
   HEADWATER_NATS_SERVER: optionalSetting(z.string(), {
     unit: "file",
     reason: "the nats-server to start; default: the one on PATH",

@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { migrate } from "../../../platform/postgres/migrations/migrations.ts";
@@ -47,6 +48,13 @@ describe("two installations on one Postgres server", () => {
     expect(new URL(own).username).toBe(`${unique}a_api`);
     expect(await open(own).db.selectFrom("users").selectAll().execute()).toEqual([]);
     await expect(open(foreign).db.selectFrom("users").selectAll().execute()).rejects.toThrow(/permission denied/);
+  });
+
+  it("limit the time of their users' statements, also behind a pooler", async () => {
+    const database = createDatabase({ url: urlOfRole(first.url, "delivery", ours), throughPooler: true });
+    opened.push(database);
+    const { rows } = await sql<{ limit: string }>`select current_setting('statement_timeout') as limit`.execute(database.db);
+    expect(rows).toEqual([{ limit: "30s" }]);
   });
 
   it("refuse the users of the other one, and leave their passwords unchanged", async () => {
