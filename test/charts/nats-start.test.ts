@@ -59,7 +59,7 @@ describe("the start of the chart's NATS with TLS", () => {
   async function isTrustedBy(authority: TestAuthority): Promise<boolean> {
     const tlsFiles = trusting(directory.path, "client", authority.certificate);
     const server = { servers: `nats://127.0.0.1:${port}`, tlsFiles };
-    const link = await openLink({ server, name: "test", startTimeoutMs: 300 }).catch(() => undefined);
+    const link = await openLink({ server, name: "test", startTimeoutMs: 1_000 }).catch(() => undefined);
     await link?.close();
     return link !== undefined;
   }

@@ -1,7 +1,9 @@
+import { randomBytes } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { openLink, type Link, type LinkOptions } from "../../../platform/jetstream/connection/link.ts";
+import { natsKeysOf } from "../../../platform/process/nats/nats-keys.ts";
 import { startNats, type NatsOptions, type NatsServer } from "../../../platform/process/nats/nats-server.ts";
 import type { ClientFiles } from "../../../platform/tls/client-files.ts";
 import { createAuthority, type Issued } from "../../support/certificate-authority.ts";
@@ -42,11 +44,14 @@ describe("TLS to NATS", () => {
     return server;
   }
 
-  async function connect(server: NatsServer, tlsFiles: ClientFiles, options: Partial<LinkOptions["server"]> = {}): Promise<Link> {
-    const link = await openLink({ server: { ...server.connection, tlsFiles, ...options }, name: "test", startTimeoutMs: 1_000 });
+  async function connect(server: NatsServer, tlsFiles: ClientFiles, options: Partial<LinkOptions> = {}): Promise<Link> {
+    const link = await openLink({ server: { ...server.connection, tlsFiles }, name: "test", startTimeoutMs: 50_000, ...options });
     links.push(link);
     return link;
   }
+
+  /** A client tries again until its time is over, because certificates may be in rotation. */
+  const refused = (server: NatsServer, tlsFiles: ClientFiles): Promise<Link> => connect(server, tlsFiles, { startTimeoutMs: 2_000 });
 
   const trusted = (): ClientFiles => trusting(directory.path, "trusted", authority.certificate);
   const reload = (server: NatsServer): boolean => process.kill(server.pid, "SIGHUP");
@@ -59,39 +64,47 @@ describe("TLS to NATS", () => {
 
   it("verifies a name, also when the server advertises addresses", async () => {
     const server = await start(authority.issue({ hosts: ["localhost"] }));
-    const link = await connect(server, trusted(), { servers: `nats://localhost:${server.port}` });
+    const link = await connect(server, trusted(), {
+      server: { ...server.connection, tlsFiles: trusted(), servers: `nats://localhost:${server.port}` },
+    });
     await link.nats.flush();
-    await expect(connect(server, trusted())).rejects.toThrow(/127.0.0.1 is not in the cert's list/);
+    await expect(refused(server, trusted())).rejects.toThrow(/127.0.0.1 is not in the cert's list/);
   });
 
   it("refuses a certificate of another authority", async () => {
-    await expect(connect(await start(other.issue()), trusted())).rejects.toThrow(/unable to (verify|get)/);
+    await expect(refused(await start(other.issue()), trusted())).rejects.toThrow(/unable to (verify|get)/);
   });
 
   it("refuses a certificate of another host", async () => {
     const server = await start(authority.issue({ hosts: ["nats.example.com"] }));
-    await expect(connect(server, trusted())).rejects.toThrow(/altnames/);
+    await expect(refused(server, trusted())).rejects.toThrow(/altnames/);
   });
 
   it("refuses an expired certificate", async () => {
     const server = await start(authority.issue({ until: new Date(Date.now() - 60_000) }));
-    await expect(connect(server, trusted())).rejects.toThrow(/certificate has expired/);
+    await expect(refused(server, trusted())).rejects.toThrow(/certificate has expired/);
   });
 
   it("refuses a server without TLS", async () => {
-    await expect(connect(await startWith({}), trusted())).rejects.toThrow(/does not support 'tls'/);
+    await expect(refused(await startWith({}), trusted())).rejects.toThrow(/does not support 'tls'/);
   });
 
   it("presents its certificate to a server that requires one", async () => {
     const server = await start(authority.issue(), true);
-    await expect(connect(server, trusted())).rejects.toThrow(/cannot connect to NATS/);
+    await expect(refused(server, trusted())).rejects.toThrow(/cannot connect to NATS/);
     const own = await writeIssued(directory.path, "client", authority.issue({ hosts: ["client"] }));
     const link = await connect(server, { ...trusted(), ...own });
     await link.nats.flush();
   });
 
-  it("reads rotated files when it reconnects, without a restart", async () => {
-    const server = await start(authority.issue());
+  it("reads rotated files when it reconnects, without a restart, also of servers with accounts and routes", async () => {
+    const port = await steadyPort();
+    const ca = trusting(directory.path, "clients", authority.certificate).ca ?? "";
+    const server = await startWith({
+      tls: { ...(await writeServer(authority.issue())), ca, requiresClientCertificate: false },
+      keys: natsKeysOf(randomBytes(32).toString("base64url")),
+      cluster: { serverName: "nats-0", port, ports: [port, await steadyPort()], password: "of the routes" },
+    });
     const link = await connect(server, trusted());
     await writeServer(other.issue());
     trusting(directory.path, "trusted", other.certificate);
@@ -101,7 +114,7 @@ describe("TLS to NATS", () => {
     await link.nats.reconnect();
     await expect.poll(() => changes, { timeout: 50_000 }).toEqual(["disconnected", "connected"]);
     await link.nats.flush();
-    await expect(connect(server, trusting(directory.path, "stale", authority.certificate))).rejects.toThrow(/unable to (verify|get)/);
+    await expect(refused(server, trusting(directory.path, "stale", authority.certificate))).rejects.toThrow(/unable to (verify|get)/);
   });
 
   it("encrypts the routes of a cluster", async () => {
