@@ -18,7 +18,7 @@ export default defineConfig({
     globalSetup: ["test/cluster/global-setup.ts"],
     fileParallelism: false,
     sequence: { sequencer: InOrder },
-    testTimeout: 180_000,
-    hookTimeout: 300_000,
+    testTimeout: 600_000,
+    hookTimeout: 600_000,
   },
 });

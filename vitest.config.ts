@@ -20,7 +20,13 @@ const sampled = [
   "test/sandbox/operations-fuzz.test.ts",
   "test/sandbox/packages/{data,named,services}.test.ts",
 ];
-const soak = { include: [soakFiles, ...sampled], env: { HEADWATER_TEST_SOAK: "1" } };
+const soak = {
+  include: [soakFiles, ...sampled],
+  env: { HEADWATER_TEST_SOAK: "1" },
+  // These tests run a load for minutes.
+  testTimeout: 900_000,
+  hookTimeout: 900_000,
+};
 const exclude = [soakFiles];
 
 /**
@@ -33,8 +39,10 @@ export default defineConfig({
     pool: "forks",
     // isolated-vm does not run in a Node that was started from a snapshot.
     execArgv: ["--no-node-snapshot"],
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // The only limits: they end a test that hangs. A slow machine must not reach them, so tests set none of their own.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     globalSetup: ["test/support/global-setup.ts"],
     isolate: false,
     projects: [

@@ -11,14 +11,18 @@ export interface Check {
   readonly command: readonly [program: string, ...args: string[]];
 }
 
-const tsc = "typescript/bin/tsc";
+/** Checks the types of a project. What has not changed since the last check is not checked again. */
+const types = (project: string): Check["command"] => {
+  const info = `.headwater/types/${project}.tsbuildinfo`;
+  return ["typescript/bin/tsc", "-p", project, "--incremental", "--tsBuildInfoFile", info];
+};
 
 export const checks: readonly Check[] = [
-  { name: "types", command: [tsc, "-p", "tsconfig.json"] },
+  { name: "types", command: types("tsconfig.json") },
   ...(existsSync(join(root, "runner/sandbox/guest"))
-    ? [{ name: "types of the guest", command: [tsc, "-p", "tsconfig.guest.json"] } as const]
+    ? [{ name: "types of the guest", command: types("tsconfig.guest.json") } as const]
     : []),
-  { name: "types of the console", command: [tsc, "-p", "tsconfig.console.json"] },
+  { name: "types of the console", command: types("tsconfig.console.json") },
   { name: "lint", command: ["oxlint/bin/oxlint", "--type-aware", "--quiet"] },
   { name: "format", command: ["oxfmt/bin/oxfmt", "--check"] },
   { name: "generated files", command: ["../scripts/generate.ts", "--check"] },

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import { z } from "zod";
 import { root } from "./checks.ts";
 
@@ -12,9 +12,9 @@ export interface Tally {
 }
 
 export interface Failure {
-  /** Test file and test name, or the name of a check. */
+  /** Test file, test name and the line that threw, or the name of a check. */
   readonly name: string;
-  /** First line of the error message. */
+  /** The error message, in one line. */
   readonly message: string;
 }
 
@@ -22,20 +22,17 @@ export interface TestRun extends Tally {
   readonly failures: readonly Failure[];
 }
 
-const maxLineLength = 300;
+/** The environment variable that passes the path of the report to `vitest-reporter.ts`. */
+export const reportVariable = "HEADWATER_TEST_REPORT";
+
+const maxLineLength = 500;
 
 const reportSchema = z.object({
-  success: z.boolean(),
-  testResults: z.array(
-    z.object({
-      name: z.string(),
-      message: z.string().default(""),
-      status: z.string(),
-      assertionResults: z.array(z.object({ fullName: z.string(), status: z.string(), failureMessages: z.array(z.string()).nullish() })),
-    }),
-  ),
+  passed: z.number(),
+  failed: z.number(),
+  skipped: z.number(),
+  failures: z.array(z.object({ name: z.string(), message: z.string() })),
 });
-type Report = z.infer<typeof reportSchema>;
 
 /**
  * Runs the tests once, shows their output and counts them.
@@ -46,8 +43,9 @@ export async function runTests(args: readonly string[], env: NodeJS.ProcessEnv =
   const directory = mkdtempSync(join(tmpdir(), "headwater-report-"));
   const file = join(directory, "report.json");
   try {
-    const code = await vitest(["run", "--reporter=default", "--reporter=json", `--outputFile.json=${file}`, ...args], env);
-    return countTests(reportSchema.parse(JSON.parse(readFileSync(file, "utf8"))), code === 0);
+    const reporters = ["--reporter=default", `--reporter=${join(root, "scripts/vitest-reporter.ts")}`];
+    const code = await vitest(["run", ...reporters, ...args], { ...env, [reportVariable]: file });
+    return completed(reportSchema.parse(JSON.parse(readFileSync(file, "utf8"))), code === 0);
   } catch (error) {
     const message = `vitest wrote no valid report: ${error instanceof Error ? error.message : String(error)}`;
     return { passed: 0, failed: 1, skipped: 0, failures: [{ name: "vitest", message }] };
@@ -65,30 +63,11 @@ export function printFailures(failures: readonly Failure[]): void {
 export const tallyLine = ({ passed, failed, skipped }: Tally): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`;
 
-/** A run also fails without a failed test: when a file does not load, or when vitest finds an unhandled error. */
-function countTests(report: Report, exitedWithZero: boolean): TestRun {
-  const failures = failuresOf(report);
-  const statuses = report.testResults.flatMap(({ assertionResults }) => assertionResults.map(({ status }) => status));
-  if (failures.length === 0 && !(report.success && exitedWithZero))
-    failures.push({ name: "vitest", message: "an error outside of the tests, see above" });
-  return {
-    passed: statuses.filter((status) => status === "passed").length,
-    failed: failures.length,
-    skipped: statuses.filter((status) => status !== "passed" && status !== "failed").length,
-    failures,
-  };
-}
-
-function failuresOf({ testResults }: Report): Failure[] {
-  return testResults.flatMap(({ name, message, status, assertionResults }) => {
-    const tests = assertionResults.filter((test) => test.status === "failed");
-    // A file that does not load has no tests.
-    const failed = status === "failed" && tests.length === 0 ? [{ fullName: "", failureMessages: [message] }] : tests;
-    return failed.map(({ fullName, failureMessages }) => ({
-      name: `${relative(root, name)} ${fullName}`.trim(),
-      message: failureMessages?.[0]?.split("\n")[0] ?? "",
-    }));
-  });
+/** A run also fails without a reported failure: when no test matches, or when a global setup throws. */
+function completed(run: TestRun, exitedWithZero: boolean): TestRun {
+  if (exitedWithZero || run.failures.length > 0) return run;
+  const failure = { name: "vitest", message: "it exited with an error, see above" };
+  return { ...run, failed: 1, failures: [failure] };
 }
 
 /** Starts vitest and resolves with its exit code, or undefined when it cannot be started. */

@@ -70,7 +70,7 @@ describe.skipIf(disk === undefined)(`the liveness probe of nats-server${missing}
     await server.stop();
     server = await startNats({ dataDirectory: data, monitoringPort: 0, binary: await natsBinary() });
     expect([await publish(), await isAlive()]).toEqual([true, true]);
-  }, 120_000);
+  });
 
   it("ends a server that does not respond", async () => {
     expect(await isAlive(1)).toBe(false);

@@ -89,7 +89,7 @@ suite(`the chart's NATS servers${missing}`, () => {
     }
     for (const [n, port] of monitors.entries()) {
       const isWell = async (): Promise<boolean> => (await fetch(`http://127.0.0.1:${port}/healthz`).catch(() => undefined))?.ok === true;
-      await vi.waitUntil(isWell, { timeout: 40_000, interval: 100 }).catch(async () => {
+      await vi.waitUntil(isWell, { timeout: 120_000, interval: 100 }).catch(async () => {
         throw new Error(`server ${n} takes no part:\n${(await readFile(join(directory.path, String(n), "log"), "utf8")).slice(-2_000)}`);
       });
       const { meta_cluster: meta } = z
@@ -97,7 +97,7 @@ suite(`the chart's NATS servers${missing}`, () => {
         .parse(await (await fetch(`http://127.0.0.1:${port}/jsz`)).json());
       expect(meta.cluster_size).toBe(count);
     }
-  }, 120_000);
+  });
 });
 
 async function ports(): Promise<readonly number[]> {

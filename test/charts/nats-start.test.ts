@@ -65,15 +65,15 @@ describe("the start of the chart's NATS with TLS", () => {
   }
 
   it("reloads certificates when the Secret changes, in the same process", async () => {
-    await expect.poll(() => isTrustedBy(first), { timeout: 50_000 }).toBe(true);
+    await expect.poll(() => isTrustedBy(first)).toBe(true);
     await mount(second);
-    await expect.poll(() => isTrustedBy(second), { timeout: 50_000 }).toBe(true);
+    await expect.poll(() => isTrustedBy(second)).toBe(true);
     expect(await isTrustedBy(first)).toBe(false);
     expect(hasExited(server)).toBe(false);
   });
 
   it("ends with the signal that Kubernetes sends", async () => {
-    await expect.poll(() => isTrustedBy(first), { timeout: 50_000 }).toBe(true);
+    await expect.poll(() => isTrustedBy(first)).toBe(true);
     const exited = once(server, "exit");
     server.kill("SIGTERM");
     expect(await exited).toEqual([0, null]);

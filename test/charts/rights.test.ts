@@ -32,7 +32,7 @@ beforeAll(async () => {
   objects = objectsOf(text);
   const applied = await kube.kubectl(["apply", "--server-side", "-f", "-"], text);
   expect(applied.code, applied.stderr).toBe(0);
-}, 120_000);
+});
 afterAll(() => (objects = []));
 
 async function can(account: string, verb: string, resource: string, namespace?: string, name?: string): Promise<boolean> {
@@ -63,18 +63,14 @@ suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${mi
     expect(more.stderr).toContain("nats.replicas is 1 here and cannot become 3");
   });
 
-  it.each(variants)(
-    "is accepted with %j %s, and every pod is restricted",
-    async (...flags) => {
-      const { code, stderr } = await kube.kubectl(
-        ["apply", "--dry-run=server", "-f", "-"],
-        await render(...flags.filter((flag) => flag !== undefined)),
-      );
-      expect(code, stderr).toBe(0);
-      expect(stderr).not.toContain("PodSecurity");
-    },
-    120_000,
-  );
+  it.each(variants)("is accepted with %j %s, and every pod is restricted", async (...flags) => {
+    const { code, stderr } = await kube.kubectl(
+      ["apply", "--dry-run=server", "-f", "-"],
+      await render(...flags.filter((flag) => flag !== undefined)),
+    );
+    expect(code, stderr).toBe(0);
+    expect(stderr).not.toContain("PodSecurity");
+  });
 
   it("grants no wildcard, no cluster-admin, and no account Secrets of all namespaces", () => {
     const roles = objects.filter(({ kind }) => kind === "Role" || kind === "ClusterRole");

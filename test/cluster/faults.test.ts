@@ -10,7 +10,7 @@ let sources: readonly Endpoint[] = [];
 
 beforeAll(async () => {
   sources = await countingSources("fault", 3);
-}, 120_000);
+});
 afterAll(async () => {
   await tryKubectl(["-n", owned, "delete", "sources,webhooks,subscriptions", ...sources.map(({ name }) => name)]);
 });
@@ -51,14 +51,10 @@ async function killLeaderInRollout(): Promise<void> {
   });
   await kubectl(["patch", "runnerpool", "default", "--type=merge", "-p", rollout]);
   await kubectl(["-n", namespace, "delete", "pod", leader, "--grace-period=0", "--force"]);
-  await until(
-    async () => {
-      const spec = (await get("lease", "headwater-operator", namespace))["spec"] as Record<string, unknown>; // A Lease has a spec.
-      return spec["holderIdentity"] !== holder && spec["holderIdentity"] !== "";
-    },
-    "another operator leads",
-    60_000,
-  );
+  await until(async () => {
+    const spec = (await get("lease", "headwater-operator", namespace))["spec"] as Record<string, unknown>; // A Lease has a spec.
+    return spec["holderIdentity"] !== holder && spec["holderIdentity"] !== "";
+  }, "another operator leads");
   await kubectl(["-n", namespace, "rollout", "status", "deployment/headwater-runner-default", "--timeout=120s"]);
 }
 
@@ -70,7 +66,6 @@ async function exhaustRunner(): Promise<void> {
   await until(
     async () => /memory|allocation/i.test((await call("GET", `/sources/${id}/runs?failed=true`)).text),
     "its owner sees the error",
-    90_000,
   );
   const [runner] = (await podsOf("runner")).filter(isReady);
   // It ends by itself as well: a pod just below its limit can be very slow.
@@ -96,16 +91,12 @@ async function drainNode(): Promise<void> {
   } finally {
     await kubectl(["uncordon", name]);
   }
-  await until(
-    async () => {
-      const pods = (await list("pods", "-n", namespace, "-l", "app.kubernetes.io/component notin (setup,secrets)")).filter(
-        ({ metadata }) => metadata.deletionTimestamp === undefined,
-      );
-      return pods.length >= 10 && pods.every(isReady);
-    },
-    "everything runs again",
-    150_000,
-  );
+  await until(async () => {
+    const pods = (await list("pods", "-n", namespace, "-l", "app.kubernetes.io/component notin (setup,secrets)")).filter(
+      ({ metadata }) => metadata.deletionTimestamp === undefined,
+    );
+    return pods.length >= 10 && pods.every(isReady);
+  }, "everything runs again");
 }
 
 async function restartApiServer(): Promise<void> {
@@ -182,7 +173,7 @@ describe("deletion", () => {
     for (let n = 0; n < 3; n++) await deploy(`hooked-${n}`, withHook(`console.log("bye")`), {}, name);
     await kubectl(["delete", "namespace", name, "--timeout=120s"], "", 130_000);
     expect((await tryKubectl(["get", "namespace", name])).stderr).toContain("NotFound");
-  }, 240_000);
+  });
 
   it("deletes a source whose hook never returns after the maximum duration of a run", async () => {
     await deploy("stubborn", withHook("await new Promise(() => setInterval(() => undefined, 1_000));"));
@@ -193,13 +184,12 @@ describe("deletion", () => {
       200_000,
       () => "",
     );
-  }, 240_000);
+  });
 
   it("leaves no pod in Terminating", async () => {
     await until(
       async () => (await list("pods", "-n", namespace)).every(({ metadata }) => metadata.deletionTimestamp === undefined),
       "no pod is terminating",
-      90_000,
     );
     expect(conditionOf((await list("runnerpools"))[0] ?? (await get("runnerpool", "default", "")), "Stalled")?.status).toBe("False");
   });

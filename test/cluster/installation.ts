@@ -38,7 +38,7 @@ export async function install(verb: "install" | "upgrade", ...flags: readonly st
   const args = [verb, "headwater", chart, "--namespace", namespace, ...(await values()), "--wait", "--timeout", "240s", ...flags];
   const { code, stdout, stderr } = await helm(args);
   if (code !== 0) throw new Error(`helm ${verb}: ${stderr}${stdout}\n${await state()}`);
-  await until(async () => (await list("runnerpool")).some(({ status }) => status?.["readyReplicas"] === 1), "a runner is ready", 120_000);
+  await until(async () => (await list("runnerpool")).some(({ status }) => status?.["readyReplicas"] === 1), "a runner is ready");
   return performance.now() - startedAt;
 }
 

@@ -28,7 +28,7 @@ describe("helm uninstall", () => {
     const again = await startLoad(source === undefined ? [] : [source], 20);
     await again.more(20);
     await again.stop();
-  }, 400_000);
+  });
 
   it("leaves no object after the documented removal", async () => {
     await kubectl([
@@ -43,5 +43,5 @@ describe("helm uninstall", () => {
     await kubectl(["delete", "namespace", namespace, owned, "--timeout=120s"], "", 130_000);
     await kubectl(["delete", "crd", "-l", "app.kubernetes.io/name=headwater", "--timeout=60s"]);
     expect((await list("crds")).filter(({ metadata }) => metadata.name.endsWith(".headwater.dev"))).toEqual([]);
-  }, 400_000);
+  });
 });

@@ -34,7 +34,7 @@ beforeAll(async () => {
   addresses["metadata of the cloud"] = "169.254.169.254:80";
   ({ endpoint } = await deploy("reaches", reaches));
   await startProbe("broken-out", namespace, runnerLabels);
-}, 120_000);
+});
 afterAll(async () => {
   await tryKubectl(["-n", namespace, "delete", "pod/broken-out", "configmap/probe", "--ignore-not-found"]);
 });

@@ -453,7 +453,7 @@ async function changesAfter(
 ): Promise<Event[]> {
   const changes: Event[] = [];
   const acting = act();
-  for await (const event of store.watch(subscriptionKind, version, AbortSignal.timeout(30_000))) {
+  for await (const event of store.watch(subscriptionKind, version, AbortSignal.timeout(120_000))) {
     if (event.type === "bookmark" || event.resource.metadata.namespace !== namespace) continue;
     changes.push(event);
     if (last(event)) break;

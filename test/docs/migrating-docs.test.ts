@@ -61,7 +61,7 @@ function move(command: string): Promise<{ readonly code: number | null; readonly
   return new Promise((resolve) => child.on("close", (code) => resolve({ code, output, complaints })));
 }
 
-describe("docs/examples/move.mjs", { timeout: 120_000 }, () => {
+describe("docs/examples/move.mjs", () => {
   it("copies resources switched off, and reports what the others lack", async () => {
     const { code, output, complaints } = await move("copy");
     expect(code).toBe(1);

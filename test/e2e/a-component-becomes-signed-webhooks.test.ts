@@ -31,7 +31,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory("e2e");
   headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await receiver.close();
   expect(await headwater.stop()).toBe(0);

@@ -63,7 +63,7 @@ beforeAll(async () => {
   repository = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   directory = await temporaryDirectory("e2e");
   headwater = await startHeadwater({ dataDirectory: join(directory.path, "data"), env: { HEADWATER_EGRESS_ALLOW: "127.0.0.1/32" } });
-}, 120_000);
+});
 afterAll(async () => {
   expect(await headwater.stop()).toBe(0);
   server.closeAllConnections();

@@ -80,19 +80,15 @@ const starts: readonly (readonly [string, () => Readonly<Record<string, string>>
 ];
 
 describe("a start that cannot succeed", () => {
-  it.concurrent.each(starts)(
-    "prints the reason in one line and leaves no process running when %s",
-    async (what, settings, says) => {
-      const data = join(directory.path, `never ${what}`.replaceAll(" ", "-"));
-      const { code, output } = await failedStart(data, settings());
-      expect(output.trim()).toMatch(says);
-      expect(output.trim().split("\n"), output).toHaveLength(1);
-      expect(output).not.toContain("topsecret");
-      expect(code).toBe(1);
-      expect(processesOf(data)).toEqual([]);
-    },
-    60_000,
-  );
+  it.concurrent.each(starts)("prints the reason in one line and leaves no process running when %s", async (what, settings, says) => {
+    const data = join(directory.path, `never ${what}`.replaceAll(" ", "-"));
+    const { code, output } = await failedStart(data, settings());
+    expect(output.trim()).toMatch(says);
+    expect(output.trim().split("\n"), output).toHaveLength(1);
+    expect(output).not.toContain("topsecret");
+    expect(code).toBe(1);
+    expect(processesOf(data)).toEqual([]);
+  });
 
   it("rejects a key file with invalid content", async () => {
     const data = join(directory.path, "damaged");
@@ -103,7 +99,7 @@ describe("a start that cannot succeed", () => {
     expect(output).not.toContain("hunter2");
     expect(code).toBe(1);
     expect(processesOf(data)).toEqual([]);
-  }, 60_000);
+  });
 
   it("ends at once, with all processes it has started, when it is stopped while starting", async () => {
     const data = join(directory.path, "impatient");
@@ -124,7 +120,7 @@ describe("a second start on the same data", () => {
   let first: Headwater;
   beforeAll(async () => {
     first = await startHeadwater({ dataDirectory: join(directory.path, "shared") });
-  }, 90_000);
+  });
   afterAll(async () => {
     expect(await first.stop()).toBe(0);
   });

@@ -30,7 +30,7 @@ beforeAll(async () => {
     env: { HEADWATER_KEEP_EVENTS: "100000", HEADWATER_DELIVERY_RETRY: "1s,1s,1s" },
   });
   pair = await createPair(headwater);
-}, 400_000);
+});
 afterAll(async () => {
   if (disk !== undefined) {
     await headwater.stop();
@@ -39,7 +39,7 @@ afterAll(async () => {
   }
   await closeAgent();
   await directory.remove();
-}, 90_000);
+});
 
 // The small disk needs a mount namespace, which some systems deny to users.
 describe.skipIf(disk === undefined)("a full disk of nats-server and Postgres", () => {
@@ -71,5 +71,5 @@ describe.skipIf(disk === undefined)("a full disk of nats-server and Postgres", (
     await untilAccepted(pair, (name) => names.has(name) || (names = taken(pair)).has(name), "its endpoint");
     await expectHistory(headwater, pair);
     expectOneIdEach(pair);
-  }, 600_000);
+  });
 });

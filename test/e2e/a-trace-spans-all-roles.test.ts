@@ -81,7 +81,7 @@ describe("a collector", () => {
     collector = await startCollector();
     receiver = await startReceiver();
     cluster = await startCluster(directory.path, { env: { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } });
-  }, 180_000);
+  });
   afterAll(async () => {
     await cluster.stop();
     await Promise.all([receiver.close(), collector.close()]);

@@ -37,11 +37,11 @@ let cluster: Cluster;
 beforeAll(async () => {
   directory = await temporaryDirectory("once");
   cluster = await startCluster(directory.path);
-}, 180_000);
+});
 afterAll(async () => {
   await cluster.stop();
   await directory.remove();
-}, 60_000);
+});
 
 async function deploy(code: string): Promise<Created["data"]> {
   const { status, body, text } = await cluster.call<Created>("POST", "/sources", { component_code: code });
@@ -86,10 +86,10 @@ it("runs a listener once for each event while NATS and the delivery role are kil
     await killed;
     const due = burst * (round + 1);
     const runs = async (): Promise<number> => new Set((await countedBy(listener.id)).map(({ event }) => event)).size;
-    await until(async () => (await runs()) === due, `each event of round ${round} has run the listener`, 90_000);
+    await until(async () => (await runs()) === due, `each event of round ${round} has run the listener`);
     before = await cluster.commits();
   }
   const counted = await countedBy(listener.id);
   expect(counted).toHaveLength(burst * rounds);
   expect(counted.map(({ n }) => n)).toEqual(Array.from({ length: counted.length }, (_, index) => counted.length - index));
-}, 400_000);
+});

@@ -23,13 +23,13 @@ beforeAll(async () => {
   cluster = await startCluster(directory.path, { env: { HEADWATER_DELIVERY_RETRY: "50ms,100ms,200ms,400ms,800ms,2s,4s,8s,16s" } });
   const first = await createPair(cluster, undefined, { ordered: true });
   sources = [first, await addSource(cluster, first)];
-}, 400_000);
+});
 afterAll(async () => {
   await cluster.stop();
   await sources[0]?.endpoint.close();
   await closeAgent();
   await directory.remove();
-}, 60_000);
+});
 
 /**
  * Compares each source's history with the requests of its endpoint: every event arrives, in order. Each kill may return the order to an
@@ -85,4 +85,4 @@ it("delivers every event in order while processes are killed with -9", async () 
   // Attempts do not overlap, except with one that a killed process had started.
   const overlaps = endpoint.heard.filter(({ at }, index) => index > 0 && (endpoint.heard[index - 1]?.endedAt ?? at) > at);
   expect(overlaps.length).toBeLessThanOrEqual(kills.length);
-}, 600_000);
+});

@@ -26,7 +26,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory("later");
   headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await receiver.close();
   expect(await headwater.stop()).toBe(0);
@@ -65,4 +65,4 @@ it("subscribes a listener to the errors of sources created later, and of no earl
   const ended = await headwater.call("DELETE", query);
   expect([ended.status, ended.body]).toEqual([200, made.body]);
   expect(await subscriptions()).toEqual([]);
-}, 120_000);
+});

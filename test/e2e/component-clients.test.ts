@@ -67,7 +67,7 @@ it("cloud: signs requests with an SDK, calls the hooks of a base component, and 
   expect((await world.stored(source))[0]?.metadata).toMatchObject({ id: "n1", ts: Date.UTC(2026, 0, 1), summary: `{"key":"a.png"}` });
   await world.remove(source);
   expect(actions).toEqual(["CreateTopic", "Subscribe", "DeleteTopic"]);
-}, 240_000);
+});
 
 it("billing: creates its endpoint with an SDK, emits past events, and checks signatures over the raw body", async () => {
   const secret = "whsec_1";
@@ -90,7 +90,7 @@ it("billing: creates its endpoint with an SDK, emits past events, and checks sig
   expect((await world.events(source, 2)).map((event) => (event as { id: string }).id).sort()).toEqual(["evt_0", "evt_1"]);
   await world.remove(source);
   expect(service.calls().at(-1)).toBe("DELETE /v1/webhook_endpoints/we_1");
-}, 240_000);
+});
 
 it("crm: limits its rate, retries or gives up, and reads pages until a known item", async () => {
   let refusals = 1;
@@ -109,7 +109,7 @@ it("crm: limits its rate, retries or gives up, and reads pages until a known ite
   await world.succeed({}, source);
   expect((await world.events(source, 4)).map((event) => (event as { id: number }).id)).toEqual([1, 2, 3, 4]);
   expect(service.asked.map(({ body }) => body?.["attempt"])).toEqual([1, 2, 1, 1]);
-}, 240_000);
+});
 
 it("feed: imports TypeScript without extensions, imports types, and pipes a stream through a parser", async () => {
   const item = (n: number) => `<item><guid>g${n}</guid><title>T ${n}</title><pubDate>Thu, 0${n} Jan 2026 00:00:00 GMT</pubDate></item>`;
@@ -126,7 +126,7 @@ it("feed: imports TypeScript without extensions, imports types, and pipes a stre
   );
   const { status, text } = await world.createOf("feed", "sources/new-item/new-item.ts", { urls: [`${service.url}/gone`] });
   expect([status, text]).toEqual([422, expect.stringContaining("does not exist") as string]);
-}, 240_000);
+});
 
 it("docs: renews a watch by a hidden timer, reads changes page by page, and advances its page token", async () => {
   let channel = "";
@@ -160,7 +160,7 @@ it("docs: renews a watch by a hidden timer, reads changes page by page, and adva
   const names = (await choices(source, "drive", { docs })).map((option) => (option as { label: string }).label);
   expect(names).toEqual(["My Drive", "D1", "D2"]);
   await world.remove(source);
-}, 240_000);
+});
 
 it("chat: answers a challenge, uses two databases, caches names, and returns options with a cursor", async () => {
   const service = await world.serve({
@@ -188,7 +188,7 @@ it("chat: answers a challenge, uses two databases, caches names, and returns opt
     { label: "public_channel first", value: "c1" },
     { label: "public_channel c2", value: "c2" },
   ]);
-}, 240_000);
+});
 
 it("rows: lists tables as options, emits the newest rows on deploy and newer rows later", async () => {
   await postgres.client.query(
@@ -207,7 +207,7 @@ it("rows: lists tables as options, emits the newest rows on deploy and newer row
     table: "t",
   });
   expect([status, text]).toEqual([422, expect.stringContaining("cannot connect") as string]);
-}, 240_000);
+});
 
 it("notes: reads pages with an older SDK, ticks by cron in a time zone, and emits items later than the last one", async () => {
   const block = (n: number) => ({ id: `b${n}`, type: "paragraph", last_edited_time: `2026-01-0${n}T00:00:00Z` });
@@ -225,7 +225,7 @@ it("notes: reads pages with an older SDK, ticks by cron in a time zone, and emit
   const source = await world.deployOf("notes", "sources/page-updated.mjs", { notes, pageId: "p" });
   for (let time = 0; time < 2; time++) await world.succeed({}, source);
   expect((await world.events(source, 2)).map((event) => (event as { id: string }).id)).toEqual(["b1", "b2"]);
-}, 240_000);
+});
 
 it("tables: returns options of the app, reads pages with an SDK, and starts each run with unchanged defaults", async () => {
   const record = (n: number) => ({ id: `rec${n}`, createdTime: `2026-01-0${n}T00:00:00.000Z`, fields: { n } });
@@ -243,7 +243,7 @@ it("tables: returns options of the app, reads pages with an SDK, and starts each
     `CREATED_TIME() > "1970-01-01T00:00:00.000Z"`,
     `CREATED_TIME() > "2026-01-03T00:00:00.000Z"`,
   ]);
-}, 240_000);
+});
 
 it("shop: follows next-page links, retries after a 503, checks a base64 digest, emits to a named channel, and ignores respond without a caller", async () => {
   let busy = 1;
@@ -270,4 +270,4 @@ it("shop: follows next-page links, retries after a 503, checks a base64 digest, 
   await until(async () => (await world.logs(source)).includes("not ours"), "the forged request is logged");
   await world.succeed(null, source);
   expect(service.asked.find(({ query }) => query["since_id"] === "3")).toBeDefined();
-}, 240_000);
+});

@@ -18,7 +18,7 @@ let headwater: Headwater;
 beforeAll(async () => {
   directory = await temporaryDirectory("endpoints");
   headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
-}, 120_000);
+});
 afterAll(async () => {
   expect(await headwater.stop()).toBe(0);
   await directory.remove();
@@ -42,4 +42,4 @@ it("runs a source and answers its caller while the API process is suspended", as
   } finally {
     process.kill(main, "SIGCONT");
   }
-}, 60_000);
+});

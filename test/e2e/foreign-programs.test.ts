@@ -66,14 +66,14 @@ beforeAll(async () => {
   });
   await until(() => forwarder.output().includes("HTTPS_PROXY="), "the forwarder listens", 40_000, forwarder.output);
   cuttable = await startProxy(proxyPort);
-}, 240_000);
+});
 afterAll(async () => {
   if (missingPrograms(tools).length > 0) return;
   forwarder.child.kill();
   await cuttable.close();
   expect(await headwater.stop()).toBe(0);
   await directory.remove();
-}, 60_000);
+});
 
 function blockWith(text: string): string {
   const block = blocksOf(page).find((each) => each.text.includes(text));

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await writeFile(adminTokenFile, adminToken, { mode: 0o600 });
   headwater = await startHeadwater({ dataDirectory: join(directory.path, "data"), env: { HEADWATER_ADMIN_TOKEN_FILE: adminTokenFile } });
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await receiver.close();
   expect(await headwater.stop()).toBe(0);
@@ -69,4 +69,4 @@ it("stops delivering an organization's events to a former member's webhook withi
     await emit();
     return delivered() + 10 <= emitted;
   }, "ten events in a row are emitted without a delivery");
-}, 120_000);
+});

@@ -37,7 +37,7 @@ beforeAll(async () => {
   ports.push({ documented: "127.0.0.1:3000", actual: new URL(headwater.apiUrl).host });
   ports.push({ documented: "127.0.0.1:3001", actual: new URL(headwater.ingressUrl).host });
   for (const documented of ["4000", "8080", "8443"]) ports.push({ documented, actual: String(await steadyPort()) });
-}, 120_000);
+});
 afterAll(async () => {
   expect(await headwater.stop()).toBe(0);
   await directory.remove();
@@ -99,10 +99,8 @@ describe("the documentation", () => {
   describe.skipIf(missingPrograms(["openssl"]).length > 0)("with openssl, which is skipped where it is not on PATH", () => {
     it.each(withShell.filter(needsOpenssl))("the commands of %s print what the page shows", (page) => expectPageIsTrue(page), 240_000);
   });
-  it.each(withShell.filter((page) => !needsOpenssl(page)))(
-    "the commands of %s print what the page shows",
-    (page) => expectPageIsTrue(page),
-    240_000,
+  it.each(withShell.filter((page) => !needsOpenssl(page)))("the commands of %s print what the page shows", (page) =>
+    expectPageIsTrue(page),
   );
 
   it.each(quotedFiles)("$page:$line quotes $title", ({ title, text }) => {

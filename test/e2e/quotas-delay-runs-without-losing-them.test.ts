@@ -50,7 +50,7 @@ beforeAll(async () => {
   await writeFile(join(directory.path, "admin-token"), token, { mode: 0o600 });
   ports = { api: await steadyPort(), ingress: await steadyPort() };
   await start();
-}, 120_000);
+});
 afterAll(async () => {
   expect(await headwater.stop()).toBe(0);
   await directory.remove();
@@ -82,7 +82,7 @@ async function postAll(endpoint: string, ns: readonly number[]): Promise<void> {
   for (const n of ns) expect((await post(endpoint, n)).status).toBe(200);
 }
 
-it("parks a source that exceeds its quota, even across a crash, until the plan is raised", { timeout: 240_000 }, async () => {
+it("parks a source that exceeds its quota, even across a crash, until the plan is raised", async () => {
   const source = await deploy(emitter);
   const answers = await deploy(answering);
   const emitted = async (): Promise<readonly number[]> =>

@@ -26,7 +26,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => feed.listen(0, "127.0.0.1", resolve));
   headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
-}, 120_000);
+});
 afterAll(async () => {
   expect(await headwater.stop()).toBe(0);
   feed.closeAllConnections();
@@ -67,14 +67,14 @@ it("emits new items of a feed, starting with the deploy hook", async () => {
     configured_props: { url: `${url.replace(/\d+$/, "1")}/` },
   });
   expect([refused.status, refused.body]).toMatchObject([422, { code: "observation_error" }]);
-}, 90_000);
+});
 
 it("is the same component for every source of a key", async () => {
   const [one, two] = [await deploy("headwater-schedule"), await deploy("headwater-schedule", { payload: { n: 1 } })];
   expect(two.component_id).toBe(one.component_id);
   await run(two.id, null);
   await until(async () => (await summaries(two.id)).length === 1, "the schedule emits");
-}, 90_000);
+});
 
 it("accepts signed requests only", async () => {
   const source = await deploy("headwater-signed-webhook", { secret: "It's a Secret to Everybody" });
@@ -89,7 +89,7 @@ it("accepts signed requests only", async () => {
   expect(statuses).toEqual([200, 200, 401]);
   // The second request repeats the first delivery.
   await untilEmitted(source.id, ["push"]);
-}, 90_000);
+});
 
 it("parses a mail posted as multipart", async () => {
   const source = await deploy("headwater-mail");
@@ -102,7 +102,7 @@ it("parses a mail posted as multipart", async () => {
   await untilEmitted(source.id, ["Hi"]);
   const { text } = await headwater.call("GET", `/sources/${source.id}/event_summaries?expand=event`);
   expect(text).toContain('"filename":"a.txt"');
-}, 90_000);
+});
 
 it("treats requests as heartbeats, and emits when one is missing", async () => {
   const source = await deploy("headwater-heartbeat", { withinSeconds: 1, timer: { intervalSeconds: 1 } });
@@ -119,4 +119,4 @@ it("treats requests as heartbeats, and emits when one is missing", async () => {
     60_000,
     headwater.output,
   );
-}, 150_000);
+});

@@ -9,7 +9,7 @@ const { stored } = world;
 let source: Source;
 beforeAll(async () => {
   source = await world.deploy(cases);
-}, 60_000);
+});
 const act = (name: string): Promise<Run> => world.run({ act: name }, source);
 const eventsOf = (ran: Run, from = source): ReturnType<typeof world.eventsOf> => world.eventsOf(ran, from);
 
@@ -93,10 +93,9 @@ describe("$emit", () => {
     await until(
       async () => (await stored(source)).at(-1)?.event !== undefined && payloads(await stored(source, 1)).join() === "[object Object]",
       "the events are stored",
-      60_000,
     );
     expect(payloads(await stored(source, 3))).toEqual([{ n: 9_997 }, { n: 9_998 }, { n: 9_999 }]);
-  }, 60_000);
+  });
 });
 
 describe("dedupe", () => {

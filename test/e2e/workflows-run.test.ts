@@ -28,7 +28,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory("workflows");
   headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
   receiver = await startReceiver();
-}, 120_000);
+});
 afterAll(async () => {
   await headwater.stop();
   await receiver.close();

@@ -85,7 +85,7 @@ describe("an error", () => {
   it("of a run shows neither the run id nor the thrown error", async () => {
     const served = await serve();
     const asked = fetch(served.url("/custom1"));
-    expect(await waitUntil(() => served.stored.length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => served.stored.length === 1, 120_000)).toBe(true);
     const ended = { id: "r_0", error: { name: "Error", message: "private" } };
     served.answer("r_0", { kind: "run", run: ended as never }); // All that is read of it.
     expect(await (await asked).json()).toEqual({ error: "the run failed without a response", code: "run_failed" });
@@ -97,11 +97,11 @@ describe("requests that wait for respond()", () => {
     const served = await serve({ maxConnections: 40 });
     const waiting: RawClient[] = [];
     for (let nth = 0; nth < 12; nth++) waiting.push(await send(served, get(nth % 2 === 0 ? "/custom1" : "/custom2")));
-    expect(await waitUntil(() => waiting.filter((each) => answered(each, 503)).length === 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => waiting.filter((each) => answered(each, 503)).length === 2, 120_000)).toBe(true);
     expect(waiting.find((each) => answered(each, 503))?.received()).toContain('"code":"overloaded"');
     expect(served.stored).toHaveLength(10);
     await send(served, get("/customer1"));
-    expect(await waitUntil(() => served.stored.length === 11, 5_000)).toBe(true);
+    expect(await waitUntil(() => served.stored.length === 11, 120_000)).toBe(true);
   });
 
   it("do not retain their bodies", async () => {
@@ -117,10 +117,10 @@ describe("requests that wait for respond()", () => {
     const before = usedBytes();
     for (let nth = 0; nth < count; nth++) {
       await send(served, `POST /custom1 HTTP/1.1\r\nHost: a\r\nContent-Length: ${bytes}\r\n\r\n${"x".repeat(bytes)}`);
-      expect(await waitUntil(() => served.stored.length === 1, 5_000)).toBe(true);
+      expect(await waitUntil(() => served.stored.length === 1, 120_000)).toBe(true);
       served.stored.length = 0;
     }
-    expect(await waitUntil(() => usedBytes() - before < (count * bytes) / 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => usedBytes() - before < (count * bytes) / 2, 120_000)).toBe(true);
   });
 
   it("hold a bounded number of bytes while their responses are not read", async () => {
@@ -133,12 +133,12 @@ describe("requests that wait for respond()", () => {
       // Loopback takes a few MB before it pushes back; these are held until they have left.
       reader.socket.write(get("/custom1"));
       readers.push(reader);
-      expect(await waitUntil(() => served.stored.length === nth + 1, 5_000)).toBe(true);
+      expect(await waitUntil(() => served.stored.length === nth + 1, 120_000)).toBe(true);
     }
     for (let nth = 0; nth < 4; nth++) served.answer(`r_${nth}`, { kind: "response", response });
     for (const { socket } of readers) socket.resume();
-    expect(await waitUntil(() => readers.filter((each) => answered(each, 503)).length === 2, 5_000)).toBe(true);
-    expect(await waitUntil(() => readers.filter((each) => each.received().length > 400_000).length === 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => readers.filter((each) => answered(each, 503)).length === 2, 120_000)).toBe(true);
+    expect(await waitUntil(() => readers.filter((each) => each.received().length > 400_000).length === 2, 120_000)).toBe(true);
   });
 });
 

@@ -44,14 +44,14 @@ describe("a request whose length can be read in two ways", () => {
     ["a chunk longer than its size", `Transfer-Encoding: chunked\r\n\r\n1\r\nxyz\r\n0\r\n\r\n${smuggled}`],
   ])("is refused, and nothing behind it is read: %s", async (_what, rest) => {
     const client = await send(`POST /plain1 HTTP/1.1\r\nHost: a\r\n${rest}`);
-    expect(await waitUntil(() => client.isClosed(), 5_000)).toBe(true);
+    expect(await waitUntil(() => client.isClosed(), 120_000)).toBe(true);
     expect(statusesOf(client)).toEqual(["400"]);
     expect(served.stored.map((invocation) => eventOf(invocation).path)).not.toContain("/smuggled");
   });
 
   it("is one request if it has a single length", async () => {
     const client = await send(`POST /plain1/outer HTTP/1.1\r\nHost: a\r\nContent-Length: ${smuggled.length}\r\n\r\n${smuggled}`);
-    expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 1, 120_000)).toBe(true);
     expect(eventOf(served.stored[0])).toMatchObject({ path: "/outer", bodyRaw: smuggled });
     expect(statusesOf(client)).toEqual(["200"]);
   });
@@ -68,14 +68,14 @@ describe("a request", () => {
     ["for *", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n", "204"],
   ])("%s is answered", async (_what, bytes, status) => {
     const client = await send(bytes);
-    expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 1, 120_000)).toBe(true);
     expect(statusesOf(client)).toEqual([status]);
     expect(served.stored).toEqual([]);
   });
 
   it("for a tunnel (CONNECT) is disconnected", async () => {
     const client = await send("CONNECT example.com:443 HTTP/1.1\r\nHost: example.com\r\n\r\n");
-    expect(await waitUntil(() => client.isClosed(), 5_000)).toBe(true);
+    expect(await waitUntil(() => client.isClosed(), 120_000)).toBe(true);
     expect([client.received(), served.stored]).toEqual(["", []]);
   });
 
@@ -83,9 +83,9 @@ describe("a request", () => {
     const upgrade =
       "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: x3JJHMbDL1EzLkh9GBhXDw==\r\n";
     const client = await send(`GET /plain1/ws HTTP/1.1\r\nHost: a\r\n${upgrade}\r\n`);
-    expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 1, 120_000)).toBe(true);
     client.socket.write("GET /plain1/next HTTP/1.1\r\nHost: a\r\n\r\n");
-    expect(await waitUntil(() => statusesOf(client).length === 2, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 2, 120_000)).toBe(true);
     expect(served.stored.map((invocation) => eventOf(invocation).path)).toEqual(["/ws", "/next"]);
     expect(statusesOf(client)).toEqual(["200", "200"]);
   });
@@ -93,7 +93,7 @@ describe("a request", () => {
   it("with HEAD runs the source and gets no body; with TRACE is not echoed", async () => {
     const head = await send("HEAD /plain1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
     const trace = await send("TRACE /plain1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\nX-Secret: hush\r\n\r\n");
-    expect(await waitUntil(() => head.isClosed() && trace.isClosed(), 5_000)).toBe(true);
+    expect(await waitUntil(() => head.isClosed() && trace.isClosed(), 120_000)).toBe(true);
     expect(head.received()).toMatch(/^HTTP\/1\.1 200 [^]*\r\n\r\n$/);
     expect(trace.received()).not.toContain("hush");
     expect(served.stored.map((invocation) => eventOf(invocation).method).toSorted()).toEqual(["HEAD", "TRACE"]);
@@ -101,7 +101,7 @@ describe("a request", () => {
 
   it("reads a query of thousands of parameters", async () => {
     const client = await send(`GET /plain1?${"a&".repeat(7_000)} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    expect(await waitUntil(() => statusesOf(client).length === 1, 5_000)).toBe(true);
+    expect(await waitUntil(() => statusesOf(client).length === 1, 120_000)).toBe(true);
     expect(eventOf(served.stored[0]).query["a"]).toHaveLength(7_000);
     expect(statusesOf(client)).toEqual(["200"]);
   });

@@ -80,7 +80,7 @@ describe("a request to the HTTP trigger of a workflow", () => {
 
 describe("a request that waits for `$.respond`", () => {
   const ended = (error: RunSummary["error"]): RunSummary => ({ id: "r_0", error }) as never; // All that is read of it.
-  const untilStored = async (): Promise<void> => expect(await waitUntil(() => served.stored.length === 1, 5_000)).toBe(true);
+  const untilStored = async (): Promise<void> => expect(await waitUntil(() => served.stored.length === 1, 120_000)).toBe(true);
 
   it("is answered with the response of the run", async () => {
     const response = ask("/custom");

@@ -74,10 +74,10 @@ const ranOf = (seen: Seen, source: string): string[] =>
 const countOf = (owner: string, source: string): Promise<number> => committedRuns(nats.connection, owner, source);
 
 const slow = (source: string, gate: { isOpen: boolean }) => async (of: string) => {
-  if (of === source) await until(() => gate.isOpen, "the gate is open", 120_000);
+  if (of === source) await until(() => gate.isOpen, "the gate is open");
 };
 
-describe("the backlog of a slow source", { timeout: 180_000 }, () => {
+describe("the backlog of a slow source", () => {
   it("does not keep other sources of its partition from running, and runs once and in order when the source continues", async () => {
     const { flooded, sibling, neighbour, owner, partition } = await world();
     const [seen, gate] = [nothingSeen(), { isOpen: false }];
@@ -93,7 +93,7 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     await until(() => ranOf(seen, neighbour).length === 2, "the neighbour's part of a pack has run");
     expect(ranOf(seen, flooded)).toEqual(["1"]);
     gate.isOpen = true;
-    await until(isEmpty, "all has run", 120_000);
+    await until(isEmpty, "all has run");
     expect(ranOf(seen, flooded)).toEqual(numbers(1, 602).map(String));
     expect(await countOf(owner, flooded)).toBe(602);
   });
@@ -134,7 +134,7 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     expect(ranOf(seen, flooded)).toEqual([]);
     untilMs = undefined;
     notify(owner);
-    await until(isEmpty, "all has run", 120_000);
+    await until(isEmpty, "all has run");
     expect(ranOf(seen, flooded)).toEqual(numbers(1, 300).map(String));
   });
 
@@ -150,7 +150,7 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     await entries().put(deploymentKey(defaultPool, flooded), { source: flooded, movedTo: pool });
     gate.isOpen = true;
     runners.push(await startCountingRunner(nats.connection, seen, { pool }));
-    await until(isEmpty, "all has run", 120_000);
+    await until(isEmpty, "all has run");
     expect(await countOf(owner, flooded)).toBe(200);
   });
 
@@ -164,12 +164,12 @@ describe("the backlog of a slow source", { timeout: 180_000 }, () => {
     await send(neighbour, "beside");
     await until(() => ranOf(seen, neighbour).length === 1, "the neighbour has run");
     gate.isOpen = true;
-    await until(isEmpty, "nothing is left", 120_000);
+    await until(isEmpty, "nothing is left");
     expect(ranOf(seen, flooded).length).toBeLessThan(20);
   });
 });
 
-describe("a backlog runs exactly once", { timeout: 300_000 }, () => {
+describe("a backlog runs exactly once", () => {
   const kills = 5;
 
   /** @param kill kills the runner, NATS or both, and starts them again */

@@ -322,7 +322,7 @@ describe.skipIf(!reachable)("with the npm registry", () => {
     });
     expect(build.definition.name).toBe("1m,1,function");
     expect(JSON.parse(build.lockfile ?? "")).toMatchObject({ lockfileVersion: 3 });
-  }, 60_000);
+  });
 
   test("uses our platform package, and bundles only what the component uses of it", async () => {
     const { builder } = await openBuilder();
@@ -335,7 +335,7 @@ describe.skipIf(!reachable)("with the npm registry", () => {
     expect(small.definition.name).toBe('ConfigurationError {"a":"1"} 900');
     expect(small.bundleBytes).toBeLessThan(3_000);
     expect(small.needsNode).toBe(false);
-  }, 60_000);
+  });
 
   test("has an axios in the platform package that returns data, omits undefined, and throws the server's message", async () => {
     const { builder, stored } = await openBuilder();
@@ -374,7 +374,7 @@ describe.skipIf(!reachable)("with the npm registry", () => {
     const chunks: Uint8Array[] = [];
     for await (const chunk of await getFileStream(`${server}/file`)) chunks.push(chunk);
     expect(Buffer.concat(chunks).toString()).toBe('{"url":"/file","header":null}');
-  }, 60_000);
+  });
 
   test("builds a second component with the same imports without npm's cache", async () => {
     const { builder, directory } = await openBuilder();
@@ -384,5 +384,5 @@ describe.skipIf(!reachable)("with the npm registry", () => {
     const build = await builder.build({ code: code("second") });
     expect(build.definition.name).toMatch(/^second1\.6\./);
     expect(await readFile(join(directory, "bundles", `${build.bundle}.js.map`), "utf8")).toContain('"axios/');
-  }, 60_000);
+  });
 });

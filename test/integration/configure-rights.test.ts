@@ -42,7 +42,7 @@ beforeAll(async () => {
     asked.push(component);
     return props;
   });
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.allSettled(open.map((each) => each.close()));
   await server.stop();

@@ -84,7 +84,7 @@ export function withConfigureWorld(): ConfigureWorld {
       (request) => configurator.answer(request),
       (request) => sealDraft(request, ports),
     );
-  }, 60_000);
+  });
 
   afterAll(async () => {
     await serving.stop();

@@ -65,7 +65,7 @@ beforeAll(async () => {
     await deploymentEntries(nats.connection).put(deploymentKey(defaultPool, source), { ...deployment, source, name: source });
 });
 
-it("hands a partition over once its runs have ended, and repeats no run", { timeout: 120_000 }, async () => {
+it("hands a partition over once its runs have ended, and repeats no run", async () => {
   const [gate, first, second] = [Promise.withResolvers<void>(), [] as string[], [] as string[]];
   await start("r_first", first, () => gate.promise);
   await send([quick, 1], [slow, 2], [slow, 3]);
@@ -85,7 +85,7 @@ it("hands a partition over once its runs have ended, and repeats no run", { time
   expect(second).toContain(`${slow} 5`);
 });
 
-it("hands over the idle partitions of a stopping runner at once, while runs of others continue", { timeout: 120_000 }, async () => {
+it("hands over the idle partitions of a stopping runner at once, while runs of others continue", async () => {
   const [gate, first, second] = [Promise.withResolvers<void>(), [] as string[], [] as string[]];
   const stopping = await start("r_stopping", first, () => gate.promise);
   const elsewhere = Array.from({ length: 500 }, (_, n) => `dc_other${n}`).find((id) => partitionOf(id) !== partition) ?? "";
@@ -109,17 +109,17 @@ it("hands over the idle partitions of a stopping runner at once, while runs of o
   expect([...first, ...second].filter((line) => line.startsWith(slow))).toEqual([`${slow} 1`]);
 });
 
-it("takes over a partition after the handover time although a run of it continues", { timeout: 120_000 }, async () => {
+it("takes over a partition after the handover time although a run of it continues", async () => {
   const [first, second] = [[] as string[], [] as string[]];
   await start("r_third", first, () => new Promise(() => undefined), 500);
   await send([slow, 1], [slow, 2]);
   await until(() => first.length === 1, "the slow source runs");
   await start(nameBeside("r_third"), second, () => Promise.resolve(), 500);
-  await until(isEmpty, "all has run", 60_000);
+  await until(isEmpty, "all has run");
   expect(second).toEqual([`${slow} 1`, `${slow} 2`]);
 });
 
-it("hands its partitions over while it cannot start sandbox processes, and takes them back when it can", { timeout: 120_000 }, async () => {
+it("hands its partitions over while it cannot start sandbox processes, and takes them back when it can", async () => {
   const [first, second] = [[] as string[], [] as string[]];
   let startFailure: string | undefined;
   const { pool, runTimeoutMs, memoryMb, stateCacheBytes } = {
@@ -150,12 +150,11 @@ it("hands its partitions over while it cannot start sandbox processes, and takes
   await until(() => first.length === 1, "the first runner reads the partition");
   startFailure = "no such file";
   await send([quick, 2], [quick, 3]);
-  await until(() => second.length === 2, "the other runner runs what is queued", 60_000);
+  await until(() => second.length === 2, "the other runner runs what is queued");
   startFailure = undefined;
   await until(
     async () => (await heldByOthers(nats.connection, runnersOf(defaultPool), other)).has(partition),
     "the first runner holds the partition again",
-    60_000,
   );
   await send([quick, 4]);
   await until(isEmpty, "all has run");

@@ -131,7 +131,7 @@ describe("a store read from caches", () => {
       }),
       { numRuns: 60 },
     );
-  }, 120_000);
+  });
 
   it("finds the resource whose status has the id, not one with a copied label", async () => {
     const store = new MemoryStore();

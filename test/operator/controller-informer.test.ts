@@ -20,10 +20,10 @@ it("reports resources that were deleted while the watch was lost, and nothing tw
   store.advanceWatches(store.version);
   await store.delete(webhookKind, namespace, "b");
   store.loseWatches();
-  await vi.waitFor(() => expect(changes).toEqual(["+a", "+b", "+c", "-b"]), { timeout: 30_000 });
+  await vi.waitFor(() => expect(changes).toEqual(["+a", "+b", "+c", "-b"]), { timeout: 120_000 });
   store.advanceWatches(Number.POSITIVE_INFINITY);
   await make(store, "d");
-  await vi.waitFor(() => expect(changes).toEqual(["+a", "+b", "+c", "-b", "+d"]), { timeout: 30_000 });
+  await vi.waitFor(() => expect(changes).toEqual(["+a", "+b", "+c", "-b", "+d"]), { timeout: 120_000 });
   await informer.stop();
 });
 
@@ -32,7 +32,7 @@ it("retries the first list until the timeout, and then throws the last error", a
   store.failure = new Unavailable("the API is away");
   const waiting = new Informer(store, webhookKind, silent);
   const started = waiting.start();
-  await vi.waitFor(() => expect(store.calls.list).toBeGreaterThan(0), { timeout: 30_000 });
+  await vi.waitFor(() => expect(store.calls.list).toBeGreaterThan(0), { timeout: 120_000 });
   expect(waiting.hasSynced).toBe(false);
   store.failure = undefined;
   await started;
@@ -50,7 +50,7 @@ it("lists again after the store was restored from a backup", async () => {
   await informer.start();
   store.restoreEmpty();
   await make(store, "a");
-  await vi.waitFor(() => expect([...informer.keys()]).toEqual([`${namespace}/a`]), { timeout: 30_000 });
+  await vi.waitFor(() => expect([...informer.keys()]).toEqual([`${namespace}/a`]), { timeout: 120_000 });
   expect(informer.get(`${namespace}/a`)?.metadata.resourceVersion).toBe("1");
   await informer.stop();
 });
@@ -66,9 +66,9 @@ it("keeps indices by several values", async () => {
   await store.update(webhookKind, { ...a, metadata: { ...a.metadata, labels: { y: "2", z: "3" } } });
   await vi.waitFor(
     () => expect([index.keys("1"), index.keys("2"), index.keys("3")]).toEqual([[], [`${namespace}/a`], [`${namespace}/a`]]),
-    { timeout: 30_000 },
+    { timeout: 120_000 },
   );
   await store.delete(webhookKind, namespace, "a");
-  await vi.waitFor(() => expect([index.keys("2"), index.keys("3")]).toEqual([[], []]), { timeout: 30_000 });
+  await vi.waitFor(() => expect([index.keys("2"), index.keys("3")]).toEqual([[], []]), { timeout: 120_000 });
   await informer.stop();
 });

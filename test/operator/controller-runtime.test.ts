@@ -50,13 +50,13 @@ it("fills its caches while another process leads, and reconciles everything once
   expect([runtime.hasSynced, webhooks.size, seen]).toEqual([true, 2, []]);
   await expect(runtime.store.create(webhookKind, { name: "c", namespace, spec })).rejects.toBeInstanceOf(Unavailable);
   leadership.give();
-  await vi.waitFor(() => expect(seen.toSorted()).toEqual([`${namespace}/a`, `${namespace}/b`]), { timeout: 30_000 });
+  await vi.waitFor(() => expect(seen.toSorted()).toEqual([`${namespace}/a`, `${namespace}/b`]), { timeout: 120_000 });
   await leadership.take();
   await make(store, "c");
-  await vi.waitFor(() => expect(webhooks.size).toBe(3), { timeout: 30_000 });
+  await vi.waitFor(() => expect(webhooks.size).toBe(3), { timeout: 120_000 });
   expect(seen).toHaveLength(2);
   leadership.give();
-  await vi.waitFor(() => expect(seen).toHaveLength(5), { timeout: 30_000 });
+  await vi.waitFor(() => expect(seen).toHaveLength(5), { timeout: 120_000 });
   await runtime.stop();
 });
 
@@ -108,7 +108,7 @@ it("retries after a conflict without a warning, and after other errors with one"
     })
     .watch(webhooks);
   await runtime.start();
-  await vi.waitFor(() => expect(results).toEqual(["conflict", "error", "done"]), { timeout: 30_000 });
+  await vi.waitFor(() => expect(results).toEqual(["conflict", "error", "done"]), { timeout: 120_000 });
   expect(warned).toMatchObject([{ op: "webhook.reconcile", key: `${namespace}/a` }]);
   await runtime.stop();
 });
@@ -127,8 +127,8 @@ it("logs no warning if the resource was deleted during its pass, and one if some
     })
     .watch(webhooks);
   await runtime.start();
-  await vi.waitFor(() => expect(seen.filter((key) => key.endsWith("/kept"))).toHaveLength(2), { timeout: 30_000 });
-  await vi.waitFor(() => expect(seen.filter((key) => key.endsWith("/deleted")).length).toBeGreaterThan(1), { timeout: 30_000 });
+  await vi.waitFor(() => expect(seen.filter((key) => key.endsWith("/kept"))).toHaveLength(2), { timeout: 120_000 });
+  await vi.waitFor(() => expect(seen.filter((key) => key.endsWith("/deleted")).length).toBeGreaterThan(1), { timeout: 120_000 });
   expect(warned).toMatchObject([{ op: "webhook.reconcile", key: `${namespace}/kept` }]);
   await runtime.stop();
 });
@@ -139,11 +139,11 @@ it("reconciles everything once per resync period, and a namespace on request", a
   const { runtime, webhooks, seen } = world(store, { resyncMs: 600 });
   runtime.reconcile("webhook", 4, async (key) => void seen.push(key)).watch(webhooks);
   await runtime.start();
-  await vi.waitFor(() => expect(new Set(seen).size).toBe(40), { timeout: 30_000 });
+  await vi.waitFor(() => expect(new Set(seen).size).toBe(40), { timeout: 120_000 });
   seen.length = 0;
-  await vi.waitFor(() => expect(new Set(seen).size).toBe(40), { timeout: 30_000 });
+  await vi.waitFor(() => expect(new Set(seen).size).toBe(40), { timeout: 120_000 });
   seen.length = 0;
   runtime.requeueNamespace("hw-u-2");
-  await vi.waitFor(() => expect(new Set(seen.filter((key) => key.startsWith("hw-u-2/"))).size).toBe(20), { timeout: 30_000 });
+  await vi.waitFor(() => expect(new Set(seen.filter((key) => key.startsWith("hw-u-2/"))).size).toBe(20), { timeout: 120_000 });
   await runtime.stop();
 });

@@ -48,19 +48,19 @@ it("drops pending writes after the cluster was restored from a backup", async ()
   const stop = new AbortController();
   const led = mirror.lead(stop.signal);
   const shown = async () => [...(await rows.known()).values()].map(({ name, resourceVersion }) => `${name} ${resourceVersion}`).toSorted();
-  await vi.waitFor(async () => expect(await shown()).toEqual(["kept 1", "lost 2"]), { timeout: 30_000 });
+  await vi.waitFor(async () => expect(await shown()).toEqual(["kept 1", "lost 2"]), { timeout: 120_000 });
 
   rows.away = true;
   for (const name of ["kept", "lost"])
     await store.updateStatus(webhookKind, { ...(await store.get(webhookKind, namespace, name)), status: { observedGeneration: 1 } });
-  await vi.waitFor(() => expect(mirror.pending).toBe(2), { timeout: 30_000 });
+  await vi.waitFor(() => expect(mirror.pending).toBe(2), { timeout: 120_000 });
   store.restoreEmpty();
   await make("kept");
   await vi.waitFor(() => expect([...informer.values()].map(({ metadata }) => metadata.resourceVersion)).toEqual(["1"]), {
-    timeout: 30_000,
+    timeout: 120_000,
   });
   rows.away = false;
-  await vi.waitFor(async () => expect([await shown(), mirror.pending]).toEqual([["kept 1"], 0]), { timeout: 30_000 });
+  await vi.waitFor(async () => expect([await shown(), mirror.pending]).toEqual([["kept 1"], 0]), { timeout: 120_000 });
   stop.abort();
   await led;
   await informer.stop();

@@ -14,7 +14,7 @@ function createReads() {
     });
     return promise;
   });
-  const untilRead = (count: number) => expect.poll(() => reads.length, { timeout: 30_000 }).toBe(count);
+  const untilRead = (count: number) => expect.poll(() => reads.length).toBe(count);
   return { reads, find, untilRead };
 }
 

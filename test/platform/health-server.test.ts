@@ -32,7 +32,7 @@ it("is always live, and is ready when the check succeeds", async () => {
 it("is not ready when the check does not respond", async () => {
   const ask = await serving(() => new Promise(() => undefined));
   expect(await ask("/readyz")).toEqual({ status: 503, text: "no answer within 3000 ms\n" });
-}, 10_000);
+});
 
 it("exports the metrics of controllers", async () => {
   const registry = new Registry();

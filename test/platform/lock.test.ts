@@ -56,7 +56,7 @@ describe("lockDataDirectory", () => {
     });
     const [line] = (await once(parent.stdout, "data")) as [Buffer];
     const pid = Number(line.toString());
-    expect(await waitUntil(() => !isAlive(pid), 5_000)).toBe(true);
+    expect(await waitUntil(() => !isAlive(pid), 120_000)).toBe(true);
     await leaveLock(pid, await startOf(pid));
     await expectLockIsFree();
     parent.kill("SIGKILL");

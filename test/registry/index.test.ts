@@ -16,7 +16,7 @@ const packages: Readonly<Record<string, readonly string[]>> = {
   "headwater-send-mail": ["nodemailer@10.6.0"],
 };
 
-test.for(keys)("%s is what its index says of it, and says what a person needs", { timeout: 120_000 }, async (key, { skip }) => {
+test.for(keys)("%s is what its index says of it, and says what a person needs", async (key, { skip }) => {
   skip(key in packages && !(await registryAnswers()), "the npm registry does not answer");
   const entry = registry.entries.find((each) => each.key === key);
   if (entry === undefined) throw new Error("it is gone");

@@ -67,7 +67,7 @@ export function withRegistry(): RegistryBench {
       bundles: { has: async () => false, put: async () => {} },
       limits: sharedPackages,
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await builder.stop();
     await fixture.stop();

@@ -18,7 +18,7 @@ beforeAll(async () => {
     inspector: fixture.sandbox,
     bundles: { has: async () => false, put: async () => {} },
   });
-}, 60_000);
+});
 afterAll(async () => {
   await builder.stop();
   await fixture.stop();

@@ -8,7 +8,7 @@ import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture
 let fixture: SandboxFixture;
 beforeAll(async () => {
   fixture = await startSandbox();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 let calls = 0;
@@ -266,7 +266,7 @@ describe("a call", () => {
     ).replace("props: {", `props: { db: "$.service.db", `);
     expect(await optionsOf(code, "x")).toEqual([1, "none"]);
     expect(await optionsOf(code, "x")).toEqual([1, "none"]);
-    await expect.poll(() => fixture.sandbox.stats().isolates, { timeout: 15_000 }).toBe(0);
+    await expect.poll(() => fixture.sandbox.stats().isolates).toBe(0);
   });
 
   it.each([

@@ -206,7 +206,7 @@ describe("inspection rejects", () => {
     ["JSON that is a function", `(JSON.stringify = () => JSON.parse, { name: "c", run() {} })`],
     ["JSON that is a million brackets", `(JSON.stringify = () => "[".repeat(1e6), { name: "c", run() {} })`],
     ["a registration of its own that throws without end", `(__register(null, { get message() { for (;;); } }), { name: "c", run() {} })`],
-  ])("or reads, and goes on after: %s", { timeout: 20_000 }, async (_, component) => {
+  ])("or reads, and goes on after: %s", async (_, component) => {
     await inspect(`export default ${component}`);
     expect(await inspect(`export default { name: "after", run() {} }`)).toMatchObject({ outcome: "read", definition: { name: "after" } });
   });

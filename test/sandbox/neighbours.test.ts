@@ -33,7 +33,7 @@ describe("an owner whose runs compute without end", () => {
     }
     expect(ended).toBeLessThan(burners / 2);
     void Promise.allSettled(burning); // They end with the sandbox.
-  }, 60_000);
+  });
 
   it("are distinguished from waiting runs, which are reported as such; a run that ends at once is not reported", async () => {
     if (quiet === undefined || endless === undefined) throw new Error("no bundles");
@@ -49,7 +49,7 @@ describe("an owner whose runs compute without end", () => {
     await until(() => paused.length >= 2, "waiting runs to be reported");
     expect(paused.toSorted()).toEqual(["dc_w1", "dc_w2"]);
     void Promise.allSettled([...burning, ...waiting]); // They end with the sandbox.
-  }, 60_000);
+  });
 
   /** A thread has a priority of its own on Linux alone, where the sandbox is tested. */
   it("computes in threads of low priority", async () => {
@@ -82,5 +82,5 @@ describe("an owner with more waiting runs than a child executes at once", () => 
     } finally {
       await fixture.stop();
     }
-  }, 60_000);
+  });
 });

@@ -17,7 +17,7 @@ describe("host operations", () => {
     expect(Object.keys(examples).sort()).toEqual(Object.keys(operations).sort());
   });
 
-  it("survive any value in any argument, and answer soon", { timeout: 300_000 }, async () => {
+  it("survive any value in any argument, and answer soon", async () => {
     const program = spawn(process.execPath, [join(import.meta.dirname, "operations-fuzz-program.ts")], {
       env: { UV_THREADPOOL_SIZE: "4", SAMPLE_STEP: isSoak ? "1" : "12" },
       stdio: ["ignore", "pipe", "pipe"],

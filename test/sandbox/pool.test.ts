@@ -66,7 +66,7 @@ describe("a killed child", () => {
       killAll(sandboxPids());
       expect(await running).toMatchObject({ outcome: "crashed", costProcess: true });
     }
-  }, 60_000);
+  });
 
   it("ends a run that was alone in it, without a second attempt", async () => {
     const fixture = await start();
@@ -106,7 +106,7 @@ describe("memory", () => {
     );
     const outcomes = (await Promise.all(burst)).map(({ outcome }) => outcome);
     expect(outcomes.filter((outcome) => outcome !== "returned")).toEqual([]);
-  }, 60_000);
+  });
 
   it("of warm isolates stays within the budget, and most stay warm when a few more sources take turns than fit", async () => {
     const fixture = await start({ memoryBudgetMb: 32 });
@@ -130,7 +130,7 @@ describe("memory", () => {
     await until(() => fixture.sandbox.stats().isolates > 0 && fixture.sandbox.stats().evictions > 0, "statistics");
     expect(fixture.sandbox.stats().isolates).toBeLessThan(sources);
     expect(warm).toBeGreaterThan((sources * (turns - 1)) / 4);
-  }, 30_000);
+  });
 });
 
 describe("an idle isolate", () => {
@@ -155,7 +155,7 @@ describe("an idle isolate", () => {
     expect(await first).toMatchObject({ outcome: "returned", result: JSON.stringify([1, ...left]) });
     await until(() => resident() < held - 20 * 2 ** 20, "20 of 40 MB to come back");
     expect(await run()).toMatchObject({ outcome: "returned", result: JSON.stringify([2, ...left]) });
-  }, 60_000);
+  });
 });
 
 describe("a suspect, whose run filled its memory", () => {
@@ -184,7 +184,7 @@ describe("a suspect, whose run filled its memory", () => {
     await lost.promise;
     expect(await fixture.run(answer, { owner: "u_hostile" })).toMatchObject({ outcome: "returned", result: "42" });
     expect(await count()).toMatchObject({ result: "4" });
-  }, 120_000);
+  });
 
   it("shares its child with no other suspect", async () => {
     const fixture = await start();
@@ -194,7 +194,7 @@ describe("a suspect, whose run filled its memory", () => {
     const exclusive = sandboxPids().filter((pid) => pid !== shared);
     expect(exclusive).toHaveLength(2);
     void Promise.allSettled(runs.map(({ running }) => running)); // They end with the sandbox.
-  }, 60_000);
+  });
 });
 
 describe("stop", () => {

@@ -17,7 +17,7 @@ export function sandboxPids(parent = process.pid): number[] {
     });
 }
 
-export async function until(condition: () => boolean, what: string, timeoutMs = 30_000): Promise<void> {
+export async function until(condition: () => boolean, what: string, timeoutMs = 120_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!condition()) {
     if (Date.now() > deadline) throw new Error(`not in time: ${what}`);

@@ -13,7 +13,7 @@ import { emitted, requestFor, type SandboxFixture, startSandbox } from "./sandbo
 let fixture: SandboxFixture;
 beforeAll(async () => {
   fixture = await startSandbox();
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 const app = `const app = { type: "app", app: "x", propDefinitions: { p: { type: "string", label: "P", options() { return []; } }, q: { propDefinition: [other, "n"], description: "D" } }, methods: { who() { return this.me() + this.$auth.key; }, me() { return this.app; } } };`;

@@ -145,7 +145,7 @@ describe("a run that ends the isolate it shares", () => {
   // Microtasks and rejections of a terminated entry would be run and reported by the next entry of the isolate.
   const loops = `${slow} if (event === "loop") { Promise.reject(new Error("left")); Promise.resolve().then(() => { for (;;); }); for (;;); } return runs;`;
 
-  it("by a loop alone gets the error: others are repeated, commit once, and it runs apart from then on", { timeout: 60_000 }, async () => {
+  it("by a loop alone gets the error: others are repeated, commit once, and it runs apart from then on", async () => {
     const { run, begin } = await siblings(loops);
     const loop = () => run("loop", "loop", { limits: { timeoutMs: 500, memoryMb: 64 } });
     for (const source of ["idle", "a", "loop"]) expect(resultOf(await run(source))).toBe("1");
@@ -163,7 +163,7 @@ describe("a run that ends the isolate it shares", () => {
     expect(resultOf(await run("idle"))).toBe("3");
   });
 
-  it("while its bundle is evaluated alone gets the error", { timeout: 60_000 }, async () => {
+  it("while its bundle is evaluated alone gets the error", async () => {
     const owner = "u_load";
     const bundle = await fixture.bundle(
       `if (process.env.PD_COMPONENT === "dc_load_bad") for (;;); let runs = 0; export default { name: "c", async run() { await new Promise((end) => setTimeout(end, 1_500)); return ++runs; } }`,
@@ -180,14 +180,14 @@ describe("a run that ends the isolate it shares", () => {
     expect(resultOf(good)).toBe("1");
   });
 
-  it("by filling the heap alone gets the error", { timeout: 60_000 }, async () => {
+  it("by filling the heap alone gets the error", async () => {
     const { run, begin } = await siblings(`${slow} const all = []; for (;;) all.push(new Array(100_000).fill(1));`);
     const waiting = await begin("a", "slow");
     expect(errorOf(await run("bomb"))).toMatchObject({ outcome: "limited", code: "memory_limit" });
     expect(emitted(await waiting.running)).toEqual([1]);
   });
 
-  it("because others hold the memory is repeated with a heap to itself, and is not blamed", { timeout: 60_000 }, async () => {
+  it("because others hold the memory is repeated with a heap to itself, and is not blamed", async () => {
     const { run } = await siblings(
       `if (event === "keep") return (state.kept = new Array(5_000_000).fill(1)).length; return new Array(5_000_000).fill(runs).length;`,
     );
@@ -199,7 +199,7 @@ describe("a run that ends the isolate it shares", () => {
 });
 
 describe("a context", () => {
-  it("does not see changes of another context's realm", { timeout: 60_000 }, async () => {
+  it("does not see changes of another context's realm", async () => {
     const { run } = await siblings(`
       if (event === "spoil") {
         globalThis.left = { secret: 1 };
@@ -228,7 +228,7 @@ describe("a context", () => {
     for (const source of ["b", "c"]) expect(resultOf(await run(source))).toBe(JSON.stringify(expected.map(String)));
   });
 
-  it("gets values of the host with its own prototypes only, and no way to another realm", { timeout: 60_000 }, async () => {
+  it("gets values of the host with its own prototypes only, and no way to another realm", async () => {
     const { run } = await siblings(`
       const bytes = crypto.getRandomValues(new Uint8Array(4));
       const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
@@ -251,7 +251,7 @@ describe("a context", () => {
       expect(resultOf(await run(source, { some: [1] }))).toBe(JSON.stringify([true, "undefined", "undefined", mark]));
   });
 
-  it("returns its memory when evicted, and is unreachable from then on", { timeout: 60_000 }, async () => {
+  it("returns its memory when evicted, and is unreachable from then on", async () => {
     const { run } = await siblings(`state.kept = new Array(500_000).fill(runs); setInterval(() => this.$emit("late"), 1); return runs;`);
     expect(resultOf(await run("stays"))).toBe("1");
     await until(() => fixture.sandbox.stats().residentBytes > 0, "statistics");

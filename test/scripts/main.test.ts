@@ -13,7 +13,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 const root = join(import.meta.dirname, "..", "..");
 
 /** The real main with roles that only say that they started and stopped. */
-describe("main", { timeout: 60_000 }, () => {
+describe("main", () => {
   let directory: TemporaryDirectory;
   let output = "";
   let main: ChildProcess | undefined;
@@ -25,7 +25,7 @@ describe("main", { timeout: 60_000 }, () => {
     for (const file of ["main.ts", "package.json"]) await copyFile(join(root, file), join(directory.path, file));
     for (const role of roleNames) await writeFile(join(directory.path, "wiring", "roles", `${role}.ts`), roleOf(role));
     main = await start();
-  }, 60_000);
+  });
   afterEach(async () => {
     if (main !== undefined && !hasExited(main)) {
       main.kill("SIGTERM");
@@ -39,7 +39,7 @@ describe("main", { timeout: 60_000 }, () => {
     const env = { PATH: process.env["PATH"], HOME: process.env["HOME"], HEADWATER_NATS_SERVER: await natsBinary() };
     const child = spawn(process.execPath, ["main.ts"], { cwd: directory.path, env, stdio: ["ignore", "pipe", "pipe"] });
     for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    const up = await waitUntil(() => output.includes("address of the api") || child.exitCode !== null, 45_000);
+    const up = await waitUntil(() => output.includes("address of the api") || child.exitCode !== null, 120_000);
     if (up && child.exitCode === null) return child;
     child.kill("SIGTERM");
     throw new Error(`main did not start: ${output}`);
@@ -69,14 +69,14 @@ describe("main", { timeout: 60_000 }, () => {
     output = "";
     process.kill(runner, "SIGKILL");
     process.kill(nats, "SIGKILL");
-    expect(await waitUntil(() => pidOf("runner") > 0, 10_000)).toBe(true);
-    expect(await waitUntil(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 10_000)).toBe(true);
+    expect(await waitUntil(() => pidOf("runner") > 0, 120_000)).toBe(true);
+    expect(await waitUntil(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 120_000)).toBe(true);
   });
 
   it("leaves no role and no server behind when it is killed, and starts again at once", async () => {
     const left = [pidOf("runner"), pidOf("builder"), await natsPid()];
     main?.kill("SIGKILL");
-    expect(await waitUntil(() => !left.some(isAlive), 5_000)).toBe(true);
+    expect(await waitUntil(() => !left.some(isAlive), 120_000)).toBe(true);
     main = await start();
   });
 
@@ -86,9 +86,9 @@ describe("main", { timeout: 60_000 }, () => {
     process.kill(watchdog, "SIGKILL");
     // The main process sleeps once it has given the new watchdog its list.
     const isReplaced = (): boolean => watchdogsOf(main?.pid ?? 0).some((pid) => pid !== watchdog) && isAsleep(main?.pid ?? 0);
-    expect(await waitUntil(isReplaced, 30_000)).toBe(true);
+    expect(await waitUntil(isReplaced, 120_000)).toBe(true);
     main?.kill("SIGKILL");
-    expect(await waitUntil(() => ![runner, nats].some(isAlive), 30_000)).toBe(true);
+    expect(await waitUntil(() => ![runner, nats].some(isAlive), 120_000)).toBe(true);
     main = undefined;
   });
 
@@ -96,7 +96,7 @@ describe("main", { timeout: 60_000 }, () => {
     const runner = pidOf("runner");
     process.kill(runner, "SIGSTOP");
     main?.kill("SIGKILL");
-    expect(await waitUntil(() => !isAlive(runner), 12_000)).toBe(true);
+    expect(await waitUntil(() => !isAlive(runner), 120_000)).toBe(true);
     main = undefined;
   });
 });

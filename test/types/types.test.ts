@@ -40,16 +40,16 @@ describe("headwater/types", () => {
 
   it("knows `this` by the props, and finds mistakes", async () => {
     expect(await compile([components])).toBe("");
-  }, 60_000);
+  });
 
   it("does so under the strictest options as well", async () => {
     const strictest = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noPropertyAccessFromIndexSignature: true };
     expect(await compile([components], { ...strictest, verbatimModuleSyntax: true, isolatedModules: true })).toBe("");
-  }, 60_000);
+  });
 
   it("checks the example in TypeScript", async () => {
     expect(await compile([join(root, "fixtures/components/typescript.ts")])).toBe("");
-  }, 60_000);
+  });
 
   it("has every type of prop that there is", async () => {
     const directory = await temporaryDirectory("prop-types");
@@ -61,5 +61,5 @@ describe("headwater/types", () => {
     );
     expect(await compile([path])).toBe("");
     await directory.remove();
-  }, 60_000);
+  });
 });

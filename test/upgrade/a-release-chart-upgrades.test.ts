@@ -57,7 +57,7 @@ suite(`the chart of release 0.1.0${missing === undefined ? "" : ` (skipped: ${mi
       kubectl(["apply", "-f", "-"], text),
     );
     await kubectl(["apply", "-f", "-"], resources);
-  }, 120_000);
+  });
 
   it("upgrades to today's chart with the release's values", async () => {
     expect(await run("upgrade", "headwater", chart, "--reset-then-reuse-values")).toContain("has been upgraded");

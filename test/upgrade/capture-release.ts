@@ -54,7 +54,7 @@ async function startRelease(): Promise<string> {
   });
   let output = "";
   child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-  await until(() => output.includes("curl "), "the release starts", 120_000);
+  await until(() => output.includes("curl "), "the release starts");
   return (await readFile(join(data, "api-key"), "utf8")).trim();
 }
 

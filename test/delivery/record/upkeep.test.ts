@@ -17,9 +17,9 @@ test("deletes all requested batches in one round, repeats failures, and sweeps o
     sweep: async () => void done.push("sweep"),
   };
   const upkeep = startUpkeep(history, { warn: (_, message = "") => void warned.push(message) }, { everyMs: 1 });
-  await vi.waitUntil(() => done.includes("sweep"), { timeout: 30_000 });
+  await vi.waitUntil(() => done.includes("sweep"), { timeout: 120_000 });
   left = 1;
-  await vi.waitUntil(() => done.length === 5, { timeout: 30_000 });
+  await vi.waitUntil(() => done.length === 5, { timeout: 120_000 });
   await upkeep.stop();
   expect(done).toEqual(["batch 3", "batch 2", "batch 1", "sweep", "batch 1"]);
   expect(warned).toEqual(Array.from({ length: 2 }, () => "old history is not deleted yet, trying again in a moment"));
@@ -38,7 +38,7 @@ test("finishes the current batch when it is stopped, and starts no other", async
     sweep: async () => undefined,
   };
   const upkeep = startUpkeep(history, { warn: () => undefined });
-  await vi.waitUntil(() => finish !== undefined, { timeout: 30_000 });
+  await vi.waitUntil(() => finish !== undefined, { timeout: 120_000 });
   const stopped = upkeep.stop();
   finish?.();
   await stopped;

@@ -123,7 +123,7 @@ export function withFamilies(): FamilyWorld {
   let hasRegistry = false;
   beforeAll(async () => {
     hasRegistry = await registryAnswers();
-  }, 60_000);
+  });
   beforeEach(({ skip }) => skip(!hasRegistry, "the registry of npm's configuration does not answer"));
   afterAll(async () => {
     for (const service of services) await service.close();

@@ -148,7 +148,7 @@ export async function startReceiver(status: () => number = () => 200): Promise<R
 export async function until(
   condition: () => boolean | Promise<boolean>,
   what: string,
-  timeoutMs = 40_000,
+  timeoutMs = 120_000,
   more: () => string = () => "",
 ): Promise<void> {
   const deadline = performance.now() + timeoutMs;

@@ -45,7 +45,7 @@ export function withRunWorld(): RunWorld {
       dataDirectory: join(directory.path, "data"),
       env: { HEADWATER_KEEP_EVENTS: "20000", HEADWATER_RUN_TIMEOUT: "5" },
     });
-  }, 120_000);
+  });
   afterAll(async () => {
     expect(await headwater.stop()).toBe(0);
     await directory.remove();

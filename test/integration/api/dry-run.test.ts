@@ -41,7 +41,7 @@ beforeAll(async () => {
   fixture = await startSandbox();
   answers = new RunAnswers(nats.connection);
   answers.start();
-}, 60_000);
+});
 afterEach(async () => {
   await runner?.stop(AbortSignal.timeout(1_000));
   runner = undefined;
@@ -181,7 +181,7 @@ describe("a dry run", () => {
     expect(ended).toEqual([]);
     await run;
     expect(ended).toEqual(["slow"]);
-  }, 30_000);
+  });
 
   test("has the limits of a run and of one message", async () => {
     await wakeRunner();
@@ -189,7 +189,7 @@ describe("a dry run", () => {
     expect((await dry(endless)).body.data).toMatchObject({ status: "failed", error: { code: "cpu_limit" }, emits: [] });
     const large = await deploy(`export default { name: "l", run() { for (let n = 0; n < 20; n++) this.$emit("x".repeat(60_000)); } };`);
     expect((await dry(large)).body.data).toMatchObject({ status: "failed", error: { code: "dry_run_too_large" }, emits: [] });
-  }, 60_000);
+  });
 
   test("of an inactive source is refused, like a run", async () => {
     const { id } = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Off", active: false } })).body.data;

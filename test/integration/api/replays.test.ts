@@ -275,10 +275,10 @@ describe("a replay loses no event", () => {
     const before = received.length;
     await startDeliveries();
     const ids = () => new Set(received.map(({ headers }) => headers["webhook-id"]));
-    await until(() => ids().size === 30, "all of it", 60_000);
+    await until(() => ids().size === 30, "all of it");
     expect([...ids()]).toEqual(numbered(30).map((each) => `em_${each.id}-${id}`));
     expect(before).toBeLessThan(30);
-  }, 90_000);
+  });
 
   test("and a hanging listener delays only its own deliveries", async () => {
     const healthy = await receiver();

@@ -288,7 +288,7 @@ describe("deleting a source", () => {
     const seen: boolean[] = [];
     const { resourceVersion } = await api.store.list(sourceKind, { limit: 1 });
     const answer = await api.ask("DELETE", `/v1/sources/${source.id}?ignore_hook_errors=true`);
-    for await (const event of api.store.watch(sourceKind, resourceVersion, AbortSignal.timeout(30_000))) {
+    for await (const event of api.store.watch(sourceKind, resourceVersion, AbortSignal.timeout(120_000))) {
       if (event.type !== "bookmark") seen.push(event.resource.spec.ignoreHookErrors);
       if (event.type === "deleted") break;
     }

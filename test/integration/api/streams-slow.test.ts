@@ -38,7 +38,7 @@ describe("a slow reader", () => {
     const next = await openStream(api.url, `/v1/sources/${source}/sse`, { headers: { "last-event-id": resume ?? "" } });
     await shows(next, ids.slice(seen.length));
     next.close();
-  }, 60_000);
+  });
 
   it("reads a history of any size at its own pace", async () => {
     const slow = await openUnread(api.url, source, { "last-event-id": "0-0" });
@@ -49,7 +49,7 @@ describe("a slow reader", () => {
       if (String(chunk).includes("id: 61-0\n")) break;
     }
     expect(messagesOf(text).map(({ id }) => id)).toEqual([...ids, "61-0"]);
-  }, 60_000);
+  });
 });
 
 describe("a standard client", () => {
@@ -69,7 +69,7 @@ describe("a standard client", () => {
     expect(heard).toEqual(["61-0 {}", '62-0 {"a":1}']);
     client.close();
     await agent.destroy();
-  }, 30_000);
+  });
 });
 
 /** As undici's fetch hands them on: a list of names and values, or an object. */

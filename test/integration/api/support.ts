@@ -234,7 +234,7 @@ async function request(url: string, method: string, path: string, { key = keys.a
 }
 
 /** Waits for a fact, with a deadline. */
-export async function until(holds: () => Promise<boolean> | boolean, timeoutMs = 30_000): Promise<void> {
+export async function until(holds: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
   while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`it has not come true within ${timeoutMs / 1000} s`);

@@ -28,11 +28,11 @@ test("notifies waiting requests of changes during a broken watch", async () => {
   const watch = new ResourceWatch(store, webhookKind, log);
   const following = watch.follow("hw-u-ada", "wh-missed");
   await watch.start();
-  const seen = await following.until((resource) => resource?.spec.url, AbortSignal.timeout(30_000));
+  const seen = await following.until((resource) => resource?.spec.url, AbortSignal.timeout(120_000));
   expect([seen, warnings.length]).toEqual(["https://x.test", 1]);
 
   await api.store.delete(webhookKind, "hw-u-ada", "wh-missed");
-  expect(await following.until((resource) => resource === undefined || undefined, AbortSignal.timeout(30_000))).toBe(true);
+  expect(await following.until((resource) => resource === undefined || undefined, AbortSignal.timeout(120_000))).toBe(true);
   following.end();
   await watch.stop();
 });
@@ -59,7 +59,7 @@ test("waiting for a new resource ignores the deletion of an earlier one with the
     { kind: webhookKind, created, store: api.store },
     following,
     (seen) => (seen.metadata.uid === created.metadata.uid ? seen.spec.url : undefined),
-    AbortSignal.timeout(30_000),
+    AbortSignal.timeout(120_000),
   );
   await Promise.race([waiting, new Promise((resolve) => setImmediate(resolve))]);
   following.notify(created);
@@ -67,6 +67,6 @@ test("waiting for a new resource ignores the deletion of an earlier one with the
 
   await api.store.delete(webhookKind, place.namespace, place.name);
   following.notify(undefined);
-  const ended = untilCreated({ kind: webhookKind, created, store: api.store }, following, () => undefined, AbortSignal.timeout(30_000));
+  const ended = untilCreated({ kind: webhookKind, created, store: api.store }, following, () => undefined, AbortSignal.timeout(120_000));
   await expect(ended).rejects.toThrow("the webhook was deleted in the meantime");
 });

@@ -72,13 +72,13 @@ beforeAll(async () => {
     { deliveryDeadlineMs: 1_000, attemptsPerWebhook: 16, maxDirectListeners: 16, attemptTimeoutMs: 5_000, nextAttempt: () => 200 },
     deliveryPorts({ connection: deliverer, history, poster, secrets, log: silent }),
   );
-}, 120_000);
+});
 afterAll(async () => {
   await delivery.stop();
   await Promise.all([deliverer, admin, poster, ordered, plain].map((each) => each.close()));
   await servers.stop();
   await directory.remove();
-}, 60_000);
+});
 
 let sequence = 0;
 /** A run that emits one number. Stored once and durable when it returns, like a runner's commit. */
@@ -150,4 +150,4 @@ it("continues in order and loses nothing while each of three NATS servers is kil
   const recorded = async () =>
     (await createHistory(database, { kept: { events: 10_000, logs: 100 } }).pageEvents(source, { limit: 1, cursor: null })).total;
   await until(async () => (await recorded()) === sent, "all are in the history", waitMs);
-}, 240_000);
+});

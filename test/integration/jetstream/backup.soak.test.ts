@@ -52,7 +52,7 @@ async function readAll(connection: Connection, partition: number, count: number)
       message.ack();
     },
   });
-  await until(() => got.length >= count, `${count} invocations`, 90_000);
+  await until(() => got.length >= count, `${count} invocations`);
   await reading.stop();
   return got;
 }
@@ -104,4 +104,4 @@ test("an installation with one server continues with three, where each stream, b
   await after.close();
   await cluster.stop();
   await directory.remove();
-}, 240_000);
+});

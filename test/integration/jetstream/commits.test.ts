@@ -54,7 +54,7 @@ test("a caller receives the response of its run and no other, and stops waiting 
   const answers = new RunAnswers(nats.connection);
   answers.start();
   const response: Answer = { kind: "response", response: { status: 201, headers: {}, body: "hi" } };
-  const one = answers.wait("r_1", "response", AbortSignal.timeout(30_000));
+  const one = answers.wait("r_1", "response", AbortSignal.timeout(120_000));
   const two = answers.wait("r_2", "response", AbortSignal.timeout(200));
   sendAnswer(await nats.addConnection(), one.subject, response);
   expect(await one.answer).toEqual(response);

@@ -21,12 +21,12 @@ beforeAll(async () => {
   cluster = await startNatsCluster(directory.path, natsKeysOf(await storedNatsRoot(join(directory.path, "nats.root"))));
   connections = await Promise.all(["a", "b", "admin"].map((name) => connect({ server: cluster.connection, name })));
   await setUpStreams(admin(), { ...streamOptions, replicas: 3 });
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all(connections.map((connection) => connection.close()));
   await cluster.stop();
   await directory.remove();
-}, 60_000);
+});
 
 function admin(): Connection {
   const [, , connection] = connections;
@@ -80,7 +80,6 @@ test.runIf(process.env["HEADWATER_TEST_NATS_SERVERS"] === "3")(
     await reading.stop();
     expect(got.size).toBe(total);
   },
-  180_000,
 );
 
 /**
@@ -112,4 +111,4 @@ test("a source does not continue from an outdated state of a server that was awa
   await Promise.all(others.map((bringOtherBack) => bringOtherBack()));
   await until(async () => (await lastCommit(alone, ref).catch(() => undefined))?.text === "two", "the last commit is read");
   await alone.close();
-}, 120_000);
+});

@@ -47,7 +47,7 @@ export function withPoolRequests(nats: TestJetStream): void {
 }
 
 /** Resolves when the condition holds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 30_000): Promise<void> {
+export async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 120_000): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   while (!(await condition())) {
     if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);

@@ -42,4 +42,4 @@ it("waits until more than half of the servers are up, and streams can be created
   await answered;
   await setUpStreams(connection, { ...streamOptions, replicas: 3 });
   expect((await connection.manager.streams.info("RUNS")).config.num_replicas).toBe(3);
-}, 120_000);
+});

@@ -161,5 +161,5 @@ kube.describe("access to a real API server", () => {
     await expect(hasty.read("kube-system", reference)).rejects.toMatchObject({ code: "kubernetes_forbidden" });
     await rights.stop();
     await Promise.all([owners.close(), seen.close()]);
-  }, 30_000);
+  });
 });

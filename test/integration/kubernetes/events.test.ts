@@ -63,12 +63,12 @@ it("records 25 different events of a resource at once, then one in five minutes"
   const { kubernetes, requests } = counting();
   const events = new KubernetesEvents(kubernetes, { ...options, now: () => now });
   for (let i = 0; i < 40; i++) events.record(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: `attempt ${i}` });
-  await vi.waitFor(() => expect(requests).toHaveLength(25), { timeout: 30_000 });
+  await vi.waitFor(() => expect(requests).toHaveLength(25), { timeout: 120_000 });
   events.record(resourceIn("ns", "another"), { type: "Normal", reason: "Deployed", message: "deployed" });
   now += 5 * 60_000;
   events.record(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: "later" });
   events.record(resourceIn("ns"), { type: "Warning", reason: "HookFailed", message: "too many again" });
-  await vi.waitFor(() => expect(requests).toHaveLength(27), { timeout: 30_000 });
+  await vi.waitFor(() => expect(requests).toHaveLength(27), { timeout: 120_000 });
   await events.stop();
 });
 
@@ -78,7 +78,7 @@ it("counts repeated events, and writes the count periodically and at the end", a
   const events = new KubernetesEvents(kubernetes, { ...options, now: () => now });
   const record = (): void => events.record(resourceIn("ns"), { type: "Warning", reason: "BuildFailed", message: "no such package" });
   record();
-  await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 30_000 });
+  await vi.waitFor(() => expect(requests).toHaveLength(1), { timeout: 120_000 });
   for (let i = 1; i < 100; i++) {
     now += 1_000;
     record();
@@ -96,7 +96,7 @@ it("neither throws nor waits while the API is unavailable, and bounds its memory
   const { kubernetes } = counting(() => Promise.reject(new Unavailable("away")));
   const events = new KubernetesEvents(kubernetes, { ...options, onError: (error) => errors.push(error) });
   for (let i = 0; i < 10_000; i++) events.record(resourceIn("ns", `s${i}`), { type: "Normal", reason: "Deployed", message: "deployed" });
-  await vi.waitFor(() => expect(errors).toHaveLength(500), { timeout: 30_000 });
+  await vi.waitFor(() => expect(errors).toHaveLength(500), { timeout: 120_000 });
   await events.stop();
 });
 
@@ -136,7 +136,7 @@ kube.describe("Events of a real API server", () => {
     events.record(resourceIn(namespace), event);
     const read = async () =>
       list.parse(await kubernetes().request({ method: "GET", path: `/apis/events.k8s.io/v1/namespaces/${namespace}/events` })).items;
-    await vi.waitFor(async () => expect(await read()).toHaveLength(1), { timeout: 30_000 });
+    await vi.waitFor(async () => expect(await read()).toHaveLength(1), { timeout: 120_000 });
     now += 60_000;
     events.record(resourceIn(namespace), event);
     events.record(resourceIn(namespace), event);

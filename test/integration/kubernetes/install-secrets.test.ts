@@ -46,5 +46,5 @@ kube.describe("the Job that makes Secrets", () => {
     expect(printed).not.toContain(token);
     expect(await install(namespace, "--admin-token")).not.toContain("headwater-admin-token");
     expect(await tokenIn(namespace)).toBe(token);
-  }, 60_000);
+  });
 });

@@ -12,10 +12,10 @@ let doors: Doors;
 kube.describe("lists and the cluster", () => {
   beforeAll(async () => {
     doors = await openDoors(kube.kubeconfigPath, postgres);
-  }, 60_000);
+  });
   afterAll(() => doors?.stop());
 
-  test("lists show resources created or deleted through REST at once, without an operator", { timeout: 30_000 }, async () => {
+  test("lists show resources created or deleted through REST at once, without an operator", async () => {
     const { body } = await doors.ask("POST", "/webhooks?url=https://x.test&name=first");
     const { id } = dataOf<{ id: string }>(body);
     const listed = async (kind: string) => dataOf<{ id: string; name?: string }[]>((await doors.ask("GET", `/users/me/${kind}`)).body);
@@ -33,7 +33,7 @@ kube.describe("lists and the cluster", () => {
    * Method: random changes through REST and, as kubectl makes them, directly, while mirroring operators are killed and others
    * start, and the table is slow or unreachable for them. In the end both hold the same specs, statuses, labels and versions.
    */
-  test.each([1, 2, 3, 4])("are equal after changes through REST and kubectl (seed %i)", { timeout: 90_000 }, async (seed) => {
+  test.each([1, 2, 3, 4])("are equal after changes through REST and kubectl (seed %i)", async (seed) => {
     const random = seeded(seed);
     const database = unreliable(doors.rows, random);
     let mirroring = await doors.startMirroring(database.rows);
@@ -54,7 +54,7 @@ kube.describe("lists and the cluster", () => {
     mirroring.kill();
   });
 
-  test("the mirror drops rows of a former cluster", { timeout: 30_000 }, async () => {
+  test("the mirror drops rows of a former cluster", async () => {
     const [resource] = await doors.inCluster();
     if (resource === undefined) throw new Error("the changes above left nothing");
     const ofAnother = { ...resource, metadata: { ...resource.metadata, name: "of-another", resourceVersion: "900000000000" } };

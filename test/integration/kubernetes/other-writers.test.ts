@@ -36,7 +36,7 @@ beforeAll(async () => {
   if (kube.missing !== undefined) return;
   await kube.client.create("/apis/apiextensions.k8s.io/v1/customresourcedefinitions", definition);
   await whenever(async () => (await kube.client.request("GET", `${base}/subscriptions`)).status === 200, "the definition is served");
-}, 60_000);
+});
 
 const object = (name: string, more: object = {}): object => ({
   apiVersion: "headwater.dev/v1alpha1",

@@ -98,7 +98,7 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     await kube.startServer();
     const made = await kube.namespace({ [label]: late });
     await whenever(async () => (await owners.find(late)) === made, "the watch continues");
-  }, 60_000);
+  });
 });
 
 kube.describe("rights in owners' namespaces", () => {

@@ -17,7 +17,7 @@ import { withKubeApi } from "../../support/kube/kube-api.ts";
 
 const kube = await withKubeApi({ own: true });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
-const within = { timeout: 30_000, interval: 50 };
+const within = { timeout: 120_000, interval: 50 };
 
 const condition = z.object({ type: z.string(), status: z.string(), reason: z.string(), message: z.string() });
 const shown = z.object({

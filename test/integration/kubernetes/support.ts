@@ -20,9 +20,9 @@ export function withKubernetes(kube: KubeApi, options: KubernetesOptions = {}): 
 /** A unique public id of a user. */
 export const newOwner = (): string => `u_${randomBytes(8).toString("hex")}`;
 
-/** Resolves with the first value that is neither undefined nor false; throws after half a minute. */
+/** Resolves with the first value that is neither undefined nor false; throws after two minutes. */
 export async function whenever<T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string): Promise<T> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + 120_000;
   for (;;) {
     const found = await look();
     if (found !== undefined && found !== false) return found;

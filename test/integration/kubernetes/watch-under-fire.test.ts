@@ -152,7 +152,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
     expect(Math.min(...played)).toBeGreaterThan(0);
     for (const each of watching) await expectSame(store, subscriptionKind, namespace, each.state);
     await Promise.all(watching.map((each) => each.end()));
-  }, 120_000);
+  });
 
   test("a watch and a list from a compacted version throw Gone", async () => {
     const namespace = await kube.namespace();
@@ -170,43 +170,39 @@ kube.describe("a watch of Kubernetes under fire", () => {
     await expect(store.list(subscriptionKind, { namespace, limit: 1, continue: first.continue ?? "" })).rejects.toMatchObject({
       code: "gone",
     });
-    const watching = store.watch(subscriptionKind, first.resourceVersion, AbortSignal.timeout(20_000));
+    const watching = store.watch(subscriptionKind, first.resourceVersion, AbortSignal.timeout(120_000));
     await expect(eventsOf(watching)).rejects.toMatchObject({ status: 410 });
     await expect(eventsOf(store.watch(subscriptionKind, "abc", AbortSignal.timeout(5_000)))).rejects.toMatchObject({ status: 422 });
-  }, 60_000);
+  });
 
   const troubles: readonly (readonly [string, (proxy: CuttableProxy) => void])[] = [
     ["cut", (proxy) => proxy.cut()],
     ["forgotten by a router", (proxy) => proxy.hush()],
   ];
-  test.each(troubles)(
-    "continues without a gap or a new list when its connection is %s",
-    async (_name, harm) => {
-      const namespace = await kube.namespace();
-      const { proxy, store, interrupted, end } = await throughProxy({ watchSilenceMs: 1_000 });
-      const direct = createKubernetesResourceStore(kubernetes());
-      const reported: string[] = [];
-      const watching = follow(store, subscriptionKind, namespace, (event) => {
-        if (event.type !== "bookmark" && event.resource.metadata.namespace === namespace)
-          reported.push(`${event.type} ${event.resource.metadata.name}`);
-      });
-      for (const round of [1, 2, 3]) {
-        await direct.create(subscriptionKind, { name: `before-${round}`, namespace, spec });
-        await whenever(() => watching.state.has(`before-${round}`), "the watch is open");
-        harm(proxy);
-        await direct.create(subscriptionKind, { name: `during-${round}`, namespace, spec });
-        await direct.delete(subscriptionKind, namespace, `before-${round}`);
-        await whenever(() => reported.includes(`deleted before-${round}`), "changes made in the meantime are reported");
-      }
-      await expectSame(direct, subscriptionKind, namespace, watching.state);
-      expect(watching.lists()).toBe(1);
-      expect(reported.filter((each) => each.startsWith("added during"))).toHaveLength(3);
-      expect(interrupted.length).toBeGreaterThan(0);
-      await watching.end();
-      await end();
-    },
-    60_000,
-  );
+  test.each(troubles)("continues without a gap or a new list when its connection is %s", async (_name, harm) => {
+    const namespace = await kube.namespace();
+    const { proxy, store, interrupted, end } = await throughProxy({ watchSilenceMs: 1_000 });
+    const direct = createKubernetesResourceStore(kubernetes());
+    const reported: string[] = [];
+    const watching = follow(store, subscriptionKind, namespace, (event) => {
+      if (event.type !== "bookmark" && event.resource.metadata.namespace === namespace)
+        reported.push(`${event.type} ${event.resource.metadata.name}`);
+    });
+    for (const round of [1, 2, 3]) {
+      await direct.create(subscriptionKind, { name: `before-${round}`, namespace, spec });
+      await whenever(() => watching.state.has(`before-${round}`), "the watch is open");
+      harm(proxy);
+      await direct.create(subscriptionKind, { name: `during-${round}`, namespace, spec });
+      await direct.delete(subscriptionKind, namespace, `before-${round}`);
+      await whenever(() => reported.includes(`deleted before-${round}`), "changes made in the meantime are reported");
+    }
+    await expectSame(direct, subscriptionKind, namespace, watching.state);
+    expect(watching.lists()).toBe(1);
+    expect(reported.filter((each) => each.startsWith("added during"))).toHaveLength(3);
+    expect(interrupted.length).toBeGreaterThan(0);
+    await watching.end();
+    await end();
+  });
 
   test("a watcher that pauses reading misses nothing", async () => {
     const namespace = await kube.namespace();
@@ -222,7 +218,7 @@ kube.describe("a watch of Kubernetes under fire", () => {
     gate.resolve();
     await expectSame(store, componentKind, namespace, watching.state);
     await watching.end();
-  }, 60_000);
+  });
 
   test("bookmarks advance the version of a watch, also over its regular end", async () => {
     const namespace = await kube.namespace();
@@ -250,5 +246,5 @@ kube.describe("a watch of Kubernetes under fire", () => {
     await expectSame(store, subscriptionKind, namespace, watching.state);
     expect(watching.lists()).toBe(1);
     await watching.end();
-  }, 60_000);
+  });
 });

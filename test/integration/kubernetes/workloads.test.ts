@@ -71,7 +71,7 @@ kube.describe("objects that the operator applies", () => {
             await applyAll(workloads, planned);
             await seen();
           },
-          { timeout: 10_000, interval: 50 },
+          { timeout: 120_000, interval: 50 },
         ),
     };
   }
@@ -82,7 +82,7 @@ kube.describe("objects that the operator applies", () => {
     expect(await read("Deployment")).toMatchObject({ spec: { replicas: 1, strategy: { rollingUpdate: { maxUnavailable: 0 } } } });
     expect(await read("ServiceAccount")).toMatchObject({ automountServiceAccountToken: false });
     expect(await read("Secret")).toMatchObject({ type: "Opaque" });
-    await vi.waitFor(() => expect(changes.filter((pool) => pool === "default").length).toBeGreaterThanOrEqual(4), { timeout: 10_000 });
+    await vi.waitFor(() => expect(changes.filter((pool) => pool === "default").length).toBeGreaterThanOrEqual(4), { timeout: 120_000 });
   });
 
   it("are not written again while they match the plan", async () => {
@@ -215,6 +215,6 @@ async function settled(workloads: Workloads): Promise<void> {
       for (const kind of ["Deployment", "NetworkPolicy", "PodDisruptionBudget", "ServiceAccount"] as const)
         expect(await workloads.find(kind, name)).toBeDefined();
     },
-    { timeout: 10_000, interval: 20 },
+    { timeout: 120_000, interval: 20 },
   );
 }

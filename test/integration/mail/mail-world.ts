@@ -98,5 +98,5 @@ export async function mailRows(client: pg.Client): Promise<readonly MailRow[]> {
 
 /** Waits for a condition that load may delay. */
 export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  if (!(await waitUntil(condition, 30_000))) throw new Error(`${what}: not within 30 s`);
+  if (!(await waitUntil(condition, 120_000))) throw new Error(`${what}: not within 120 s`);
 }

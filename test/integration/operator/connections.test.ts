@@ -69,7 +69,7 @@ describe("an operator", () => {
     await until(async () => (await subscriptions()).join() === kept.join(), "its subscriptions are gone");
     await until(async () => (await store.find(autoSubscriptionKind, namespace, "auto")) === undefined, "so is what made more");
     expect(await subscriptions(namespaceOfOwner(stranger))).toEqual([foreign]);
-  }, 30_000);
+  });
 
   it("deletes the subscriptions of a deleted webhook and of a deleted workflow", async () => {
     const { store } = world.ports;
@@ -86,7 +86,7 @@ describe("an operator", () => {
     await store.delete(webhookKind, namespace, "hook");
     await store.delete(workflowKind, namespace, "flow");
     await until(async () => (await subscriptions()).join() === before.join(), "theirs are gone");
-  }, 30_000);
+  });
 });
 
 it("leaves no subscription of the source when it is killed between any two steps of a deletion", async () => {
@@ -113,4 +113,4 @@ it("leaves no subscription of the source when it is killed between any two steps
     expect((await subscriptions()).filter((name) => made.includes(name))).toEqual([]);
     return died;
   });
-}, 120_000);
+});

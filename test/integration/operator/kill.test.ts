@@ -66,7 +66,7 @@ describe("an operator killed between any two steps", () => {
       return died;
     });
     expect(steps).toBeGreaterThan(6);
-  }, 120_000);
+  });
 
   it("updates a source: deactivates the old code, activates the new code, and never runs deploy again", async () => {
     await survives(async (dieAt, moment) => {
@@ -82,7 +82,7 @@ describe("an operator killed between any two steps", () => {
       expect(hooks).toEqual(["deploy 1", "activate 1", "deactivate 1", "activate 2"]);
       return died;
     });
-  }, 120_000);
+  });
 
   it("pauses a source and switches it on again", async () => {
     await survives(async (dieAt, moment) => {
@@ -103,7 +103,7 @@ describe("an operator killed between any two steps", () => {
       expect(hooks).toEqual(["deploy 1", "activate 1", "deactivate 1", "activate 3"]);
       return died;
     });
-  }, 120_000);
+  });
 
   it("deletes a source and everything created for it", async () => {
     await survives(async (dieAt, moment) => {
@@ -121,7 +121,7 @@ describe("an operator killed between any two steps", () => {
       expect(await world.ports.endpoints.get(key)).toBeUndefined();
       return died;
     });
-  }, 120_000);
+  });
 });
 
 describe("a hook that fails", () => {

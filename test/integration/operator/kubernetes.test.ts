@@ -78,7 +78,7 @@ kube.describe("the operator on a Kubernetes API", () => {
       const made = await kube.objects.list("subscriptions", namespace, `headwater.dev/auto-subscription=${auto.metadata.uid}`);
       return made.length >= 4;
     }, "errors of the sources that came after it are subscribed");
-  }, 60_000);
+  });
 
   it("stores a source's code in a component that it owns, and a signing key in a Secret that the webhook owns", async () => {
     await apply(source("owns", { code: hooked }));
@@ -88,7 +88,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     const webhook = await until("webhook receiver", "Active");
     const { name = "" } = webhook.status?.signingKey?.secretKeyRef ?? {};
     expect((await get(`secret ${name}`))?.metadata.ownerReferences).toMatchObject([{ kind: "Webhook", name: "receiver" }]);
-  }, 30_000);
+  });
 
   it("never takes over a component that another author created", async () => {
     await apply(
@@ -99,7 +99,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect((await get("component taken-code"))?.spec?.["code"]).toBe(hooked);
     await kube.objects.delete("component taken-code", namespace);
     await until("source taken", "Deployed");
-  }, 30_000);
+  });
 
   it("reports an invalid prop and a missing Secret or ConfigMap, and deploys once they are corrected", async () => {
     await apply(source("wrong", { code: code('count: { type: "integer", max: 3 }'), props: { count: 9 } }));
@@ -132,7 +132,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await apply(JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "code" }, data: { main: `${hooked}// 2` } }));
     await whenever(() => world.ran.get(first.status?.id ?? "")?.length === 3, "the old code is deactivated and the new one activated");
     expect(world.ran.get(first.status?.id ?? "")).toEqual(["activate 1", "deactivate 1", "activate 2"]);
-  }, 60_000);
+  });
 
   it("routes a subscription once both ends exist, and deletes it with one of them", async () => {
     const subscription = { emitterRef: { kind: "Source", name: "from" }, listenerRef: { kind: "Source", name: "to" } };
@@ -147,7 +147,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await kube.objects.delete("source to", namespace);
     await whenever(async () => (await get("subscription dangling")) === undefined, "it is gone");
     expect(await world.ports.routes.get(routed.status?.id ?? "")).toBeUndefined();
-  }, 30_000);
+  });
 
   it("keeps the previous version after a failed update, and reports it in the status and in an Event", async () => {
     await apply(source("kept", { code: code('size: { type: "integer" }', "hooks: { async activate() {} },"), props: { size: 1 } }));
@@ -166,7 +166,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     const after = await until("source kept", "Deployed");
     expect([after.status?.["running"], after.status?.["runningGeneration"]]).toEqual([undefined, 3]);
     expect(after.status?.id).toBe(before.status?.id);
-  }, 60_000);
+  });
 
   it("signs with a changed key of a Secret without a change of the webhook", async () => {
     const keyOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
@@ -193,7 +193,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(await keys()).toEqual([keyOf(1)]);
     await keep(keyOf(2));
     await whenever(async () => (await keys())[0] === keyOf(2), "the route carries the new key");
-  }, 60_000);
+  });
 
   it("reports NamespaceHasNoOwner for every kind, until the namespace is labelled", async () => {
     const unlabelled = await kube.namespace();
@@ -205,7 +205,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await kube.objects.label(unlabelled, { "headwater.dev/owner": newOwner() });
     await until("source lost", "Deployed", unlabelled);
     await until("webhook receiver", "Active", unlabelled);
-  }, 60_000);
+  });
 
   it("deletes a source whose hook no runner runs after the deadline, and records an Event", async () => {
     await apply(source("stuck", { code: hooked }));
@@ -216,7 +216,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     world.runners.gone = false;
     expect(world.recordedEvents).toContain("Source/stuck HookSkipped");
     expect(await world.ports.deployments.get(`default.${status?.id ?? ""}`)).toBeUndefined();
-  }, 30_000);
+  });
 
   it("gives a copied source its own id", async () => {
     await apply(source("original", { code: code("") }));
@@ -225,7 +225,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await apply(JSON.stringify({ ...copied, metadata: { ...copied.metadata, labels: original.metadata.labels } }));
     const copy = await until("source copy", "Deployed");
     expect(copy.status?.id).not.toBe(original.status?.id);
-  }, 30_000);
+  });
 
   it("writes nothing while nothing changes", async () => {
     await whenever(() => operator.idle, "everything is settled");
@@ -238,9 +238,9 @@ kube.describe("the operator on a Kubernetes API", () => {
     const before = await versions();
     // Two polls of external state.
     const deadline = Date.now() + 2_500;
-    await expect.poll(() => Date.now(), { timeout: 5_000 }).toBeGreaterThan(deadline);
+    await expect.poll(() => Date.now()).toBeGreaterThan(deadline);
     expect(await versions()).toEqual(before);
-  }, 30_000);
+  });
 });
 
 /** A resource as stored in the API server. */

@@ -74,7 +74,7 @@ describe("the latest runs in a source's status", () => {
     await change(ran, { redeploy: "again" });
     const { state, problem } = (await now(ran)).status;
     expect({ state, problem }).toEqual({ state: "active", problem: undefined });
-  }, 30_000);
+  });
 
   it("includes the backlog, which is written when it changes and kept while NATS does not respond", async () => {
     const source = await world.createSource({ code: "export default {}" });
@@ -99,7 +99,7 @@ describe("the latest runs in a source's status", () => {
     counts = new Map();
     expect(await refresh()).toBe(1);
     expect((await now(source)).status.backlog).toBe(0);
-  }, 30_000);
+  });
 });
 
 describe("the state in a source's status", () => {
@@ -120,12 +120,12 @@ describe("the state in a source's status", () => {
     expect(await stateOf(source)).toEqual(["active", undefined]);
     await change(source, { props: { timer: { cron: "never" } } });
     expect(await stateOf(source)).toEqual(["failing", "invalid_props"]);
-  }, 30_000);
+  });
 
   it("is deploying while its component is built", async () => {
     const source = await world.createSource({ componentRef: { name: "unbuilt" } });
     await world.ports.store.create(componentKind, { name: "unbuilt", namespace: source.metadata.namespace, spec: { code: "x" } });
     await operate(source);
     expect(await stateOf(source)).toEqual(["deploying", undefined]);
-  }, 30_000);
+  });
 });

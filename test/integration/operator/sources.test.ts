@@ -62,7 +62,7 @@ describe("a source with a url", () => {
     const component = await world.ports.store.get(componentKind, source.metadata.namespace, ownComponentName(source.metadata.name));
     expect(component.spec.code).toBe("export default { v: 2 }");
     expect(read).toBeLessThanOrEqual(2);
-  }, 30_000);
+  });
 });
 
 describe("a source of several files", () => {
@@ -82,7 +82,7 @@ describe("a source of several files", () => {
     await operate();
     expect(await readyOf(source)).toMatchObject({ status: "True", observedGeneration: 2 });
     expect((await specOf(source)).files).toEqual({ "app.mjs": "2" });
-  }, 30_000);
+  });
 
   it("stores the files that were fetched with the url", async () => {
     const url = "https://components.example.com/several.mjs";
@@ -94,7 +94,7 @@ describe("a source of several files", () => {
     await operate();
     expect(await readyOf(source)).toMatchObject({ status: "True", reason: "Deployed" });
     expect(await specOf(source)).toEqual({ ...component, url });
-  }, 30_000);
+  });
 
   it("reports the exceeded limit", async () => {
     const url = "https://components.example.com/large.mjs";
@@ -121,7 +121,7 @@ describe("a source with code that cannot be built", () => {
     await change(source, { code: "export default {}" });
     await operate();
     expect(await readyOf(source)).toMatchObject({ status: "True" });
-  }, 30_000);
+  });
 
   it("reports an unreachable builder, and builds once it responds", async () => {
     const component = await world.ports.store.create(componentKind, {
@@ -138,7 +138,7 @@ describe("a source with code that cannot be built", () => {
     expect(await readyOfComponent()).toMatchObject({ status: "False", reason: "BuilderUnavailable" });
     await componentReconciler(world.ports)(keyOf(component));
     expect(await readyOfComponent()).toMatchObject({ status: "True", reason: "Built" });
-  }, 30_000);
+  });
 
   it("keeps running the previous version", async () => {
     const source = await world.createSource({ code: "export default { good: 1 }" });
@@ -150,7 +150,7 @@ describe("a source with code that cannot be built", () => {
     await operate();
     expect(await readyOf(source)).toMatchObject({ status: "False", reason: "ComponentFailed" });
     expect(await world.ports.deployments.get(`default.${id}`)).toEqual(before);
-  }, 30_000);
+  });
 });
 
 describe("a hook that no runner runs", () => {
@@ -165,7 +165,7 @@ describe("a hook that no runner runs", () => {
           await operate();
           return (await readyOf(source))?.reason;
         },
-        { timeout: 10_000 },
+        { timeout: 120_000 },
       )
       .toBe("HookOverdue");
     expect((await now(source)).status.conditions?.find(({ type }) => type === "Reconciling")).toMatchObject({ status: "True" });
@@ -177,10 +177,10 @@ describe("a hook that no runner runs", () => {
           await operate();
           return world.ports.store.find(sourceKind, source.metadata.namespace, source.metadata.name);
         },
-        { timeout: 10_000 },
+        { timeout: 120_000 },
       )
       .toBeUndefined();
-  }, 30_000);
+  });
 });
 
 describe("a secret prop", () => {
@@ -201,7 +201,7 @@ describe("a secret prop", () => {
     expect(JSON.stringify(await world.ports.deployments.get(`default.${id}`))).not.toContain("second");
     expect(await readyOf(source)).toMatchObject({ status: "True" });
     expect(world.ran.get(id)).toEqual(["deploy 1", "activate 1"]);
-  }, 30_000);
+  });
 });
 
 describe("a source whose runs kill their process", () => {
@@ -245,5 +245,5 @@ describe("a source whose runs kill their process", () => {
     expect((await now(source)).status).toMatchObject({ state: "active" });
     expect(await world.timers(id)).not.toEqual([]);
     expect(await world.ports.endpoints.get(endpointKey)).toMatchObject({ active: true });
-  }, 30_000);
+  });
 });

@@ -124,7 +124,7 @@ describe("an update that fails in an operator killed between any two steps", () 
       return died;
     });
     expect(steps).toBeGreaterThan(8);
-  }, 240_000);
+  });
 
   it("continues with the next update, at whatever step the failed one was", async () => {
     world.failing.add("activate new");
@@ -141,7 +141,7 @@ describe("an update that fails in an operator killed between any two steps", () 
       expect(registered(hooks, (hook) => world.failing.has(hook))).toBe("newest");
       return died;
     });
-  }, 240_000);
+  });
 
   it("returns to the previous version when the next update cannot be built", async () => {
     await survives(async (dieAt, moment) => {
@@ -160,7 +160,7 @@ describe("an update that fails in an operator killed between any two steps", () 
       expect(registered(hooks, () => false)).toBe(rest.note);
       return died;
     });
-  }, 240_000);
+  });
 
   it("leaves nothing behind when the source is deleted", async () => {
     world.failing.add("activate new");
@@ -180,7 +180,7 @@ describe("an update that fails in an operator killed between any two steps", () 
       expect(registered(hooks, (hook) => world.failing.has(hook))).toBeUndefined();
       return died;
     });
-  }, 240_000);
+  });
 
   it("leaves a paused source paused if the failed update would have activated it", async () => {
     world.failing.add("activate new");
@@ -195,7 +195,7 @@ describe("an update that fails in an operator killed between any two steps", () 
       expect(status.running).toMatchObject({ active: false, props: { note: "old" } });
       return died;
     });
-  }, 240_000);
+  });
 
   it("restores the previous version when its timers or its entry are refused", async () => {
     const refusing: Partial<OperatorPorts> = {
@@ -237,7 +237,7 @@ describe("an update that fails in an operator killed between any two steps", () 
         expect(registered(hooks, () => false)).toBe("old");
         return died;
       });
-  }, 240_000);
+  });
 });
 
 describe("an update", () => {

@@ -52,7 +52,7 @@ it("continues reading after NATS restarts without the consumers of pools, and re
   await until(() => events.length >= 4, "what was published after the restart is read");
   expect(events).toEqual([1, 2, 3, 4]);
   await reading.stop();
-}, 60_000);
+});
 
 it("redelivers unacked messages when a consumer with state on disk is created again in memory", async () => {
   const name = runnerConsumer("old", partition);

@@ -8,7 +8,7 @@ import { readPartition } from "../../../platform/jetstream/read/partition-reader
 import { followRunnerMemory } from "../../../platform/jetstream/members/runner-memory.ts";
 import { withJetStream } from "../jetstream/support.ts";
 
-const within = { timeout: 30_000, interval: 100 };
+const within = { timeout: 120_000, interval: 100 };
 
 describe("the load of a pool", () => {
   const nats = withJetStream({ partitions: 16 });

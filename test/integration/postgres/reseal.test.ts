@@ -179,7 +179,7 @@ describe("after a key was added", () => {
   it("watches report the resealed resources", async () => {
     const { resourceVersion } = await store.list(sourceKind, { limit: 1 });
     await rotate();
-    const changes = store.watch(sourceKind, resourceVersion, AbortSignal.timeout(30_000))[Symbol.asyncIterator]();
+    const changes = store.watch(sourceKind, resourceVersion, AbortSignal.timeout(120_000))[Symbol.asyncIterator]();
     await reseal();
     expect((await changes.next()).value).toMatchObject({ type: "modified" });
     await changes.return?.();

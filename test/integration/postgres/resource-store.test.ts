@@ -70,7 +70,7 @@ describe("the resource store on Postgres", () => {
     const { resourceVersion } = await store.list(subscriptionKind, { namespace });
     const fast = createPostgresResourceStore(database, { timing: { bookmarkMs: 0, pollMs: 10 } });
     await postgres.client.query("update resource_head set version = version + 5");
-    for await (const event of fast.watch(subscriptionKind, resourceVersion, AbortSignal.timeout(30_000))) {
+    for await (const event of fast.watch(subscriptionKind, resourceVersion, AbortSignal.timeout(120_000))) {
       expect(event).toEqual({ type: "bookmark", resourceVersion: String(Number(resourceVersion) + 5) });
       break;
     }
@@ -83,7 +83,7 @@ describe("the resource store on Postgres", () => {
     await store.delete(subscriptionKind, namespace, "sub-1");
     await pruneTombstones(database.db, { keepMs: 0, keepCount: 0 });
     const first = async (version: string) => {
-      for await (const event of store.watch(subscriptionKind, version, AbortSignal.timeout(30_000))) return event;
+      for await (const event of store.watch(subscriptionKind, version, AbortSignal.timeout(120_000))) return event;
       return undefined;
     };
     await expect(first(resourceVersion)).rejects.toMatchObject({ code: "gone", status: 410 });
@@ -149,7 +149,7 @@ describe("the connection", () => {
     await postgres.client.query(
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()",
     );
-    const deadline = Date.now() + 5_000;
+    const deadline = Date.now() + 120_000;
     const read = async (): Promise<string> => {
       try {
         return (await store.get(subscriptionKind, namespace, "sub-1")).metadata.name;

@@ -83,7 +83,7 @@ describe("a server with a certificate", () => {
     expect(await fetchText("/", open)).toBe("https");
     expect(await subject()).toBe("first");
     await rotate(authority.issue({ name: "second", hosts: ["127.0.0.1"] }));
-    await expect.poll(subject, { timeout: 50_000 }).toBe("second");
+    await expect.poll(subject).toBe("second");
     expect(await fetchText("/", open)).toBe("https");
     open.destroy();
   });
@@ -95,10 +95,10 @@ describe("a server with a certificate", () => {
       seen.add(await subject());
       return failures.length;
     };
-    await expect.poll(report, { timeout: 50_000 }).toBe(1);
+    await expect.poll(report).toBe(1);
     expect([...seen]).toEqual(["first"]);
     await rotate(authority.issue({ name: "third" }));
-    await expect.poll(subject, { timeout: 50_000 }).toBe("third");
+    await expect.poll(subject).toBe("third");
   });
 
   it("refuses to start with the key of another certificate", async () => {
@@ -110,12 +110,12 @@ describe("a server with a certificate", () => {
     const silent: Socket[] = [];
     for (const localAddress of ["127.0.0.2", "127.0.0.3"]) for (let nth = 0; nth < 4; nth++) silent.push(await tcp(localAddress));
     expect(await fetchText("/")).toBe("https");
-    await expect.poll(() => silent.filter((socket) => socket.closed).length, { timeout: 50_000 }).toBe(1);
+    await expect.poll(() => silent.filter((socket) => socket.closed).length).toBe(1);
   });
 
   it("finishes requests in flight when it drains", async () => {
     const answer = fetchText("/held");
-    await expect.poll(() => held.length, { timeout: 50_000 }).toBe(1);
+    await expect.poll(() => held.length).toBe(1);
     const drained = bounded.drain(new AbortController().signal);
     held[0]?.();
     expect(await answer).toBe("held");

@@ -112,7 +112,7 @@ describe("TLS to NATS", () => {
     const changes: string[] = [];
     link.onStatus((status) => changes.push(status));
     await link.nats.reconnect();
-    await expect.poll(() => changes, { timeout: 50_000 }).toEqual(["disconnected", "connected"]);
+    await expect.poll(() => changes).toEqual(["disconnected", "connected"]);
     await link.nats.flush();
     await expect(refused(server, trusting(directory.path, "stale", authority.certificate))).rejects.toThrow(/unable to (verify|get)/);
   });
@@ -126,7 +126,7 @@ describe("TLS to NATS", () => {
     const monitored = servers[0]?.monitoringPort ?? 0;
     const monitor = async (page: string): Promise<unknown> => (await fetch(`http://127.0.0.1:${monitored}/${page}`)).json();
     await expect
-      .poll(() => monitor("routez"), { timeout: 50_000 })
+      .poll(() => monitor("routez"))
       .toMatchObject({ routes: expect.arrayContaining([expect.objectContaining({ remote_name: "nats-1" })]) });
     expect(await monitor("varz")).toMatchObject({ cluster: { tls_required: true, tls_verify: true } });
   });

@@ -52,7 +52,7 @@ describe("TLS to Postgres", () => {
       const now = await client.query<{ at: Date }>("select pg_conf_load_time() as at");
       return (now.rows[0]?.at.getTime() ?? 0) > (rows[0]?.at.getTime() ?? 0);
     };
-    expect(await waitUntil(reloaded, 60_000)).toBe(true);
+    expect(await waitUntil(reloaded, 120_000)).toBe(true);
     await client.end();
   }
 
@@ -73,7 +73,7 @@ describe("TLS to Postgres", () => {
     const database = connect(trusted(), { url, applicationName: "encrypted" });
     expect(await isEncrypted(database)).toBe(true);
     const subscription = database.signals.subscribe("changes", "");
-    expect(await waitUntil(() => subscription.live, 60_000)).toBe(true);
+    expect(await waitUntil(() => subscription.live, 120_000)).toBe(true);
     const { rows } = await sql<{ ssl: boolean }>`
       select ssl from pg_stat_ssl join pg_stat_activity using (pid) where application_name like 'encrypted%'`.execute(database.db);
     expect(rows).toEqual([{ ssl: true }, { ssl: true }]);
@@ -142,7 +142,7 @@ describe("TLS to Postgres", () => {
         () => true,
         (error: unknown) => error instanceof Error && !/terminat/.test(error.message),
       );
-    }, 60_000);
+    }, 120_000);
     return result;
   }
 

@@ -8,7 +8,7 @@ const registry = withRegistry();
 let isOffline = false;
 beforeAll(async () => {
   isOffline = !(await registryAnswers());
-}, 60_000);
+});
 beforeEach(({ skip }) => skip(isOffline, "the npm registry does not answer"));
 
 const mail = { from: "Shop <shop@example.com>", to: ["ann@example.com"], subject: "Größe", text: "Thanks" };
@@ -22,7 +22,7 @@ async function serve(options: MailServerOptions = {}): Promise<MailServer> {
 const send = ({ port }: MailServer, props: object = {}, event?: unknown) =>
   registry.step("headwater-send-mail", { host: "127.0.0.1", port, security: "none", ...mail, ...props }, event);
 
-describe("headwater-send-mail", { timeout: 120_000 }, () => {
+describe("headwater-send-mail", () => {
   it("sends text and HTML with a login, to all recipients, without naming those of blind copies", async () => {
     const server = await serve({ login });
     const props = { ...login, cc: ["bob@example.com"], bcc: ["eve@example.com"], replyTo: "help@example.com", html: "<b>Thanks</b>" };

@@ -12,7 +12,7 @@ beforeAll(async () => {
   await postgres.client.query(
     `create table orders (id int primary key, total numeric, tags text[], "odd ""name" text, details jsonb, paid_at timestamptz, raw bytea)`,
   );
-}, 60_000);
+});
 beforeEach(async ({ skip }) => {
   skip(isOffline, "the npm registry does not answer");
   await postgres.client.query("truncate orders");
@@ -24,7 +24,7 @@ function connection(): Readonly<Record<string, unknown>> {
 }
 const stored = async () => (await postgres.client.query("select * from orders order by id")).rows as unknown[];
 
-describe("headwater-postgres-query", { timeout: 120_000 }, () => {
+describe("headwater-postgres-query", () => {
   const query = (text: string, parameters?: readonly unknown[], event?: unknown) =>
     registry.step("headwater-postgres-query", { ...connection(), query: text, ...(parameters === undefined ? {} : { parameters }) }, event);
 
@@ -70,7 +70,7 @@ describe("headwater-postgres-query", { timeout: 120_000 }, () => {
   });
 });
 
-describe("headwater-postgres-upsert", { timeout: 120_000 }, () => {
+describe("headwater-postgres-upsert", () => {
   const upsert = (rows: unknown, props: object = {}, event?: unknown) =>
     registry.step("headwater-postgres-upsert", { ...connection(), table: "orders", conflictColumns: ["id"], rows, ...props }, event);
 

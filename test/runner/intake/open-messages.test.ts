@@ -32,7 +32,7 @@ describe("OpenMessages", () => {
     second[0]?.settle("finished");
     first[1]?.settle("finished");
     expect([acked, open.size]).toEqual([[], 0]);
-    await vi.waitFor(() => expect(acked).toEqual(["8 of delivery 1", "7 of delivery 1"]), 30_000);
+    await vi.waitFor(() => expect(acked).toEqual(["8 of delivery 1", "7 of delivery 1"]), 120_000);
   });
 
   it("returns nothing for a message that is redelivered while it is open, and acks the last delivery", () => {

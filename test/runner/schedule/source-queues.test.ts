@@ -134,7 +134,7 @@ describe("SourceQueues", () => {
     await turn();
     push("b", 3);
     expect(running.map(({ received: { position } }) => position.seq)).toEqual([1, 3]);
-    await expect.poll(() => running.length, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => running.length).toBe(3);
     expect([running[2]?.received.position.seq, running[2]?.received.failures, settled]).toEqual([1, 1, []]);
     running[2]?.end();
     await turn();

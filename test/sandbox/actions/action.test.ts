@@ -234,7 +234,7 @@ describe("a warm context of an action", () => {
       const code = `export default { name: "a", async run({ $ }) { return 1; } }`;
       for (const slot of [0, 1, 2, 3]) expect(returned(await runAction(apart, code, { request: { source: `p_x/c_y/${slot}` } }))).toBe(1);
       // Counts arrive with the next heartbeat of the child.
-      await expect.poll(() => apart.sandbox.stats(), { timeout: 20_000 }).toMatchObject({ sources: 4, isolates: 1 });
+      await expect.poll(() => apart.sandbox.stats()).toMatchObject({ sources: 4, isolates: 1 });
     } finally {
       await apart.stop();
     }

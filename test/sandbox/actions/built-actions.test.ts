@@ -14,7 +14,7 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "headwater-actions-"));
   fixture = await startSandbox({ bundleDirectory: directory });
   builder = await createBuilder({ directory, inspector: fixture.sandbox, bundles: { has: async () => false, put: async () => {} } });
-}, 60_000);
+});
 afterAll(async () => {
   await builder.stop();
   await fixture.stop();

@@ -29,7 +29,7 @@ const slackMs = 750;
 export function attackTable(title: string, range: AttackRange, attacks: readonly Attack[], options: TableOptions = {}): void {
   const { timeoutMs = 1_000, memoryMb = 64, event = () => "null", costsProcess = false, isSampled = false } = options;
   describe(`attacks: ${title}`, () => {
-    it.each(sampleCases(attacks, isSampled ? 4 : 1))("%s", { timeout: 30_000 }, async (_, body, outcome) => {
+    it.each(sampleCases(attacks, isSampled ? 4 : 1))("%s", async (_, body, outcome) => {
       const quiet = [await canary(range), await canary(range), await canary(range)];
       let isOver = false;
       const attacked = range.attack(body, { event: event(), limits: { timeoutMs, memoryMb } }).finally(() => {

@@ -123,7 +123,7 @@ attackTable(
 );
 
 describe("component inspections", () => {
-  it("use their owner's permits, so that other owners' components are inspected in the meantime", { timeout: 60_000 }, async () => {
+  it("use their owner's permits, so that other owners' components are inspected in the meantime", async () => {
     const { sandbox, bundle } = range.fixture;
     const loops = await Promise.all(
       Array.from({ length: 6 }, (_, index) => bundle(`for (;;) globalThis.n = ${index}; export default { name: "loop", run() {} }`)),

@@ -28,7 +28,7 @@ describe("hostile texts matched by regular expressions", () => {
     ["assignments", "a=", making],
     ["unterminated comments", "a=/*", making],
     ["spaces", " ", `${making}a`],
-  ])("take no longer for their shape: requires of %s", { timeout: 60_000 }, (_, piece, before) => {
+  ])("take no longer for their shape: requires of %s", (_, piece, before) => {
     expect(isQuick(withPlainRequire, piece, before)).toBe(true);
   });
 
@@ -38,7 +38,7 @@ describe("hostile texts matched by regular expressions", () => {
     ["calls", "x.readFileSync(path", ""],
     ["quotes", `x.readFileSync(__dirname+"`, ""],
     ["spaces", " ", "x.readFileSync("],
-  ])("take no longer for their shape: files beside in %s", { timeout: 60_000 }, (_, piece, before) => {
+  ])("take no longer for their shape: files beside in %s", (_, piece, before) => {
     expect(isQuick(withFilesBeside, piece, before)).toBe(true);
   });
 
@@ -119,7 +119,7 @@ describe("installed packages", () => {
     expect(await verdict("module.exports = 1", { files: many }, { limits: { unpackedFiles: 400 } })).toBe("built 1");
   });
 
-  it("end with their process at the time limit, and the next are installed", { timeout: 60_000 }, async () => {
+  it("end with their process at the time limit, and the next are installed", async () => {
     const { npm } = await startRegistry([{ name: "one", files: { "index.js": "module.exports = 1", ...many } }]);
     const { builder, directory } = await openBuilder({ npm, limits: { buildMs: 150 } });
     expect(await failure(builder.build({ code: importing }))).toMatchObject({ status: 503 });
@@ -199,7 +199,7 @@ describe("components", () => {
     expect(errors[0]).toMatchObject({ code: "import_refused" });
   });
 
-  it("cannot make the bundler multiply a string until memory is full, and the next one is built", { timeout: 60_000 }, async () => {
+  it("cannot make the bundler multiply a string until memory is full, and the next one is built", async () => {
     const { builder } = await openBuilder();
     const members = Array.from({ length: 27 }, (_, index) => `a${index + 1} = \`\${a${index}}\${a${index}}\``);
     const code = `enum E { a0 = "0123456789abcdef", ${members.join(", ")} }\nexport default { name: E.a27, run() {} };`;

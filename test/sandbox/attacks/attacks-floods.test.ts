@@ -62,7 +62,7 @@ describe("a hundred thousand requests of one run", () => {
       ],
       4,
     ),
-  )("does not keep a neighbour waiting: %s", { timeout: 60_000 }, async (_, body) => {
+  )("does not keep a neighbour waiting: %s", async (_, body) => {
     const attack = range.attack(body, { owner: "u_flood", event: String(server.port), limits });
     expect(await maxAnswerMsDuring(attack)).toBeLessThan(maxAnswerMs);
     expect((await attack).outcome).not.toBe("crashed");
@@ -80,7 +80,7 @@ describe("synchronous work of seconds", () => {
       ],
       4,
     ),
-  )("is done by the thread pool while a neighbour is answered: %s", { timeout: 60_000 }, async (_, body) => {
+  )("is done by the thread pool while a neighbour is answered: %s", async (_, body) => {
     const attack = range.attack(body, { owner: "u_work", limits });
     // On the host's thread each took about two seconds.
     expect(await maxAnswerMsDuring(attack)).toBeLessThan(1_200);

@@ -127,7 +127,7 @@ describe("the threads of the pool", () => {
       ],
       4,
     ),
-  )("are not taken by one owner, however many sources he has: %s", { timeout: 60_000 }, async (_, body) => {
+  )("are not taken by one owner, however many sources he has: %s", async (_, body) => {
     const hostile = Array.from({ length: 4 }, (__, index) =>
       range.attack(`${body} await new Promise((ok) => setTimeout(ok, 300)); return 1;`, {
         owner: "u_greedy",
@@ -142,7 +142,7 @@ describe("the threads of the pool", () => {
 });
 
 describe("the quarter of the host's thread", () => {
-  it.runIf(isSoak)("is an owner's, not an isolate's: with more sources he has no more", { timeout: 60_000 }, async () => {
+  it.runIf(isSoak)("is an owner's, not an isolate's: with more sources he has no more", async () => {
     const body = `let refused = 0; const end = Date.now() + 5_000; while (Date.now() < end) { try { __builtin("crypto").createCipheriv("des-ede3-cfb1", Buffer.alloc(24, "a1b2c3d4e5f6g7h8"), Buffer.alloc(8)).update(Buffer.alloc(60_000)); } catch (e) { if (e.code !== "limit_exceeded") throw e; refused++; await new Promise((ok) => setTimeout(ok, 50)); } } return refused;`;
     const request = { owner: "u_six", limits: { timeoutMs: 30_000, memoryMb: 64 } };
     const runs = await Promise.all(Array.from({ length: 6 }, () => range.attack(body, request)));

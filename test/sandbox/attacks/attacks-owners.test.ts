@@ -20,13 +20,13 @@ const counts = async (runs: readonly Promise<Execution>[]): Promise<unknown[]> =
   (await Promise.all(runs)).map((run) => (run.outcome === "returned" ? run.result : errorOf(run)));
 
 describe("a process for each owner", () => {
-  it("keeps one owner's sources together and warm, and those of two owners apart", { timeout: 60_000 }, async () => {
+  it("keeps one owner's sources together and warm, and those of two owners apart", async () => {
     expect(await counts([ran("u_a", "dc_a1"), ran("u_a", "dc_a2"), ran("u_b", "dc_b")])).toEqual(["1", "1", "1"]);
     expect(await counts([ran("u_a", "dc_a1"), ran("u_b", "dc_b")])).toEqual(["2", "2"]);
     await until(() => sandboxPids().length === 3, "two processes of owners, and one that is ready");
   });
 
-  it("is the most that a hostile owner can kill: a neighbour's run goes on, and stays warm", { timeout: 60_000 }, async () => {
+  it("is the most that a hostile owner can kill: a neighbour's run goes on, and stays warm", async () => {
     const neighbour = ran("u_b", "dc_b", "6000");
     const hostile = await ran("u_a", "dc_k", "0", killer);
     expect(hostile).toMatchObject({ outcome: "limited", costProcess: true });
@@ -35,20 +35,20 @@ describe("a process for each owner", () => {
     expect(await ran("u_a", "dc_a1")).toMatchObject({ outcome: "returned", result: "1" });
   });
 
-  it("is ended, never reused, when another owner needs its slot", { timeout: 60_000 }, async () => {
+  it("is ended, never reused, when another owner needs its slot", async () => {
     const before = sandboxPids();
     expect(await counts([ran("u_c", "dc_c"), ran("u_d", "dc_d")])).toEqual(["1", "1"]);
     expect(await counts([ran("u_a", "dc_a1"), ran("u_b", "dc_b")])).toEqual(["1", "1"]);
     await until(() => sandboxPids().filter((pid) => before.includes(pid)).length <= 1, "the end of their processes");
   });
 
-  it("is started in turn for more owners than there are slots", { timeout: 60_000 }, async () => {
+  it("is started in turn for more owners than there are slots", async () => {
     const runs = Array.from({ length: 10 }, (_, index) => ran(`u_many${index % 5}`, `dc_many${index}`, "50"));
     expect(await counts(runs)).toEqual(Array.from({ length: 10 }, () => "1"));
     expect(sandboxPids().length).toBeLessThanOrEqual(6);
   });
 
-  it("is not kept by an owner with endless runs", { timeout: 60_000 }, async () => {
+  it("is not kept by an owner with endless runs", async () => {
     let stop = false;
     const busy = async (owner: string): Promise<void> => {
       for (let run = 0; !stop; run++) await ran(owner, `dc_${owner}${run % 3}`, "20");
@@ -61,7 +61,7 @@ describe("a process for each owner", () => {
     expect(ended(patient)).toMatchObject({ outcome: "returned", result: "1" });
   });
 
-  it("also inspects components", { timeout: 60_000 }, async () => {
+  it("also inspects components", async () => {
     const inspected = await Promise.all(
       ["a", "b"].map(async (name) =>
         fixture.sandbox.inspect({ bundle: await fixture.bundle(`export default { name: "${name}", run() {} }`), timeoutMs: 30_000 }),

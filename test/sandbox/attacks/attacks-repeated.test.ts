@@ -77,37 +77,33 @@ const died = expect.stringMatching(/^(run_timeout|runner_crash|memory_limit)$/) 
 const killer = `if (event !== "behave") { const a = []; a.length = 2 ** 32 - 1; a.fill(0); } return "well";`;
 
 describe("a source whose runs cost their process", () => {
-  it(
-    "is disabled after three of them: it answers with an error, drops ticks, runs hooks, and runs again once redeployed",
-    { timeout: 120_000 },
-    async () => {
-      const life = await liveOf(killer);
-      for (let run = 0; run < 3; run++) expect(await life.ask({})).toBe("committed");
-      expect(life.commits.map(({ error }) => error?.code)).toEqual([died, died, "source_disabled"]);
-      expect(life.commits.at(-1)?.logs.map(({ err }) => err?.code)).toEqual([died, "source_disabled"]);
-      expect(life.commits.at(-1)?.state.kills).toMatchObject({ deployment: "d_1", inRow: 3 });
+  it("is disabled after three of them: it answers with an error, drops ticks, runs hooks, and runs again once redeployed", async () => {
+    const life = await liveOf(killer);
+    for (let run = 0; run < 3; run++) expect(await life.ask({})).toBe("committed");
+    expect(life.commits.map(({ error }) => error?.code)).toEqual([died, died, "source_disabled"]);
+    expect(life.commits.at(-1)?.logs.map(({ err }) => err?.code)).toEqual([died, "source_disabled"]);
+    expect(life.commits.at(-1)?.state.kills).toMatchObject({ deployment: "d_1", inRow: 3 });
 
-      const pids = sandboxPids();
-      expect(await life.ask({ event: "behave" })).toBe("committed");
-      expect(life.commits.at(-1)?.error).toMatchObject({
-        code: "source_disabled",
-        message: expect.stringContaining("send its 'active' again") as string,
-      });
-      expect(life.answers.at(-1)).toMatchObject({ kind: "run", run: { error: { code: "source_disabled" } } });
-      expect(await life.ask({ trigger: "timer" })).toBe("dropped");
-      expect(sandboxPids().filter((pid) => !pids.includes(pid))).toEqual([]);
+    const pids = sandboxPids();
+    expect(await life.ask({ event: "behave" })).toBe("committed");
+    expect(life.commits.at(-1)?.error).toMatchObject({
+      code: "source_disabled",
+      message: expect.stringContaining("send its 'active' again") as string,
+    });
+    expect(life.answers.at(-1)).toMatchObject({ kind: "run", run: { error: { code: "source_disabled" } } });
+    expect(await life.ask({ trigger: "timer" })).toBe("dropped");
+    expect(sandboxPids().filter((pid) => !pids.includes(pid))).toEqual([]);
 
-      // Hooks run, so that they can undo what they have set up in other systems.
-      await life.ask({ trigger: "hook", hook: "deactivate", run: "r_hook" });
-      expect(life.commits.at(-1)).toMatchObject({ error: null, run: { hook: "deactivate" } });
+    // Hooks run, so that they can undo what they have set up in other systems.
+    await life.ask({ trigger: "hook", hook: "deactivate", run: "r_hook" });
+    expect(life.commits.at(-1)).toMatchObject({ error: null, run: { hook: "deactivate" } });
 
-      await life.ask({ event: "behave" }, { id: "d_2", generation: 2 });
-      expect(life.commits.at(-1)).toMatchObject({ error: null, run: { result: `"well"` } });
-      expect(life.commits.at(-1)?.state.kills).toBeUndefined();
-    },
-  );
+    await life.ask({ event: "behave" }, { id: "d_2", generation: 2 });
+    expect(life.commits.at(-1)).toMatchObject({ error: null, run: { result: `"well"` } });
+    expect(life.commits.at(-1)?.state.kills).toBeUndefined();
+  });
 
-  it.runIf(isSoak)("runs in an exclusive child after the first of them", { timeout: 120_000 }, async () => {
+  it.runIf(isSoak)("runs in an exclusive child after the first of them", async () => {
     const life = await liveOf(killer);
     await life.ask({});
     await fixture.run(`export default { name: "n", run: () => 1 }`, { source: "dc_neighbour" });
@@ -120,7 +116,7 @@ describe("a source whose runs cost their process", () => {
 });
 
 describe("a source that only meets its limits", () => {
-  it.runIf(isSoak)("is not disabled: loops, floods and errors kill no process", { timeout: 120_000 }, async () => {
+  it.runIf(isSoak)("is not disabled: loops, floods and errors kill no process", async () => {
     const life = await liveOf(
       `if (event === "loop") for (;;); if (event === "timers") for (;;) setTimeout(() => {}, 1000); throw new Error("x");`,
     );

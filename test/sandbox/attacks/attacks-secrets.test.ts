@@ -91,7 +91,7 @@ describe("other sources' secrets", () => {
     expect(await thief(body)).toEqual([]);
   });
 
-  it("are in no error caused by the end of the process, and in no outcome of other sources", { timeout: 40_000 }, async () => {
+  it("are in no error caused by the end of the process, and in no outcome of other sources", async () => {
     const code = `export default { name: "v", props: { token: "string" }, run() { const a = [this.token]; a.length = 2 ** 32 - 1; a.fill(this.token); } }`;
     const report = await run(code, {
       source: "dc_dies",

@@ -98,7 +98,7 @@ describe("time", () => {
     expect(errorOf(await range.fixture.run(`for (;;); export default {}`, { limits }))).toMatchObject({ outcome: "limited" });
   });
 
-  it("of the CPU is limited over the whole run, with or without pauses", { timeout: 40_000 }, async () => {
+  it("of the CPU is limited over the whole run, with or without pauses", async () => {
     const execution = await attack(
       `for (;;) { const end = Date.now() + 300; while (Date.now() < end); await new Promise((r) => setTimeout(r, 1)); }`,
       { limits: { timeoutMs: 60_000, memoryMb: 64 } },
@@ -147,7 +147,7 @@ describe("memory", () => {
     ],
     ["closures", `const all = []; for (;;) { const x = all.length; all.push(() => x); }`],
     ["maps", `const m = new Map(); for (let i = 0; ; i++) m.set({ i }, i);`],
-  ])("is limited for %s", { timeout: 30_000 }, async (_, body) => {
+  ])("is limited for %s", async (_, body) => {
     const execution = await attack(body, { limits: { timeoutMs: 4_000, memoryMb: 32 } });
     expect(errorOf(execution)).toMatchObject({
       outcome: "limited",
@@ -170,7 +170,7 @@ describe("memory", () => {
     expect(huge.message?.length).toBeLessThanOrEqual(8 * 1024);
   });
 
-  it("that makes V8 abort kills the process, which is replaced", { timeout: 30_000 }, async () => {
+  it("that makes V8 abort kills the process, which is replaced", async () => {
     const execution = await attack(`const a = new Array(100 * 2 ** 20); for (let i = 0; i < a.length; i++) a[i] = i;`, {
       limits: { timeoutMs: 20_000, memoryMb: 32 },
     });
@@ -185,7 +185,7 @@ describe("operations that V8 cannot interrupt", () => {
   it.each([
     ["multiplying huge integers", `const a = (1n << 200000000n) - 1n; return String(a * a).length;`],
     ["filling an array of 2^32 - 1", `const a = []; a.length = 2 ** 32 - 1; a.fill(0);`],
-  ])("is ended with its process: %s", { timeout: 60_000 }, async (what, body) => {
+  ])("is ended with its process: %s", async (what, body) => {
     const before = sandboxPids();
     // Of an owner who is not kept apart yet.
     const execution = await attack(body, { owner: `u_${what.replaceAll(" ", "_")}` });

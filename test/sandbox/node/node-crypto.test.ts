@@ -41,7 +41,7 @@ let results: Comparison;
 beforeAll(async () => {
   fixture = await startSandbox();
   results = await compare(fixture, snippets);
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 describe("crypto prints the same in the sandbox as in Node.js", () => {

@@ -38,7 +38,7 @@ export function testSubjects(subjects: Readonly<Record<string, Subject>>): void 
   });
   afterAll(() => fixture.stop());
 
-  it.each(Object.entries(subjects))("%s: as in Node", { timeout: 60_000 }, async (name, { inputs, runs = 150 }) => {
+  it.each(Object.entries(subjects))("%s: as in Node", async (name, { inputs, runs = 150 }) => {
     await fc.assert(
       fc.asyncProperty(inputs, async (input) => {
         const [ours, theirs] = await Promise.all([inSandbox(name, input), inNode(name, input)]);

@@ -24,7 +24,7 @@ let results: Comparison;
 beforeAll(async () => {
   fixture = await startSandbox();
   results = await compare(fixture, snippets);
-}, 60_000);
+});
 afterAll(() => fixture.stop());
 
 describe("vm prints the same in the sandbox as in Node:", () => {

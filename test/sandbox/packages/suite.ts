@@ -14,7 +14,7 @@ export function testPackages(cases: readonly PackageCase[], start: () => Promise
   beforeAll(async () => {
     started = await start();
     workbench = await openWorkbench();
-  }, 60_000);
+  });
   beforeEach(({ skip }) =>
     skip(workbench.missing !== undefined, `a package without dependencies cannot be installed: ${workbench.missing}`),
   );
@@ -23,7 +23,7 @@ export function testPackages(cases: readonly PackageCase[], start: () => Promise
     await started?.stop();
   });
 
-  test.each(cases.map((each) => [`${each.package} ${each.version}`, each] as const))("%s", { timeout: 180_000 }, async (_, each) => {
+  test.each(cases.map((each) => [`${each.package} ${each.version}`, each] as const))("%s", async (_, each) => {
     const ran = workbench.run(each, started.servers);
     if (each.refused === undefined) expect(await ran).toEqual(each.result);
     else await expect(ran).rejects.toThrow(String(each.result));

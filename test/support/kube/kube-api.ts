@@ -111,7 +111,7 @@ function started(assets: KubeAssets | undefined, own: boolean, { flags = [], crd
     await writeFile(kubeconfigPath, kubeconfigOf(answer.access), { mode: 0o600 });
     running = { access: answer.access, client: new KubeApiClient(answer.access), directory, kubeconfigPath };
     if (own && crds) await installCrds(running.client);
-  }, 120_000);
+  });
   afterAll(async () => {
     await running?.client.close();
     await running?.directory.remove();
