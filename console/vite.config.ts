@@ -15,6 +15,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 1_000,
+    // All that the first page needs is one file: each further file would be a request.
+    rolldownOptions: { output: { codeSplitting: { groups: [{ name: "first", tags: ["$initial"] }] } } },
   },
   // `npm run console -- --watch` serves the sources, and sends requests to an API that runs here.
   server: { proxy: { "/v1": "http://127.0.0.1:3000", "/admin/v1": "http://127.0.0.1:3000", "/console": "http://127.0.0.1:3000" } },

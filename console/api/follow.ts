@@ -12,6 +12,8 @@ interface FollowOptions<Item> {
   /** Undefined: the event is not shown. */
   readonly parse: (data: string, id: string | undefined) => Item | undefined;
   readonly isPaused: boolean;
+  /** Id of the event behind which the stream begins; by default with the next one. */
+  readonly after?: string | undefined;
 }
 
 const maxItems = 500;
@@ -20,7 +22,7 @@ const gatherMs = 50;
 const empty = { items: [], received: 0, waiting: 0 } as const;
 
 /** Follows a stream while the component is mounted; continues after the last event when the connection is lost. */
-export function useFollow<Item>(id: StreamId, args: Arguments<StreamId>, { parse, isPaused }: FollowOptions<Item>): Followed<Item> {
+export function useFollow<Item>(id: StreamId, args: Arguments<StreamId>, { parse, isPaused, after }: FollowOptions<Item>): Followed<Item> {
   const [view, setView] = useState<TailView<Item>>(empty);
   const [connection, setConnection] = useState<Followed<Item>["connection"]>("connecting");
   const tail = useRef<Tail<Item> | undefined>(undefined);
@@ -41,7 +43,11 @@ export function useFollow<Item>(id: StreamId, args: Arguments<StreamId>, { parse
       setView(current.view(latest.current.isPaused));
     };
     const follow = async (): Promise<void> => {
-      const options = { signal: ended.signal, onState: ({ state }: { readonly state: "connected" | "lost" }) => setConnection(state) };
+      const options = {
+        signal: ended.signal,
+        lastEventId: after,
+        onState: ({ state }: { readonly state: "connected" | "lost" }) => setConnection(state),
+      };
       for await (const event of api.follow(id, JSON.parse(key) as Arguments<StreamId>, options)) {
         const item = latest.current.parse(event.data, event.id);
         if (item === undefined) continue;
@@ -59,6 +65,6 @@ export function useFollow<Item>(id: StreamId, args: Arguments<StreamId>, { parse
       setView(empty);
       setConnection("connecting");
     };
-  }, [id, key]);
+  }, [id, key, after]);
   return { ...view, connection };
 }

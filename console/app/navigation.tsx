@@ -16,7 +16,7 @@ export function Navigation({ onPalette }: { readonly onPalette: () => void }) {
   return (
     <header className="flex shrink-0 flex-col gap-3 border-b border-line bg-surface p-1 min-[12rem]:p-3 lg:sticky lg:top-0 lg:h-dvh lg:w-56 lg:overflow-y-auto lg:border-r lg:border-b-0">
       <div className="flex flex-wrap items-center gap-2">
-        <Link to="/" className="mr-auto min-w-0 font-semibold [overflow-wrap:anywhere] text-text no-underline">
+        <Link to="/" className="mr-auto min-w-0 font-semibold text-text no-underline">
           {text.product}
         </Link>
         <button type="button" aria-label={text.palette} title={text.palette} className={iconLook} onClick={onPalette}>
@@ -40,7 +40,7 @@ export function Navigation({ onPalette }: { readonly onPalette: () => void }) {
               to={to}
               activeOptions={{ exact: to === "/", includeSearch: false }}
               activeProps={{ className: "bg-accent-soft font-medium !text-text", "aria-current": "page" }}
-              className="rounded px-2 py-1.5 text-sm [overflow-wrap:anywhere] text-muted no-underline hover:bg-accent-soft"
+              className="rounded px-2 py-1.5 text-sm text-muted no-underline hover:bg-accent-soft"
             >
               {name}
             </Link>
@@ -63,7 +63,7 @@ function Person() {
     <div className="mt-auto flex min-w-0 flex-col gap-2 text-sm">
       <OwnerSelect />
       <ThemeSelect />
-      <Link to="/profile" className="[overflow-wrap:anywhere] text-muted hover:text-text">
+      <Link to="/profile" className="text-muted hover:text-text">
         {user.username}
       </Link>
       <button type="button" className="w-fit text-left text-muted hover:text-text" onClick={() => void leave()}>

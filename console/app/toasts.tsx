@@ -33,8 +33,8 @@ function ToastList() {
   return shown.map((toast) => (
     <Toast.Root key={toast.id} toast={toast} className="flex items-start gap-3 rounded-lg border border-line bg-raised p-3 text-sm">
       <Toast.Content className="min-w-0 flex-1">
-        <Toast.Title className={`font-medium [overflow-wrap:anywhere] ${toast.type === "error" ? "text-bad" : ""}`} />
-        <Toast.Description className="[overflow-wrap:anywhere] text-muted" />
+        <Toast.Title className={`font-medium ${toast.type === "error" ? "text-bad" : ""}`} />
+        <Toast.Description className="text-muted" />
       </Toast.Content>
       <Toast.Action className="font-medium text-accent empty:hidden" />
       <Toast.Close aria-label={text.dismiss} className="text-muted">

@@ -11,7 +11,7 @@ const looks: Readonly<Record<ButtonKind, string>> = {
 };
 
 const look = (kind: ButtonKind): string =>
-  `inline-flex min-h-8 items-center justify-center gap-2 rounded-md border px-3 py-1 text-sm font-medium no-underline disabled:opacity-50 ${looks[kind]}`;
+  `inline-flex min-h-8 items-center justify-center gap-2 rounded-md border px-1 py-1 min-[12rem]:px-3 text-sm font-medium no-underline disabled:opacity-50 ${looks[kind]}`;
 
 interface ButtonProps extends ButtonHTMLAttributes<HTMLButtonElement> {
   readonly kind?: ButtonKind;

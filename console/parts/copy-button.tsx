@@ -36,7 +36,7 @@ export function CopyButton({ value, label }: { readonly value: string; readonly 
 export function Id({ id }: { readonly id: string }) {
   return (
     <span className="inline-flex min-w-0 items-center gap-1">
-      <code className="min-w-0 font-mono text-xs [overflow-wrap:anywhere]">{id}</code>
+      <code className="min-w-0 font-mono text-xs">{id}</code>
       <CopyButton value={id} label={id} />
     </span>
   );

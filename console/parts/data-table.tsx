@@ -122,4 +122,5 @@ function Row<Item>({ item, index, columns, onOpen, measure }: RowProps<Item>) {
 const template = <Item,>(columns: readonly Column<Item>[]): string => columns.map(({ parts = 1 }) => `minmax(0,${parts}fr)`).join(" ");
 
 const rowLook = "grid grid-cols-(--narrow-columns) items-center border-b border-line md:grid-cols-(--columns)";
-const cellLook = (isSecondary: boolean | undefined): string => `min-w-0 truncate px-3 py-2 ${isSecondary === true ? "max-md:hidden" : ""}`;
+const cellLook = (isSecondary: boolean | undefined): string =>
+  `min-w-0 truncate px-1 py-2 min-[20rem]:px-3 ${isSecondary === true ? "max-md:hidden" : ""}`;

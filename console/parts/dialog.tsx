@@ -24,7 +24,7 @@ export function Dialog({ title, isOpen, onClose, isWide = false, children }: Dia
           className={`fixed top-1/2 left-1/2 z-50 flex max-h-[90dvh] w-[calc(100%-1rem)] -translate-x-1/2 -translate-y-1/2 flex-col gap-4 overflow-auto rounded-lg border border-line bg-raised p-5 ${isWide ? "max-w-5xl" : "max-w-lg"}`}
         >
           <div className="flex items-start gap-2">
-            <Base.Title className="min-w-0 flex-1 text-base font-semibold [overflow-wrap:anywhere]">{title}</Base.Title>
+            <Base.Title className="min-w-0 flex-1 text-base font-semibold">{title}</Base.Title>
             <Base.Close
               aria-label={text.close}
               className="inline-flex size-8 items-center justify-center rounded text-muted hover:bg-accent-soft"

@@ -2,7 +2,7 @@ import { forwardRef, useId, type InputHTMLAttributes, type ReactNode, type Selec
 import { text } from "./strings.ts";
 
 export const inputLook =
-  "w-full min-w-0 rounded-md border border-line bg-surface px-2.5 py-1.5 text-sm text-text placeholder:text-muted aria-invalid:border-bad";
+  "w-full min-w-0 rounded-md border border-line bg-surface px-1 py-1.5 min-[12rem]:px-2.5 text-sm text-text placeholder:text-muted aria-invalid:border-bad";
 
 interface FieldProps {
   readonly label: string;
@@ -17,12 +17,12 @@ export function Field({ label, hint, error, isRequired = false, children }: Fiel
   const id = useId();
   return (
     <div className="flex min-w-0 flex-col gap-1">
-      <label htmlFor={id} className="text-sm font-medium [overflow-wrap:anywhere]">
+      <label htmlFor={id} className="text-sm font-medium">
         {label}
         {isRequired && <span className="font-normal text-muted"> ({text.required})</span>}
       </label>
       {children({ id, "aria-describedby": `${id}-note`, "aria-invalid": error !== undefined })}
-      <div id={`${id}-note`} className="text-xs text-muted [overflow-wrap:anywhere] empty:hidden">
+      <div id={`${id}-note`} className="text-xs text-muted empty:hidden">
         {hint}
         {error !== undefined && (
           <p role="alert" className="text-bad">

@@ -10,7 +10,7 @@ interface EmptyProps {
 
 export function EmptyState({ title, children }: EmptyProps) {
   return (
-    <div className="flex flex-col items-start gap-3 rounded-lg border border-dashed border-line p-6">
+    <div className="flex flex-col items-start gap-3 rounded-lg border border-dashed border-line p-1 min-[20rem]:p-6">
       <p className="font-medium">{title}</p>
       {children}
     </div>
@@ -25,9 +25,9 @@ interface ErrorProps {
 
 export function ErrorNotice({ error, title = text.failed, retry }: ErrorProps) {
   return (
-    <div role="alert" className="flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-4 text-sm">
+    <div role="alert" className="flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-1 min-[20rem]:p-4 text-sm">
       <p className="font-medium text-bad">{title}</p>
-      <p className="[overflow-wrap:anywhere] whitespace-pre-wrap">{error.message}</p>
+      <p className="whitespace-pre-wrap">{error.message}</p>
       {retry !== undefined && <Button onClick={retry}>{text.retry}</Button>}
     </div>
   );

@@ -16,7 +16,7 @@ export function Page({ title, note, actions, children }: PageProps) {
   return (
     <div className="flex min-w-0 flex-col gap-4">
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        <h1 className="min-w-0 text-xl font-semibold [overflow-wrap:anywhere]">{title}</h1>
+        <h1 className="min-w-0 text-xl font-semibold">{title}</h1>
         {note}
         <div className="ml-auto flex flex-wrap gap-2">{actions}</div>
       </header>
@@ -34,7 +34,7 @@ interface SectionProps {
 /** A titled box of a page. */
 export function Section({ title, actions, children }: SectionProps) {
   return (
-    <section aria-label={title} className="flex min-w-0 flex-col gap-3 rounded-lg border border-line bg-surface p-4">
+    <section aria-label={title} className="flex min-w-0 flex-col gap-3 rounded-lg border border-line bg-surface p-1 min-[20rem]:p-4">
       <div className="flex flex-wrap items-center gap-2">
         <h2 className="text-base font-semibold">{title}</h2>
         <div className="ml-auto flex flex-wrap gap-2">{actions}</div>
@@ -51,7 +51,7 @@ export function Facts({ facts }: { readonly facts: readonly (readonly [name: str
       {facts.map(([name, value]) => (
         <div key={name} className="min-w-0">
           <dt className="text-muted">{name}</dt>
-          <dd className="min-w-0 [overflow-wrap:anywhere]">{value}</dd>
+          <dd className="min-w-0">{value}</dd>
         </div>
       ))}
     </dl>

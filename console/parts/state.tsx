@@ -27,7 +27,9 @@ const toneOf: Readonly<Record<string, Tone>> = {
 /** A state as a word with a coloured dot: colour is never the only sign. */
 export function State({ state, label = state }: { readonly state: string; readonly label?: string }) {
   return (
-    <span className={`inline-flex items-center gap-1.5 text-sm font-medium whitespace-nowrap ${tones[toneOf[state] ?? "neutral"]}`}>
+    <span
+      className={`inline-flex items-center gap-1.5 text-sm font-medium min-[12rem]:whitespace-nowrap ${tones[toneOf[state] ?? "neutral"]}`}
+    >
       <span aria-hidden className="size-2 rounded-full bg-current" />
       {label}
     </span>

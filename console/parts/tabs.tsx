@@ -21,7 +21,7 @@ export function Tabs({ label, tabs, current }: TabsProps) {
             event.preventDefault();
             setSearch({ tab: index === 0 ? undefined : id }, { keepsOthers: false });
           }}
-          className={`-mb-px border-b-2 px-3 py-1.5 text-sm no-underline ${id === current ? "border-accent font-medium text-text" : "border-transparent text-muted hover:text-text"}`}
+          className={`-mb-px border-b-2 px-1 py-1.5 min-[12rem]:px-3 text-sm no-underline ${id === current ? "border-accent font-medium text-text" : "border-transparent text-muted hover:text-text"}`}
         >
           {name}
         </a>

@@ -26,7 +26,7 @@ function subscribe(listener: () => void): () => void {
 export function Time({ ms }: { readonly ms: number }) {
   const current = useSyncExternalStore(subscribe, () => now);
   return (
-    <time dateTime={new Date(ms).toISOString()} title={formatTime(ms)} className="whitespace-nowrap">
+    <time dateTime={new Date(ms).toISOString()} title={formatTime(ms)} className="min-[12rem]:whitespace-nowrap">
       {formatRelative(ms, Math.max(current, ms > current && ms - current < everyMs ? ms : current))}
     </time>
   );

@@ -10,7 +10,7 @@ export function Tree({ value, name, depth = 0 }: { readonly value: unknown; read
   const label = name === undefined ? null : <span className="text-muted">{clip(name, 200)}: </span>;
   if (typeof value !== "object" || value === null)
     return (
-      <div className="font-mono text-xs [overflow-wrap:anywhere] whitespace-pre-wrap">
+      <div className="font-mono text-xs whitespace-pre-wrap">
         {label}
         <Leaf value={value} />
       </div>

@@ -1,1 +1,20 @@
-export const text = { title: "Sources" } as const;
+export const text = {
+  title: "Sources",
+  create: "New source",
+  search: "Search by name, id or component",
+  state: "State",
+  anyState: "Any state",
+  states: { active: "Active", paused: "Paused", failing: "Failing", disabled: "Disabled", deploying: "Deploying" },
+  name: "Name",
+  lastRun: "Last run",
+  nextTick: "Next tick",
+  backlog: "Backlog",
+  never: "never",
+  none: "–",
+  empty: "You have no sources yet",
+  emptyHint: "A source runs a component on a timer, on HTTP requests or on events, and keeps what it emits.",
+  noMatch: "No source matches",
+  noMatchHint: "Change the search or the state.",
+  clear: "Show all sources",
+  count: (count: string) => `${count} sources`,
+} as const;

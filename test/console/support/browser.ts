@@ -8,7 +8,7 @@ import { findProgram } from "../../support/on-path.ts";
 export const chromiumPath = findProgram(["chromium", "chromium-browser", "google-chrome"]);
 
 /** Waits are limited by the test, not by the browser's 30 s: machines are slow at times. */
-const timeoutMs = 90_000;
+const timeoutMs = 50_000;
 const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 export async function startBrowser(): Promise<Browser> {
@@ -60,4 +60,12 @@ export async function expectFitsWidths(page: Page, widths: readonly number[] = [
     expect([width, overflow]).toEqual([width, 0]);
   }
   await page.setViewportSize(size);
+}
+
+/** Replaces the text of a code editor as a person does who selects all and pastes. */
+export async function writeCode(page: Page, code: string): Promise<void> {
+  await page.getByRole("textbox", { name: "Code" }).focus();
+  await page.keyboard.press("Control+A");
+  await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(code)})`);
+  await page.keyboard.press("Control+V");
 }

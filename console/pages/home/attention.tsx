@@ -1,0 +1,104 @@
+import { useQueries } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { api, useList, useRead } from "../../api/queries.ts";
+import { useOwnerQuery } from "../../app/session-context.tsx";
+import { TextLink } from "../../parts/button.tsx";
+import { formatCount } from "../../parts/format.ts";
+import { Section } from "../../parts/page.tsx";
+import { State } from "../../parts/state.tsx";
+import { Time } from "../../parts/time.tsx";
+import { text } from "./strings.ts";
+
+const refreshMs = 15_000;
+/** Webhooks whose dead letters are counted; each takes a request. */
+const maxCounted = 10;
+
+/** Failing sources, disabled webhooks, dead letters, and a quota that is used up. */
+export function Attention() {
+  const owner = useOwnerQuery();
+  const failing = useList("listMySources", { query: { ...owner, state: "failing" } }, { everyMs: refreshMs, pageItems: 5 });
+  const webhooks = useList("listMyWebhooks", { query: owner }, { everyMs: refreshMs });
+  const dead = useDeadLetters(webhooks.items.slice(0, maxCounted).map(({ id }) => id));
+  const me = useRead("getMe", {});
+  const until = me.data?.data.quota_exceeded_until;
+  const items: ReactNode[] = [
+    ...(until === undefined ? [] : [<Item key="quota" state="failed" label={text.quota} note={<Time ms={until * 1_000} />} />]),
+    ...failing.items.map(({ id, name, problem }) => (
+      <Item key={id} state="failing" label={link("/sources/$id", id, name)} note={problem?.message ?? ""} at={problem?.since} />
+    )),
+    ...webhooks.items.flatMap(({ id, name, url, disabled }) =>
+      disabled === undefined
+        ? []
+        : [
+            <Item
+              key={id}
+              state="disabled"
+              label={link("/webhooks/$id", id, name ?? url)}
+              note={`${text.disabled}: ${disabled.message}`}
+              at={disabled.at}
+            />,
+          ],
+    ),
+    ...webhooks.items.flatMap(({ id, name, url }) => {
+      const count = dead.get(id) ?? 0;
+      const target = { tab: "dead" };
+      return count === 0
+        ? []
+        : [
+            <Item
+              key={`${id} dead`}
+              state="dead"
+              label={link("/webhooks/$id", id, name ?? url, target)}
+              note={text.deadLetters(formatCount(count))}
+            />,
+          ];
+    }),
+  ];
+  return (
+    <Section title={text.attention}>
+      {items.length === 0 ? <p className="text-sm text-muted">{text.nothing}</p> : <ul className="flex flex-col gap-2">{items}</ul>}
+    </Section>
+  );
+}
+
+/** Number of dead letters by webhook. */
+function useDeadLetters(webhooks: readonly string[]): ReadonlyMap<string, number> {
+  const counts = useQueries({
+    queries: webhooks.map((id) => ({
+      queryKey: ["listDeadLetters", id, "count"],
+      queryFn: async ({ signal }: { readonly signal: AbortSignal }) =>
+        (await api.call("listDeadLetters", { path: { id }, query: { limit: 1 } }, { signal })).page_info.total_count,
+      staleTime: refreshMs,
+    })),
+  });
+  return new Map(webhooks.map((id, index) => [id, counts[index]?.data ?? 0]));
+}
+
+const link = (to: string, id: string, name: string, search: object = {}): ReactNode => (
+  <TextLink to={to} params={{ id } as never} search={search as never} className="min-w-0">
+    <bdi>{name}</bdi>
+  </TextLink>
+);
+
+interface ItemProps {
+  readonly state: string;
+  readonly label: ReactNode;
+  readonly note: ReactNode;
+  /** Epoch seconds. */
+  readonly at?: number | undefined;
+}
+
+function Item({ state, label, note, at }: ItemProps) {
+  return (
+    <li className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 text-sm">
+      <State state={state} />
+      {label}
+      <span className="min-w-0 text-muted">{note}</span>
+      {at !== undefined && (
+        <span className="text-muted">
+          {text.since} <Time ms={at * 1_000} />
+        </span>
+      )}
+    </li>
+  );
+}
