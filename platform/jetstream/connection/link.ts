@@ -102,11 +102,18 @@ async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsCo
       ignoreAuthErrorAbort: true,
       timeout: Math.max(100, Math.min(deadline - performance.now(), 5_000)),
     });
+  // The last attempt may end by the deadline, which does not show the cause.
+  let reason: unknown;
+  const dialAndRemember = (): Promise<NatsConnection> =>
+    dialOnce().catch((error: unknown) => {
+      if (reason === undefined || !isTimeout(error)) reason = error;
+      throw error;
+    });
   try {
     const withinMs = deadline - retryEveryMs - performance.now();
-    return await retry(dialOnce, { firstMs: retryEveryMs, withinMs, isTransient: (error) => !isCredentialError(error) });
+    return await retry(dialAndRemember, { firstMs: retryEveryMs, withinMs, isTransient: (error) => !isCredentialError(error) });
   } catch (error) {
-    throw cannotConnect(servers, error);
+    throw cannotConnect(servers, reason ?? error);
   }
 }
 
@@ -121,6 +128,8 @@ function tlsOptions(servers: string, { ca, certificate, key }: ClientFiles): Tls
     checkServerIdentity: identityOf(hosts.map((host) => host.replace(/^\[|\]$/g, ""))),
   };
 }
+
+const isTimeout = (error: unknown): boolean => error instanceof Error && /timeout/i.test(`${error.name} ${error.message}`);
 
 const isCredentialError = (error: unknown): boolean => error instanceof Error && /authorization/i.test(`${error.name} ${error.message}`);
 
