@@ -2,6 +2,29 @@ import type { CommandEntry, Definition } from "./command.ts";
 
 /** All commands, in the order of the help. */
 export const commands: readonly CommandEntry[] = [
+  { name: "dev", group: "Write and run", summary: "deploy a file on each save, and watch it", load: () => import("./commands/dev.ts") },
+  {
+    name: "deploy",
+    aliases: ["d"],
+    group: "Write and run",
+    summary: "deploy a component as a new source",
+    load: () => import("./commands/deploy.ts"),
+  },
+  {
+    name: "update",
+    aliases: ["u"],
+    group: "Write and run",
+    summary: "change a source: its code, props or name",
+    load: () => import("./commands/update.ts"),
+  },
+  { name: "run", group: "Write and run", summary: "run a source or workflow now", load: () => import("./commands/run.ts") },
+  {
+    name: "validate",
+    group: "Write and run",
+    summary: "build a component without saving it",
+    load: () => import("./commands/validate.ts"),
+  },
+  { name: "props", group: "Write and run", summary: "list the props of a component or source", load: () => import("./commands/props.ts") },
   {
     name: "publish",
     group: "Write and run",

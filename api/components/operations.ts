@@ -14,8 +14,8 @@ import { codeOf } from "./code.ts";
 import { deleteComponent } from "./delete.ts";
 import { componentOf } from "./find.ts";
 import type { ListedComponent, ListedComponents } from "./ports.ts";
-import { componentFields, detailedSearch, search, selection } from "./request.ts";
-import { componentResponse, listedComponentResponse, publishedComponentResponse } from "./response.ts";
+import { componentFields, detailedSearch, dryRun, search, selection } from "./request.ts";
+import { componentResponse, draftComponentResponse, listedComponentResponse, publishedComponentResponse } from "./response.ts";
 import { componentSchema, foundKeysSchema, listedComponentSchema } from "./schemas.ts";
 import { searchComponents, searchKeys } from "./search.ts";
 
@@ -41,8 +41,9 @@ export const componentOperations = [
     id: "saveComponent",
     change: { action: "create", kind: "Component" },
     summary: "Save a component",
-    description: "Waits until the component is built. Saving the same code again returns the same component.",
-    query: ownerParameters,
+    description:
+      "Waits until the component is built. Saving the same code again returns the same component. With `dry_run` it is built, and not saved.",
+    query: ownerParameters.extend(dryRun.shape),
     body: componentFields,
     takesFiles: true,
     responses: one(componentSchema),
@@ -52,6 +53,10 @@ export const componentOperations = [
       const code = await codeOf(fields, owner, ports);
       if (code === undefined)
         throw new InvalidInput("no code is given: send component_code, component_files or component_url", { code: "component_missing" });
+      if (call.query().dry_run === true) {
+        const draft = await components.build(owner, code);
+        return ok(draftComponentResponse(draft, ports.clock.now()), draft.build.warnings);
+      }
       const saved = await components.save(owner, code, { url: fields.component_url });
       return ok(componentResponse(saved), saved.status.build?.warnings);
     },

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { componentTypes } from "../../domain/component/definition.ts";
-import { itemCount, looseHttpUrl, optional, optionalParameter, optionalText, text } from "../http/request/parameters.ts";
+import { flag, itemCount, looseHttpUrl, optional, optionalParameter, optionalText, text } from "../http/request/parameters.ts";
 
 /** Fields that name code; unknown fields are ignored. */
 export const codeFields = z.object({
@@ -17,6 +17,10 @@ export type CodeFields = z.infer<typeof codeFields>;
 
 /** The body of `POST /components`. */
 export const componentFields = codeFields.pick({ component_code: true, component_files: true, component_entry: true, component_url: true });
+
+export const dryRun = z.object({
+  dry_run: optionalParameter(flag).describe("True: nothing is saved, and the response has the component that would have been saved."),
+});
 
 export const selection = z.object({ version: text.optional().describe("The newest component with this version.") });
 

@@ -1,6 +1,6 @@
 import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
 import type { ListedComponent, PublishedComponent } from "./ports.ts";
-import { sha256, type ComponentResource } from "../resources/components.ts";
+import { sha256, type ComponentResource, type DraftComponent } from "../resources/components.ts";
 import type { Answered } from "../http/response/answered.ts";
 import type { componentSchema, listedComponentSchema } from "./schemas.ts";
 import { readText } from "../resources/stored-fields.ts";
@@ -72,5 +72,22 @@ export function componentResponse(component: ComponentResource): Answered<typeof
     configurable_props: build === undefined ? [] : configurablePropsResponse(build.definition),
     created_at: created,
     updated_at: updatedAt === undefined ? created : epochSeconds(updatedAt),
+  };
+}
+
+/** A component that was built, and not saved. */
+export function draftComponentResponse({ id, code, build }: DraftComponent, nowMs: number): Answered<typeof componentSchema> {
+  const now = epochSeconds(nowMs);
+  return {
+    id,
+    code: code.code,
+    entry: code.entry ?? null,
+    files: Object.keys(code.files ?? {}).sort(),
+    code_hash: sha256(code.code),
+    name: build.definition.name,
+    version: build.definition.version ?? null,
+    configurable_props: configurablePropsResponse(build.definition),
+    created_at: now,
+    updated_at: now,
   };
 }

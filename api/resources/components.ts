@@ -3,7 +3,7 @@ import { LRUCache } from "lru-cache";
 import { componentKind, type ComponentSpec, type ComponentStatus } from "../../crds/component.ts";
 import { labels, type Resource } from "../../crds/resource.ts";
 import { checkComponentCode, codeLimits, identityOf, isSameCode, type ComponentCode } from "../../domain/component/component-code.ts";
-import type { ComponentDefinition } from "../../domain/component/definition.ts";
+import type { Build, ComponentDefinition } from "../../domain/component/definition.ts";
 import { Conflict, InvalidInput, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import type { Warning } from "../../domain/component/warning.ts";
@@ -45,6 +45,14 @@ interface Identity {
   /** Public id, derived from the owner and all of the code. */
   readonly id: string;
   readonly origin: Origin;
+}
+
+/** A component that was built, and not saved. */
+export interface DraftComponent {
+  /** The id that it would have. */
+  readonly id: string;
+  readonly code: ComponentCode;
+  readonly build: Build;
 }
 
 /** Saves components, and caches what lists need of them. */
@@ -100,8 +108,7 @@ export class Components {
    */
   async save(owner: string, component: ComponentCode, origin: Origin = {}): Promise<ComponentResource> {
     const { code, entry, files } = component;
-    checkComponentCode(component, { files: codeLimits.files, bytes: this.#config.codeBytes });
-    const id = idOfCode(owner, sha256(identityOf(component)));
+    const id = this.#idOf(owner, component);
     const name = resourceNameOf(id);
     const namespace = await this.#ports.owners.ensure(owner);
     const found = await this.#ports.store.find(componentKind, namespace, name);
@@ -113,9 +120,7 @@ export class Components {
     )
       return found;
     // Build first: a mistake is reported with all details, and no component is created.
-    const { definition } = await this.#ports.builds.build(component, owner);
-    if ((definition.key ?? "").length > maxKeyCharacters)
-      throw new InvalidInput(`the component's key has ${definition.key?.length} characters; the limit is ${maxKeyCharacters}`);
+    const { definition } = await this.#checkedBuild(owner, component);
     const spec: ComponentSpec = {
       code,
       ...(entry === undefined ? {} : { entry }),
@@ -141,6 +146,26 @@ export class Components {
     } finally {
       following.end();
     }
+  }
+
+  /** Builds the code without saving it. @throws as save */
+  async build(owner: string, code: ComponentCode): Promise<DraftComponent> {
+    const id = this.#idOf(owner, code);
+    return { id, code, build: await this.#checkedBuild(owner, code) };
+  }
+
+  /** @throws LimitExceeded when the code is too long */
+  #idOf(owner: string, code: ComponentCode): string {
+    checkComponentCode(code, { files: codeLimits.files, bytes: this.#config.codeBytes });
+    return idOfCode(owner, sha256(identityOf(code)));
+  }
+
+  async #checkedBuild(owner: string, code: ComponentCode): Promise<Build> {
+    const build = await this.#ports.builds.build(code, owner);
+    const { key = "" } = build.definition;
+    if (key.length > maxKeyCharacters)
+      throw new InvalidInput(`the component's key has ${key.length} characters; the limit is ${maxKeyCharacters}`);
+    return build;
   }
 
   /** Derives the name from owner and code, so that equal concurrent requests create one component. */

@@ -1,8 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import type { Definition } from "../command.ts";
 import type { Context } from "../context.ts";
 import { usageFailure } from "../failure.ts";
+import { openInBrowser } from "../output/browser.ts";
 import { referredTo } from "../references.ts";
 
 export const command: Definition = {
@@ -26,14 +25,4 @@ async function pathOf({ client }: Context, text: string): Promise<string> {
   const { kind, id } = await referredTo(client, text);
   if (kind.consolePath === undefined) throw usageFailure(`${kind.name} have no page in the console`);
   return `/${kind.consolePath}/${encodeURIComponent(id)}`;
-}
-
-/** The program that opens addresses on this system; where there is none, the printed address has to do. */
-async function openInBrowser(url: string, { out, env }: Context): Promise<void> {
-  const programs: Readonly<Record<string, readonly string[]>> = { darwin: ["open"], win32: ["cmd", "/c", "start", ""] };
-  const [program = "xdg-open", ...args] = env["BROWSER"] === undefined ? (programs[process.platform] ?? []) : [env["BROWSER"]];
-  const child = spawn(program, [...args, url], { stdio: "ignore", detached: true });
-  const isStarted = await Promise.race([once(child, "spawn").then(() => true), once(child, "error").then(() => false)]);
-  if (isStarted) child.unref();
-  else out.note("hw: no browser was found");
 }

@@ -985,7 +985,7 @@ export interface Operations {
   /** Save a component */
   readonly saveComponent: {
     readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly dry_run?: boolean | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: {
       /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
       /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;

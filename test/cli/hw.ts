@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { until } from "../e2e/support/headwater.ts";
 
-const program = join(import.meta.dirname, "..", "..", "bin", "hw.mjs");
+export const program = join(import.meta.dirname, "..", "..", "bin", "hw.mjs");
 
 /** Where and for whom `hw` runs. Only these variables, PATH and a compile cache are set: the test's own environment must not matter. */
 export interface World {

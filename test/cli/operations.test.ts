@@ -5,11 +5,10 @@ import own from "../../cli/package.json" with { type: "json" };
 import whole from "../../package.json" with { type: "json" };
 
 const all = await loadAll();
-const comingWithDeploy = ["runSource"];
 
 it("has a command for every operation of the REST API", () => {
   const used = new Set<string>(all.flatMap(({ definition }) => definition.operations));
-  expect(Object.keys(routes).filter((id) => !used.has(id) && !comingWithDeploy.includes(id))).toEqual([]);
+  expect(Object.keys(routes).filter((id) => !used.has(id))).toEqual([]);
 });
 
 it("has the version of the repository in the package of the command line", () => {

@@ -1,0 +1,66 @@
+import type { Source } from "../../client/generated/operations.ts";
+import { componentArgument, findDeployable } from "../component/named.ts";
+import { explained } from "../component/rejection.ts";
+import type { Definition } from "../command.ts";
+import type { Context } from "../context.ts";
+import type { Given } from "../given.ts";
+import { completeValues, readerOfComponent } from "../props/form.ts";
+import { givenValues, propOptions } from "../props/given-values.ts";
+import { present } from "../values.ts";
+
+export const command: Definition = {
+  description:
+    "Deploys a component as a new source: a file with all that it imports, its address, or a key of the registry. " +
+    "In a terminal it asks for missing props; a YAML file is a workflow.",
+  arguments: [componentArgument],
+  options: [
+    ...propOptions,
+    { flags: "--name <name>", description: "display name; by default that of the component" },
+    { flags: "--paused", description: "deploy it without starting it" },
+  ],
+  examples: [
+    { command: "hw deploy hello.mjs", does: "Deploy a file." },
+    { command: "hw deploy hello.mjs --prop timer=10s --name 'Ten seconds'", does: "Deploy it with values of props." },
+    { command: "hw deploy headwater-schedule --prop cron='*/5 * * * *'", does: "Deploy a component of the registry.", isInert: true },
+  ],
+  operations: [
+    ...(["createSource", "saveComponent", "getComponent", "getPublishedComponent", "listComponentProps", "listComponentOptions"] as const),
+    ...(["listMyAccounts", "createWorkflow", "updateWorkflow", "listMyWorkflows"] as const),
+  ],
+  run: async (context, given) => {
+    const text = given.required("component");
+    if (/\.ya?ml$/.test(text)) {
+      const { deployWorkflow } = await import("../component/workflow-file.ts");
+      return deployWorkflow(context, text);
+    }
+    await deploySource(context, text, given);
+  },
+};
+
+async function deploySource(context: Context, text: string, given: Given): Promise<void> {
+  const { client, out, terminal } = context;
+  const found = await terminal.progress("Building", () => explained(() => findDeployable(client, text)));
+  for (const { message } of found.warnings) out.note(`warning: ${message}`);
+  const form = { reader: readerOfComponent(client, found.key), props: found.props, given: await givenValues(given) };
+  const configured_props = await completeValues(context, form);
+  const body = {
+    ...found.body,
+    configured_props,
+    ...present({ name: given.text("name") }),
+    ...(given.flag("paused") ? { active: false } : {}),
+  };
+  const answer = await terminal.progress("Deploying", () => explained(() => client.call("createSource", { body })));
+  await out.done(answer, [`source ${answer.data.name_slug} deployed (${answer.data.id})`, ...endpointLines(answer.data)].join("\n"));
+  const { name_slug: slug } = answer.data;
+  if (out.format === "table") out.note(`    \`hw events ${slug} -f\` shows its events, \`hw logs ${slug} -f\` its log`);
+}
+
+/** Addresses of a source's HTTP interfaces. */
+export function endpointsOf({ configured_props: values }: Pick<Source, "configured_props">): readonly string[] {
+  return Object.values(values).flatMap((value) => {
+    const isEndpoint = typeof value === "object" && value !== null && "endpoint_url" in value && typeof value.endpoint_url === "string";
+    return isEndpoint ? [String(value.endpoint_url)] : [];
+  });
+}
+
+export const endpointLines = (source: Source): string[] => endpointsOf(source).map((url) => `endpoint ${url}`);

@@ -1,0 +1,56 @@
+import type { Definition } from "../command.ts";
+import { findDeployable } from "../component/named.ts";
+import { explained } from "../component/rejection.ts";
+import { completeValues, readerOfComponent, readerOfSource } from "../props/form.ts";
+import { givenValues, isNothingGiven, propOptions, typedValues } from "../props/given-values.ts";
+import { definitionOf } from "../props/definition.ts";
+import { idOf } from "../references.ts";
+import { present } from "../values.ts";
+import { usageFailure } from "../failure.ts";
+import { endpointLines } from "./deploy.ts";
+
+export const command: Definition = {
+  description:
+    "Changes a source: its code, its props or its name. Its id, endpoint and db stay. Props that are not given stay as they are.",
+  arguments: [
+    { name: "<source>", description: "a source", completes: "source" },
+    { name: "[component]", description: "new code: a file, the address of one, or the key or id of a component", completes: "file" },
+  ],
+  options: [
+    ...propOptions,
+    { flags: "--name <name>", description: "new display name" },
+    { flags: "--ignore-hook-errors", description: "call the deactivate hook once instead of three times" },
+  ],
+  examples: [
+    { command: "hw update hello hello.mjs", does: "Replace the code of a source." },
+    { command: "hw update hello --prop timer=30s", does: "Change a prop." },
+  ],
+  operations: [
+    ...(["updateSource", "getSource", "saveComponent", "getComponent", "getPublishedComponent"] as const),
+    ...(["listSourceProps", "listSourceOptions", "listComponentProps", "listComponentOptions"] as const),
+  ],
+  run: async (context, given) => {
+    const { client, out, terminal } = context;
+    const id = await idOf(client, "sources", given.required("source"));
+    const text = given.text("component");
+    const values = await givenValues(given);
+    const { data: source } = await client.call("getSource", { path: { id } });
+    const found = text === undefined ? undefined : await terminal.progress("Building", () => explained(() => findDeployable(client, text)));
+    for (const { message } of found?.warnings ?? []) out.note(`warning: ${message}`);
+    const before = source.configured_props;
+    // The API names a source after its new component, unless the request has a name.
+    const name = given.text("name") ?? (found === undefined ? undefined : source.name);
+    const body: Record<string, unknown> = present({ ...found?.body, name });
+    if (found !== undefined) {
+      const reader = readerOfComponent(client, found.key);
+      body["configured_props"] = await completeValues(context, { reader, props: found.props, given: values, before, keepsSecrets: true });
+    } else if (!isNothingGiven(values)) {
+      const props = (await readerOfSource(client, id).props({})).map(definitionOf);
+      body["configured_props"] = { ...before, ...typedValues(values, props) };
+    }
+    if (Object.keys(body).length === 0) throw usageFailure("nothing is to be changed", "name a file, or give --prop or --name");
+    const query = given.flag("ignore-hook-errors") ? { ignore_hook_errors: true } : {};
+    const answer = await terminal.progress("Deploying", () => explained(() => client.call("updateSource", { path: { id }, query, body })));
+    await out.done(answer, [`source ${answer.data.name_slug} changed (${id})`, ...endpointLines(answer.data)].join("\n"));
+  },
+};

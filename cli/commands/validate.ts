@@ -1,0 +1,28 @@
+import type { Definition } from "../command.ts";
+import { collectFiles } from "../component/files.ts";
+import { explained } from "../component/rejection.ts";
+import { fieldLines } from "../output/fields.ts";
+
+export const command: Definition = {
+  description: "Builds a component without saving or deploying it, and shows mistakes with the lines of code around them, and warnings.",
+  arguments: [{ name: "<file>", description: "file that exports the component, or its address", completes: "file" }],
+  examples: [{ command: "hw validate hello.mjs", does: "Find mistakes in a component." }],
+  operations: ["saveComponent"],
+  run: async ({ client, out, terminal }, given) => {
+    const file = given.required("file");
+    const code = /^https?:\/\//.test(file) ? { component_url: file } : await filesOf(file);
+    const answer = await terminal.progress("Building", () =>
+      explained(() => client.call("saveComponent", { query: { dry_run: true }, body: code })),
+    );
+    const { name, version, files, configurable_props: props } = answer.data;
+    const warnings = (answer.warnings ?? []).map(({ path, message }) => `${path}: ${message}`);
+    await out.document(answer, () =>
+      fieldLines({ name, version, props: props.map((prop) => prop.name).join(", "), files: files.length + 1, warnings }),
+    );
+  },
+};
+
+async function filesOf(file: string): Promise<{ component_files: Readonly<Record<string, string>>; component_entry: string }> {
+  const { component_files, component_entry } = await collectFiles(file);
+  return { component_files, component_entry };
+}

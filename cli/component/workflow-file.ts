@@ -1,0 +1,52 @@
+import { dirname, join } from "node:path";
+import type { Client } from "../../client/client.ts";
+import type { Operations } from "../../client/generated/operations.ts";
+import { itemsOf, maxPageItems } from "../../client/pages.ts";
+import type { Context } from "../context.ts";
+import { usageFailure } from "../failure.ts";
+import { objectsOf, recordOf } from "../values.ts";
+import { collectFiles } from "./files.ts";
+import { explained } from "./rejection.ts";
+
+/** Creates the workflow of a file, or changes the one with its name. A step may name its code as `file: step.ts`. */
+export async function deployWorkflow({ client, out, terminal }: Context, file: string): Promise<void> {
+  const body = await workflowBody(file);
+  const name = typeof body["name"] === "string" ? body["name"] : "";
+  const id = await workflowNamed(client, name);
+  const answer = await terminal.progress("Deploying", () =>
+    explained(
+      () =>
+        id === undefined
+          ? client.call("createWorkflow", { body: body as Operations["createWorkflow"]["body"] }) // The API checks it.
+          : client.call("updateWorkflow", { path: { workflow_id: id }, body: body as Operations["updateWorkflow"]["body"] }), // As above.
+    ),
+  );
+  for (const { message } of answer.warnings ?? []) out.note(`warning: ${message}`);
+  const endpoints = answer.data.triggers.flatMap((trigger) =>
+    "endpoint_url" in trigger && typeof trigger.endpoint_url === "string" ? [`endpoint ${trigger.endpoint_url}`] : [],
+  );
+  await out.done(answer, [`workflow ${name} ${id === undefined ? "created" : "changed"} (${answer.data.id})`, ...endpoints].join("\n"));
+}
+
+/** The body of the API, with the code of the files that its steps name. @throws Failure */
+export async function workflowBody(file: string): Promise<Readonly<Record<string, unknown>>> {
+  const [body, ...others] = await objectsOf(file);
+  if (body === undefined || others.length > 0) throw usageFailure(`${file} must contain one workflow`);
+  if ("apiVersion" in body) throw usageFailure(`${file} contains a custom resource`, "`hw apply -f` takes these");
+  const steps = Array.isArray(body["steps"]) ? (body["steps"] as readonly unknown[]) : [];
+  return { ...body, steps: await Promise.all(steps.map((step) => withCode(recordOf(step, "a step"), dirname(file)))) };
+}
+
+async function withCode({ file, ...step }: Readonly<Record<string, unknown>>, folder: string): Promise<object> {
+  if (typeof file !== "string") return step;
+  const { component_files, component_entry } = await collectFiles(join(folder, file));
+  return { ...step, component_files, component_entry };
+}
+
+async function workflowNamed(client: Client, name: string): Promise<string | undefined> {
+  const pages = itemsOf((after) =>
+    client.call("listMyWorkflows", { query: { limit: maxPageItems, ...(after === undefined ? {} : { after }) } }),
+  );
+  for await (const workflow of pages) if (workflow.name === name) return workflow.id;
+  return undefined;
+}
