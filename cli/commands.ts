@@ -2,6 +2,7 @@ import type { CommandEntry, Definition } from "./command.ts";
 
 /** All commands, in the order of the help. */
 export const commands: readonly CommandEntry[] = [
+  { name: "init", group: "Write and run", summary: "write a new source, action or workflow", load: () => import("./commands/init.ts") },
   { name: "dev", group: "Write and run", summary: "deploy a file on each save, and watch it", load: () => import("./commands/dev.ts") },
   {
     name: "deploy",
@@ -31,6 +32,7 @@ export const commands: readonly CommandEntry[] = [
     summary: "save a component without deploying it",
     load: () => import("./commands/publish.ts"),
   },
+  { name: "mcp", group: "Write and run", summary: "serve these commands to coding agents", load: () => import("./commands/mcp.ts") },
 
   {
     name: "list",

@@ -8,6 +8,7 @@ import { clientOperations } from "./generate/client-operations.ts";
 import { componentSchema } from "./generate/component-schema.ts";
 import { dashboard } from "./generate/dashboard.ts";
 import { definitionOf } from "./generate/definition.ts";
+import { packagedDocuments } from "./generate/packaged-documents.ts";
 import { registryIndex } from "./generate/registry-index.ts";
 import { resourcesPage } from "./generate/resources-page.ts";
 import { valuesSchema } from "./generate/values-schema.ts";
@@ -38,6 +39,7 @@ const generated: readonly Generated[] = [
   { path: "charts/headwater/files/dashboard.json", text: dashboard() },
   { path: "client/generated/operations.ts", text: clientOperations() },
   { path: "types/component.schema.json", text: componentSchema() },
+  { path: "cli/generated/documents.ts", text: packagedDocuments(root) },
   { path: "registry/index.json", text: await registryIndex(join(root, "registry")) },
 ];
 process.exitCode = process.argv.includes("--check") ? await check() : await write();

@@ -4,7 +4,8 @@ import { explained } from "../component/rejection.ts";
 import type { Definition } from "../command.ts";
 import type { Context } from "../context.ts";
 import type { Given } from "../given.ts";
-import { completeValues, readerOfComponent } from "../props/form.ts";
+import { completeValues } from "../props/form.ts";
+import { readerOfComponent } from "../props/reader.ts";
 import { givenValues, propOptions } from "../props/given-values.ts";
 import { present } from "../values.ts";
 

@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import type { Column } from "../output/table.ts";
 import { choiceOf, definitionOf } from "../props/definition.ts";
 import { givenValues, propOptions, typedValues, type GivenValues } from "../props/given-values.ts";
-import { readerOfComponent, readerOfSource, type PropReader } from "../props/form.ts";
+import { readerOfComponent, readerOfSource, type PropReader } from "../props/reader.ts";
 import { idOf } from "../references.ts";
 
 interface Shown {

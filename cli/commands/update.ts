@@ -1,7 +1,8 @@
 import type { Definition } from "../command.ts";
 import { findDeployable } from "../component/named.ts";
 import { explained } from "../component/rejection.ts";
-import { completeValues, readerOfComponent, readerOfSource } from "../props/form.ts";
+import { completeValues } from "../props/form.ts";
+import { readerOfComponent, readerOfSource } from "../props/reader.ts";
 import { givenValues, isNothingGiven, propOptions, typedValues } from "../props/given-values.ts";
 import { definitionOf } from "../props/definition.ts";
 import { idOf } from "../references.ts";

@@ -3,7 +3,8 @@ import type { Source } from "../../client/generated/operations.ts";
 import { collectFiles, type ComponentFiles } from "../component/files.ts";
 import { explained } from "../component/rejection.ts";
 import type { Context } from "../context.ts";
-import { completeValues, readerOfComponent, type Values } from "../props/form.ts";
+import { completeValues } from "../props/form.ts";
+import { readerOfComponent, type Values } from "../props/reader.ts";
 import type { GivenValues } from "../props/given-values.ts";
 import { findPersonal } from "./personal-source.ts";
 

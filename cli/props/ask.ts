@@ -4,7 +4,7 @@ import type { Options } from "../../client/generated/operations.ts";
 import { itemsOf, maxPageItems } from "../../client/pages.ts";
 import { usageFailure } from "../failure.ts";
 import { choiceOf, type PropDefinition } from "./definition.ts";
-import type { OptionsRequest } from "./form.ts";
+import type { OptionsRequest } from "./reader.ts";
 import { exampleFor, typedValue } from "./given-values.ts";
 
 interface Sources {

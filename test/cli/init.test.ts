@@ -1,0 +1,80 @@
+import { execFile } from "node:child_process";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { templates } from "../../cli/init/templates.ts";
+import { hw, inherited, type Ended } from "./hw.ts";
+import { startInstallation, type Installation } from "./installation.ts";
+
+const root = join(import.meta.dirname, "..", "..");
+const run = promisify(execFile);
+let headwater: Installation;
+
+beforeAll(async () => {
+  headwater = await startInstallation();
+});
+afterAll(() => headwater.end());
+
+const init = (...args: readonly string[]): Promise<Ended> => hw(headwater.world, ["init", ...args]);
+const folderOf = (name: string): string => join(headwater.world.directory, name);
+
+/** Runs the project's test as `npm test` does. @returns what it prints; rejects if a test fails */
+async function projectTest(name: string): Promise<string> {
+  const { stdout } = await run(process.execPath, ["--test"], { cwd: folderOf(name), env: inherited() });
+  return stdout;
+}
+
+async function compile(name: string): Promise<string> {
+  const compiler = join(root, "node_modules/typescript/bin/tsc");
+  const args = [compiler, "-p", folderOf(name), "--typeRoots", join(root, "node_modules/@types")];
+  return run(process.execPath, args).then(
+    () => "",
+    (error: unknown) => String((error as { stdout: string }).stdout), // What execFile rejects with.
+  );
+}
+
+const sources = templates.filter(({ kind }) => kind === "source").map(({ name }) => name);
+
+describe.each(sources)("hw init source --template %s", (template) => {
+  it("writes a source that compiles, builds, and passes its test", async () => {
+    const name = `${template}-ts`;
+    const { code, stdout } = await init("source", name, "--template", template);
+    expect({ code, next: stdout.includes(`hw dev ${name}/${name}.ts`) }).toEqual({ code: 0, next: true });
+    expect(await compile(name)).toBe("");
+    expect(await projectTest(name)).toMatch(/pass 1/);
+    expect((await headwater.hw("validate", `${name}/${name}.ts`)).code).toBe(0);
+  });
+
+  it("writes it in JavaScript", async () => {
+    const name = `${template}-js`;
+    expect((await init("source", name, "--template", template, "--js")).code).toBe(0);
+    expect(await projectTest(name)).toMatch(/pass 1/);
+    expect((await headwater.hw("validate", `${name}/${name}.mjs`)).code).toBe(0);
+  });
+});
+
+it("writes a source whose types find mistakes", async () => {
+  await init("source", "typed");
+  const path = join(folderOf("typed"), "typed.ts");
+  await writeFile(path, (await readFile(path, "utf8")).replace("this.db.get", "this.nothing.get"));
+  expect(await compile("typed")).toContain("Property 'nothing' does not exist");
+});
+
+it("writes an action and a workflow, which are deployed", async () => {
+  expect((await init("action", "wave")).code).toBe(0);
+  expect(await projectTest("wave")).toMatch(/pass 1/);
+  expect((await headwater.hw("publish", "wave/wave.ts")).code).toBe(0);
+  expect((await init("workflow", "welcome")).code).toBe(0);
+  expect(await projectTest("welcome")).toMatch(/pass 1/);
+  expect(await headwater.ok("deploy", "welcome/workflow.yaml")).toMatch(/^workflow welcome created \(p_/);
+  expect(await headwater.ok("deploy", "welcome/workflow.yaml")).toMatch(/^workflow welcome changed \(p_/);
+});
+
+it("refuses a folder that is not empty, and an invalid name", async () => {
+  await init("source", "twice");
+  const { code, stderr } = await init("source", "twice");
+  expect({ code, stderr }).toMatchObject({ code: 2, stderr: expect.stringContaining("is not empty") as unknown });
+  expect((await init("source", "../a b")).code).toBe(2);
+  expect((await init("source", "x", "--template", "none")).code).toBe(2);
+});
