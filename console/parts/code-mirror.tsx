@@ -8,7 +8,7 @@ import { basicSetup } from "codemirror";
 import { useEffect, useRef } from "react";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
 import { tags } from "@lezer/highlight";
-import type { CodeEditorProps, CodeProblem } from "./code-editor.tsx";
+import type { CodeEditorProps, CodeProblem } from "./code-editor-props.ts";
 
 /** The interface of components: what `this`, props and exports have. */
 const completions = completeFromList(

@@ -1,5 +1,5 @@
 import { ApiError } from "../../client/errors.ts";
-import type { CodeProblem } from "./code-editor.tsx";
+import type { CodeProblem } from "./code-editor-props.ts";
 
 /** The position of a build error in the code, if the API reports one. Other files than the entry have no editor. */
 export function codeProblemsOf(error: Error | null): readonly CodeProblem[] {

@@ -24,6 +24,14 @@ export interface Option {
   readonly value: unknown;
 }
 
+/** A request for a page of the choices of a prop. */
+export interface OptionsRequest {
+  readonly prop: string;
+  readonly page: number;
+  readonly context: unknown;
+  readonly query: string;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);

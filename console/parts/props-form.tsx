@@ -1,17 +1,10 @@
 import { useState, type ReactNode } from "react";
 import type { Options, Prop } from "../../client/generated/operations.ts";
 import { Checkbox, Field, inputLook, SelectField, TextArea, TextField } from "./field.tsx";
-import { needsValue, propDefinitions, type PropDefinition } from "./prop-definition.ts";
+import { needsValue, propDefinitions, type OptionsRequest, type PropDefinition } from "./prop-definition.ts";
 import { RemoteOptions } from "./remote-options.tsx";
 
 export type PropValues = Readonly<Record<string, unknown>>;
-
-export interface OptionsRequest {
-  readonly prop: string;
-  readonly page: number;
-  readonly context: unknown;
-  readonly query: string;
-}
 
 interface PropsFormProps {
   readonly props: readonly Prop[];
@@ -26,7 +19,7 @@ interface PropsFormProps {
   readonly storedSecrets?: ReadonlySet<string>;
 }
 
-export const text = {
+const text = {
   interval: "Every (seconds)",
   cron: "Cron expression",
   schedule: "Schedule",

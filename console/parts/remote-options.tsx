@@ -1,9 +1,7 @@
 import { useState } from "react";
-import type { Option, PropDefinition } from "./prop-definition.ts";
-import { optionOf } from "./prop-definition.ts";
+import { optionOf, type Option, type OptionsRequest, type PropDefinition } from "./prop-definition.ts";
 import { Button } from "./button.tsx";
 import { Field, inputLook } from "./field.tsx";
-import type { OptionsRequest } from "./props-form.tsx";
 import type { Options } from "../../client/generated/operations.ts";
 
 const text = {
