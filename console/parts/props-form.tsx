@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from "react";
 import type { Options, Prop } from "../../client/generated/operations.ts";
 import { Checkbox, Field, inputLook, SelectField, TextArea, TextField } from "./field.tsx";
-import { needsValue, propDefinitions, type OptionsRequest, type PropDefinition } from "./prop-definition.ts";
+import { needsValue, propDefinitions, type Option, type OptionsRequest, type PropDefinition } from "./prop-definition.ts";
 import { RemoteOptions } from "./remote-options.tsx";
 
 export type PropValues = Readonly<Record<string, unknown>>;
@@ -82,18 +82,7 @@ function PropField({ prop, value, onChange, errors, readOptions, accounts, store
       />
     );
   if (type === "boolean") return <Checkbox label={label} checked={value === true} onChange={(event) => onChange(event.target.checked)} />;
-  if (options.length > 0 && !type.endsWith("[]")) {
-    const choices = options.map((option, index) => [String(index), option.label] as const);
-    const selected = options.findIndex((option) => JSON.stringify(option.value) === JSON.stringify(value));
-    return (
-      <SelectField
-        {...common}
-        options={[["", text.choose], ...choices]}
-        value={selected < 0 ? "" : String(selected)}
-        onChange={(event) => onChange(event.target.value === "" ? undefined : options[Number(event.target.value)]?.value)}
-      />
-    );
-  }
+  if (options.length > 0 && !type.endsWith("[]")) return <ChoiceField {...common} options={options} value={value} onChange={onChange} />;
   if (type === "integer" || type === "number")
     return (
       <TextField
@@ -127,6 +116,28 @@ function PropField({ prop, value, onChange, errors, readOptions, accounts, store
       autoComplete={isSecret ? "new-password" : "off"}
       value={typeof value === "string" ? value : ""}
       onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
+    />
+  );
+}
+
+interface ChoiceProps extends Pick<PropFieldProps, "value" | "onChange"> {
+  readonly label: string;
+  readonly hint: ReactNode;
+  readonly error: string | undefined;
+  readonly required: boolean;
+  readonly options: readonly Option[];
+}
+
+/** One of the options that the component names. */
+function ChoiceField({ options, value, onChange, ...field }: ChoiceProps) {
+  const choices = options.map((option, index) => [String(index), option.label] as const);
+  const selected = options.findIndex((option) => JSON.stringify(option.value) === JSON.stringify(value));
+  return (
+    <SelectField
+      {...field}
+      options={[["", text.choose], ...choices]}
+      value={selected < 0 ? "" : String(selected)}
+      onChange={(event) => onChange(event.target.value === "" ? undefined : options[Number(event.target.value)]?.value)}
     />
   );
 }

@@ -29,13 +29,11 @@ interface Loaded {
   readonly context: unknown;
 }
 
-/** Choices that a function of the component returns, page by page. A value can also be typed. */
-export function RemoteOptions({ prop, value, onChange, error, isRequired, readOptions }: RemoteOptionsProps) {
+/** Reads the choices, page by page. */
+function useOptions(prop: PropDefinition, readOptions: RemoteOptionsProps["readOptions"], query: string) {
   const [loaded, setLoaded] = useState<Loaded>();
-  const [query, setQuery] = useState("");
   const [isLoading, setIsLoading] = useState(false);
   const [failure, setFailure] = useState<string>();
-  const isMultiple = prop.type.endsWith("[]");
   const load = async (page: number, context: unknown, before: readonly Option[]): Promise<void> => {
     setIsLoading(true);
     setFailure(undefined);
@@ -48,6 +46,14 @@ export function RemoteOptions({ prop, value, onChange, error, isRequired, readOp
       setIsLoading(false);
     }
   };
+  return { loaded, isLoading, failure, load };
+}
+
+/** Choices that a function of the component returns, page by page. A value can also be typed. */
+export function RemoteOptions({ prop, value, onChange, error, isRequired, readOptions }: RemoteOptionsProps) {
+  const [query, setQuery] = useState("");
+  const isMultiple = prop.type.endsWith("[]");
+  const { loaded, isLoading, failure, load } = useOptions(prop, readOptions, query);
   const options = loaded?.options ?? [];
   const indexOf = (each: unknown): number => options.findIndex((option) => JSON.stringify(option.value) === JSON.stringify(each));
   const chosen = (isMultiple ? (Array.isArray(value) ? value : []) : [value]).map(indexOf).filter((index) => index >= 0);

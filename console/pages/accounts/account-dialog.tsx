@@ -72,27 +72,40 @@ export function AccountDialog({ account, onClose }: { readonly account: Account 
           value={lines}
           onChange={(event) => setLines(event.target.value)}
         />
-        <details>
-          <summary className="text-sm font-medium">{text.oauth}</summary>
-          <div className="mt-3 flex flex-col gap-3">
-            {oauthFields.map(([field, label, type]) => (
-              <TextField
-                key={field}
-                label={label}
-                type={type}
-                autoComplete={type === "password" ? "new-password" : "off"}
-                error={errors[`oauth.${field}`]}
-                value={oauth[field] ?? ""}
-                onChange={(event) => setOauth({ ...oauth, [field]: event.target.value })}
-              />
-            ))}
-          </div>
-        </details>
+        <OauthFields values={oauth} errors={errors} onChange={setOauth} />
         {error !== null && <ErrorNotice title={text.failed} error={error} />}
         <Button kind="primary" type="submit" className="self-start" disabled={create.isPending || update.isPending}>
           {text.save}
         </Button>
       </form>
     </Dialog>
+  );
+}
+
+interface OauthProps {
+  readonly values: Readonly<Record<string, string>>;
+  readonly errors: Readonly<Record<string, string>>;
+  readonly onChange: (values: Readonly<Record<string, string>>) => void;
+}
+
+/** How Headwater refreshes the access token. */
+function OauthFields({ values, errors, onChange }: OauthProps) {
+  return (
+    <details>
+      <summary className="text-sm font-medium">{text.oauth}</summary>
+      <div className="mt-3 flex flex-col gap-3">
+        {oauthFields.map(([field, label, type]) => (
+          <TextField
+            key={field}
+            label={label}
+            type={type}
+            autoComplete={type === "password" ? "new-password" : "off"}
+            error={errors[`oauth.${field}`]}
+            value={values[field] ?? ""}
+            onChange={(event) => onChange({ ...values, [field]: event.target.value })}
+          />
+        ))}
+      </div>
+    </details>
   );
 }

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "react";
 import type { Event, Source } from "../../../client/generated/operations.ts";
-import { useFollow } from "../../api/follow.ts";
+import { useFollow, type Followed } from "../../api/follow.ts";
 import { useChange, useList } from "../../api/queries.ts";
 import { useSearchParams } from "../../app/search.ts";
 import { showToast } from "../../app/toasts.tsx";
@@ -56,7 +56,6 @@ interface LiveEventsProps {
 }
 
 function LiveEvents({ source, channel, stored, search, onSearch, onOpen }: LiveEventsProps) {
-  const [, setSearch] = useSearchParams();
   const [isPaused, setIsPaused] = useState(false);
   // The stream continues behind the newest stored event, so that none is missing between the two.
   const [after] = useState(() => stored.items[0]?.id);
@@ -92,29 +91,16 @@ function LiveEvents({ source, channel, stored, search, onSearch, onOpen }: LiveE
   ];
   return (
     <>
-      <div className="flex flex-wrap items-center gap-2">
-        <SearchField label={text.filter} value={search} onChange={onSearch} />
-        <select
-          aria-label={text.channel}
-          className={`${inputLook} max-w-48`}
-          value={channel ?? "*"}
-          onChange={(event) => setSearch({ channel: event.target.value === "*" ? undefined : event.target.value })}
-        >
-          <option value="*">{text.allChannels}</option>
-          {[...new Set([...channels, ...(channel === undefined ? [] : [channel])])]
-            .filter((name) => name !== "")
-            .map((name) => (
-              <option key={name} value={name}>
-                {name}
-              </option>
-            ))}
-        </select>
-        <span role="status">
-          <State state={tail.connection} label={text.connection[tail.connection]} />
-        </span>
-        <Button onClick={() => setIsPaused(!isPaused)}>{isPaused ? text.continueTail(tail.waiting) : text.pauseTail}</Button>
-        <DeleteEvents source={source} />
-      </div>
+      <Toolbar
+        source={source}
+        channel={channel}
+        channels={channels}
+        search={search}
+        onSearch={onSearch}
+        tail={tail}
+        isPaused={isPaused}
+        onPause={() => setIsPaused(!isPaused)}
+      />
       <DataTable
         label={text.tabs.events}
         columns={columns}
@@ -128,6 +114,41 @@ function LiveEvents({ source, channel, stored, search, onSearch, onOpen }: LiveE
         }
       />
     </>
+  );
+}
+
+interface ToolbarProps extends Pick<LiveEventsProps, "source" | "channel" | "search" | "onSearch"> {
+  readonly channels: readonly string[];
+  readonly tail: Followed<Event>;
+  readonly isPaused: boolean;
+  readonly onPause: () => void;
+}
+
+function Toolbar({ source, channel, channels, search, onSearch, tail, isPaused, onPause }: ToolbarProps) {
+  const [, setSearch] = useSearchParams();
+  const names = [...new Set([...channels, ...(channel === undefined ? [] : [channel])])].filter((name) => name !== "");
+  return (
+    <div className="flex flex-wrap items-center gap-2">
+      <SearchField label={text.filter} value={search} onChange={onSearch} />
+      <select
+        aria-label={text.channel}
+        className={`${inputLook} max-w-48`}
+        value={channel ?? "*"}
+        onChange={(event) => setSearch({ channel: event.target.value === "*" ? undefined : event.target.value })}
+      >
+        <option value="*">{text.allChannels}</option>
+        {names.map((name) => (
+          <option key={name} value={name}>
+            {name}
+          </option>
+        ))}
+      </select>
+      <span role="status">
+        <State state={tail.connection} label={text.connection[tail.connection]} />
+      </span>
+      <Button onClick={onPause}>{isPaused ? text.continueTail(tail.waiting) : text.pauseTail}</Button>
+      <DeleteEvents source={source} />
+    </div>
   );
 }
 
