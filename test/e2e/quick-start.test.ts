@@ -32,7 +32,7 @@ const ports: { documented: string; actual: string }[] = [];
 
 beforeAll(async () => {
   directory = await temporaryDirectory("docs");
-  for (const folder of ["docs", "fixtures"]) await symlink(join(root, folder), join(directory.path, folder));
+  for (const folder of ["bin", "docs", "fixtures"]) await symlink(join(root, folder), join(directory.path, folder));
   headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env: documentedSettings() });
   ports.push({ documented: "127.0.0.1:3000", actual: new URL(headwater.apiUrl).host });
   ports.push({ documented: "127.0.0.1:3001", actual: new URL(headwater.ingressUrl).host });
@@ -59,12 +59,16 @@ function documentedSettings(): Record<string, string> {
 
 const here = (text: string): string => ports.reduce((changed, { documented, actual }) => changed.replaceAll(documented, actual), text);
 
+/** A reader runs `hw dev` in a terminal of its own; here it runs in the background, and the block ends when it has deployed. */
+const inOneTerminal = (text: string): string =>
+  text.replace(/^hw dev .*$/m, (command) => `${command} > >(tee dev.log) 2>&1 &\nuntil grep -qs "→ http" dev.log; do sleep 0.1; done`);
+
 async function expectPageIsTrue(page: string): Promise<void> {
   const session = new Session(directory.path);
   let printed = (): string => "";
   try {
     for (const block of blocksOf(page)) {
-      if (block.language === "sh" && !startLine.test(block.text.trim())) printed = await session.run(here(block.text));
+      if (block.language === "sh" && !startLine.test(block.text.trim())) printed = await session.run(inOneTerminal(here(block.text)));
       else if (block.language === "text" || block.language === "json") await compare(block, printed, session);
     }
   } finally {
