@@ -25,6 +25,7 @@ const names = [
   "warm-isolates",
   "neighbours",
   "operator-scale",
+  "migrations",
 ] as const;
 /** Need what not every machine has: measured when they are named. */
 const onDemand = ["cluster"] as const;

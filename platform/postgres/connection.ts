@@ -19,6 +19,8 @@ export interface DatabaseOptions {
   readonly throughPooler?: boolean | undefined;
   /** Connections besides the listening one. Default 10. */
   readonly connections?: number;
+  /** True: statements have no time limit, for migrations. */
+  readonly hasSlowStatements?: boolean;
   /** Shown in `pg_stat_activity`. Default `headwater`. */
   readonly applicationName?: string;
 }
@@ -57,8 +59,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     max: options.connections ?? 10,
     idleTimeoutMillis: 60_000,
     // No statement takes seconds. The server times out first; the client only if the server is silent.
-    query_timeout: 35_000,
-    ...(options.throughPooler === true ? {} : sessionSettings),
+    ...(options.hasSlowStatements === true ? {} : { query_timeout: 35_000 }),
+    ...(options.throughPooler === true ? {} : { ...sessionSettings, ...(options.hasSlowStatements === true ? { statement_timeout: 0 } : {}) }),
     types: { getTypeParser: parserOf },
   });
   // An unhandled "error" event would end the process. The next statement reports the lost connection.

@@ -21,7 +21,7 @@ export async function openMigratedDatabase(options: MigratedDatabaseOptions): Pr
 async function open({ url, tls, throughPooler, migrates }: MigratedDatabaseOptions): Promise<Database> {
   const database = createDatabase({ url, tls, throughPooler });
   try {
-    await (migrates ? migrate(database.db) : untilMigrated(database.db));
+    await (migrates ? migrateDatabase({ url, tls, throughPooler }) : untilMigrated(database.db));
     return database;
   } catch (cause) {
     await database.close();
@@ -31,6 +31,15 @@ async function open({ url, tls, throughPooler, migrates }: MigratedDatabaseOptio
       `cannot use Postgres at ${host}${pathname} (${cause.message}): start it there, or set DATABASE_URL to another; unset, one is started for you`,
       { cause },
     );
+  }
+}
+
+async function migrateDatabase(connection: Pick<MigratedDatabaseOptions, "url" | "tls" | "throughPooler">): Promise<void> {
+  const database = createDatabase({ ...connection, connections: 1, hasSlowStatements: true, applicationName: "headwater migrations" });
+  try {
+    await migrate(database.db, { throughPooler: connection.throughPooler });
+  } finally {
+    await database.close();
   }
 }
 

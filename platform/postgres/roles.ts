@@ -2,6 +2,7 @@ import { sql, type Kysely } from "kysely";
 import { z } from "zod";
 import { Conflict, Invariant } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
+import { formerTable, migrationsTable } from "./migrations/record.ts";
 import type { Tables } from "./tables.ts";
 
 /** Roles of processes that have a user of Postgres each. */
@@ -96,8 +97,6 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
   },
 };
 
-/** Every role waits for the migrations of its version. */
-const migrationsTable = "headwater_migrations";
 /** Arbitrary; serializes concurrent migrations. */
 const lock = 4_126_871_234;
 
@@ -187,7 +186,8 @@ function grantStatements(role: DatabaseRole, user: string): readonly string[] {
   return [
     `revoke all on all tables in schema public from ${user}`,
     `grant usage on schema public to ${user}`,
-    `grant select on ${migrationsTable} to ${user}`,
+    // Every role waits for the migrations of its version.
+    ...[migrationsTable, formerTable].map((table) => `grant select on ${table} to ${user}`),
     ...Object.entries(rights[role]).map(([table, privileges]) => `grant ${privileges} on ${table} to ${user}`),
   ];
 }

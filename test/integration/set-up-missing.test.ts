@@ -3,7 +3,8 @@ import { expect, it } from "vitest";
 import { bundleStore, streams } from "../../domain/subjects.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
 import { missingStreams, setUpStreams } from "../../platform/jetstream/streams/streams.ts";
-import { migrations, untilMigrated } from "../../platform/postgres/migrations/migrations.ts";
+import { migrations } from "../../platform/postgres/migrations/list.ts";
+import { untilMigrated } from "../../platform/postgres/migrations/migrations.ts";
 import { waitForStreams } from "../../platform/jetstream/streams/wait-for-streams.ts";
 import { withNats } from "../support/nats/nats.ts";
 import { streamOptions, withJetStream } from "./jetstream/support.ts";
@@ -68,6 +69,19 @@ it("accepts streams of a newer version, and keeps their names in the list", asyn
   expect(config.metadata?.[mark]).toContain("LATER=later.>");
 });
 
+it("refuses streams of a newer version, with what to do", async () => {
+  const { streams: manager } = nats.connection.manager;
+  const { config } = await manager.info(bundles);
+  await manager.update(bundles, { metadata: { ...config.metadata, "headwater-format": "2" } });
+  const refusal = {
+    code: "newer_streams",
+    message: expect.stringMatching(/newer version.*start the newer version, or restore the backup/),
+  };
+  await expect(waitForStreams(nats.connection, log())).rejects.toMatchObject(refusal);
+  await expect(setUpStreams(nats.connection, streamOptions)).rejects.toMatchObject(refusal);
+  await manager.update(bundles, { metadata: { ...config.metadata } });
+});
+
 it("reports that a server has no streams", async () => {
   const connection = await connect({ server: empty.connection, name: "test" });
   const { warn } = log();
@@ -76,12 +90,12 @@ it("reports that a server has no streams", async () => {
 });
 
 it("names the migrations that the tables lack, for users who may not apply them", async () => {
-  const last = Object.keys(migrations).at(-1) ?? "";
-  await sql`delete from headwater_migrations where name = ${last}`.execute(database.db);
+  const last = migrations.at(-1)?.name ?? "";
+  await sql`update headwater_schema set finished_at = null where name = ${last}`.execute(database.db);
   await expect(untilMigrated(database.db, 500)).rejects.toMatchObject({
     code: "not_set_up",
     message: expect.stringMatching(new RegExp(`lack changes of this version \\(${last}\\), .*--setup`)) as string,
   });
-  await sql`insert into headwater_migrations (name, timestamp) values (${last}, ${new Date().toISOString()})`.execute(database.db);
+  await sql`update headwater_schema set finished_at = now() where name = ${last}`.execute(database.db);
   await untilMigrated(database.db, 0);
 });

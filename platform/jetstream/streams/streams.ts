@@ -42,6 +42,7 @@ const workflowQueue = { maxAgeMs: 7 * 86_400_000, maxEvents: 10_000 };
 export async function setUpStreams(connection: Connection, options: StreamOptions): Promise<void> {
   requireVersion(connection.nats.info?.version ?? "0");
   const { manager } = connection;
+  refuseNewerFormat((await findConfig(manager, bundleStream))?.metadata);
   await Promise.all(
     [...streamConfigs(options), ...bucketConfigs(options)]
       .filter((config) => config.name !== streams.state)
@@ -53,13 +54,31 @@ export async function setUpStreams(connection: Connection, options: StreamOption
   // Recorded last, so that the record names only existing streams. Streams of a newer version stay recorded.
   const held = (await findConfig(manager, bundleStream))?.metadata ?? {};
   const made = [...new Set([...recordedSubjects(held), ...subjectsOf(options)])].join(" ");
-  const bundles = { name: bundleStream, max_bytes: maxBytesOf(bundleStream, options.storeBytes), metadata: { ...held, [setUpMark]: made } };
+  const bundles = {
+    name: bundleStream,
+    max_bytes: maxBytesOf(bundleStream, options.storeBytes),
+    metadata: { ...held, [setUpMark]: made, [formatMark]: String(streamFormat) },
+  };
   await createOrUpdate(manager, bundles, options);
 }
 
 const bundleStream = `OBJ_${bundleStore}`;
 /** Metadata with the streams that setup has created, on the one stream that every role may inspect. */
 const setUpMark = "headwater-set-up";
+
+/** Grows when messages or keys change so that the previous version cannot read them. */
+const streamFormat = 1;
+const formatMark = "headwater-format";
+
+/** @throws InvalidInput for streams that a newer version has changed beyond what this one reads */
+function refuseNewerFormat(metadata: Readonly<Record<string, string>> = {}): void {
+  const format = Number(metadata[formatMark] ?? streamFormat);
+  if (format <= streamFormat) return;
+  throw new InvalidInput(
+    `the streams in NATS have format ${format} of a newer version of Headwater, and this version reads up to format ${streamFormat}: start the newer version, or restore the backup from before its upgrade`,
+    { code: "newer_streams" },
+  );
+}
 
 /** Pairs of a stream and one of its subjects. */
 const subjectsOf = (options: StreamOptions): readonly string[] =>
@@ -69,10 +88,11 @@ const subjectsOf = (options: StreamOptions): readonly string[] =>
 const recordedSubjects = (metadata: Readonly<Record<string, string>>): readonly string[] =>
   (metadata[setUpMark] ?? "").split(" ").filter((each) => each !== "");
 
-/** Streams of this version that do not exist with all their subjects; undefined if setup has never run. */
+/** Streams of this version that do not exist with all their subjects; undefined if setup has never run. @throws InvalidInput for newer ones */
 export async function missingStreams({ manager }: Connection): Promise<readonly string[] | undefined> {
   const config = await findConfig(manager, bundleStream);
   if (config === undefined) return undefined;
+  refuseNewerFormat(config.metadata);
   const made = new Set(recordedSubjects(config.metadata ?? {}));
   const missing = subjectsOf({ replicas: 1, partitions: 1, pool: "" }).filter((each) => !made.has(each));
   return [...new Set(missing.map((each) => each.split("=")[0] ?? each))];

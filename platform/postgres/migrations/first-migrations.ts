@@ -9,9 +9,9 @@ export function statements(text: TemplateStringsArray): Migration {
   };
 }
 
-/** The first migrations, in order of name. */
+/** The first migrations, in order. */
 export const firstMigrations: Record<string, Migration> = {
-  "2026-11-21-resources": statements`
+  "m0001-resources": statements`
     create table resource_head (
       only_row boolean primary key default true check (only_row),
       version bigint not null,
@@ -75,7 +75,7 @@ export const firstMigrations: Record<string, Migration> = {
     create index resource_tombstones_by_age on resource_tombstones (deleted_at);
     create index resource_tombstones_by_id on resource_tombstones (kind, public_id);
   `,
-  "2026-11-21-accounts": statements`
+  "m0002-accounts": statements`
     create table users (
       id text primary key,
       username text not null unique,
@@ -106,7 +106,7 @@ export const firstMigrations: Record<string, Migration> = {
     );
     create index api_keys_of_user on api_keys (user_id);
   `,
-  "2026-11-21-history": statements`
+  "m0003-history": statements`
     create table recorder_positions (stream text primary key, seq bigint not null) with (fillfactor = 10);
     create table ended_sources (source text primary key, ended_at timestamptz not null default now());
 
@@ -179,11 +179,11 @@ export const firstMigrations: Record<string, Migration> = {
     );
     create unique index dead_letters_once on dead_letters (delivery);
   `,
-  "2026-11-22-mirror": statements`
+  "m0004-mirror": statements`
     alter table resources add column ended_at timestamptz;
     create index resources_ended on resources (ended_at) where ended_at is not null;
   `,
-  "2026-11-22-owned-resources": statements`
+  "m0005-owned-resources": statements`
     alter table resources add column owner_references jsonb;
     alter table resource_tombstones add column owner_references jsonb;
     create index resources_owned on resources using gin (owner_references jsonb_path_ops) where owner_references is not null;

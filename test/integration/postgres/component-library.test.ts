@@ -5,7 +5,7 @@ import { labels } from "../../../crds/resource.ts";
 import type { ComponentQuery, ListedComponent } from "../../../api/components/ports.ts";
 import type { ComponentDefinition } from "../../../domain/component/definition.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
-import { migrations } from "../../../platform/postgres/migrations/migrations.ts";
+import { transactionalMigrations as migrations } from "../../../platform/postgres/migrations/transactional.ts";
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
 import { withPostgres } from "../../support/postgres.ts";
@@ -191,7 +191,7 @@ test("components built before the library existed are listed, unless SQL cannot 
   await save("before", define({ name: "zero \0" }));
   await sql`update resources set component = null where namespace = 'before'`.execute(owners.db);
   await sql`alter table resources drop column component`.execute(owners.db);
-  await migrations["2026-11-23-component-library"]?.up(owners.db);
+  await migrations["m0006-component-library"]?.up(owners.db);
   const { items } = await library.listPage({ namespace: "before" }, { limit: 9, cursor: null });
   expect(items.map(({ definition, updatedAtMs }) => [definition.name, updatedAtMs])).toEqual([["Kept", 1_000]]);
 });

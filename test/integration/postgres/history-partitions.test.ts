@@ -3,14 +3,14 @@ import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
-import { migrations } from "../../../platform/postgres/migrations/migrations.ts";
+import { transactionalMigrations as migrations } from "../../../platform/postgres/migrations/transactional.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { commitOf } from "../api/streams-support.ts";
 import { committedEvent } from "../committed-event.ts";
 
 /** Events and logs are partitioned by source; rows of older versions are moved into the partitions. */
 const postgres = withPostgres();
-const ours = "2026-11-26-partitioned-history";
+const ours = "m0010-partitioned-history";
 const reader = `reader_${randomBytes(6).toString("hex")}`;
 const [sources, each] = [50, 3] as const;
 let database: Database;

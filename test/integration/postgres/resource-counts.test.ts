@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { beforeEach, expect, test } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import { apiVersion, labels, type Resource } from "../../../crds/resource.ts";
-import { migrations } from "../../../platform/postgres/migrations/migrations.ts";
+import { transactionalMigrations as migrations } from "../../../platform/postgres/migrations/transactional.ts";
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
@@ -96,7 +96,7 @@ test("of rows from before totals were stored", async () => {
   await postgres.client.query(
     "drop table resource_counts; drop function count_resources cascade; drop function count_ended_resource cascade",
   );
-  await migrations["2026-11-26-resource-counts"]?.up(owners.db);
+  await migrations["m0011-resource-counts"]?.up(owners.db);
   await grantRights(owners.db);
   await expectTotals();
 });

@@ -91,6 +91,8 @@ const everybody = [
   "alter role headwater_api superuser",
   "insert into headwater_migrations (name, timestamp) values ('x', 'x')",
   "delete from headwater_migrations",
+  "update headwater_schema set oldest_code = 0",
+  "delete from headwater_schema",
   "select * from pg_authid",
   "select pg_read_file('/etc/passwd')",
   "copy events to program 'true'",
