@@ -17,7 +17,11 @@ const alertSchema = z.strictObject({
   expr: z.string(),
   for: z.string().regex(/^\d+m$/),
   labels: z.strictObject({ severity: z.enum(["critical", "warning"]) }),
-  annotations: z.strictObject({ summary: z.string().min(10), description: z.string().min(20) }),
+  annotations: z.strictObject({
+    summary: z.string().min(10),
+    description: z.string().min(20),
+    runbook_url: z.string().startsWith("$runbooks#"),
+  }),
 });
 const rulesSchema = z.object({ groups: z.array(z.object({ rules: z.array(alertSchema) })) });
 const panelSchema = z.object({
@@ -75,6 +79,35 @@ function mistakes(text: string): readonly string[] {
 describe("the alerts of the chart", () => {
   it.each(alerts)("$alert asks for metrics and labels that there are", ({ expr }) => {
     expect(mistakes(expr)).toEqual([]);
+  });
+
+  it.each(alerts.filter(({ expr }) => expr.includes("le=~")))("$alert compares buckets that the histogram has", ({ expr }) => {
+    const compared = [...expr.matchAll(/(\w+)_bucket\{[^}]*le=~"(\d+)\(\.0\)\?"/g)];
+    expect(compared).toHaveLength(2);
+    // Prometheus 3 stores the bucket 5 as 5.0.
+    for (const [, name, bucket] of compared) expect(metrics.find((metric) => metric.name === name)?.buckets).toContain(Number(bucket));
+  });
+
+  it("have four burn rates of the objectives, each over a long and a short window", () => {
+    const rates = alerts.flatMap(({ alert, expr }) => {
+      const [, factor] = / > (0\.\d+) and /.exec(expr) ?? [];
+      const windows = [...new Set(expr.match(/(?<=\[)\w+(?=\])/g))];
+      return /Late(Fast|Slow)$/.test(alert) ? [[alert.replace(/^.*Late/, ""), factor, ...windows]] : [];
+    });
+    const [fast, slow] = [
+      ["Fast", "0.144", "1h", "5m"],
+      ["Slow", "0.06", "6h", "30m"],
+    ];
+    expect(rates).toEqual([fast, slow, fast, slow]);
+  });
+
+  it("have one section each in docs/runbooks.md, which their runbook_url names", () => {
+    const page = readFileSync(join(root, "docs/runbooks.md"), "utf8");
+    const sections = page.split(/^## /m).slice(1);
+    expect(sections.map((text) => text.split("\n", 1)[0])).toEqual(alerts.map(({ alert }) => alert));
+    for (const text of sections) expect(text).toMatch(/\*\*Check\*\*\n- [\s\S]+\*\*Do\*\*\n- /);
+    // The anchor of a heading is its text in lower case.
+    for (const { alert, annotations } of alerts) expect(annotations.runbook_url).toBe(`$runbooks#${alert.toLowerCase()}`);
   });
 
   it("equal those of docs/operations.md", () => {
@@ -148,8 +181,17 @@ const missing = findProgram("helm") === undefined ? " (skipped: helm was not fou
 
   it("creates a PrometheusRule with the release's namespace", async () => {
     const rule = await find("PrometheusRule", "headwater", "--set", "alerts.enabled=true", "--namespace", "elsewhere");
-    expect(rule?.["spec"]).toEqual(parse(alertsText.replaceAll("$namespace", "elsewhere")));
+    const expected = alertsText.replaceAll("$namespace", "elsewhere").replaceAll(/^ *runbook_url: .*\n/gm, "");
+    expect(rule?.["spec"]).toEqual(parse(expected));
     expect(JSON.stringify(rule)).toContain('namespace=\\"elsewhere\\"');
+  });
+
+  it("gives each alert the address of its runbook", async () => {
+    const pages = "https://runbooks.example.com/headwater";
+    const rule = await find("PrometheusRule", "headwater", "--set", "alerts.enabled=true", "--set", `alerts.runbooks=${pages}`);
+    const text = alertsText.replaceAll("$namespace", "headwater").replaceAll("$runbooks", pages);
+    expect(rule?.["spec"]).toEqual(parse(text));
+    expect(JSON.stringify(rule)).toContain(`"runbook_url":"${pages}#headwaternoleader"`);
   });
 
   it("creates a ConfigMap that Grafana's sidecar finds", async () => {

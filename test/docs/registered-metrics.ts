@@ -14,10 +14,12 @@ export interface RegisteredMetric {
   readonly name: string;
   readonly type: "counter" | "gauge" | "histogram" | "summary";
   readonly labels: readonly string[];
+  /** Of a histogram: its upper bounds. */
+  readonly buckets: readonly number[];
 }
 
 /** What prom-client keeps of a metric; its types omit the labels. */
-const metric = z.object({ name: z.string(), labelNames: z.array(z.string()) });
+const metric = z.object({ name: z.string(), labelNames: z.array(z.string()), upperBounds: z.array(z.number()).default([]) });
 const metricType = z.enum(["counter", "gauge", "histogram", "summary"]);
 
 /** Every metric that a process of some role registers, as its registry has it; `operations-docs.test.ts` sees to it that none is left out. */
@@ -48,7 +50,7 @@ export async function registeredMetrics(): Promise<readonly RegisteredMetric[]> 
   createMailMetrics(registry);
   const types = new Map((await registry.getMetricsAsJSON()).map(({ name, type }) => [name, String(type)]));
   return registry.getMetricsAsArray().map((each) => {
-    const { name, labelNames } = metric.parse(each);
-    return { name, type: metricType.parse(types.get(name)), labels: labelNames };
+    const { name, labelNames, upperBounds } = metric.parse(each);
+    return { name, type: metricType.parse(types.get(name)), labels: labelNames, buckets: upperBounds };
   });
 }
