@@ -60,7 +60,9 @@ export function createDatabase(options: DatabaseOptions): Database {
     idleTimeoutMillis: 60_000,
     // No statement takes seconds. The server times out first; the client only if the server is silent.
     ...(options.hasSlowStatements === true ? {} : { query_timeout: 35_000 }),
-    ...(options.throughPooler === true ? {} : { ...sessionSettings, ...(options.hasSlowStatements === true ? { statement_timeout: 0 } : {}) }),
+    ...(options.throughPooler === true
+      ? {}
+      : { ...sessionSettings, ...(options.hasSlowStatements === true ? { statement_timeout: 0 } : {}) }),
     types: { getTypeParser: parserOf },
   });
   // An unhandled "error" event would end the process. The next statement reports the lost connection.

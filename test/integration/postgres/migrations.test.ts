@@ -78,7 +78,7 @@ describe("a database that an earlier version has migrated", () => {
       { name: others[0]?.name ?? "", steps: [transaction("create table second (n int)")] },
       { name: first?.name ?? "", steps: [transaction("create table first (n int)")] },
     ];
-    await migrate(database.db, { list: list.slice(0, 1 }));
+    await migrate(database.db, { list: list.slice(0, 1) });
     await migrate(database.db, { list: list });
     expect(await count("first", "true")).toBe(0);
   });
@@ -120,7 +120,7 @@ describe("a large table", () => {
   const remaining = () => count("large", "size is null");
 
   test("is migrated on from where a killed process stopped", async () => {
-    await migrate(database.db, { list: largeMigrations.slice(0, 1 }));
+    await migrate(database.db, { list: largeMigrations.slice(0, 1) });
     // The batch of the last row is blocked, so that the kill hits the middle.
     await sql`create function wait_at_last() returns trigger language plpgsql as $$ begin
       if new.n = ${sql.lit(rows / 2)} then perform pg_advisory_xact_lock(7); end if; return new; end $$;
@@ -149,7 +149,7 @@ describe("a large table", () => {
   });
 
   test("replaces an index that a killed process has left incomplete", async () => {
-    await migrate(database.db, { list: largeMigrations.slice(0, 1 }));
+    await migrate(database.db, { list: largeMigrations.slice(0, 1) });
     await sql`alter table large add column size integer`.execute(database.db);
     await expect(sql`create unique index concurrently large_by_size on large ((changes))`.execute(database.db)).rejects.toThrow(/unique/);
     const index = async () =>
@@ -161,12 +161,12 @@ describe("a large table", () => {
     expect(await index()).toBe(false);
     const [, size] = largeMigrations;
     if (size === undefined) throw new Error("there is no second migration");
-    await migrate(database.db, { list: [...largeMigrations.slice(0, 1 }), { ...size, steps: size.steps.slice(1) }]);
+    await migrate(database.db, { list: [...largeMigrations.slice(0, 1), { ...size, steps: size.steps.slice(1) }] });
     expect(await index()).toBe(true);
   });
 
   test("is written by the running version in the meantime", async () => {
-    await migrate(database.db, { list: largeMigrations.slice(0, 1 }));
+    await migrate(database.db, { list: largeMigrations.slice(0, 1) });
     const writer = createDatabase({ url, connections: 1 });
     onTestFinished(() => writer.close());
     let [written, isMigrated] = [0, false];
@@ -183,7 +183,7 @@ describe("a large table", () => {
   });
 
   test("whose lock another transaction holds is migrated once that has ended, and does not block other writers for long", async () => {
-    await migrate(database.db, { list: largeMigrations.slice(0, 1 }));
+    await migrate(database.db, { list: largeMigrations.slice(0, 1) });
     const other = createDatabase({ url, connections: 1 });
     onTestFinished(() => other.close());
     let migrating: Promise<void> | undefined;
