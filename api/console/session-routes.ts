@@ -29,13 +29,13 @@ export function sessionRoutes(ports: SessionPorts, failures: Omit<FailureLimit, 
     limited(async (request, response) => {
       const { api_key: key, link } = parse(signInSchema, request.body ?? {});
       if ((key ?? link) === undefined) throw new InvalidInput('api_key is missing: send {"api_key": "…"} as JSON');
-      const keyHash = key === undefined ? await sessions.useLink(hashOf(link ?? "")) : hashOf(key);
+      const keyHash = key === undefined ? await sessions.useLink(hashOf(link ?? ""), clock.now()) : hashOf(key);
       if (keyHash === undefined)
         throw new Unauthenticated("the link was used before or has expired: sign in with an API key", { code: "link_ended" });
       const { user, grant } = signIn(await accounts.findKey(keyHash), keyHash, clock.now());
       const session = Buffer.from(randomBytes(32)).toString("base64url");
       const expiresAt = Math.min(clock.now() + sessionMs, grant.expiresAt ?? Number.POSITIVE_INFINITY);
-      await sessions.startSession({ hash: hashOf(session), keyHash, expiresAt });
+      await sessions.startSession({ hash: hashOf(session), keyHash, expiresAt }, clock.now());
       setSessionCookie(response, { token: session, isSecure: failures.clientOf(request).protocol === "https" });
       response.json({ data: { user, scopes: grant.scopes, csrf_token: csrfTokenOf(session) } });
     }),
@@ -45,7 +45,7 @@ export function sessionRoutes(ports: SessionPorts, failures: Omit<FailureLimit, 
     limited(async (request, response) => {
       const session = sessionTokenOf(request);
       if (session === undefined) throw new Unauthenticated("no session: sign in", { code: "session_ended" });
-      const keyHash = await keyHashOfSession(sessions, request, session);
+      const keyHash = await keyHashOfSession(sessions, request, session, clock.now());
       const { user, grant } = signIn(await accounts.findKey(keyHash), keyHash, clock.now());
       response.json({ data: { user, scopes: grant.scopes, csrf_token: csrfTokenOf(session) } });
     }),
@@ -55,7 +55,7 @@ export function sessionRoutes(ports: SessionPorts, failures: Omit<FailureLimit, 
     limited(async (request, response) => {
       const session = sessionTokenOf(request);
       if (session !== undefined) {
-        await keyHashOfSession(sessions, request, session);
+        await keyHashOfSession(sessions, request, session, clock.now());
         await sessions.endSession(hashOf(session));
       }
       setSessionCookie(response, { token: "", isSecure: failures.clientOf(request).protocol === "https" });

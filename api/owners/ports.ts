@@ -109,13 +109,13 @@ export interface NewSession {
   readonly isLink?: boolean;
 }
 
-/** Sessions of the console. */
+/** Sessions of the console. `now`: epoch ms. */
 export interface Sessions {
-  startSession(session: NewSession): Promise<void>;
+  startSession(session: NewSession, now: number): Promise<void>;
   /** The hash of the session's API key; undefined if the session is unknown or has expired. */
-  findSession(hash: string): Promise<string | undefined>;
+  findSession(hash: string, now: number): Promise<string | undefined>;
   /** The hash of the link's API key, the first time; then undefined, as for an unknown or expired link. */
-  useLink(hash: string): Promise<string | undefined>;
+  useLink(hash: string, now: number): Promise<string | undefined>;
   endSession(hash: string): Promise<void>;
 }
 

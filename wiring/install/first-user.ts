@@ -24,6 +24,7 @@ const linkMs = 15 * 60_000;
 /** A link that signs in to the console once. Browsers do not send the part behind `#` to servers, so the token reaches no log. */
 export async function signInLink(sessions: Sessions, keyHash: string, publicUrl: string): Promise<string> {
   const token = randomBytes(32).toString("base64url");
-  await sessions.startSession({ hash: hashOf(token), keyHash, expiresAt: Date.now() + linkMs, isLink: true });
+  const now = Date.now();
+  await sessions.startSession({ hash: hashOf(token), keyHash, expiresAt: now + linkMs, isLink: true }, now);
   return `${publicUrl}/sign-in#link=${token}`;
 }

@@ -23,15 +23,17 @@ interface SignInPorts {
 /** Resolves `Authorization: Bearer <API key>`, or the cookie of a session, to the key's user and scopes. */
 export function authenticate({ accounts, sessions }: SignInPorts, failures: Omit<FailureLimit, "needed">): RequestHandler {
   return limitFailures({ needed: "a valid API key", ...failures }, async (request, response) => {
-    const keyHash = await keyHashOfRequest(sessions, request);
+    const keyHash = await keyHashOfRequest(sessions, request, failures.clock.now());
     const signed = signIn(await accounts.findKey(keyHash), keyHash, failures.clock.now());
     response.locals["signedIn"] = { ...signed, sessionId: sessionIdOf(request) } satisfies SignedIn;
   });
 }
 
-function keyHashOfRequest(sessions: Sessions, request: Request): Promise<string> | string {
+function keyHashOfRequest(sessions: Sessions, request: Request, now: number): Promise<string> | string {
   const session = request.headers.authorization === undefined ? sessionTokenOf(request) : undefined;
-  return session === undefined ? hashOf(bearerOf(request.headers.authorization, "API key")) : keyHashOfSession(sessions, request, session);
+  return session === undefined
+    ? hashOf(bearerOf(request.headers.authorization, "API key"))
+    : keyHashOfSession(sessions, request, session, now);
 }
 
 const sessionIdLength = 12;

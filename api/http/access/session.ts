@@ -19,8 +19,8 @@ export const csrfTokenOf = (token: string): string => hashOf(`csrf ${token}`);
  * The hash of the API key of the request's session. @throws Unauthenticated for an unknown or expired session, Forbidden for an unsafe
  * request that another site may have caused
  */
-export async function keyHashOfSession(sessions: Sessions, request: Request, token: string): Promise<string> {
-  const keyHash = await sessions.findSession(hashOf(token));
+export async function keyHashOfSession(sessions: Sessions, request: Request, token: string, now: number): Promise<string> {
+  const keyHash = await sessions.findSession(hashOf(token), now);
   if (keyHash === undefined) throw new Unauthenticated("the session has ended: sign in again", { code: "session_ended" });
   if (!isSafe(request.method)) checkOrigin(request, token);
   return keyHash;
