@@ -1,4 +1,5 @@
 import { pause } from "../domain/retry.ts";
+import type { CommitPosition } from "../domain/source/deployment.ts";
 import { Deliverer } from "./attempts/deliver.ts";
 import { readDueWork } from "./attempts/due-work.ts";
 import { FailingWebhooks } from "./attempts/failing-webhooks.ts";
@@ -12,6 +13,7 @@ import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import { startOwnerLimits } from "./record/owner-limits.ts";
 import { Recorder } from "./record/recorder.ts";
 import type { Delivery, ScheduledEvent } from "./routing/delivery.ts";
+import { HandedOver } from "./routing/handed-over.ts";
 import { KeyedChains } from "./routing/keyed-chains.ts";
 import type { PartitionReading, Reading } from "./routing/ports.ts";
 import { readReplays } from "./routing/replays.ts";
@@ -134,9 +136,16 @@ function watchRoutes({ ports, routes, ordered, workflows }: Parts): Promise<Read
 function readCommits(parts: Parts): PartitionReading {
   const { config, ports, routes, dispatch, scheduled, signal } = parts;
   const chains = new KeyedChains();
+  const handedOver = new HandedOver(() => ports.runs.publishFloors(), signal);
   const scheduleEvent = (event: ScheduledEvent): Promise<void> =>
     settle(() => scheduled.schedule(event), { id: event.event.emitId }, ports, signal).then(assertSettled);
   const commitDispatch = { ...dispatch, scheduleEvent, send: (sends: readonly Delivery[]) => sendAll(sends, parts) };
+  const attemptOf =
+    ({ seq }: CommitPosition): Dispatch["attempt"] =>
+    async (delivery, route, waitedMs) => {
+      if (route.listener.kind === "source") await handedOver.admit(route.listener.id, seq);
+      return dispatch.attempt(delivery, route, waitedMs);
+    };
   return ports.runs.route((text, done, subject, position) => {
     const commit = parseCommit(text, subject, ports.log);
     if (commit === undefined) return done();
@@ -145,7 +154,8 @@ function readCommits(parts: Parts): PartitionReading {
       if (!signal.aborted) ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
     };
     const listeners = routes.at(position, "direct");
-    routeCommit({ commit, position }, listeners, chains, commitDispatch, config.maxDirectListeners, ports.clock.now()).then(done, report);
+    const ofCommit = { ...commitDispatch, attempt: attemptOf(position) };
+    routeCommit({ commit, position }, listeners, chains, ofCommit, config.maxDirectListeners, ports.clock.now()).then(done, report);
   });
 }
 

@@ -18,8 +18,8 @@ export interface Runs {
   record(onCommit: (text: string, sequence: number, subject: string, done: () => void) => void): PartitionReading<[afterSequence: number]>;
   /** Hands out each commit of all partitions at least once, in the order of the stream. */
   routeInOrder(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): OrderedReading;
-  /** Resolves once the floors of router and recorder are published, or publishing failed. They are also published four times a second. */
-  publishFloors(): Promise<void>;
+  /** Publishes the floors of router and recorder; false: publishing failed. They are also published four times a second. Never rejects. */
+  publishFloors(): Promise<boolean>;
   /** Removes routed and recorded commits from the stream until it is stopped. Several replicas may do so at once. */
   startTrimming(): Reading;
   /** Publishes the floors for the last time. */

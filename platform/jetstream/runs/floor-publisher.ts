@@ -11,7 +11,7 @@ export class FloorPublisher {
   #known: Floors | undefined;
   #published: Floors | undefined;
   #loading: Promise<Floors> | undefined;
-  #publishing: Promise<void> = Promise.resolve();
+  #publishing: Promise<boolean> = Promise.resolve(true);
   #timer: NodeJS.Timeout | undefined;
 
   /** @param failed called when floors could not be published; publishing is tried again after 250 ms */
@@ -38,8 +38,8 @@ export class FloorPublisher {
     return this.#loading;
   }
 
-  /** Resolves when the floors risen by now are published, or publishing has failed. */
-  publish(): Promise<void> {
+  /** Publishes the floors that have risen by now. False: publishing has failed. Never rejects. */
+  publish(): Promise<boolean> {
     return (this.#publishing = this.#publishing.then(() => this.#publishRise()));
   }
 
@@ -48,16 +48,17 @@ export class FloorPublisher {
     await this.publish();
   }
 
-  /** Never rejects. */
-  async #publishRise(): Promise<void> {
-    if (this.#known === undefined) return;
+  async #publishRise(): Promise<boolean> {
+    if (this.#known === undefined) return true;
     const floors = this.#risen(this.#known);
-    if (this.#published !== undefined && isSame(this.#published, floors)) return;
+    if (this.#published !== undefined && isSame(this.#published, floors)) return true;
     try {
       await publishFloors(this.#connection, floors);
       this.#published = this.#known = floors;
+      return true;
     } catch (error) {
       this.#failed(error);
+      return false;
     }
   }
 
