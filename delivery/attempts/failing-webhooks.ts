@@ -18,6 +18,8 @@ export class FailingWebhooks {
   readonly #known = new Map<string, WebhookFailures>();
   /** Unsaved changes, with the record before the change; undefined for a webhook that did not fail. */
   readonly #changed = new Map<string, WebhookFailures | undefined>();
+  /** The webhooks of each write to Postgres that has not ended. */
+  readonly #writes = new Set<readonly string[]>();
 
   /** @param onDisable called before the record is stored, with the delivery that disabled the webhook; must be idempotent */
   constructor(
@@ -53,11 +55,13 @@ export class FailingWebhooks {
     }
   }
 
-  /** Takes over what all replicas have stored. Changes that this replica has seen in the meantime are newer. */
+  /** Takes over what all replicas have stored. Changes that this replica has not stored before, or has seen in the meantime, are newer. */
   async #load(): Promise<void> {
     const before = new Map(this.#known);
+    const unstored = new Set([...this.#changed.keys(), ...[...this.#writes].flat()]);
     const stored = new Map((await this.#ports.history.listFailingWebhooks()).map((failures) => [failures.webhook, failures]));
-    const isNewer = (webhook: string): boolean => this.#changed.has(webhook) || this.#known.get(webhook) !== before.get(webhook);
+    const isNewer = (webhook: string): boolean =>
+      unstored.has(webhook) || this.#changed.has(webhook) || this.#known.get(webhook) !== before.get(webhook);
     for (const webhook of before.keys()) if (!stored.has(webhook) && !isNewer(webhook)) this.#known.delete(webhook);
     for (const [webhook, failures] of stored) if (!isNewer(webhook)) this.#known.set(webhook, failures);
   }
@@ -104,6 +108,8 @@ export class FailingWebhooks {
     const changed = new Map(this.#changed);
     if (changed.size === 0) return;
     this.#changed.clear();
+    const write = [...changed.keys()];
+    this.#writes.add(write);
     try {
       const failing = [...changed.keys()].flatMap((webhook) => this.#known.get(webhook) ?? []);
       const recovered = [...changed].flatMap(([webhook, before]) => (this.#known.has(webhook) || before === undefined ? [] : [before]));
@@ -111,6 +117,8 @@ export class FailingWebhooks {
     } catch (error) {
       for (const [webhook, before] of changed) this.#changed.set(webhook, before);
       throw error;
+    } finally {
+      this.#writes.delete(write);
     }
   }
 
@@ -124,6 +132,8 @@ export class FailingWebhooks {
   ): Promise<DisabledWebhook> {
     const { id } = webhook;
     const { history } = this.#ports;
+    const write = [id];
+    this.#writes.add(write);
     try {
       const stored = (await history.listFailingWebhooks()).find((each) => each.webhook === id);
       const disabledByOther = disabledOf(stored, webhook);
@@ -140,6 +150,8 @@ export class FailingWebhooks {
       if (before === undefined) this.#known.delete(id);
       else this.#known.set(id, before);
       throw error;
+    } finally {
+      this.#writes.delete(write);
     }
   }
 }
