@@ -11,11 +11,14 @@ import { stepId } from "../../../domain/workflow/step-id.ts";
 import { nameSlug, uniqueSlug } from "../../../domain/source/name-slug.ts";
 import { fakeBuild } from "./fake-builds.ts";
 
-/** Sets the conditions that the real operator would set, at once; `stuck` in a name leaves the resource as it is. */
+/**
+ * Sets the conditions that the real operator would set, at once; `stuck` in a name leaves the resource as it is. Resolves once it has
+ * listed all kinds: it observes every resource that is created afterwards.
+ */
 export async function startFakeOperator(store: ResourceStore): Promise<{ stop(): Promise<void> }> {
   const stopping = new AbortController();
   const slugs = new Map<string, string>();
-  const running = [
+  const running = await Promise.all([
     observe(store, componentKind, stopping.signal, async (component) => {
       const { status } = component;
       if (status.observedGeneration === component.metadata.generation) return undefined;
@@ -60,11 +63,11 @@ export async function startFakeOperator(store: ResourceStore): Promise<{ stop():
         status: { ...subscription.status, id: idOf(subscription), ...conditions(subscription, "Ready", "Routed") },
       };
     }),
-  ];
+  ]);
   return {
     stop: async () => {
       stopping.abort();
-      await Promise.all(running);
+      await Promise.all(running.map(({ ended }) => ended));
     },
   };
 }
@@ -126,16 +129,19 @@ async function observe<S, T>(
   kind: Kind<S, T>,
   signal: AbortSignal,
   next: (resource: Resource<S, T>) => Promise<Resource<S, T> | undefined>,
-): Promise<void> {
+): Promise<{ readonly ended: Promise<void> }> {
   const { resourceVersion } = await store.list(kind, { limit: 1 });
-  for await (const event of store.watch(kind, resourceVersion, signal)) {
-    if (event.type === "bookmark" || event.type === "deleted") continue;
-    await settle(store, kind, event.resource, next).catch(async (error: unknown) => {
-      if (error instanceof NotFound) await settleLater(store, kind, event.resource, next);
-      // Changed in the meantime: the watch reports that next.
-      else if (!(error instanceof Conflict)) throw error;
-    });
-  }
+  const follow = async (): Promise<void> => {
+    for await (const event of store.watch(kind, resourceVersion, signal)) {
+      if (event.type === "bookmark" || event.type === "deleted") continue;
+      await settle(store, kind, event.resource, next).catch(async (error: unknown) => {
+        if (error instanceof NotFound) await settleLater(store, kind, event.resource, next);
+        // Changed in the meantime: the watch reports that next.
+        else if (!(error instanceof Conflict)) throw error;
+      });
+    }
+  };
+  return { ended: follow() };
 }
 
 /** Retries, as the real operator does: what is missing, such as the component, may be restored. */

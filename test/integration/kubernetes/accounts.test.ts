@@ -10,7 +10,8 @@ import { evaluatedBuild } from "../operator/builds.ts";
 import { resourcesInCluster } from "../operator/cluster.ts";
 import { withOperatorWorld } from "../operator/world.ts";
 
-const kube = await withKubeApi();
+// Its operator reconciles the resources of all namespaces.
+const kube = await withKubeApi({ own: true });
 const owner = newOwner();
 
 const manifest = (tokenUrl: string, apiKey: string): string => `

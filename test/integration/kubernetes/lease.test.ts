@@ -143,7 +143,11 @@ describe("one leader among several", () => {
     a.line.how = "up";
     await a.stop();
     await b.stop();
-    expect(stretches().slice(0, 2)).toEqual(how === "answers lost" ? ["a1"] : ["a1", "b1"]);
+    // With lost responses the lease may expire and "b" lead before this test stops it. In no case the first term follows its own end.
+    const written = stretches();
+    expect(written[0]).toBe("a1");
+    expect(written.slice(1)).not.toContain("a1");
+    if (how !== "answers lost") expect(written[1]).toBe("b1");
   });
 
   it("is taken over from a dead leader by exactly one of many", async () => {

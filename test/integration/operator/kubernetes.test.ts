@@ -11,7 +11,8 @@ import { evaluatedBuild } from "./builds.ts";
 import { resourcesInCluster } from "./cluster.ts";
 import { withOperatorWorld } from "./world.ts";
 
-const kube = await withKubeApi();
+// Its operator reconciles the resources of all namespaces.
+const kube = await withKubeApi({ own: true });
 const owner = newOwner();
 const examples = join(import.meta.dirname, "../../../docs/examples/kubernetes");
 
