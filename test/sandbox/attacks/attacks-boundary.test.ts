@@ -49,7 +49,7 @@ attackTable(
     frames("/parts", /^(returned:"|limited:(run_timeout|memory_limit))/),
     frames("/empty-parts", /^limited:(run_timeout|memory_limit)/),
     frames("/parts-again", /^returned:"the server sent frames out of order"/),
-    frames("/pings", /^limited:(run_timeout|cpu_limit)/),
+    frames("/pings", /^limited:(run_timeout|cpu_limit|bridge_limit)/),
     frames("/messages", /^limited:(run_timeout|cpu_limit)/),
     frames("/compressed", /^returned:"the server sent a frame that is compressed or masked"/),
     frames("/masked", /^returned:"the server sent a frame that is compressed or masked"/),
