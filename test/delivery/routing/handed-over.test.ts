@@ -8,7 +8,7 @@ const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve)
 function handedOver() {
   const stopping = new AbortController();
   const first = Promise.withResolvers<boolean>();
-  const publish = vi.fn<() => Promise<boolean>>(() => (publish.mock.calls.length === 1 ? first.promise : Promise.resolve(true)));
+  const publish = vi.fn<() => Promise<boolean>>(() => Promise.resolve(true)).mockReturnValueOnce(first.promise);
   return { events: new HandedOver(publish, stopping.signal), publish, end: first.resolve, stopping };
 }
 
