@@ -12,6 +12,7 @@ const names = [
   "workflows",
   "deploy",
   "build",
+  "dev-save",
   "cold-start",
   "timers",
   "webhooks",

@@ -46,6 +46,7 @@ function recording<Caller extends AnonymousCall, Context extends { readonly port
   return {
     ...operation,
     async handle(call, context) {
+      if (change.unlessDryRun === true && isDryRun(call.query())) return handle(call, context);
       const subject = new Subject(change.kind);
       const { ports } = context;
       const record = createRecord(operation, change, { call, actor: actorOfCall(call), subject, ports });
@@ -63,6 +64,8 @@ function recording<Caller extends AnonymousCall, Context extends { readonly port
     },
   };
 }
+
+const isDryRun = (query: unknown): boolean => typeof query === "object" && query !== null && "dry_run" in query && query.dry_run === true;
 
 interface Recorded {
   readonly call: AnonymousCall & Input;

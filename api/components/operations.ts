@@ -39,7 +39,7 @@ export const componentOperations = [
   operation({
     route: "POST /components",
     id: "saveComponent",
-    change: { action: "create", kind: "Component" },
+    change: { action: "create", kind: "Component", unlessDryRun: true },
     summary: "Save a component",
     description:
       "Waits until the component is built. Saving the same code again returns the same component. With `dry_run` it is built, and not saved.",

@@ -102,10 +102,13 @@ describe("hw deploy", () => {
 describe("hw validate", () => {
   it("builds without saving", async () => {
     const before = await headwater.json<{ page_info: { total_count: number } }>("list", "components");
+    const entries = async () => (await headwater.json<{ data: unknown[] }>("audit", "--kind", "Component")).data.length;
+    const recorded = await entries();
     await writeFile(join(headwater.world.directory, "odd.mjs"), 'export default { name: "Odd", version: "1", dedup: "unique", run() {} };');
     expect(await headwater.ok("validate", "odd.mjs")).toContain("'dedup' is unknown and has no effect: did you mean dedupe?");
     const after = await headwater.json<{ page_info: { total_count: number } }>("list", "components");
     expect(after.page_info.total_count).toBe(before.page_info.total_count);
+    expect(await entries()).toBe(recorded);
   });
 
   it("shows a mistake with the lines around it", async () => {

@@ -28,6 +28,8 @@ export interface Change {
   readonly action: string;
   /** The kind of resource, or `ApiKey`, `Member` and so on. */
   readonly kind: string;
+  /** With `dry_run` in the query nothing is changed, and nothing recorded. */
+  readonly unlessDryRun?: true;
 }
 
 /** The interface of one operation. Its schemas parse requests, check responses in tests, and describe both in the OpenAPI document. */
