@@ -1,8 +1,10 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../e2e/support/headwater.ts";
+import { startHeadwater, until } from "../e2e/support/headwater.ts";
 import { missingPrograms } from "../support/on-path.ts";
+import { steadyPort } from "../support/steady-port.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startInTerminal, type TerminalProgram } from "../support/terminal.ts";
 import { inherited, program, startHw, type RunningHw } from "./hw.ts";
 import { startInstallation, type Installation } from "./installation.ts";
@@ -125,6 +127,34 @@ describe("hw dev", () => {
     second.child.kill("SIGINT");
     await second.ended();
     expect(await stateOf()).toBeUndefined();
+  });
+
+  it("goes on after the server was away", async () => {
+    const directory = await temporaryDirectory("dev-away");
+    const ports = { api: await steadyPort(), ingress: await steadyPort() };
+    const options = { dataDirectory: join(directory.path, ".headwater"), ports };
+    let server = await startHeadwater(options);
+    try {
+      folder = join(directory.path, "away");
+      await mkdir(folder);
+      await writeFile(join(folder, "counter.ts"), counter);
+      await writeWord('export const word = "one";\n');
+      const dev = startHw({ directory: directory.path, env: { HOME: directory.path } }, ["dev", "away/counter.ts"]);
+      running.push(dev);
+      const url = await endpointOf(dev);
+      await server.stop();
+      await until(() => dev.stderr().includes("the connection is lost"), "the loss is reported", 60_000, dev.stderr);
+      expect((await fetch(url)).status).toBe(502);
+      server = await startHeadwater(options);
+      await until(() => dev.stderr().includes("connected again"), "the connection is back", 60_000, dev.stderr);
+      await writeWord('export const word = "two";\n');
+      await dev.untilPrinted(/✓ deployed in/);
+      expect((await fetch(url)).headers.get("x-word")).toBe("two");
+      await dev.untilPrinted(/two 1 \{"count":1\}/);
+    } finally {
+      await server.stop();
+      await directory.remove();
+    }
   });
 
   it("prints lines of JSON with -o json", async () => {
