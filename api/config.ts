@@ -35,10 +35,11 @@ export interface RateLimit {
   readonly windowMs: number;
 }
 
+/** Every wait ends within 50 s: proxies give up after 60 s by default. */
 export const defaultApiConfig: Omit<ApiConfig, "listen"> = {
-  deployTimeoutMs: 60_000,
+  deployTimeoutMs: 45_000,
   deletionTimeoutMs: 30_000,
-  runTimeoutMs: 60_000,
+  runTimeoutMs: 45_000,
   recordTimeoutMs: 3_000,
   bodyBytes: 2 ** 20,
   codeBodyBytes: 4 * 2 ** 20,

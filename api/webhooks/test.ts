@@ -19,7 +19,8 @@ const retryMs = 100;
 export async function testWebhook(webhook: WebhookResource, event: unknown, context: ApiContext): Promise<Tested> {
   const { ports, config, access } = context;
   checkActive(webhook);
-  const ready = await untilReady(webhook, context);
+  const deadline = performance.now() + config.deployTimeoutMs;
+  const ready = await untilReady(webhook, context, deadline);
   const id = publicIdOf(ready);
   const owner = await access.ownerOf(ready);
   if (owner === undefined) throw new NotFound();
@@ -29,7 +30,6 @@ export async function testWebhook(webhook: WebhookResource, event: unknown, cont
     emitId: newId("emit", ports.randomBytes),
     payload: JSON.stringify(event === undefined ? { test: true, webhook_id: id } : event),
   };
-  const deadline = performance.now() + config.deployTimeoutMs;
   for (;;) {
     const tested = await ports.redeliveries.test(request);
     if (tested.outcome !== "not-ready") return tested;
@@ -39,9 +39,8 @@ export async function testWebhook(webhook: WebhookResource, event: unknown, cont
 }
 
 /** Polls, because tests are rare and most webhooks are ready. */
-async function untilReady(webhook: WebhookResource, { ports, config }: ApiContext): Promise<WebhookResource> {
+async function untilReady(webhook: WebhookResource, { ports }: ApiContext, deadline: number): Promise<WebhookResource> {
   const { namespace, name, generation } = webhook.metadata;
-  const deadline = performance.now() + config.deployTimeoutMs;
   let current: WebhookResource | undefined = webhook;
   for (;;) {
     const verdict = verdictOf(current, generation);

@@ -65,9 +65,15 @@ export function rootSchema(kind: Kind): Structural {
       kind: { type: "string", description: `Always ${kind.kind}.` },
       metadata: { type: "object" },
       spec: specSchema(kind),
-      status: { description: "What Headwater found and did; written by Headwater alone.", ...structuralSchema(kind.status) },
+      status: statusSchema(kind),
     },
   };
+}
+
+/** By default the status describes no generation, so that kstatus calls a new resource in progress until the operator has seen it. */
+function statusSchema(kind: Kind): Structural {
+  const description = "What Headwater found and did; written by Headwater alone.";
+  return { description, ...structuralSchema(kind.status), default: { observedGeneration: -1 } };
 }
 
 /** The default of an absent spec without required fields. Written in full, because the API server checks the rules against it. */

@@ -3,7 +3,7 @@ import { messageOf } from "../support/kube/kube-api-client.ts";
 import type { KubeApi } from "../support/kube/kube-api.ts";
 import { render } from "../support/helm.ts";
 
-export type Account = "operator" | "api" | "secrets";
+export type Account = "operator" | "api" | "create-secrets";
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 /** `allowed`, or the server's message of the refusal. */

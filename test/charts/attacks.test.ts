@@ -118,10 +118,17 @@ const ofRelease: readonly Case[] = [
   ["read the keys of the installation", "operator", "GET", `${release}/secrets/headwater-keys`, undefined, "forbidden"],
   ["read the keys by an empty patch", "operator", "PATCH", `${release}/secrets/headwater-keys`, {}, "only the objects of runner pools"],
   ["delete the keys", "operator", "DELETE", `${release}/secrets/headwater-keys`, undefined, "only the objects of runner pools"],
-  ["create a token of another account", "operator", "POST", `${release}/secrets`, secret("", tokenOf("headwater-secrets")), "token"],
+  ["create a token of another account", "operator", "POST", `${release}/secrets`, secret("", tokenOf("headwater-create-secrets")), "token"],
   ["create a token in an owner's namespace", "api", "POST", ownerSecrets(), secret("", tokenOf("default")), "token"],
-  ["create a Secret of the installation", "secrets", "POST", `${release}/secrets`, secret("headwater-api")],
-  ["create any Secret", "secrets", "POST", `${release}/secrets`, secret("sh.helm.release.v1.x"), "only the Secrets of the installation"],
+  ["create a Secret of the installation", "create-secrets", "POST", `${release}/secrets`, secret("headwater-api")],
+  [
+    "create any Secret",
+    "create-secrets",
+    "POST",
+    `${release}/secrets`,
+    secret("sh.helm.release.v1.x"),
+    "only the Secrets of the installation",
+  ],
   ["delete the Deployment of the API", "operator", "DELETE", `${deployments}/headwater-api`, undefined, "only the objects of runner pools"],
   [
     "take the place of the NetworkPolicy of Postgres",
@@ -152,8 +159,8 @@ function ownerSecrets(): string {
 
 const pods: readonly (readonly [what: string, body: object, refusal?: string])[] = [
   ["run a runner", deployment],
-  ["run a pod under another name", renamed(deployment, "headwater-eve"), "only the objects of runner pools"],
-  ["run as another ServiceAccount", withPod(() => ({ serviceAccountName: "headwater-secrets" })), "its pool's ServiceAccount"],
+  ["run a pod under another name", renamed(deployment, "headwater-eve"), "denied request"],
+  ["run as another ServiceAccount", withPod(() => ({ serviceAccountName: "headwater-create-secrets" })), "its pool's ServiceAccount"],
   ["mount a token", withPod(() => ({ automountServiceAccountToken: true })), "without a token"],
   ["use the network of the host", withPod(() => ({ hostNetwork: true })), "no namespace of its host"],
   ["see the processes of the host", withPod(() => ({ hostPID: true })), "no namespace of its host"],

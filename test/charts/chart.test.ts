@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../crds/kinds.ts";
@@ -44,10 +44,31 @@ suite(`the chart${missing}`, () => {
   it("migrates tables and streams before new code runs on an upgrade, and after the servers start on an install", async () => {
     const job = async (...flags: string[]) =>
       objectsOf(await render(...flags)).find(({ kind, metadata }) => kind === "Job" && metadata.name.startsWith("headwater-setup"));
-    expect((await job())?.metadata.annotations).toBeUndefined();
+    expect((await job())?.metadata.annotations).toEqual({ "argocd.argoproj.io/sync-wave": "-1" });
     expect((await job("--is-upgrade"))?.metadata.annotations?.["helm.sh/hook"]).toBe("pre-upgrade");
     const [one, other] = [await job("--set-string", "image.tag=1"), await job("--set-string", "image.tag=2")];
     expect(one?.metadata.name).not.toBe(other?.metadata.name);
+  });
+
+  it("renders the same without hooks each time, for tools that compare manifests with the cluster", async () => {
+    const text = await render();
+    expect(await render()).toBe(text);
+    expect(text).not.toContain("helm.sh/hook");
+    const templates = readdirSync(join(chart, "templates")).map((name) => readFileSync(join(chart, "templates", name), "utf8"));
+    expect(templates.filter((template) => /\blookup\b|\brand(?:AlphaNum|Bytes)\b|\bgenCA\b|\bnow\b/.test(template))).toEqual([]);
+    const jobs = objectsOf(text).filter(({ kind }) => kind === "Job");
+    expect(jobs.map(({ metadata }) => metadata.name)).toEqual([expect.stringMatching(/^headwater-\S+-[0-9a-f]{8}$/), expect.anything()]);
+    for (const { spec } of jobs) expect(spec).not.toHaveProperty("ttlSecondsAfterFinished");
+  });
+
+  it("takes the public URLs from the hosts of the Ingress", async () => {
+    const hosts = "kubernetesIngress.enabled=true,kubernetesIngress.apiHost=a.example.com,kubernetesIngress.endpointsHost=in.example.com";
+    const urls = async (...flags: string[]) => [
+      ...new Set((await render("--set", hosts, ...flags)).match(/(?<=HEADWATER_(?:PUBLIC|INGRESS)_URL, value: ")[^"]+/g)),
+    ];
+    expect(await urls()).toEqual(["http://a.example.com", "http://in.example.com"]);
+    const tls = ["--set", "kubernetesIngress.tlsSecret=tls,settings.publicUrl=https://b.example.com"];
+    expect(await urls(...tls)).toEqual(["https://b.example.com", "https://in.example.com"]);
   });
 
   it.each([
@@ -86,11 +107,11 @@ suite(`the chart${missing}`, () => {
     const mounted = async (...flags: string[]) => {
       const objects = objectsOf(await render(...flags));
       const text = (kind: string, name: string): string =>
-        JSON.stringify(objects.find((object) => object.kind === kind && object.metadata.name === name));
+        JSON.stringify(objects.find((object) => object.kind === kind && object.metadata.name.startsWith(name)));
       return {
         secret: /"secretName":"([^"]*admin[^"]*)"/.exec(text("Deployment", "headwater-api"))?.[1],
-        makes: text("Job", "headwater-secrets").includes("--admin-token"),
-        may: text("Role", "headwater-secrets").includes("headwater-admin-token"),
+        makes: text("Job", "headwater-create-secrets").includes("--admin-token"),
+        may: text("Role", "headwater-create-secrets").includes("headwater-admin-token"),
       };
     };
     expect(await mounted()).toEqual({ secret: undefined, makes: false, may: false });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { chart, findProgram, helm, objectsOf, render, type Rendered } from "../support/helm.ts";
+import { findProgram, objectsOf, render, type Rendered } from "../support/helm.ts";
 import { withKubeApi } from "../support/kube/kube-api.ts";
 
 /** The chart on a real API server: it takes every object, and its RBAC allows what is meant and nothing else. */
@@ -19,6 +19,7 @@ const variants = [
   ["--is-upgrade"],
   ["--values", join(import.meta.dirname, "values-tls.yaml")],
 ];
+const within = { timeout: 60_000, interval: 100 };
 let objects: readonly Rendered[] = [];
 
 beforeAll(async () => {
@@ -55,21 +56,26 @@ const suite = missing === undefined ? describe : describe.skip;
 
 suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
   it("refuses a changed number of NATS servers with an explanation", async () => {
-    const upgrade = ["template", "headwater", chart, "--namespace", "headwater", "--is-upgrade", "--dry-run=server"];
-    const upgraded = (replicas: number) => helm(upgrade.concat("--kubeconfig", kube.kubeconfigPath, "--set", `nats.replicas=${replicas}`));
-    const [same, more] = [await upgraded(1), await upgraded(3)];
-    expect(same.code, same.stderr).toBe(0);
-    expect(more.code).not.toBe(0);
-    expect(more.stderr).toContain("nats.replicas is 1 here and cannot become 3");
+    const text = await render("--set", "nats.replicas=3", "--is-upgrade");
+    const ofKind = (kind: string, name: string): string =>
+      JSON.stringify(objectsOf(text).find((object) => object.kind === kind && object.metadata.name === name));
+    const apply = async (object: string) => kube.kubectl(["apply", "--server-side", "--dry-run=server", "-f", "-"], object);
+    for (const object of [ofKind("Job", "headwater-setup"), ofKind("StatefulSet", "headwater-nats")]) {
+      await vi.waitFor(async () => expect((await apply(object)).stderr).toContain("nats.replicas is 1 here and cannot become 3"), within);
+    }
+    const stopped = ofKind("StatefulSet", "headwater-nats").replace('"replicas":3', '"replicas":0');
+    expect((await apply(stopped)).stderr).not.toContain("cannot become");
   });
 
   it.each(variants)("is accepted with %j %s, and every pod is restricted", async (...flags) => {
-    const { code, stderr } = await kube.kubectl(
-      ["apply", "--dry-run=server", "-f", "-"],
-      await render(...flags.filter((flag) => flag !== undefined)),
-    );
-    expect(code, stderr).toBe(0);
-    expect(stderr).not.toContain("PodSecurity");
+    const text = await render(...flags.filter((flag) => flag !== undefined));
+    // The number of servers may only change when there are none.
+    await kube.kubectl(["delete", "statefulset", "headwater-nats", "--namespace", "headwater", "--ignore-not-found"]);
+    await vi.waitFor(async () => {
+      const { code, stderr } = await kube.kubectl(["apply", "--dry-run=server", "-f", "-"], text);
+      expect(code, stderr).toBe(0);
+      expect(stderr).not.toContain("PodSecurity");
+    }, within);
   });
 
   it("grants no wildcard, no cluster-admin, and no account Secrets of all namespaces", () => {
@@ -114,9 +120,9 @@ suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${mi
     ["builder", "get", "secrets", "headwater", false],
     ["setup", "get", "secrets", "headwater", false],
     ["setup", "create", "secrets", "headwater", false],
-    ["secrets", "create", "secrets", "headwater", true],
-    ["secrets", "list", "secrets", "headwater", false],
-    ["secrets", "create", "secrets", "headwater-default", false],
+    ["create-secrets", "create", "secrets", "headwater", true],
+    ["create-secrets", "list", "secrets", "headwater", false],
+    ["create-secrets", "create", "secrets", "headwater-default", false],
   ] as const)("%s may %s %s in %s: %s", async (account, verb, resource, namespace, allowed) => {
     expect(await can(account, verb, resource, namespace)).toBe(allowed);
   });

@@ -41,6 +41,8 @@ import type { Database } from "../../platform/postgres/connection.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
 import { openResources, type Resources } from "../resources.ts";
 
+/** Shorter than a build may take, since proxies in front of the API give up after 60 s. A repeated request finds what was cached. */
+const buildTimeoutMs = 50_000;
 /** Bound on bytes of request bodies that are being received. */
 const maxArrivingBytes = 32 * 2 ** 20;
 
@@ -133,10 +135,10 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
     runs,
     redeliveries: createRedeliveries(connection),
     replays: { publish: (events) => publishReplay(connection, events) },
-    builds: { build: (component, owner) => requestBuild(nats, { ...component, owner }) },
+    builds: { build: (component, owner) => requestBuild(nats, { ...component, owner }, { timeoutMs: buildTimeoutMs }) },
     configurations: { configure: (request) => requestConfigure(nats, request) },
     workflowTests: { seal: (request) => requestDraft(nats, request), request: runs.testWorkflow },
-    fetchComponent: (url, owner) => requestComponent(nats, url, { owner }),
+    fetchComponent: (url, owner) => requestComponent(nats, url, { owner, timeoutMs: buildTimeoutMs }),
   } satisfies Partial<ApiPorts>;
 }
 

@@ -62,12 +62,18 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- if .Values.postgres.enabled }}headwater-postgres{{ else }}{{ required "postgres.existingSecret is needed when postgres.enabled is false" .Values.postgres.existingSecret }}{{ end -}}
 {{- end -}}
 
+{{/* The URL of a host of the Ingress; empty: there is none. Call with (list $ "host"). */}}
+{{- define "headwater.publishedUrl" -}}
+{{- $ingress := (index . 0).Values.kubernetesIngress -}}
+{{- if and $ingress.enabled (index . 1) }}{{ ternary "https" "http" (ne $ingress.tlsSecret "") }}://{{ index . 1 }}{{ end -}}
+{{- end -}}
+
 {{- define "headwater.publicUrl" -}}
-{{- .Values.settings.publicUrl | default (include "headwater.serviceUrl" (list . "api")) -}}
+{{- .Values.settings.publicUrl | default (include "headwater.publishedUrl" (list . .Values.kubernetesIngress.apiHost)) | default (include "headwater.serviceUrl" (list . "api")) -}}
 {{- end -}}
 
 {{- define "headwater.ingressUrl" -}}
-{{- .Values.settings.ingressUrl | default (include "headwater.serviceUrl" (list . "ingress")) -}}
+{{- .Values.settings.ingressUrl | default (include "headwater.publishedUrl" (list . .Values.kubernetesIngress.endpointsHost)) | default (include "headwater.serviceUrl" (list . "ingress")) -}}
 {{- end -}}
 
 {{- define "headwater.serviceUrl" -}}

@@ -185,13 +185,12 @@ spec:
 {{- define "headwater.jobSpec" -}}
 {{- $root := .root -}}
 backoffLimit: 20
-ttlSecondsAfterFinished: 3600
 template:
   metadata:
     labels: {{- include "headwater.labels" (list $root .role) | nindent 6 }}
   spec:
     restartPolicy: OnFailure
-    serviceAccountName: headwater-{{ .role }}
+    serviceAccountName: headwater-{{ .account | default .role }}
     automountServiceAccountToken: {{ not .keys }}
     enableServiceLinks: false
     securityContext: {{- include "headwater.podSecurity" 65532 | nindent 6 }}
