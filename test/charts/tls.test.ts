@@ -60,8 +60,8 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
   });
 
   it("derives https addresses and names of ports from the certificates of the API and the endpoints", async () => {
-    const flags = [...encrypted, "--set", "api.service.port=8443,kubernetesIngress.enabled=false"];
-    expect(await settings("headwater-api", ...flags)).toMatchObject({
+    const flags = [...encrypted, "--set", "api.service.port=8443"];
+    expect(await settings("headwater-api", ...flags, "--set", "kubernetesIngress.enabled=false")).toMatchObject({
       HEADWATER_PUBLIC_URL: "https://headwater-api.headwater.svc:8443",
       HEADWATER_INGRESS_URL: "https://headwater-ingress.headwater.svc",
     });

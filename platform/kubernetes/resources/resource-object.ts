@@ -32,12 +32,16 @@ export function resourceFrom<S, T>(kind: Kind<S, T>, value: unknown): Resource<S
     metadata: { ...metadata, annotations },
     // The spec violates the kind's type, which `invalid` reports.
     spec: parsed.success ? parsed.data : ((spec ?? {}) as S),
-    status: statusFrom(kind, status),
+    status: statusFrom(kind, observed(status)),
     ...(parsed.success ? {} : { invalid: sayIssues(issuesOf("spec", parsed.error)) }),
   };
 }
 
 const fields = z.record(z.string(), z.unknown()).catch({});
+const unobserved = z.looseObject({ observedGeneration: z.literal(-1) });
+
+/** The default of the definitions, which tells kstatus that the operator has not seen the resource yet, is no status. */
+const observed = (status: unknown): unknown => (unobserved.safeParse(status).success ? {} : status);
 
 function statusFrom<S, T>(kind: Kind<S, T>, status: unknown): T {
   const parsed = kind.status.safeParse(status ?? {});
