@@ -94,7 +94,7 @@ suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${mi
   });
 
   it.each([
-    ["operator", "update", "sources/status.headwater.dev", "headwater-default", true],
+    ["operator", "patch", "sources/status.headwater.dev", "headwater-default", true],
     ["operator", "create", "sources.headwater.dev", "headwater-default", false],
     ["operator", "create", "components.headwater.dev", "headwater-default", true],
     ["operator", "create", "deployments.apps", "headwater", true],

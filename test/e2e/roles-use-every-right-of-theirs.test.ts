@@ -78,11 +78,11 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
         operator: { KUBECONFIG: await configOf("operator"), HEADWATER_RUNNER_PODS: pods },
       },
     });
-  }, 240_000);
+  });
   afterAll(async () => {
     await cluster?.stop();
     await directory.remove();
-  }, 60_000);
+  });
 
   it("deploys resources that kubectl applies", async () => {
     for (const file of ["webhook", "timer-source", "listening-source", "errors", "account", "configmap-source", "workflow"])

@@ -40,7 +40,7 @@ export function resourceFrom<S, T>(kind: Kind<S, T>, value: unknown): Resource<S
 const fields = z.record(z.string(), z.unknown()).catch({});
 const unobserved = z.looseObject({ observedGeneration: z.literal(-1) });
 
-/** The default of the definitions, which tells kstatus that the operator has not seen the resource yet, is no status. */
+/** The default of the definitions is no status: it is for kstatus, until the operator has seen the resource. */
 const observed = (status: unknown): unknown => (unobserved.safeParse(status).success ? {} : status);
 
 function statusFrom<S, T>(kind: Kind<S, T>, status: unknown): T {
