@@ -34,12 +34,17 @@ export interface RunningHw {
 }
 
 /** Starts `hw` with pipes. */
-export function startHw({ directory, env }: World, args: readonly string[]): RunningHw {
-  const child = spawn(process.execPath, [program, ...args], {
-    cwd: directory,
-    env: { ...inherited(), ...env },
-    stdio: ["pipe", "pipe", "pipe"],
-  });
+export const startHw = (world: World, args: readonly string[]): RunningHw => start(world, process.execPath, [program, ...args]);
+
+/** Runs a line of bash in which `hw` is this program, as the alias of docs/cli.md makes it. */
+export async function shell(world: World, line: string): Promise<Ended> {
+  const running = start(world, "bash", ["--noprofile", "--norc", "-c", `hw() { "${process.execPath}" "${program}" "$@"; }\n${line}`]);
+  running.child.stdin?.end();
+  return running.ended();
+}
+
+function start({ directory, env }: World, file: string, args: readonly string[]): RunningHw {
+  const child = spawn(file, args, { cwd: directory, env: { ...inherited(), ...env }, stdio: ["pipe", "pipe", "pipe"] });
   let [stdout, stderr] = ["", ""];
   child.stdout.on("data", (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on("data", (chunk: Buffer) => (stderr += chunk.toString()));

@@ -1,4 +1,5 @@
-import { mkdir } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startHeadwater, type Headwater } from "../e2e/support/headwater.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
@@ -17,11 +18,21 @@ export interface Installation extends Headwater {
   end(): Promise<void>;
 }
 
-export async function startInstallation(env: Readonly<Record<string, string>> = {}): Promise<Installation> {
+export interface InstallationOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** The admin API is on, and `hw` has its token. */
+  readonly hasAdminToken?: boolean;
+}
+
+export async function startInstallation({ env: given = {}, hasAdminToken = false }: InstallationOptions = {}): Promise<Installation> {
   const directory = await temporaryDirectory("cli");
+  const tokenFile = join(directory.path, "admin-token");
+  const adminEnv = hasAdminToken ? { HEADWATER_ADMIN_TOKEN_FILE: tokenFile } : {};
+  if (hasAdminToken) await writeFile(tokenFile, randomBytes(32).toString("hex"), { mode: 0o600 });
+  const env = { ...given, ...adminEnv };
   const headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env });
   await mkdir(join(directory.path, "home"));
-  const world = { directory: directory.path, env: { HOME: join(directory.path, "home") } };
+  const world = { directory: directory.path, env: { HOME: join(directory.path, "home"), ...adminEnv } };
   const run = (args: readonly string[]): Promise<Ended> => hw(world, args);
   const ok = async (...args: readonly string[]): Promise<string> => {
     const { code, stdout, stderr } = await run(args);

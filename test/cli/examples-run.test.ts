@@ -1,0 +1,90 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { loadAll } from "../../cli/commands.ts";
+import { shell } from "./hw.ts";
+import { startInstallation, type Installation } from "./installation.ts";
+
+/** Runs each example of docs/cli.md as it stands there, in a directory and with the things that it names. */
+const examples = (await loadAll()).flatMap(({ definition }) => definition.examples).filter(({ isInert }) => isInert !== true);
+/** Examples that end with another code than 0 by design. */
+const codes: Readonly<Record<string, number>> = { "hw diff -f resources.yaml": 1 };
+
+const component = `export default {
+  name: "Hello",
+  version: "0.0.1",
+  props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } } },
+  run(event) { console.log("run"); this.$emit({ hello: "world" }, { summary: "hello" }); },
+};
+`;
+const workflow = `name: greet
+steps:
+  - name: reply
+    component_code: |
+      export default { type: "action", name: "Reply", version: "0.0.1", run({ steps }) { return steps.trigger.event; } };
+`;
+const resources = `apiVersion: headwater.dev/v1alpha1
+kind: Webhook
+metadata: { name: more-orders }
+spec: { url: "https://example.com/more" }
+`;
+
+let headwater: Installation;
+
+beforeAll(async () => {
+  headwater = await startInstallation({ hasAdminToken: true });
+  const files = { "hello.mjs": component, "workflow.yaml": workflow, "resources.yaml": resources };
+  for (const [name, text] of Object.entries(files)) await writeFile(join(headwater.world.directory, name), text);
+});
+afterAll(() => headwater.end());
+
+/** Creates what earlier examples have deleted. */
+beforeEach(async () => {
+  const has = async (list: string, name: string): Promise<boolean> => {
+    const { body } = await headwater.call<{ data: { name: string | null; orgname?: string }[] }>("GET", list);
+    return body.data.some((item) => item.name === name || item.orgname === name);
+  };
+  const create = async (path: string, body: unknown): Promise<void> => {
+    const { status, text } = await headwater.call("POST", path, body);
+    expect({ path, status, text }).toMatchObject({ status: 200 });
+  };
+  if (!(await has("/users/me/sources?limit=100", "hello"))) await create("/sources", { component_code: component, name: "hello" });
+  if (!(await has("/users/me/webhooks?limit=100", "orders"))) await create("/webhooks", { url: "http://127.0.0.1:9/", name: "orders" });
+  if (!(await has("/users/me/keys", "ci"))) await create("/users/me/keys", { name: "ci" });
+  if (!(await has("/users/me/workflows?limit=100", "greet"))) {
+    await create("/workflows", {
+      name: "greet",
+      steps: [
+        {
+          name: "reply",
+          component_code: 'export default { type: "action", name: "R", version: "0.0.1", run({ steps }) { return steps.trigger.event; } };',
+        },
+      ],
+    });
+  }
+});
+
+/** What a command needs besides: by the beginning of the command, command lines that may fail. */
+const before: readonly (readonly [beginning: string, lines: readonly string[]])[] = [
+  ["hw orgs create", ["hw delete orgs/acme --yes"]],
+  ["hw orgs ", ["hw orgs create 'Acme Inc' --orgname acme"]],
+  ["hw unsubscribe", ["hw subscribe hello orders", "hw subscribe --all --channel '$errors' orders"]],
+  ["hw admin plans delete", ["hw admin plans save large --form paid --runs none"]],
+  ["hw webhooks create", ["hw delete webhooks/orders --yes"]],
+  ["hw workflows create", ["hw delete workflows/greet --yes"]],
+  ["hw keys create", ["hw keys revoke ci --yes"]],
+  ["hw diff", ["hw delete webhooks/more-orders --yes"]],
+];
+
+it.each(examples)("runs: $command", async ({ command }) => {
+  const lines = before.find(([beginning]) => command.startsWith(beginning))?.[1] ?? [];
+  for (const line of lines) await shell(headwater.world, line);
+  const { code, stdout, stderr } = await shell(headwater.world, command);
+  expect({ stdout, stderr, code }).toMatchObject({ code: codes[command] ?? 0 });
+  expect(stderr).not.toMatch(/^\s+at /m);
+});
+
+it("has the examples in docs/cli.md", async () => {
+  const page = await readFile(join(import.meta.dirname, "..", "..", "docs", "cli.md"), "utf8");
+  expect(examples.filter(({ command }) => !command.startsWith("hw complete ") && !page.includes(`\n$ ${command}\n`))).toEqual([]);
+});
