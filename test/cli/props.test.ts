@@ -95,6 +95,20 @@ describe.skipIf(missingPrograms(["python3"]).length > 0)("missing props in a ter
     expect(data.configured_props).toMatchObject({ trigger: "http", greeting: "ciao" });
   });
 
+  it("are picked among the accounts of the app", async () => {
+    for (const key of ["first-key", "second-key"]) {
+      await headwater.call("POST", "/accounts", { app: "tickets", name: key.replace("key", "account"), credentials: { api_key: key } });
+    }
+    const shown = start("deploy", join(root, "fixtures/components/app-account.mjs"));
+    await shown.untilShown(/first-account \(apn_\w+\)/);
+    shown.type("second");
+    await shown.untilShown(/1 match/);
+    shown.type(enter);
+    await shown.untilShown(/source \S+ deployed/);
+    expect(await shown.ended()).toBe(0);
+    expect(shown.screen()).not.toContain("second-key");
+  });
+
   it("are left out when the person cancels: nothing is deployed", async () => {
     const shown = start("deploy", "secretive.mjs", "--name", "never");
     await shown.untilShown(/Token/);
