@@ -1,6 +1,6 @@
 // Written by `npm run generate` from the operations of api/. Changes go there.
 
-export type PageInfo = {
+export type AdminPageInfo = {
   /** Number of items in the whole list. */ readonly total_count: number;
   /** Number of items on this page. */ readonly count: number;
   /** `before` for the previous page. */ readonly start_cursor: string | null;
@@ -8,49 +8,42 @@ export type PageInfo = {
   /** Number of items that this page omits because they are being deleted. */ readonly excluded_count: number;
 };
 
-export type User = {
+export type AdminUser = {
   /** `u_…`. */ readonly id: string;
   readonly username: string;
   readonly email: string;
-  readonly orgs: readonly (Organization)[];
-  /** Milliseconds. */ readonly daily_compute_time_quota?: number | undefined;
-  /** Milliseconds since midnight UTC. */ readonly daily_compute_time_used?: number | undefined;
-  readonly daily_invocations_quota?: number | undefined;
-  readonly daily_invocations_used?: number | undefined;
-  /** Epoch seconds. */ readonly billing_period_start_ts?: number | undefined;
-  /** Epoch seconds. */ readonly billing_period_end_ts?: number | undefined;
-  readonly billing_period_invocations?: number | undefined;
-  /** Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards. */ readonly quota_exceeded_until?: number | undefined;
+  /** Name of a plan. */ readonly plan: string;
+  /** Epoch seconds. */ readonly created_at: number;
 };
 
-export type Warning = {
+export type AdminWarning = {
   /** For programs: stable, snake_case. */ readonly code: string;
   /** What was found, and how to fix it. */ readonly message: string;
   /** A field of the request, or a path in the component's definition, such as `props.count.default`. */ readonly path: string;
 };
 
-export type Error = {
+export type AdminError = {
   /** For people: what failed, with which value, and what would be valid. */ readonly error: string;
   /** For programs: stable, snake_case. */ readonly code: string;
   /** More about the error, depending on its code: fields, props, lines. */ readonly details?: unknown;
-  /** With the code observation_error: the errors of hooks. */ readonly observations?: readonly (Observation)[] | undefined;
+  /** With the code observation_error: the errors of hooks. */ readonly observations?: readonly (AdminObservation)[] | undefined;
 };
 
-export type Observation = {
+export type AdminObservation = {
   readonly k: "error";
   /** The hook that failed. */ readonly h: "deploy" | "activate" | "deactivate";
   /** Epoch milliseconds. */ readonly ts: number;
-  readonly err: Thrown;
+  readonly err: AdminThrown;
 };
 
-export type Thrown = {
+export type AdminThrown = {
   readonly name: string;
   readonly message: string;
   readonly stack?: string | undefined;
   /** Code of the limit or rule that ended the run. */ readonly code?: string | undefined;
 };
 
-export type Key = {
+export type AdminKey = {
   /** `pk_…`. */ readonly id: string;
   readonly name: string;
   /** The first characters of the key. */ readonly prefix: string;
@@ -60,7 +53,7 @@ export type Key = {
   readonly last_used_at: number | null;
 };
 
-export type CreatedKey = {
+export type AdminCreatedKey = {
   /** `pk_…`. */ readonly id: string;
   readonly name: string;
   /** The first characters of the key. */ readonly prefix: string;
@@ -80,18 +73,20 @@ export type Plan = {
   /** Maximum organizations that one user can create. */ readonly max_organizations: number;
 };
 
-export type Organization = {
-  readonly name: string;
+export type AdminOrganization = {
   /** `o_…`. */ readonly id: string;
+  readonly name: string;
   readonly orgname: string;
   readonly email: string;
-  /** Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards. */ readonly quota_exceeded_until?: number | undefined;
+  /** Name of a plan. */ readonly plan: string;
+  /** Epoch seconds. */ readonly created_at: number;
 };
 
-export type Member = {
+export type AdminMember = {
   /** `u_…`. */ readonly user_id: string;
   readonly username: string;
   readonly role: "admin" | "member";
+  readonly email: string;
 };
 
 export type InstallationStatus = {
@@ -125,6 +120,56 @@ export type OwnerSettings = {
   /** Whether mails about errors of its workflows and sources go to its address. */ readonly error_mails: boolean;
 };
 
+export type User = {
+  /** `u_…`. */ readonly id: string;
+  readonly username: string;
+  readonly email: string;
+  readonly orgs: readonly (Organization)[];
+  /** Milliseconds. */ readonly daily_compute_time_quota?: number | undefined;
+  /** Milliseconds since midnight UTC. */ readonly daily_compute_time_used?: number | undefined;
+  readonly daily_invocations_quota?: number | undefined;
+  readonly daily_invocations_used?: number | undefined;
+  /** Epoch seconds. */ readonly billing_period_start_ts?: number | undefined;
+  /** Epoch seconds. */ readonly billing_period_end_ts?: number | undefined;
+  readonly billing_period_invocations?: number | undefined;
+  /** Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards. */ readonly quota_exceeded_until?: number | undefined;
+};
+
+export type Organization = {
+  readonly name: string;
+  /** `o_…`. */ readonly id: string;
+  readonly orgname: string;
+  readonly email: string;
+  /** Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards. */ readonly quota_exceeded_until?: number | undefined;
+};
+
+export type Warning = {
+  /** For programs: stable, snake_case. */ readonly code: string;
+  /** What was found, and how to fix it. */ readonly message: string;
+  /** A field of the request, or a path in the component's definition, such as `props.count.default`. */ readonly path: string;
+};
+
+export type Error = {
+  /** For people: what failed, with which value, and what would be valid. */ readonly error: string;
+  /** For programs: stable, snake_case. */ readonly code: string;
+  /** More about the error, depending on its code: fields, props, lines. */ readonly details?: unknown;
+  /** With the code observation_error: the errors of hooks. */ readonly observations?: readonly (Observation)[] | undefined;
+};
+
+export type Observation = {
+  readonly k: "error";
+  /** The hook that failed. */ readonly h: "deploy" | "activate" | "deactivate";
+  /** Epoch milliseconds. */ readonly ts: number;
+  readonly err: Thrown;
+};
+
+export type Thrown = {
+  readonly name: string;
+  readonly message: string;
+  readonly stack?: string | undefined;
+  /** Code of the limit or rule that ended the run. */ readonly code?: string | undefined;
+};
+
 export type Usage = {
   /** The user or organization. */ readonly owner_id: string;
   /** Name of the plan. */ readonly plan: string;
@@ -145,6 +190,41 @@ export type Usage = {
     /** Deliveries to webhooks that succeeded today. */ readonly used: number;
   };
   /** Epoch seconds until which new work waits; null: no quota is used up. */ readonly quota_exceeded_until: number | null;
+};
+
+export type Key = {
+  /** `pk_…`. */ readonly id: string;
+  readonly name: string;
+  /** The first characters of the key. */ readonly prefix: string;
+  readonly scopes: readonly ("read" | "write")[];
+  /** Epoch seconds. */ readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+};
+
+export type CreatedKey = {
+  /** `pk_…`. */ readonly id: string;
+  readonly name: string;
+  /** The first characters of the key. */ readonly prefix: string;
+  readonly scopes: readonly ("read" | "write")[];
+  /** Epoch seconds. */ readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly last_used_at: number | null;
+  /** `hw_…`, only in this response. */ readonly key: string;
+};
+
+export type Member = {
+  /** `u_…`. */ readonly user_id: string;
+  readonly username: string;
+  readonly role: "admin" | "member";
+};
+
+export type PageInfo = {
+  /** Number of items in the whole list. */ readonly total_count: number;
+  /** Number of items on this page. */ readonly count: number;
+  /** `before` for the previous page. */ readonly start_cursor: string | null;
+  /** `after` for the next page. */ readonly end_cursor: string | null;
+  /** Number of items that this page omits because they are being deleted. */ readonly excluded_count: number;
 };
 
 export type AuditEntry = {
@@ -2033,9 +2113,9 @@ export interface Operations {
     readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
-      readonly page_info: PageInfo;
-      readonly data: readonly (User)[];
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly page_info: AdminPageInfo;
+      readonly data: readonly (AdminUser)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Create a user */
@@ -2047,8 +2127,8 @@ export interface Operations {
       /** Email address. */ readonly email: string;
     };
     readonly response: {
-      readonly data: User;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly data: AdminUser;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Get a user */
@@ -2057,8 +2137,8 @@ export interface Operations {
     readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
-      readonly data: User;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly data: AdminUser;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Delete a user who owns nothing, with keys and memberships */
@@ -2074,8 +2154,8 @@ export interface Operations {
     readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
-      readonly data: readonly (Key)[];
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly data: readonly (AdminKey)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Create an API key for a user */
@@ -2088,8 +2168,8 @@ export interface Operations {
       /** Epoch seconds; by default that of the key that creates it, or never with the admin token. */ readonly expires_at?: number | null | undefined;
     };
     readonly response: {
-      readonly data: CreatedKey;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly data: AdminCreatedKey;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Revoke an API key */
@@ -2108,7 +2188,7 @@ export interface Operations {
     };
     readonly response: {
       readonly data: Plan;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** List all organizations */
@@ -2117,9 +2197,9 @@ export interface Operations {
     readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
-      readonly page_info: PageInfo;
-      readonly data: readonly (Organization)[];
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly page_info: AdminPageInfo;
+      readonly data: readonly (AdminOrganization)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Create an organization */
@@ -2133,8 +2213,8 @@ export interface Operations {
       /** Ids of the users who manage its members. */ readonly admins?: readonly (string)[] | undefined;
     };
     readonly response: {
-      readonly data: Organization;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly data: AdminOrganization;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Get an organization */
@@ -2143,8 +2223,8 @@ export interface Operations {
     readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
-      readonly data: Organization;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly data: AdminOrganization;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Delete an organization that owns nothing and has no members */
@@ -2160,8 +2240,8 @@ export interface Operations {
     readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
-      readonly data: readonly (Member)[];
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly data: readonly (AdminMember)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Add a member, or change their role */
@@ -2172,8 +2252,8 @@ export interface Operations {
       /** `admin` or `member`; admins manage members. */ readonly role: "admin" | "member";
     };
     readonly response: {
-      readonly data: Member;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      readonly data: AdminMember;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Remove a member */
@@ -2192,7 +2272,7 @@ export interface Operations {
     };
     readonly response: {
       readonly data: Plan;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** List all plans */
@@ -2202,7 +2282,7 @@ export interface Operations {
     readonly body: undefined;
     readonly response: {
       readonly data: readonly (Plan)[];
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Create a plan, or change it for all its owners */
@@ -2218,7 +2298,7 @@ export interface Operations {
     };
     readonly response: {
       readonly data: Plan;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
   /** Delete a plan that no owner has */
@@ -2235,7 +2315,7 @@ export interface Operations {
     readonly body: undefined;
     readonly response: {
       readonly data: InstallationStatus;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
 }

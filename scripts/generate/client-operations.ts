@@ -42,7 +42,7 @@ interface ClientOperation {
 /** The types and routes of client/, which follow from the two OpenAPI documents. Operations of the admin API have the prefix `admin`. */
 export function clientOperations(): string {
   const api = documentOf(documentedOperations);
-  const admin = documentOf(adminOperations);
+  const admin = withOwnNames(documentOf(adminOperations), Object.keys(api.components.schemas ?? {}));
   const operations = [
     ...operationsOf(api, "/v1", (id) => id),
     ...operationsOf(admin, "/admin/v1", (id) => `admin${id.slice(0, 1).toUpperCase()}${id.slice(1)}`),
@@ -61,6 +61,21 @@ export function clientOperations(): string {
 function documentOf(groups: OperationGroups): OpenApiDocument {
   const description = { title: "", description: "", base: "", key: "" };
   return createApiDocument(description, describedOperations(groups, noAliases)) as OpenApiDocument; // By OpenAPI 3.1.
+}
+
+/** Schemas of the admin API that have the name of another schema get the prefix `Admin`. */
+function withOwnNames(document: OpenApiDocument, taken: readonly string[]): OpenApiDocument {
+  const renamed = taken.filter((name) => document.components.schemas?.[name] !== undefined);
+  const text = renamed.reduce(
+    (changed, name) => changed.replaceAll(`"#/components/schemas/${name}"`, `"#/components/schemas/Admin${name}"`),
+    JSON.stringify(document),
+  );
+  const { components, ...rest } = JSON.parse(text) as OpenApiDocument; // The same document but for names.
+  const schemas = Object.entries(components.schemas ?? {}).map(([name, schema]) => [
+    renamed.includes(name) ? `Admin${name}` : name,
+    schema,
+  ]);
+  return { ...rest, components: { ...components, schemas: Object.fromEntries(schemas) as Readonly<Record<string, JsonSchema>> } };
 }
 
 function operationsOf(document: OpenApiDocument, base: string, idOf: (id: string) => string): readonly ClientOperation[] {

@@ -3,12 +3,12 @@ import type { Key } from "../../../client/generated/operations.ts";
 import { useChange, useRead } from "../../api/queries.ts";
 import { showToast } from "../../app/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
-import { CopyButton } from "../../parts/copy-button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
 import { ErrorNotice, Loaded } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
+import { SecretOnce } from "../../parts/secret-once.tsx";
 import { Time } from "../../parts/time.tsx";
 import { text } from "./strings.ts";
 
@@ -77,13 +77,7 @@ function NewKey({ onClose }: { readonly onClose: () => void }) {
   return (
     <Dialog title={text.create} isOpen onClose={onClose}>
       {made !== undefined ? (
-        <div role="status" className="flex min-w-0 flex-col gap-2 text-sm">
-          <p>{text.newKey}</p>
-          <p className="flex min-w-0 items-center gap-2 rounded-md bg-page p-3">
-            <code className="min-w-0 font-mono text-xs">{made}</code>
-            <CopyButton value={made} label={text.keys} />
-          </p>
-        </div>
+        <SecretOnce note={text.newKey} label={text.keys} secret={made} />
       ) : (
         <form onSubmit={submit} className="flex flex-col gap-4">
           <TextField label={text.name} required maxLength={255} value={name} onChange={(event) => setName(event.target.value)} />

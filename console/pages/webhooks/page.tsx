@@ -1,6 +1,77 @@
+import { useNavigate } from "@tanstack/react-router";
+import { useCallback, useState } from "react";
+import type { Webhook } from "../../../client/generated/operations.ts";
+import { useList } from "../../api/queries.ts";
+import { useSearchParams } from "../../app/search.ts";
+import { useOwnerQuery } from "../../app/session-context.tsx";
+import { Button, TextLink } from "../../parts/button.tsx";
+import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { EmptyState } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
+import { State } from "../../parts/state.tsx";
+import { Time } from "../../parts/time.tsx";
+import { NewWebhook } from "./new-webhook.tsx";
 import { text } from "./strings.ts";
+import { webhookState } from "./webhook-state.ts";
+
+const refreshMs = 10_000;
+
+const columns: readonly Column<Webhook>[] = [
+  {
+    title: text.name,
+    parts: 3,
+    cell: ({ id, name, url }) => (
+      <TextLink to="/webhooks/$id" params={{ id } as never}>
+        <bdi>{name ?? url}</bdi>
+      </TextLink>
+    ),
+  },
+  { title: text.url, parts: 4, isSecondary: true, cell: ({ url }) => <bdi>{url}</bdi> },
+  {
+    title: text.state,
+    parts: 2,
+    cell: (webhook) => (
+      <span title={webhook.disabled?.message}>
+        <State state={webhookState(webhook)} label={text[webhookState(webhook)]} />
+      </span>
+    ),
+  },
+  { title: text.order, isSecondary: true, cell: ({ ordered }) => (ordered ? text.ordered : text.unordered) },
+  { title: text.created, parts: 2, isSecondary: true, cell: ({ created_at: at }) => <Time ms={at * 1_000} /> },
+];
 
 export function WebhooksPage() {
-  return <Page title={text.title}>{null}</Page>;
+  const [{ q = "" }, setSearch] = useSearchParams();
+  const [isOpen, setIsOpen] = useState(false);
+  const navigate = useNavigate();
+  const list = useList("listMyWebhooks", { query: useOwnerQuery() }, { everyMs: refreshMs });
+  const search = useCallback((value: string) => setSearch({ q: value }, { replaces: true }), [setSearch]);
+  // The API has no search of webhooks; there are few of them.
+  const items = list.items.filter(({ name, url }) => `${name ?? ""} ${url}`.toLowerCase().includes(q.toLowerCase()));
+  return (
+    <Page
+      title={text.title}
+      actions={
+        <Button kind="primary" onClick={() => setIsOpen(true)}>
+          {text.create}
+        </Button>
+      }
+    >
+      <SearchField label={text.search} value={q} onChange={search} />
+      <DataTable
+        label={text.title}
+        columns={columns}
+        list={{ ...list, items }}
+        keyOf={({ id }) => id}
+        onOpen={({ id }) => void navigate({ to: "/webhooks/$id", params: { id } as never })}
+        empty={
+          <EmptyState title={q === "" ? text.empty : text.noMatch}>
+            <p className="text-sm text-muted">{text.emptyHint}</p>
+          </EmptyState>
+        }
+      />
+      {isOpen && <NewWebhook onClose={() => setIsOpen(false)} />}
+    </Page>
+  );
 }

@@ -1,0 +1,59 @@
+import { useMutation, useQuery, useQueryClient, type UseMutationResult, type UseQueryResult } from "@tanstack/react-query";
+import { useSyncExternalStore } from "react";
+import { createClient, type Arguments, type OperationId } from "../../client/client.ts";
+import type { ResponseOf } from "./queries.ts";
+
+/** Operations of the admin API. */
+export type AdminOperationId = Extract<OperationId, `admin${string}`>;
+
+/** The admin token stays in the memory of this tab: it can do more than any key. */
+let token = "";
+const listeners = new Set<() => void>();
+
+export function setAdminToken(next: string): void {
+  token = next;
+  for (const listener of listeners) listener();
+}
+
+export const useHasAdminToken = (): boolean =>
+  useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => token !== "",
+  );
+
+const client = createClient({
+  baseUrl: "",
+  headers: () => ({ authorization: `Bearer ${token}` }),
+  // Without the session's cookie, the API sees the admin token alone.
+  fetch: (input, init) => fetch(input, { ...init, credentials: "omit" }),
+});
+
+/** Reads an operation of the admin API. */
+export function useAdminRead<Id extends AdminOperationId>(id: Id, args: Arguments<Id>, everyMs?: number): UseQueryResult<ResponseOf<Id>> {
+  const hasToken = useHasAdminToken();
+  return useQuery<ResponseOf<Id>>({
+    queryKey: ["admin", id, args],
+    queryFn: ({ signal }) => client.call(id, args, { signal }),
+    enabled: hasToken,
+    retry: false,
+    ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
+  });
+}
+
+/** Calls an operation of the admin API that changes something. */
+export function useAdminChange<Id extends AdminOperationId>(
+  id: Id,
+  onDone?: (response: ResponseOf<Id>) => void,
+): UseMutationResult<ResponseOf<Id>, Error, Arguments<Id>> {
+  const queries = useQueryClient();
+  return useMutation<ResponseOf<Id>, Error, Arguments<Id>>({
+    mutationFn: (args) => client.call(id, args),
+    onSuccess: async (response) => {
+      onDone?.(response);
+      await queries.invalidateQueries({ queryKey: ["admin"] });
+    },
+  });
+}

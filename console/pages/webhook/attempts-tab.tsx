@@ -1,0 +1,155 @@
+import { useState } from "react";
+import type { Attempt, Webhook } from "../../../client/generated/operations.ts";
+import { useChange, useList } from "../../api/queries.ts";
+import { useSearchParams } from "../../app/search.ts";
+import { showFailure, showToast } from "../../app/toasts.tsx";
+import { Button, TextLink } from "../../parts/button.tsx";
+import { Id } from "../../parts/copy-button.tsx";
+import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
+import { inputLook } from "../../parts/field.tsx";
+import { formatDuration } from "../../parts/format.ts";
+import { EmptyState, ErrorNotice } from "../../parts/notices.tsx";
+import { Facts } from "../../parts/page.tsx";
+import { SearchField } from "../../parts/search-field.tsx";
+import { State } from "../../parts/state.tsx";
+import { Time } from "../../parts/time.tsx";
+import { EventPayload } from "./event-payload.tsx";
+import { text } from "./strings.ts";
+
+const refreshMs = 5_000;
+type Outcome = Attempt["outcome"];
+const outcomes = Object.keys(text.outcomes) as readonly Outcome[];
+
+/** Attempts, newest first; outcome and event are in the address. */
+export function AttemptsTab({ webhook }: { readonly webhook: Webhook }) {
+  const [{ outcome = "", event_id: event = "" }, setSearch] = useSearchParams();
+  const [shown, setShown] = useState<Attempt>();
+  const chosen = outcomes.find((each) => each === outcome);
+  const query = { ...(chosen === undefined ? {} : { outcome: chosen }), ...(event === "" ? {} : { event_id: event }) };
+  const list = useList("listAttempts", { path: { id: webhook.id }, query }, { everyMs: refreshMs });
+  const columns: readonly Column<Attempt>[] = [
+    { title: text.at, parts: 2, cell: ({ at_ms: ms }) => <Time ms={ms} /> },
+    { title: text.outcome, parts: 2, cell: ({ outcome: each }) => <State state={each} label={text.outcomes[each]} /> },
+    { title: text.status, cell: ({ response_status: status }) => status ?? text.none },
+    {
+      title: text.event,
+      parts: 2,
+      cell: (attempt) => (
+        <button
+          type="button"
+          className="max-w-full truncate font-mono text-xs text-accent hover:underline"
+          onClick={() => setShown(attempt)}
+        >
+          {attempt.event_id}
+        </button>
+      ),
+    },
+    { title: text.attempt, isSecondary: true, cell: ({ attempt }) => attempt },
+    { title: text.duration, isSecondary: true, cell: ({ duration_ms: ms }) => formatDuration(ms) },
+    { title: text.cause, parts: 3, isSecondary: true, cell: ({ cause }) => <bdi>{cause ?? ""}</bdi> },
+  ];
+  return (
+    <>
+      <div className="flex flex-wrap gap-2">
+        <select
+          aria-label={text.outcome}
+          className={`${inputLook} max-w-48`}
+          value={outcome}
+          onChange={(change) => setSearch({ outcome: change.target.value })}
+        >
+          <option value="">{text.anyOutcome}</option>
+          {outcomes.map((each) => (
+            <option key={each} value={each}>
+              {text.outcomes[each]}
+            </option>
+          ))}
+        </select>
+        <SearchField label={text.eventId} value={event} onChange={(value) => setSearch({ event_id: value.trim() }, { replaces: true })} />
+      </div>
+      <DataTable
+        label={text.tabs.attempts}
+        columns={columns}
+        list={list}
+        keyOf={({ delivery_id: id, attempt }) => `${id} ${attempt}`}
+        onOpen={setShown}
+        empty={
+          <EmptyState title={Object.keys(query).length === 0 ? text.noAttempts : text.noMatch}>
+            {Object.keys(query).length === 0 ? (
+              <p className="text-sm text-muted">{text.noAttemptsHint}</p>
+            ) : (
+              <Button onClick={() => setSearch({ outcome: undefined, event_id: undefined })}>{text.clear}</Button>
+            )}
+          </EmptyState>
+        }
+      />
+      {shown !== undefined && <AttemptDialog webhook={webhook} attempt={shown} onClose={() => setShown(undefined)} />}
+    </>
+  );
+}
+
+interface AttemptDialogProps {
+  readonly webhook: Webhook;
+  readonly attempt: Attempt;
+  readonly onClose: () => void;
+}
+
+/** An attempt with its request and response, and the button that sends the delivery again. */
+function AttemptDialog({ webhook, attempt, onClose }: AttemptDialogProps) {
+  const retry = useChange("retryDelivery", {
+    invalidates: ["listAttempts", "listDeadLetters"],
+    onDone: () => {
+      showToast(text.retried);
+      onClose();
+    },
+  });
+  const { delivery_id: id, event_id: event, source_id: source, event_name: channel, response_status: status, cause } = attempt;
+  return (
+    <Dialog title={text.details} isOpen onClose={onClose} isWide>
+      <Facts
+        facts={[
+          [text.outcome, <State key="outcome" state={attempt.outcome} label={text.outcomes[attempt.outcome]} />],
+          [text.at, <Time key="at" ms={attempt.at_ms} />],
+          [text.attempt, String(attempt.attempt)],
+          [text.duration, formatDuration(attempt.duration_ms)],
+          [text.event, <Id key="event" id={event} />],
+          [text.channel, channel || text.defaultChannel],
+          ...(source === null ? [] : [[text.source, <SourceLink key="source" source={source} event={event} />] as const]),
+        ]}
+      />
+      <section aria-label={text.request} className="flex min-w-0 flex-col gap-2">
+        <h3 className="font-semibold">{text.request}</h3>
+        <p className="font-mono text-xs">POST {webhook.url}</p>
+        <p className="text-xs text-muted">{text.headerNote}</p>
+        <p className="font-mono text-xs">webhook-id: {id}</p>
+        {source !== null && <EventPayload source={source} id={event} channel={channel} />}
+      </section>
+      <section aria-label={text.response} className="flex min-w-0 flex-col gap-2">
+        <h3 className="font-semibold">{text.response}</h3>
+        <p className="text-sm">{status === null ? text.noResponse : `HTTP ${status}`}</p>
+        {cause !== null && <ErrorNotice title={text.cause} error={new Error(cause)} />}
+      </section>
+      <Button
+        className="self-start"
+        disabled={retry.isPending}
+        onClick={() => retry.mutate({ path: { id } }, { onError: (error) => showFailure(text.retryFailed, error) })}
+      >
+        {text.retry}
+      </Button>
+    </Dialog>
+  );
+}
+
+function SourceLink({ source, event }: { readonly source: string; readonly event: string }) {
+  if (source.startsWith("p_"))
+    return (
+      <TextLink to="/workflows/$id" params={{ id: source } as never}>
+        {source}
+      </TextLink>
+    );
+  return (
+    <TextLink to="/sources/$id" params={{ id: source } as never} search={{ event } as never}>
+      {source}
+    </TextLink>
+  );
+}
