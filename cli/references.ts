@@ -24,18 +24,21 @@ export async function idOf(client: Client, kindName: string, text: string): Prom
   );
 }
 
-/** An exact id or name wins over the beginning of an id. */
+/** An exact id wins, then the first name of its kind (of a source the slug, which is unique), then other names, then the beginning of an id. */
 async function candidatesOf(client: Client, kind: Kind, text: string): Promise<string[]> {
   const beginning: string[] = [];
   const named: string[] = [];
+  const firstNamed: string[] = [];
   const items = itemsOf((after) => kind.list(client, { limit: maxPageItems, ...(after === undefined ? {} : { after }) }));
   for await (const item of items) {
     const id = String(item["id"]);
     if (id === text) return [id];
-    if (namesOf(kind, item).includes(text)) named.push(id);
+    const names = namesOf(kind, item);
+    if (names[0] === text) firstNamed.push(id);
+    else if (names.includes(text)) named.push(id);
     if (text.startsWith(`${kind.prefix ?? ""}_`) && id.startsWith(text)) beginning.push(id);
   }
-  return named.length > 0 ? named : beginning;
+  return [firstNamed, named, beginning].find((found) => found.length > 0) ?? [];
 }
 
 function namesOf({ namesOf: read }: Kind, item: Item): readonly string[] {
