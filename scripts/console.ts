@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
+import { readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 
@@ -11,18 +11,28 @@ import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 const root = join(import.meta.dirname, "..");
 const dist = join(root, "console", "dist");
 /** Records the sources of the build. */
-const mark = join(dist, "sources.sha256");
+const markName = "sources.sha256";
 
 if (process.argv.includes("--watch")) await serve();
-else if (!process.argv.includes("--if-changed") || (await readFile(mark, "utf8").catch(() => "")) !== sourcesHash()) await build();
+else if (!process.argv.includes("--if-changed") || (await readFile(join(dist, markName), "utf8").catch(() => "")) !== sourcesHash())
+  await build();
 
+/** Builds into a folder of its own, which then replaces the built files: others may serve or build them at the same time. */
 async function build(): Promise<void> {
   console.error("building the console (a few seconds)");
-  // Vite is a development dependency: an image has the built files only.
-  const vite = await import("vite");
-  await vite.build({ configFile: join(root, "console", "vite.config.ts"), logLevel: "warn" });
-  for (const name of readdirSync(join(dist, "assets"))) await compress(join(dist, "assets", name));
-  await writeFile(mark, sourcesHash());
+  const fresh = join(root, ".headwater", `console.${process.pid}`);
+  const replaced = `${fresh}.replaced`;
+  try {
+    // Vite is a development dependency: an image has the built files only.
+    const vite = await import("vite");
+    await vite.build({ configFile: join(root, "console", "vite.config.ts"), logLevel: "warn", build: { outDir: fresh } });
+    for (const name of readdirSync(join(fresh, "assets"))) await compress(join(fresh, "assets", name));
+    await writeFile(join(fresh, markName), sourcesHash());
+    await rename(dist, replaced).catch(() => undefined); // There may be none.
+    await rename(fresh, dist);
+  } finally {
+    for (const folder of [fresh, replaced]) await rm(folder, { recursive: true, force: true });
+  }
 }
 
 /** The server sends the compressed files as they are. */

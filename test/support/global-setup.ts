@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 import { killOwnChildren } from "../../platform/process/own-children.ts";
@@ -19,6 +20,8 @@ declare module "vitest" {
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // A run that is ended by a signal has no teardown.
   process.once("exit", killOwnChildren);
+  // Once for all files: each start would build it otherwise.
+  execFileSync(process.execPath, [join(import.meta.dirname, "..", "..", "scripts", "console.ts"), "--if-changed"]);
   const broker = await startKubeBroker();
   project.provide("kubeBroker", broker.url);
   const endPostgres = await providePostgres(project);

@@ -54,7 +54,7 @@ export function EventsTab({ workflow }: { readonly workflow: Workflow }) {
       />
       {shown !== undefined && (
         <Dialog title={text.event} isOpen onClose={() => setShown(undefined)} isWide>
-          <Tree value={shown} />
+          <Tree value={shown.event} />
         </Dialog>
       )}
     </>

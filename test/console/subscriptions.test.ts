@@ -1,0 +1,67 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
+import { expectAccessible, hostileText, withConsole } from "./support/console.ts";
+
+const world = withConsole();
+
+let webhook: { readonly id: string };
+let source: { readonly id: string };
+
+describe.skipIf(chromiumPath === undefined)("the page of subscriptions", () => {
+  beforeAll(async () => {
+    const code = `export default { name: "S", props: { http: "$.interface.http" }, async run() {} };`;
+    source = await world.api("POST", "/sources", { component_code: code, name: "Feeding" });
+    await world.api("POST", "/sources", { component_code: code, name: hostileText });
+    webhook = await world.api("POST", "/webhooks", { url: "https://example.com/hook", name: "Fed" });
+  });
+
+  test("says what to do without any", async () => {
+    const page = await world.open("/subscriptions");
+    await page.getByText("There are no subscriptions yet").waitFor();
+    await expectAccessible(page);
+  });
+
+  test("adds one, shows it in the graph and the list, and removes it by an edge", async () => {
+    const page = await world.open("/subscriptions");
+    await page.getByLabel(/^Source or workflow that emits/).fill(source.id);
+    await page.getByLabel(/^Webhook, source or workflow/).fill(webhook.id);
+    await page.getByRole("button", { name: "Subscribe" }).click();
+    const graph = page.getByRole("group", { name: "Graph of subscriptions" });
+    await graph.getByText("Feeding").waitFor();
+    await graph.getByText("Fed").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("link", { name: "List" }).click();
+    await page.getByRole("button", { name: "Remove Feeding to Fed" }).waitFor();
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+    await page.getByRole("link", { name: "Graph" }).click();
+    await page.getByLabel("Remove Feeding to Fed").click({ force: true });
+    await page.getByText("The subscription was removed").waitFor();
+    await page.getByText("There are no subscriptions yet").waitFor();
+  });
+
+  test("refuses an unknown emitter, and keeps the form", async () => {
+    const page = await world.open("/subscriptions");
+    await page.getByLabel(/^Source or workflow that emits/).fill("dc_unknown");
+    await page.getByLabel(/^Webhook, source or workflow/).fill(webhook.id);
+    await page.getByRole("button", { name: "Subscribe" }).click();
+    await page.getByText("The subscription was not created").waitFor();
+    expect(await page.getByLabel(/^Source or workflow that emits/).inputValue()).toBe("dc_unknown");
+  });
+
+  test("subscribes to the errors of all sources", async () => {
+    const page = await world.open("/subscriptions?tab=auto");
+    await page.getByLabel(/^Webhook, source or workflow/).fill(webhook.id);
+    await page.getByRole("button", { name: "Subscribe" }).click();
+    await page.getByRole("cell", { name: "$errors" }).waitFor();
+    await page.getByRole("button", { name: "Remove" }).click();
+    await page.getByText("There is none for all sources").waitFor();
+    await expectAccessible(page);
+  });
+
+  test("shows the list on a narrow screen", async () => {
+    const page = await world.open("/subscriptions", { width: 390 });
+    await page.getByText("There are no subscriptions yet").waitFor();
+    await expectFitsWidths(page, [60, 390]);
+  });
+});

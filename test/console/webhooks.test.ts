@@ -1,0 +1,201 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { startReceiver, until, type Receiver } from "../e2e/support/headwater.ts";
+import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
+import { expectAccessible, hostileText, withConsole } from "./support/console.ts";
+
+const world = withConsole({ env: { HEADWATER_DELIVERY_RETRY: "50ms" } });
+
+interface Webhook {
+  readonly id: string;
+}
+
+const emitter = `export default {
+  name: "Emitter", props: { http: { type: "$.interface.http", customResponse: true } },
+  async run(event) { this.$emit(event.body, { summary: event.body.text }); this.http.respond({ status: 200 }); },
+};`;
+
+let endpoint: string;
+let source: string;
+let receiver: Receiver;
+let status = 200;
+
+const emit = async (text: string): Promise<void> => {
+  const headers = { "content-type": "application/json" };
+  expect((await fetch(endpoint, { method: "POST", headers, body: JSON.stringify({ text }) })).status).toBe(200);
+};
+
+/** A webhook that is subscribed to the source. */
+async function subscribed(name: string, options: object = {}): Promise<Webhook> {
+  const webhook = await world.api<Webhook>("POST", "/webhooks", { url: receiver.url, name, ...options });
+  await world.api("POST", `/subscriptions?emitter_id=${source}&listener_id=${webhook.id}`);
+  return webhook;
+}
+
+const totalDead = async ({ id }: Webhook): Promise<number> => {
+  const { body } = await world.headwater.call<{ readonly page_info: { readonly total_count: number } }>(
+    "GET",
+    `/webhooks/${id}/dead_letters`,
+  );
+  return body.page_info.total_count;
+};
+
+const openTab = (webhook: Webhook, tab: string): Promise<Page> => world.open(`/webhooks/${webhook.id}?tab=${tab}`);
+
+describe.skipIf(chromiumPath === undefined)("webhooks", () => {
+  beforeAll(async () => {
+    receiver = await startReceiver(() => status);
+    const made = await world.api<{ readonly id: string; readonly configured_props: { readonly http: { readonly endpoint_url: string } } }>(
+      "POST",
+      "/sources",
+      { component_code: emitter, name: "Emitter" },
+    );
+    [source, endpoint] = [made.id, made.configured_props.http.endpoint_url];
+    return () => receiver.close();
+  });
+
+  test("are created, with a signing key that is shown once", async () => {
+    const page = await world.open("/webhooks");
+    await page.getByText("You have no webhooks yet").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "New webhook" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel(/^Address/).fill("ftp://example.com/hook");
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText("The webhook was not created").waitFor();
+    await dialog.getByLabel(/^Address/).fill(receiver.url);
+    await dialog.getByLabel("Name").fill(hostileText);
+    await dialog.getByRole("button", { name: "Create" }).click();
+    await dialog.getByText(/^whsec_/).waitFor();
+    await dialog.getByRole("link", { name: "Open the webhook" }).click();
+    await page.getByRole("heading", { level: 1, name: "<img" }).waitFor();
+    await page.getByText("No attempts").waitFor();
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+  });
+
+  test("show why an attempt failed, with its request and response, and send it again", async () => {
+    const webhook = await subscribed("Failing");
+    status = 500;
+    await emit("to fail");
+    await until(async () => (await totalDead(webhook)) === 1, "the delivery is dead");
+    status = 200;
+    const page = await openTab(webhook, "attempts");
+    await page.getByLabel("Outcome").selectOption("dead");
+    await page.getByRole("table", { name: "Attempts" }).getByRole("button").first().click();
+    const dialog = page.getByRole("dialog", { name: "Attempt" });
+    await dialog.getByText("HTTP 500").waitFor();
+    await dialog.getByText('"to fail"').waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("The delivery is on the way again").waitFor();
+    await page.getByLabel("Outcome").selectOption("delivered");
+    await page.getByRole("table", { name: "Attempts" }).getByRole("button").first().waitFor();
+  });
+
+  test("send chosen dead letters again, then all, and delete the rest by name", async () => {
+    const webhook = await subscribed("Dead");
+    status = 500;
+    for (const text of ["one", "two", "three"]) await emit(text);
+    await until(async () => (await totalDead(webhook)) === 3, "three deliveries are dead");
+    const home = await world.open("/");
+    await home.getByText("3 deliveries failed for good").first().waitFor();
+    status = 200;
+    const page = await openTab(webhook, "dead");
+    await page.getByRole("checkbox").first().check();
+    await page.getByRole("button", { name: "Send 1 again" }).click();
+    await page.getByText("1 delivery is on the way again").waitFor();
+    await until(async () => (await totalDead(webhook)) === 2, "one was delivered");
+    await page.getByRole("button", { name: "Send all again" }).click();
+    await until(async () => (await totalDead(webhook)) === 0, "all were delivered");
+    status = 500;
+    await emit("four");
+    await until(async () => (await totalDead(webhook)) === 1, "another delivery is dead");
+    await page.reload();
+    await page.getByRole("button", { name: "Delete all…" }).click();
+    const dialog = page.getByRole("dialog");
+    await dialog.getByLabel("Type Dead to confirm").fill("Dead");
+    await dialog.getByRole("button", { name: "Delete all" }).click();
+    await page.getByText("1 dead letters were deleted").waitFor();
+    await page.getByText("No dead letters").waitFor();
+    status = 200;
+  });
+
+  test("show that Headwater stopped posting after a 410, on Home too, and post again", async () => {
+    const webhook = await subscribed("Gone");
+    status = 410;
+    await emit("gone");
+    const page = await openTab(webhook, "attempts");
+    await page.getByText("Headwater stopped posting here").waitFor();
+    const home = await world.open("/");
+    await home
+      .getByText(/^Webhook disabled/)
+      .first()
+      .waitFor();
+    status = 200;
+    await page.getByRole("button", { name: "Post again" }).click();
+    await page.getByText("Events are posted again").waitFor();
+    await page.getByText("Headwater stopped posting here").waitFor({ state: "detached" });
+  });
+
+  test("show what waits in the queue of an ordered webhook", async () => {
+    const webhook = await subscribed("Ordered", { ordered: true });
+    await world.api("PUT", `/webhooks/${webhook.id}`, { active: true });
+    status = 503;
+    await emit("first in the queue");
+    await emit("second in the queue");
+    const page = await openTab(webhook, "backlog");
+    await page.getByText("Ordered queue", { exact: true }).waitFor();
+    await expectAccessible(page);
+    status = 200;
+  });
+
+  test("send a test, and show what the endpoint answered", async () => {
+    const webhook = await world.api<Webhook>("POST", "/webhooks", { url: receiver.url, name: "Tested" });
+    const page = await openTab(webhook, "attempts");
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText(/The endpoint accepted the test: 200/).waitFor();
+    status = 401;
+    await page.getByRole("button", { name: "Send a test" }).click();
+    await page.getByText("The endpoint did not accept the test").first().waitFor();
+    status = 200;
+  });
+
+  test("are paused, and that is undone", async () => {
+    const webhook = await world.api<Webhook>("POST", "/webhooks", { url: receiver.url, name: "Pausing" });
+    const page = await openTab(webhook, "attempts");
+    await page.getByRole("button", { name: "Pause" }).click();
+    await page.getByText("Paused", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Active", { exact: true }).waitFor();
+  });
+
+  test("are subscribed and unsubscribed, with undo", async () => {
+    const webhook = await world.api<Webhook>("POST", "/webhooks", { url: receiver.url, name: "Listening" });
+    const page = await openTab(webhook, "subscriptions");
+    await page.getByText("No source feeds this webhook").waitFor();
+    await page.getByLabel(/^Source or workflow that emits/).fill(source);
+    await page.getByRole("button", { name: "Subscribe" }).click();
+    await page.getByRole("link", { name: "Emitter" }).waitFor();
+    await page.getByRole("button", { name: "Remove Emitter to Listening" }).click();
+    await page.getByText("The subscription was removed").waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByRole("link", { name: "Emitter" }).waitFor();
+  });
+
+  test("change settings, rotate the key, and are deleted by name", async () => {
+    const webhook = await world.api<Webhook>("POST", "/webhooks", { url: receiver.url, name: "Changing" });
+    const page = await openTab(webhook, "settings");
+    await page.getByLabel("Name").fill("Changed");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "Changed" }).waitFor();
+    await page.getByRole("button", { name: "Rotate the key" }).click();
+    await page.getByText(/^whsec_/).waitFor();
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+    await page.getByRole("button", { name: "Delete the webhook" }).click();
+    await page.getByRole("dialog").getByLabel("Type Changed to confirm").fill("Changed");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Webhooks" }).waitFor();
+  });
+});

@@ -1,0 +1,102 @@
+import { describe, expect, test } from "vitest";
+import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
+import { expectAccessible, hostileText, withConsole } from "./support/console.ts";
+
+const world = withConsole();
+
+const step = (body: string): string => `export default { async run({ steps, $ }) { ${body} } };`;
+
+async function workflow(name: string, body: string): Promise<string> {
+  const made = await world.api<{ readonly id: string }>("POST", "/workflows", {
+    name,
+    triggers: [{ type: "http" }],
+    steps: [{ name: "first", component_code: step(body) }],
+  });
+  return made.id;
+}
+
+describe.skipIf(chromiumPath === undefined)("workflows", () => {
+  test("are created, and their first run is shown step by step", async () => {
+    const page = await world.open("/workflows");
+    await page.getByText("You have no workflows yet").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "New workflow" }).click();
+    await page.getByRole("dialog").getByLabel(/^Name/).fill(hostileText);
+    await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
+    await page.getByRole("heading", { level: 1, name: "<img" }).waitFor();
+    await page.getByRole("button", { name: "Run now" }).click();
+    await page.getByRole("dialog").getByLabel("Event").fill('{"answer": 42}');
+    await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
+    const run = page.getByRole("dialog", { name: "Run" });
+    await run.getByText("Succeeded", { exact: true }).waitFor();
+    await run.getByRole("region", { name: "first" }).getByText("got an event").waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("Escape");
+    await expectFitsWidths(page);
+  });
+
+  test("change, test and deploy their steps, and keep the old ones after an error", async () => {
+    const id = await workflow("Editing", "return 1;");
+    const page = await world.open(`/workflows/${id}`);
+    await page.getByRole("button", { name: "Show the code" }).click();
+    const editor = page.getByRole("textbox", { name: "Code: first" });
+    const write = async (code: string): Promise<void> => {
+      await editor.focus();
+      await page.keyboard.press("Control+A");
+      await page.evaluate(`navigator.clipboard.writeText(${JSON.stringify(code)})`);
+      await page.keyboard.press("Control+V");
+    };
+    await editor.waitFor();
+    await write(step("return { changed: true ;"));
+    await page.getByRole("button", { name: "Deploy the steps" }).click();
+    await page.getByText("The steps were not deployed").waitFor();
+    await write(step("return { changed: true };"));
+    await page.getByRole("button", { name: "Test the steps" }).click();
+    await page.getByRole("region", { name: "Result of the test" }).getByText("changed").waitFor();
+    await page.getByRole("button", { name: "Add a step" }).click();
+    await page.getByRole("button", { name: "Move up: Step 2: step_2" }).click();
+    await page.getByRole("button", { name: "Remove: Step 1: step_2" }).click();
+    await page.getByRole("button", { name: "Deploy the steps" }).click();
+    await page.getByText("The steps were deployed").waitFor();
+    await expectAccessible(page);
+  });
+
+  test("group errors, filter runs in the address, and are deactivated with undo", async () => {
+    const id = await workflow("Failing", "throw new Error('no stock of item ' + Date.now());");
+    for (let run = 0; run < 2; run++) await world.api("POST", `/workflows/${id}/runs`, {});
+    const page = await world.open(`/workflows/${id}?tab=errors`);
+    await page.getByText(/no stock of item/).waitFor();
+    await page.getByText("Runs: 2").waitFor();
+    await page.getByRole("link", { name: "Runs" }).click();
+    await page.getByLabel("Status").selectOption("failed");
+    await page.getByRole("table", { name: "Runs" }).getByRole("button").first().waitFor();
+    expect(new URL(page.url()).searchParams.get("status")).toBe("failed");
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Deactivate" }).click();
+    await page.getByText("Inactive", { exact: true }).waitFor();
+    await page.getByRole("button", { name: "Undo" }).click();
+    await page.getByText("Active", { exact: true }).waitFor();
+  });
+
+  test("show what they emit as it happens", async () => {
+    const id = await workflow("Emitting", "$.send.emit({ hello: 'from the workflow' });");
+    const page = await world.open(`/workflows/${id}?tab=events`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await world.api("POST", `/workflows/${id}/runs`, {});
+    await page.getByRole("button", { name: /from the workflow/ }).click();
+    await page.getByRole("dialog").getByText('"from the workflow"').waitFor();
+    await expectAccessible(page);
+  });
+
+  test("are renamed, and deleted by name", async () => {
+    const id = await workflow("Old name", "return 1;");
+    const page = await world.open(`/workflows/${id}?tab=settings`);
+    await page.getByLabel(/^Name/).fill("New name");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByRole("heading", { level: 1, name: "New name" }).waitFor();
+    await page.getByRole("button", { name: "Delete the workflow" }).click();
+    await page.getByRole("dialog").getByLabel("Type New name to confirm").fill("New name");
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { level: 1, name: "Workflows" }).waitFor();
+  });
+});
