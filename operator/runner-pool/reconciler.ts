@@ -62,7 +62,10 @@ interface Context {
 /** The default pool is created again and adopts its runners. The objects of any other pool are removed. */
 async function missing(context: Context, name: string): Promise<undefined> {
   const { ports, settings } = context;
-  if (name === defaultPool && settings.defaultPool !== null) return void (await makeDefaultPool(settings, ports.store));
+  if (name === defaultPool && settings.defaultPool !== null) {
+    await makeDefaultPool(settings, ports.store);
+    return undefined;
+  }
   const [removedLast] = workloadKinds;
   if ((await ports.workloads.find(removedLast, workloadName(name))) !== undefined) await remove(context, name);
 }

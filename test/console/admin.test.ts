@@ -66,6 +66,7 @@ describe.skipIf(chromiumPath === undefined)("the pages of operators", () => {
     await row.getByRole("button", { name: "Delete" }).click();
     await page.getByRole("dialog").getByLabel("Type cleo to confirm").fill("cleo");
     await page.keyboard.press("Enter");
+    await page.getByText("cleo was deleted").first().waitFor();
     await row.waitFor({ state: "detached" });
   });
 

@@ -53,6 +53,7 @@ describe.skipIf(chromiumPath === undefined)("the profile", () => {
     await row.getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("dialog").getByLabel("Type for a script to confirm").fill("for a script");
     await page.keyboard.press("Enter");
+    await page.getByText("for a script was revoked").first().waitFor();
     await row.waitFor({ state: "detached" });
     expect((await ask()).status).toBe(401);
   });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
 import { podSettings } from "../../../operator/runner-pool/objects/pod-settings.ts";
-import { planOf, poolOf, secret } from "./pools.ts";
+import { planOf, poolOf } from "./pools.ts";
 
 const golden = join(import.meta.dirname, "../../charts/golden");
 const document = z.object({
