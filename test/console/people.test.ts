@@ -88,7 +88,7 @@ describe.skipIf(chromiumPath === undefined)("an organization", () => {
     await page.getByRole("dialog").getByRole("button", { name: "Create" }).click();
     await page.getByRole("heading", { name: "Acme & <b>Sons</b>", level: 1 }).waitFor();
     await page.getByRole("listitem").filter({ hasText: "local" }).waitFor();
-    await page.getByLabel(/^Username, e-mail/).fill("nobody-has-this-name");
+    await page.getByLabel(/^Username, e-mail/).fill("no-user-has-this-name");
     await page.getByRole("button", { name: "Add", exact: true }).click();
     await page.getByText("The member was not added").waitFor();
     await expectAccessible(page);

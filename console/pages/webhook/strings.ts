@@ -48,7 +48,7 @@ export const text = {
   retried: "The delivery is on the way again",
   retryFailed: "The delivery was not sent again",
   headers: "Headers",
-  headerNote: "Each attempt is signed anew: webhook-id, webhook-timestamp and webhook-signature (Standard Webhooks).",
+  headerNote: "Each attempt has a signature of its own: webhook-id, webhook-timestamp and webhook-signature (Standard Webhooks).",
   payloadGone: "The event is not stored any more.",
   // Dead letters
   noDead: "No dead letters",
