@@ -12,6 +12,7 @@ const names = [
   "workflows",
   "deploy",
   "build",
+  "console",
   "dev-save",
   "cold-start",
   "timers",
