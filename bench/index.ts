@@ -12,7 +12,6 @@ const names = [
   "workflows",
   "deploy",
   "build",
-  "console",
   "dev-save",
   "cold-start",
   "timers",
@@ -30,7 +29,7 @@ const names = [
   "migrations",
 ] as const;
 /** Need what not every machine has: measured when they are named. */
-const onDemand = ["cluster"] as const;
+const onDemand = ["cluster", "console"] as const;
 
 const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N --nats-servers N]
 
