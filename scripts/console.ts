@@ -20,6 +20,8 @@ else if (!process.argv.includes("--if-changed") || (await readFile(join(dist, ma
 /** Builds into a folder of its own, which then replaces the built files: others may serve or build them at the same time. */
 async function build(): Promise<void> {
   console.error("building the console (a few seconds)");
+  // A test runner's setting would make it React's slow development build.
+  process.env["NODE_ENV"] = "production";
   const fresh = join(root, ".headwater", `console.${process.pid}`);
   const replaced = `${fresh}.replaced`;
   try {
