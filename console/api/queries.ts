@@ -7,7 +7,7 @@ import {
   type UseMutationResult,
   type UseQueryResult,
 } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { useEffect, useMemo } from "react";
 import { createClient, type Arguments, type OperationId } from "../../client/client.ts";
 import type { Operations } from "../../client/generated/operations.ts";
 import type { Page } from "../../client/pages.ts";
@@ -20,6 +20,9 @@ type ListId = { [Id in OperationId]: ResponseOf<Id> extends Page<unknown> ? Id :
 type ItemOf<Id extends ListId> = ResponseOf<Id> extends Page<infer Item> ? Item : never;
 
 export const api = createClient({ baseUrl: "", headers: sessionHeaders });
+
+/** Items that a page has if the list says nothing else. */
+const defaultPageItems = 100;
 
 interface ReadOptions {
   readonly enabled?: boolean;
@@ -59,7 +62,7 @@ export function useList<Id extends ListId>(
   const query = useInfiniteQuery({
     queryKey: [id, args, "pages"],
     queryFn: async ({ signal, pageParam }) => {
-      const page = { ...args.query, limit: options.pageItems ?? 100, ...(pageParam === "" ? {} : { after: pageParam }) };
+      const page = { ...args.query, limit: options.pageItems ?? defaultPageItems, ...(pageParam === "" ? {} : { after: pageParam }) };
       return (await api.call(id, { ...args, query: page } as Arguments<Id>, { signal })) as unknown as Page<ItemOf<Id>>; // As ListId says.
     },
     initialPageParam: "",
@@ -71,7 +74,9 @@ export function useList<Id extends ListId>(
     enabled: options.enabled ?? true,
     ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
   });
-  const { data, hasNextPage, isFetchingNextPage, fetchNextPage, refetch } = query;
+  const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, refetch } = query;
+  // After a refusal (such as 429) only a reload reads on; otherwise each render would ask again.
+  const canReadMore = hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
   const items = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
   return {
     items,
@@ -79,9 +84,20 @@ export function useList<Id extends ListId>(
     error: query.error,
     isLoading: query.isPending && (options.enabled ?? true),
     hasMore: hasNextPage,
-    readMore: () => void (hasNextPage && !isFetchingNextPage && fetchNextPage()), // Errors are in `error`.
+    readMore: () => void (canReadMore && fetchNextPage()), // Errors are in `error`.
     reload: () => void refetch(), // As above.
   };
+}
+
+/** The matching items of a list that the API cannot filter: reads on until a page of them is found or the list ends. */
+export function useMatching<Item>(list: List<Item>, matches: (item: Item) => boolean): List<Item> {
+  const items = list.items.filter(matches);
+  const { hasMore, readMore, error } = list;
+  const readsOn = hasMore && error === null && items.length < defaultPageItems;
+  useEffect(() => {
+    if (readsOn) readMore();
+  }, [readsOn, readMore]);
+  return { ...list, items, isLoading: list.isLoading || (readsOn && items.length === 0) };
 }
 
 interface ChangeOptions<Id extends OperationId> {

@@ -1,7 +1,7 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, type ReactNode } from "react";
 import type { List } from "../api/queries.ts";
-import { Loaded } from "./notices.tsx";
+import { ErrorNotice, Loaded } from "./notices.tsx";
 
 export interface Column<Item> {
   readonly title: string;
@@ -34,6 +34,7 @@ export function DataTable<Item>(props: TableProps<Item>) {
   return (
     <Loaded isLoading={list.isLoading} error={items.length === 0 ? list.error : null} retry={list.reload}>
       {items.length === 0 ? empty : <Rows {...props} />}
+      {list.error !== null && <ErrorNotice error={list.error} retry={list.reload} />}
     </Loaded>
   );
 }

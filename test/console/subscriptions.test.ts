@@ -64,4 +64,20 @@ describe.skipIf(chromiumPath === undefined)("the page of subscriptions", () => {
     await page.getByText("There are no subscriptions yet").waitFor();
     await expectFitsWidths(page, [60, 390]);
   });
+
+  test("finds the subscriptions of a webhook on every page of the list", async () => {
+    const [first, last] = await Promise.all(
+      ["First", "Last"].map((name) => world.api<{ readonly id: string }>("POST", "/webhooks", { url: "https://example.com/hook", name })),
+    );
+    const subscribe = (listener: string | undefined, channel: string): Promise<unknown> =>
+      world.api("POST", "/subscriptions", { emitter_id: source.id, listener_id: listener, event_name: channel });
+    await subscribe(first?.id, "");
+    for (let channel = 0; channel < 101; channel++) await subscribe(webhook.id, `channel-${channel}`);
+    await subscribe(last?.id, "");
+    for (const listener of [first, last]) {
+      const page = await world.open(`/webhooks/${listener?.id}?tab=subscriptions`);
+      await page.getByRole("link", { name: "Feeding" }).waitFor();
+      expect(await page.getByRole("row").count()).toBe(2);
+    }
+  });
 });

@@ -1,5 +1,5 @@
 import type { Subscription } from "../../../client/generated/operations.ts";
-import { useList } from "../../api/queries.ts";
+import { useList, useMatching } from "../../api/queries.ts";
 import { useOwnerQuery } from "../../app/session-context.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
@@ -19,10 +19,10 @@ const refreshMs = 10_000;
 
 /** Subscriptions as a table. */
 export function SubscriptionList({ listener, empty, emptyHint }: SubscriptionListProps) {
-  const list = useList("listMySubscriptions", { query: useOwnerQuery() }, { everyMs: refreshMs });
+  const all = useList("listMySubscriptions", { query: useOwnerQuery() }, { everyMs: refreshMs });
   const names = useNames();
   const remove = useUnsubscribe();
-  const items = listener === undefined ? list.items : list.items.filter(({ listener_id: id }) => id === listener);
+  const list = useMatching(all, ({ listener_id: id }) => listener === undefined || id === listener);
   const nameOf = (id: string | null): string => (id === null ? "–" : (names.get(id) ?? id));
   const columns: readonly Column<Subscription>[] = [
     { title: text.emitter, parts: 3, cell: ({ emitter_id: id }) => <Resource id={id} name={nameOf(id)} /> },
@@ -48,7 +48,7 @@ export function SubscriptionList({ listener, empty, emptyHint }: SubscriptionLis
     <DataTable
       label={text.title}
       columns={columns}
-      list={{ ...list, items }}
+      list={list}
       keyOf={({ id }) => id}
       empty={
         <EmptyState title={empty}>

@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import type { Webhook } from "../../../client/generated/operations.ts";
-import { useList } from "../../api/queries.ts";
+import { useList, useMatching } from "../../api/queries.ts";
 import { useSearchParams } from "../../app/search.ts";
 import { useOwnerQuery } from "../../app/session-context.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
@@ -45,10 +45,9 @@ export function WebhooksPage() {
   const [{ q = "" }, setSearch] = useSearchParams();
   const [isOpen, setIsOpen] = useState(false);
   const navigate = useNavigate();
-  const list = useList("listMyWebhooks", { query: useOwnerQuery() }, { everyMs: refreshMs });
+  const all = useList("listMyWebhooks", { query: useOwnerQuery() }, { everyMs: refreshMs });
   const search = useCallback((value: string) => setSearch({ q: value }, { replaces: true }), [setSearch]);
-  // The API has no search of webhooks; there are few of them.
-  const items = list.items.filter(({ name, url }) => `${name ?? ""} ${url}`.toLowerCase().includes(q.toLowerCase()));
+  const list = useMatching(all, ({ name, url }) => `${name ?? ""} ${url}`.toLowerCase().includes(q.toLowerCase()));
   return (
     <Page
       title={text.title}
@@ -62,7 +61,7 @@ export function WebhooksPage() {
       <DataTable
         label={text.title}
         columns={columns}
-        list={{ ...list, items }}
+        list={list}
         keyOf={({ id }) => id}
         onOpen={({ id }) => void navigate({ to: "/webhooks/$id", params: { id } as never })}
         empty={
