@@ -6,6 +6,8 @@ import { exitCodes } from "./failure.ts";
 import { Given } from "./given.ts";
 import { globalOptions, settingsOf, valuesOfGlobalOptions, type Settings } from "./settings.ts";
 
+import own from "./package.json" with { type: "json" };
+
 export type { Settings } from "./settings.ts";
 
 /** A command line that commander has accepted. */
@@ -33,7 +35,8 @@ export async function parse(argv: readonly string[]): Promise<Invocation | numbe
 async function programFor(argv: readonly string[], onInvocation: (invocation: Invocation) => void): Promise<Command> {
   const program = newCommand("hw")
     .description("The command line of Headwater: write, deploy and watch event sources.")
-    .usage("<command> [options]");
+    .usage("<command> [options]")
+    .version(own.version, "-V, --version", "show the version of hw");
   for (const definition of globalOptions) program.addOption(optionOf(definition));
   program.addHelpText("after", "\nExamples and exit codes: docs/cli.md");
   const used = usedName(argv);
