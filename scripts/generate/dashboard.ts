@@ -21,7 +21,7 @@ export function dashboard(): string {
     refresh: "30s",
     time: { from: "now-3h", to: "now" },
     timezone: "browser",
-    templating: { list: [datasourceVariable, jobVariable] },
+    templating: { list: [datasourceVariable, jobVariable, consoleVariable] },
     annotations: { list: [] },
     panels: panels(),
   };
@@ -42,6 +42,19 @@ const jobVariable = {
   current: { selected: true, text: ["All"], value: ["$__all"] },
   hide: 0,
 };
+
+/** Address of the web console, which the links of panels open. */
+const consoleVariable = {
+  name: "console",
+  label: "Console",
+  type: "textbox",
+  query: "http://127.0.0.1:3000",
+  current: { text: "http://127.0.0.1:3000", value: "http://127.0.0.1:3000" },
+  hide: 0,
+};
+
+/** A click on a series of a pool opens the pool in the console. */
+const poolLink = { title: "Show the pool in the console", url: "${console}/operations?pool=${__field.labels.pool}", targetBlank: true };
 
 function panels(): readonly object[] {
   const all: object[] = [];
@@ -67,7 +80,7 @@ function panelModel({ title, about, unit, queries }: Panel, id: number, at: Plac
     description: about,
     datasource,
     gridPos: { ...at, w: panelWidth, h: panelHeight },
-    fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 8, showPoints: "never" } }, overrides: [] },
+    fieldConfig: { defaults: { unit, min: 0, custom: { fillOpacity: 8, showPoints: "never" }, ...linksOf(queries) }, overrides: [] },
     options: { legend: { displayMode: "list", placement: "bottom", showLegend: true }, tooltip: { mode: "multi", sort: "desc" } },
     targets: queries.map(([expr, legendFormat], index) => ({
       refId: String.fromCharCode("A".charCodeAt(0) + index),
@@ -79,3 +92,7 @@ function panelModel({ title, about, unit, queries }: Panel, id: number, at: Plac
     })),
   };
 }
+
+/** Series by pool have a link. */
+const linksOf = (queries: Panel["queries"]): object =>
+  queries.some(([, legend]) => legend.startsWith("{{pool}}")) ? { links: [poolLink] } : {};

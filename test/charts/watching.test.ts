@@ -136,6 +136,19 @@ describe("the alerts of the chart", () => {
 });
 
 describe("the dashboard of the chart", () => {
+  it("links the series of a pool to the pool in the console", () => {
+    const models = JSON.parse(dashboardText) as {
+      readonly panels: readonly {
+        readonly title: string;
+        readonly fieldConfig?: { readonly defaults: { readonly links?: readonly { readonly url: string }[] } };
+      }[];
+    };
+    const linked = models.panels.filter(({ fieldConfig }) => fieldConfig?.defaults.links !== undefined);
+    expect(linked.map(({ title }) => title)).toContain("Backlog of pools");
+    for (const { fieldConfig } of linked)
+      expect(fieldConfig?.defaults.links?.[0]?.url).toBe("${console}/operations?pool=${__field.labels.pool}");
+  });
+
   it.each(queries)("$title: asks for metrics and labels that there are ($legendFormat)", ({ expr, legendFormat }) => {
     expect(mistakes(expr)).toEqual([]);
     const { grouping, selectors } = parseExpression(expr);
