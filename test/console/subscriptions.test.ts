@@ -80,4 +80,24 @@ describe.skipIf(chromiumPath === undefined)("the page of subscriptions", () => {
       expect(await page.getByRole("row").count()).toBe(2);
     }
   });
+
+  test("asks no further after a refused page of the list, until the person tries again", async () => {
+    const unfed = await world.api<{ readonly id: string }>("POST", "/webhooks", { url: "https://example.com/hook", name: "Unfed" });
+    const page = await world.open(`/webhooks/${unfed.id}`);
+    let refused = 0;
+    let isLimited = true;
+    await page.route(/subscriptions\?.*after=/, (route) => {
+      if (!isLimited) return route.continue();
+      refused++;
+      return route.fulfill({ status: 429, json: { error: "the request limit is reached" } });
+    });
+    await page.getByRole("navigation", { name: "Views of the webhook" }).getByRole("link", { name: "Subscriptions" }).click();
+    await page.getByRole("alert").getByText("the request limit is reached").waitFor();
+    isLimited = false;
+    const empty = page.getByText("No source feeds this webhook");
+    // The list is also read again now and then, which may come before the click.
+    await Promise.any([page.getByRole("button", { name: "Try again" }).click(), empty.waitFor()]);
+    await empty.waitFor();
+    expect(refused).toBeLessThan(5);
+  });
 });
