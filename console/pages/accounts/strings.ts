@@ -21,7 +21,6 @@ export const text = {
   clientSecret: "Client secret",
   refreshToken: "Refresh token",
   save: "Save",
-  edit: "Change",
   created: "The account was created",
   saved: "The account was changed",
   failed: "The account was not saved",

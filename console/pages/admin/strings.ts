@@ -6,7 +6,6 @@ export const text = {
   username: "Username",
   email: "E-mail",
   plan: "Plan",
-  created: "Created",
   create: "Create",
   createFailed: "It was not created",
   done: (name: string) => `${name} was created`,

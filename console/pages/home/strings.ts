@@ -2,7 +2,6 @@ export const text = {
   title: "Home",
   attention: "Needs attention",
   nothing: "Nothing needs your attention.",
-  failing: (count: string) => `${count} failing sources`,
   disabled: "Webhook disabled",
   deadLetters: (count: string) => `${count} deliveries failed for good`,
   quota: "The daily quota is used up: new work waits until",

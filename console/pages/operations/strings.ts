@@ -6,7 +6,6 @@ export const text = {
   version: "Headwater",
   nats: "NATS",
   backlog: "Backlog",
-  checks: "Checks",
   streams: "Streams",
   stream: "Stream",
   messages: "Messages",

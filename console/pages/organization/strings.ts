@@ -13,7 +13,6 @@ export const text = {
   created: (name: string) => `${name} was created`,
   show: "Show its resources",
   members: "Members",
-  add: "Add a member",
   member: "Username, e-mail or user id",
   role: "Role",
   roles: { admin: "Admin", member: "Member" },

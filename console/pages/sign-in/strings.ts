@@ -4,6 +4,5 @@ export const text = {
   hint: "`npm start` prints where your first key is. Other keys are made in the profile, or with hw keys create.",
   action: "Sign in",
   failed: "Signing in failed",
-  linkFailed: "The link could not be used",
   checking: "Signing in…",
 } as const;

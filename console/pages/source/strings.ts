@@ -10,7 +10,6 @@ export const text = {
   paused: (name: string) => `${name} is paused`,
   resumed: (name: string) => `${name} runs again`,
   changeFailed: "The source was not changed",
-  component: "Component",
   endpoint: "Endpoint",
   curl: "curl line",
   lastRun: "Last run",
@@ -19,7 +18,6 @@ export const text = {
   created: "Created",
   never: "never",
   none: "–",
-  problemSince: "Since",
   // Events
   connection: {
     connecting: "Connecting…",
@@ -58,7 +56,6 @@ export const text = {
   noRunsHint: "Each trigger starts a run. Run the source now to see one.",
   cpu: "CPU",
   result: "Result",
-  error: "Error",
   logs: "Logs",
   noLogs: "This run wrote no logs.",
   emitted: "Emitted events",
@@ -78,10 +75,6 @@ export const text = {
   // Errors
   noErrors: "No failed runs",
   noErrorsHint: "Errors of the stored runs are grouped here by their message.",
-  occurrences: "Runs",
-  lastSeen: "Last seen",
-  firstSeen: "First seen",
-  stack: "Stack",
   // Code
   deployCode: "Deploy this code",
   deployingCode: "Deploying…",
@@ -118,14 +111,12 @@ export const text = {
   wouldStore: "Would store",
   verdicts: { emitted: "new", duplicate: "duplicate: dedupe has seen its id", refused: "refused: dedupe cannot compare its id" },
   response: "HTTP response",
-  close: "Close",
   // Replay
   replayText: "Delivers stored events again, oldest first, to the listeners that you choose.",
   from: "From event",
   to: "To event",
   rangeHint: "Event id; empty for no limit.",
   listener: "Listener",
-  allListeners: "All current listeners",
   listenerHint: "Id of a webhook, source or workflow; empty for all.",
   replayStart: "Deliver again",
   replayStarted: (count: number) => `${count} events are delivered again`,

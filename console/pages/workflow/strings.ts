@@ -71,7 +71,6 @@ export const text = {
   inputs: "Inputs",
   exports: "Exports",
   returned: "Returned",
-  logs: "Logs",
   sends: "Sends",
   noSteps: "No step has ended yet.",
   stillRunning: "The run has started and is still running.",
@@ -85,8 +84,6 @@ export const text = {
   noEventsHint: "Events that $.send.emit and $.send.sse send appear here.",
   noErrors: "No errors",
   noErrorsHint: "Errors of runs are grouped here by their message.",
-  occurrences: "Runs",
-  lastSeen: "Last seen",
   // Settings
   name: "Name",
   nameAction: "Save",

@@ -14,7 +14,6 @@ export const text = {
   createFailed: "The workflow was not created",
   trigger: "Starts",
   triggerKinds: { http: "On an HTTP request", timer: "Every hour", none: "Only by subscriptions and by hand" },
-  firstStep: "First step",
 } as const;
 
 /** The code of a new workflow's step. */
