@@ -8,10 +8,13 @@ export type AdminOperationId = Extract<OperationId, `admin${string}`>;
 
 /** The admin token stays in the memory of this tab: it can do more than any key. */
 let token = "";
+/** Part of the keys of queries, so that another token does not see what the last one read. */
+let tokenNumber = 0;
 const listeners = new Set<() => void>();
 
 export function setAdminToken(next: string): void {
   token = next;
+  tokenNumber++;
   for (const listener of listeners) listener();
 }
 
@@ -35,7 +38,7 @@ const client = createClient({
 export function useAdminRead<Id extends AdminOperationId>(id: Id, args: Arguments<Id>, everyMs?: number): UseQueryResult<ResponseOf<Id>> {
   const hasToken = useHasAdminToken();
   return useQuery<ResponseOf<Id>>({
-    queryKey: ["admin", id, args],
+    queryKey: ["admin", tokenNumber, id, args],
     queryFn: ({ signal }) => client.call(id, args, { signal }),
     enabled: hasToken,
     retry: false,

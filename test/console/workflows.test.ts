@@ -65,7 +65,10 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     const id = await workflow("Failing", "throw new Error('no stock of item ' + Date.now());");
     for (let run = 0; run < 2; run++) await world.api("POST", `/workflows/${id}/runs`, {});
     const page = await world.open(`/workflows/${id}?tab=errors`);
-    await page.getByText(/no stock of item/).first().waitFor();
+    await page
+      .getByText(/no stock of item/)
+      .first()
+      .waitFor();
     await page.getByText("Runs: 2").waitFor();
     await page.getByRole("link", { name: "Runs" }).click();
     await page.getByLabel("Status").selectOption("failed");
