@@ -132,7 +132,7 @@ async function longList(browser: Browser): Promise<readonly Figure[]> {
   }
 }
 
-/** Emits the time of each request, so that the page can tell how late it shows it. */
+/** Emits the time of each request, so that the page knows how late it shows it. */
 const emitter = `export default {
   name: "Tail",
   props: { http: { type: "$.interface.http", customResponse: true } },
