@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -98,6 +98,11 @@ function parse(text: string): unknown {
   }
 }
 
+/** The command line reads a few variables of its own. */
+const commandLineSource = globSync("cli/**/*.ts", { cwd: root })
+  .map((file) => readFileSync(join(root, file), "utf8"))
+  .join("\n");
+
 describe("the documentation", () => {
   const withShell = pages.filter((page) => blocksOf(page).some(({ language }) => language === "sh"));
   describe.skipIf(missingPrograms(["openssl"]).length > 0)("with openssl, which is skipped where it is not on PATH", () => {
@@ -121,7 +126,7 @@ describe("the documentation", () => {
 
   it.each(pages)("%s only names existing settings", (page) => {
     const names = readFileSync(join(root, page), "utf8").match(/\bHEADWATER_(?!TEST_)[A-Z_]*[A-Z]\b/g) ?? [];
-    const settings = describeConfiguration();
+    const settings = describeConfiguration() + commandLineSource;
     expect(names.filter((name) => !settings.includes(name))).toEqual([]);
   });
 
