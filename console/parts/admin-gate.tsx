@@ -12,6 +12,7 @@ const text = {
   hint: "It stays in this tab, and is asked for again after a reload.",
   action: "Continue",
   wrong: "The admin token was refused",
+  failed: "The installation did not respond as expected",
   off: "The admin API is off",
   offHint: "Set HEADWATER_ADMIN_TOKEN_FILE, or api.adminApi in the chart, and start the API again.",
   forget: "Forget the token",
@@ -42,7 +43,13 @@ export function AdminGate({ children }: { readonly children: ReactNode }) {
   return (
     <>
       {hasToken && status.error === null ? <Loading /> : <TokenForm />}
-      {hasToken && status.error !== null && <ErrorNotice title={text.wrong} error={status.error} />}
+      {hasToken && status.error !== null && (
+        <ErrorNotice
+          title={status.error instanceof ApiError && status.error.status === 401 ? text.wrong : text.failed}
+          error={status.error}
+          retry={() => void status.refetch()}
+        />
+      )}
     </>
   );
 }

@@ -56,8 +56,9 @@ describe.skipIf(chromiumPath === undefined)("the pages of operators", () => {
     await page.getByLabel(/^Name/).fill("small");
     await page.getByLabel("Runs a day").fill("100");
     await page.getByRole("button", { name: "Save" }).click();
-    await page.getByRole("cell", { name: "small" }).waitFor();
+    await page.getByRole("cell", { name: "small", exact: true }).waitFor();
     await expectAccessible(page);
+    await expectFitsWidths(page);
     await page.getByRole("link", { name: "Users" }).click();
     await row.getByLabel("Plan: cleo").selectOption("small");
     await page.getByText("cleo has the plan small").waitFor();
@@ -78,5 +79,19 @@ describe.skipIf(chromiumPath === undefined)("the pages of operators", () => {
     await page.getByRole("button", { name: "Create" }).click();
     await page.getByRole("listitem").filter({ hasText: "Acme" }).waitFor();
     await expectAccessible(page);
+  });
+
+  test("change one field of a plan, and keep the others", async () => {
+    const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+    const address = `${world.url}/admin/v1/plans/large`;
+    const plan = { form: "paid", daily_invocations_quota: 500, daily_compute_time_quota: 60_000, weight: 2, max_organizations: 3 };
+    expect((await fetch(address, { method: "PUT", headers, body: JSON.stringify(plan) })).status).toBe(200);
+    const page = await open("/admin?tab=plans");
+    await page.getByRole("button", { name: "Change: large" }).click();
+    await page.getByLabel("Weight").fill("7");
+    await page.getByRole("button", { name: "Save" }).click();
+    await page.getByText("The plan large was saved").first().waitFor();
+    const { data } = (await (await fetch(`${world.url}/admin/v1/plans`, { headers })).json()) as { data: { readonly name: string }[] };
+    expect(data.find(({ name }) => name === "large")).toEqual({ name: "large", ...plan, weight: 7 });
   });
 });
