@@ -18,7 +18,9 @@ export interface Invocation {
 }
 
 /** Parses a command line; an exit code where nothing is left to do: help was printed, or the usage is wrong. */
-export async function parse(argv: readonly string[]): Promise<Invocation | number> {
+export async function parse(given: readonly string[]): Promise<Invocation | number> {
+  // The spelling of the known command line; options of several letters begin with two dashes here.
+  const argv = given.map((argument) => (argument === "-dc" ? "--dc" : argument));
   let invocation: Invocation | undefined;
   const program = await programFor(argv, (found) => (invocation = found));
   try {

@@ -1,3 +1,4 @@
+import type { Client } from "../../client/client.ts";
 import type { Source } from "../../client/generated/operations.ts";
 import type { Definition } from "../command.ts";
 import { clientOf } from "../connect.ts";
@@ -5,6 +6,7 @@ import type { Context } from "../context.ts";
 import { keys, readKeys, type Key } from "../dev/keys.ts";
 import { personalName } from "../dev/personal-source.ts";
 import { DevSession } from "../dev/session.ts";
+import { idOf } from "../references.ts";
 import { usageFailure } from "../failure.ts";
 import type { Given } from "../given.ts";
 import { openInBrowser } from "../output/browser.ts";
@@ -23,6 +25,10 @@ export const command: Definition = {
   options: [
     ...propOptions,
     { flags: "--port <port>", description: "port of the local address; by default any free one", value: "count" },
+    {
+      flags: "--dc <source>",
+      description: "write this source, instead of one of your own; it goes on at the end. Also -dc",
+    },
     { flags: "--keep", description: "leave the source running at the end" },
     { flags: "--delete", description: "delete the source at the end" },
   ],
@@ -31,17 +37,21 @@ export const command: Definition = {
     { command: "hw dev hello.ts --port 8000 --prop timer=10s", does: "Use this local port and this interval.", isInert: true },
   ],
   operations: [
-    ...(["getMe", "listMySources", "saveComponent", "listComponentProps", "listComponentOptions", "listMyAccounts"] as const),
+    ...(["getMe", "getSource", "listMySources", "saveComponent", "listComponentProps", "listComponentOptions", "listMyAccounts"] as const),
     ...(["createSource", "updateSource", "deleteSource", "runSource", "listEvents", "listMySubscriptions"] as const),
     ...(["streamEvents", "streamLogs"] as const),
   ],
   run: async (context, given) => {
-    if (given.flag("keep") && given.flag("delete")) throw usageFailure("--keep and --delete exclude each other");
+    const existing = given.text("dc");
+    const endings = [given.flag("keep"), given.flag("delete"), existing !== undefined].filter(Boolean);
+    if (endings.length > 1) throw usageFailure("--keep, --delete and --dc exclude each other");
     const { client } = context;
     const file = given.required("file");
     const { data: user } = await client.call("getMe", {});
-    const name = personalName(user.username, file);
-    const session = new DevSession(context, { file, name, given: await givenValues(given), port: given.count("port") ?? 0 });
+    const known = existing === undefined ? undefined : await sourceNamed(client, existing);
+    const name = known?.name ?? personalName(user.username, file);
+    const options = { file, name, existing: known, given: await givenValues(given), port: given.count("port") ?? 0 };
+    const session = new DevSession(context, options);
     try {
       const source = await session.start();
       await introduce(context, session, source);
@@ -52,6 +62,9 @@ export const command: Definition = {
     }
   },
 };
+
+const sourceNamed = async (client: Client, text: string): Promise<Source> =>
+  (await client.call("getSource", { path: { id: await idOf(client, "sources", text) } })).data;
 
 async function introduce({ out, terminal }: Context, session: DevSession, source: Source): Promise<void> {
   const [endpoint] = endpointsOf(source);
@@ -89,7 +102,7 @@ async function openEndpoint({ out, env }: Context, session: DevSession): Promise
 
 /** The signal has ended the requests of the client: this one has its own time. */
 async function cleanUp({ profile, out }: Context, given: Given, { id, name_slug: slug }: Source): Promise<void> {
-  if (given.flag("keep")) return out.note(`source ${slug} goes on`);
+  if (given.flag("keep") || given.text("dc") !== undefined) return out.note(`source ${slug} goes on`);
   const client = clientOf(profile, AbortSignal.timeout(cleanUpTimeoutMs));
   try {
     if (given.flag("delete")) await client.call("deleteSource", { path: { id }, query: { ignore_hook_errors: true } });

@@ -40,7 +40,7 @@ export const command: Definition = {
   options: propOptions,
   examples: [
     { command: "hw props hello.mjs", does: "List what a file needs." },
-    { command: "hw props hello", does: "List the props of a source.", isInert: true },
+    { command: "hw props hello", does: "List the props of a source." },
   ],
   operations: ["getSource", "listSourceProps", "saveComponent", "getComponent", "getPublishedComponent", "listComponentProps"],
   run: async (context, given) => {

@@ -1,4 +1,4 @@
-import { access } from "node:fs/promises";
+import { stat } from "node:fs/promises";
 import type { Client } from "../../client/client.ts";
 import { ApiError } from "../../client/errors.ts";
 import type { Component, Prop, Warning } from "../../client/generated/operations.ts";
@@ -33,9 +33,10 @@ export async function findDeployable(client: Client, text: string): Promise<Depl
   return published(client, text);
 }
 
+/** A folder may have the name of a source. */
 export async function isFile(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
+  return stat(path).then(
+    (found) => found.isFile(),
     () => false,
   );
 }

@@ -18,15 +18,17 @@ interface Target {
   readonly file: string;
   /** Name of the personal source. */
   readonly name: string;
+  /** Instead of a personal source. */
+  readonly existing?: Source | undefined;
   readonly given: GivenValues;
 }
 
 /** Deploys a file to the personal source, which it creates when it is missing. @throws Failure, with a code frame for a mistake in the code */
-export async function deployFirst(context: Context, { file, name, given }: Target): Promise<Deployed> {
+export async function deployFirst(context: Context, { file, name, existing, given }: Target): Promise<Deployed> {
   const { client } = context;
   const files = codeOf(await collectFiles(file));
   const [before, component] = await Promise.all([
-    findPersonal(client, name),
+    existing ?? findPersonal(client, name),
     explained(() => client.call("saveComponent", { body: files })),
   ]);
   const { id, configurable_props: props } = component.data;

@@ -17,6 +17,8 @@ export interface SessionOptions {
   readonly file: string;
   /** Name of the personal source. */
   readonly name: string;
+  /** Instead of a personal source. */
+  readonly existing?: Source | undefined;
   readonly given: GivenValues;
   /** Port of the local endpoint; 0: any. */
   readonly port: number;

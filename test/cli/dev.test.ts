@@ -129,6 +129,17 @@ describe("hw dev", () => {
     expect(await stateOf()).toBeUndefined();
   });
 
+  it("writes an existing source with -dc, which goes on at the end", async () => {
+    const file = await writeCounter("existing");
+    await headwater.ok("deploy", file, "--name", "existing source");
+    const dev = startDev(file, "-dc", "existing-source");
+    await dev.untilPrinted(/✓ source existing-source updated/);
+    dev.child.kill("SIGINT");
+    await dev.ended();
+    const { data } = await headwater.json<{ data: { active: boolean } }>("describe", "existing-source");
+    expect(data.active).toBe(true);
+  });
+
   it("goes on after the server was away", async () => {
     const directory = await temporaryDirectory("dev-away");
     const ports = { api: await steadyPort(), ingress: await steadyPort() };
