@@ -1,7 +1,7 @@
-import express, { type Router } from "express";
+import express, { type Request, type Response, type Router } from "express";
 import { z } from "zod";
 import { InvalidInput, Unauthenticated } from "../../domain/errors.ts";
-import { signIn } from "../http/access/authentication.ts";
+import { signedIn, signIn } from "../http/access/authentication.ts";
 import { limitFailures, type FailureLimit } from "../http/access/failure-limit.ts";
 import { hashOf } from "../http/access/hash.ts";
 import { csrfTokenOf, keyHashOfSession, sessionMs, sessionTokenOf, setSessionCookie } from "../http/access/session.ts";
@@ -20,47 +20,46 @@ type SessionPorts = Pick<ApiPorts, "accounts" | "sessions" | "clock" | "randomBy
  */
 export function sessionRoutes(ports: SessionPorts, failures: Omit<FailureLimit, "needed">): Router {
   const { accounts, sessions, clock, randomBytes } = ports;
-  const router = express.Router();
   const limited = (identify: Parameters<typeof limitFailures>[1]) => limitFailures({ needed: "a valid session", ...failures }, identify);
+  const signInWith = async (keyHash: string, response: Response): Promise<void> => {
+    response.locals["signedIn"] = signIn(await accounts.findKey(keyHash), keyHash, clock.now());
+  };
+  const setCookie = (request: Request, response: Response, value: string): void =>
+    setSessionCookie(response, { token: value, isSecure: failures.clientOf(request).protocol === "https" });
 
-  router.post(
-    "/session",
-    express.json({ limit: 4_096 }),
-    limited(async (request, response) => {
-      const { api_key: key, link } = parse(signInSchema, request.body ?? {});
-      if ((key ?? link) === undefined) throw new InvalidInput('api_key is missing: send {"api_key": "…"} as JSON');
-      const keyHash = key === undefined ? await sessions.useLink(hashOf(link ?? ""), clock.now()) : hashOf(key);
-      if (keyHash === undefined)
-        throw new Unauthenticated("the link was used before or has expired: sign in with an API key", { code: "link_ended" });
-      const { user, grant } = signIn(await accounts.findKey(keyHash), keyHash, clock.now());
-      const session = Buffer.from(randomBytes(32)).toString("base64url");
-      const expiresAt = Math.min(clock.now() + sessionMs, grant.expiresAt ?? Number.POSITIVE_INFINITY);
-      await sessions.startSession({ hash: hashOf(session), keyHash, expiresAt }, clock.now());
-      setSessionCookie(response, { token: session, isSecure: failures.clientOf(request).protocol === "https" });
-      response.json({ data: { user, scopes: grant.scopes, csrf_token: csrfTokenOf(session) } });
-    }),
-  );
-  router.get(
-    "/session",
-    limited(async (request, response) => {
-      const session = sessionTokenOf(request);
-      if (session === undefined) throw new Unauthenticated("no session: sign in", { code: "session_ended" });
-      const keyHash = await keyHashOfSession(sessions, request, session, clock.now());
-      const { user, grant } = signIn(await accounts.findKey(keyHash), keyHash, clock.now());
-      response.json({ data: { user, scopes: grant.scopes, csrf_token: csrfTokenOf(session) } });
-    }),
-  );
-  router.delete(
-    "/session",
-    limited(async (request, response) => {
-      const session = sessionTokenOf(request);
-      if (session !== undefined) {
-        await keyHashOfSession(sessions, request, session, clock.now());
-        await sessions.endSession(hashOf(session));
-      }
-      setSessionCookie(response, { token: "", isSecure: failures.clientOf(request).protocol === "https" });
-      response.status(204).end();
-    }),
-  );
+  const identifyNew = limited(async (request, response) => {
+    const { api_key: key, link } = parse(signInSchema, request.body ?? {});
+    if ((key ?? link) === undefined) throw new InvalidInput('api_key is missing: send {"api_key": "…"} as JSON');
+    const keyHash = key === undefined ? await sessions.useLink(hashOf(link ?? ""), clock.now()) : hashOf(key);
+    if (keyHash === undefined)
+      throw new Unauthenticated("the link was used before or has expired: sign in with an API key", { code: "link_ended" });
+    await signInWith(keyHash, response);
+  });
+  const identify = limited(async (request, response) => {
+    const session = sessionTokenOf(request);
+    if (session === undefined) throw new Unauthenticated("no session: sign in", { code: "session_ended" });
+    await signInWith(await keyHashOfSession(sessions, request, session, clock.now()), response);
+  });
+
+  const router = express.Router();
+  router.post("/session", express.json({ limit: 4_096 }), identifyNew, async (request, response) => {
+    const { keyHash, grant } = signedIn(response);
+    const session = Buffer.from(randomBytes(32)).toString("base64url");
+    const expiresAt = Math.min(clock.now() + sessionMs, grant.expiresAt ?? Number.POSITIVE_INFINITY);
+    await sessions.startSession({ hash: hashOf(session), keyHash, expiresAt }, clock.now());
+    setCookie(request, response, session);
+    showSession(response, session);
+  });
+  router.get("/session", identify, (request, response) => showSession(response, sessionTokenOf(request) ?? ""));
+  router.delete("/session", identify, async (request, response) => {
+    await sessions.endSession(hashOf(sessionTokenOf(request) ?? ""));
+    setCookie(request, response, "");
+    response.status(204).end();
+  });
   return router;
+}
+
+function showSession(response: Response, session: string): void {
+  const { user, grant } = signedIn(response);
+  response.json({ data: { user, scopes: grant.scopes, csrf_token: csrfTokenOf(session) } });
 }

@@ -21,7 +21,7 @@ const listedSources = 10_000;
 const [scrollSteps, scrollPixels] = [240, 200];
 const longFrameMs = 50;
 
-export async function run(seconds = 60): Promise<readonly Figure[]> {
+export async function run({ seconds = 60 }: { readonly seconds?: number | undefined }): Promise<readonly Figure[]> {
   const built = build();
   const browser = await startBrowser();
   try {
