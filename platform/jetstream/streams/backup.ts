@@ -4,8 +4,10 @@ import { mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import type { StreamConfig, StreamInfo } from "@nats-io/jetstream";
+import { NoRespondersError, RequestError } from "@nats-io/transport-node";
 import { z } from "zod";
 import { InvalidInput, Unavailable } from "../../../domain/errors.ts";
+import { retry } from "../../../domain/retry.ts";
 import { bundleStore, buckets, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { formerCreation, identityOf } from "./stream-identity.ts";
@@ -100,7 +102,8 @@ async function restoreStream({ nats, manager, apiPrefix }: Connection, directory
     const buffer = Buffer.alloc(chunkBytes);
     for (;;) {
       const { bytesRead } = await file.read(buffer, 0, chunkBytes);
-      const reply = await ask(nats, deliver_subject, Buffer.from(buffer.subarray(0, bytesRead)));
+      const chunk = Buffer.from(buffer.subarray(0, bytesRead));
+      const reply = await retry(() => ask(nats, deliver_subject, chunk), untilReached);
       if (reply !== "") parseAnswer(name, reply);
       if (bytesRead === 0) break;
     }
@@ -111,6 +114,13 @@ async function restoreStream({ nats, manager, apiPrefix }: Connection, directory
   if (last_seq < state.last_seq || messages < state.messages)
     throw new Unavailable(`the stream ${name} has ${messages} messages up to ${last_seq}, of ${state.messages} up to ${state.last_seq}`);
 }
+
+/** Of several servers, ours learns a moment later on which one the restore listens. A chunk without responders has reached none. */
+const untilReached = {
+  firstMs: 50,
+  withinMs: 10_000,
+  isTransient: (error: unknown) => error instanceof NoRespondersError || (error instanceof RequestError && error.isNoResponders()),
+} as const;
 
 async function ask(nats: Connection["nats"], subject: string, body: string | Uint8Array): Promise<string> {
   return (await nats.request(subject, body, { timeout: requestTimeoutMs })).string();
