@@ -1,4 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -32,6 +32,7 @@ export async function run(): Promise<readonly Figure[]> {
     const { saves, puts } = await saved(system, folder, env);
     const p50 = percentile(saves, 0.5);
     return [
+      startToHelp(),
       {
         name: "hw dev: save to the new version, p95",
         value: percentile(saves, 0.95),
@@ -52,6 +53,30 @@ export async function run(): Promise<readonly Figure[]> {
     await system.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** From the start of the process to its end; the compile cache is warm, as it is from the second start on. */
+function startToHelp(): Figure {
+  const elapsed = (args: readonly string[]): number => {
+    const startedAt = performance.now();
+    const { status } = spawnSync(process.execPath, args, { stdio: "ignore" });
+    if (status !== 0) throw new Error(`node ${args.join(" ")} ended with ${status}`);
+    return performance.now() - startedAt;
+  };
+  elapsed([program, "--help"]);
+  const rounds = Array.from({ length: samples }, () => ({ help: elapsed([program, "--help"]), bare: elapsed(["-e", "0"]) }));
+  const helps = rounds.map(({ help }) => help);
+  return {
+    name: "hw: start to help, p95",
+    value: percentile(helps, 0.95),
+    unit: "ms",
+    baseline: percentile(
+      rounds.map(({ bare }) => bare),
+      0.95,
+    ),
+    goal: { of: "value", atMost: 150 },
+    note: `p50 ${percentile(helps, 0.5).toFixed(0)} ms; the baseline is node -e 0`,
+  };
 }
 
 type Env = Readonly<Record<string, string>>;
