@@ -38,7 +38,7 @@ function keyHashOfRequest(sessions: Sessions, request: Request, now: number): Pr
 
 const sessionIdLength = 12;
 
-/** Tells sessions apart and is no secret: part of the hash of the token. */
+/** Identifies a session in the audit log. It is part of the hash of the token, so it is no secret. */
 function sessionIdOf(request: Request): string | undefined {
   const token = request.headers.authorization === undefined ? sessionTokenOf(request) : undefined;
   return token === undefined ? undefined : hashOf(token).slice(0, sessionIdLength);
