@@ -2,6 +2,7 @@ import { sql, type Kysely } from "kysely";
 import { z } from "zod";
 import { Conflict, Invariant } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
+import { replaceRights } from "./granted-rights.ts";
 import { formerTable, migrationsTable } from "./migrations/record.ts";
 import type { Tables } from "./tables.ts";
 
@@ -117,8 +118,8 @@ export function parseRolePasswords(text: string): RolePasswords {
 }
 
 /**
- * Creates the roles' users, sets their passwords, and grants them exactly the rights above: rights that an older version granted beyond
- * these are revoked. Call it after `migrate`, as the tables' owner with the attribute CREATEROLE. Safe to repeat.
+ * Creates the roles' users, sets their passwords, and grants them the rights above, beside those of the version that was set up before. Call it
+ * after `migrate`, as the tables' owner with the attribute CREATEROLE. Safe to repeat.
  * @throws Conflict when a user belongs to another installation, whose processes a new password would lock out
  */
 export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): Promise<void> {
@@ -140,11 +141,14 @@ export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): 
   }
 }
 
-/** Grants the roles' users, which must exist, exactly the rights above. */
+/** Grants the roles' users, which must exist, the rights above. */
 export async function grantRights(db: Kysely<Tables>, prefix?: string): Promise<void> {
-  for (const statement of databaseRoles.flatMap((role) => grantStatements(role, userOf(role, prefix))))
-    await sql.raw(statement).execute(db);
+  const all = databaseRoles.map((role) => [role, { ...records, ...rights[role] }] as const);
+  await replaceRights(db, Object.fromEntries(all), (role) => `${prefix ?? defaultRolePrefix}${role}`);
 }
+
+/** Every role waits for the migrations of its version. */
+const records = { [migrationsTable]: "select", [formerTable]: "select" } as const;
 
 /** Only a superuser may mention these attributes of an existing user, even without changing them. The tables' owner need not be one. */
 const noAttributes = "nosuperuser nocreatedb nocreaterole";
@@ -180,16 +184,6 @@ async function userStatement(db: Kysely<Tables>, user: string, password: string)
   if (!rows.some(({ mine }) => !mine)) return `create role ${login} ${noAttributes}`;
   const isSuperuser = rows.some((row) => row.mine && row.super);
   return isSuperuser ? `alter role ${login} ${noAttributes}` : `alter role ${login}`;
-}
-
-function grantStatements(role: DatabaseRole, user: string): readonly string[] {
-  return [
-    `revoke all on all tables in schema public from ${user}`,
-    `grant usage on schema public to ${user}`,
-    // Every role waits for the migrations of its version.
-    ...[migrationsTable, formerTable].map((table) => `grant select on ${table} to ${user}`),
-    ...Object.entries(rights[role]).map(([table, privileges]) => `grant ${privileges} on ${table} to ${user}`),
-  ];
 }
 
 const literal = (text: string): string => `'${text.replaceAll("'", "''")}'`;
