@@ -38,7 +38,10 @@ const duplicateWindow = nanos(120_000);
 /** A workflow that is not active keeps its newest events for this time. */
 const workflowQueue = { maxAgeMs: 7 * 86_400_000, maxEvents: 10_000 };
 
-/** Creates missing streams and updates those that differ. Safe to repeat, and to run concurrently. @throws InvalidInput when NATS is too old */
+/**
+ * Creates missing streams and updates those that differ. Streams and subjects are only added, since roles of the previous or the next version may
+ * be using them in an upgrade or a rollback. Safe to repeat, and to run concurrently. @throws InvalidInput when NATS is too old
+ */
 export async function setUpStreams(connection: Connection, options: StreamOptions): Promise<void> {
   requireVersion(connection.nats.info?.version ?? "0");
   const { manager } = connection;
@@ -66,7 +69,10 @@ const bundleStream = `OBJ_${bundleStore}`;
 /** Metadata with the streams that setup has created, on the one stream that every role may inspect. */
 const setUpMark = "headwater-set-up";
 
-/** Grows when messages or keys change so that the previous version cannot read them. */
+/**
+ * The oldest format that a version must read to use the streams. Fields of messages may be added, since all versions ignore unknown ones. For any
+ * other change, one version reads the new form and still writes the old one; the next version writes the new form, with the next number.
+ */
 const streamFormat = 1;
 const formatMark = "headwater-format";
 
@@ -209,9 +215,10 @@ const isRepublished = (bucket: string): boolean =>
   [buckets.deployments, buckets.runners, buckets.replicas, buckets.quotas].some((republished) => republished === bucket);
 
 /** Settings that NATS cannot change (storage, retention, persist mode) keep their value. */
-async function createOrUpdate(manager: JetStreamManager, config: Config, options: StreamOptions): Promise<void> {
-  const existing = await findConfig(manager, config.name);
-  if (existing === undefined) return addStream(manager, config, options);
+async function createOrUpdate(manager: JetStreamManager, desired: Config, options: StreamOptions): Promise<void> {
+  const existing = await findConfig(manager, desired.name);
+  if (existing === undefined) return addStream(manager, desired, options);
+  const config = withSubjects(desired, existing);
   if (!Object.entries(config).some(([key, value]) => differs(value, existing[key as keyof StreamConfig]))) return;
   try {
     await manager.streams.update(config.name, changeable(config));
@@ -221,6 +228,11 @@ async function createOrUpdate(manager: JetStreamManager, config: Config, options
     options.onNoRoom?.(config.name);
     if (config.metadata !== undefined) await manager.streams.update(config.name, { metadata: config.metadata }).catch(() => undefined);
   }
+}
+
+/** Keeps the subjects of another version. */
+function withSubjects(config: Config, { subjects }: StreamConfig): Config {
+  return config.subjects === undefined ? config : { ...config, subjects: [...new Set([...subjects, ...config.subjects])] };
 }
 
 async function addStream(manager: JetStreamManager, config: Config, { storeBytes }: StreamOptions): Promise<void> {

@@ -1,0 +1,48 @@
+import { expect, test } from "vitest";
+import { bundleStore, streams } from "../../../domain/subjects.ts";
+import { missingStreams, setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
+import { streamOptions, withJetStream } from "./support.ts";
+
+/** Streams that another version has set up: in an upgrade and in a rollback the roles of both run at the same time. */
+const nats = withJetStream();
+const bundles = `OBJ_${bundleStore}`;
+const subjectsOf = async (stream: string): Promise<readonly string[]> =>
+  (await nats.connection.manager.streams.info(stream)).config.subjects;
+const metadata = async (): Promise<Readonly<Record<string, string>>> =>
+  (await nats.connection.manager.streams.info(bundles)).config.metadata ?? {};
+
+test("setup keeps the subjects and the streams of another version, which still publishes to them", async () => {
+  const { manager, publisher } = nats.connection;
+  const before = await subjectsOf(streams.deliveries);
+  await manager.streams.update(streams.deliveries, { subjects: ["other.>", ...before] });
+  await manager.streams.add({ name: "OTHER", subjects: ["elsewhere.>"] });
+  await setUpStreams(nats.connection, streamOptions);
+  expect(await subjectsOf(streams.deliveries)).toEqual(["other.>", ...before]);
+  await publisher.publish("other.one", "{}");
+  await publisher.publish("elsewhere.one", "{}");
+  await publisher.publish("deliver.w.d", "{}");
+});
+
+test("setup adds the subjects that an earlier version's stream lacks", async () => {
+  const before = await subjectsOf(streams.deliveries);
+  await nats.connection.manager.streams.update(streams.deliveries, { subjects: ["deliver.>"] });
+  await setUpStreams(nats.connection, streamOptions);
+  expect((await subjectsOf(streams.deliveries)).toSorted()).toEqual(before.filter((subject) => subject !== "other.>").toSorted());
+});
+
+test("a version starts on streams to which a newer one has added", async () => {
+  const { manager } = nats.connection;
+  const held = await metadata();
+  await manager.streams.update(bundles, { metadata: { ...held, "headwater-set-up": `${held["headwater-set-up"]} NEWER=newer.>` } });
+  expect(await missingStreams(nats.connection)).toEqual([]);
+  await setUpStreams(nats.connection, streamOptions);
+  expect((await metadata())["headwater-set-up"]).toContain("NEWER=newer.>");
+});
+
+test("a version refuses streams in a format that it cannot read, with what to do", async () => {
+  const held = await metadata();
+  await nats.connection.manager.streams.update(bundles, { metadata: { ...held, "headwater-format": "2" } });
+  const refusal = { code: "newer_streams", message: expect.stringMatching(/format 2 .*start the newer version, or restore the backup/) };
+  await expect(setUpStreams(nats.connection, streamOptions)).rejects.toMatchObject(refusal);
+  await expect(missingStreams(nats.connection)).rejects.toMatchObject(refusal);
+});
