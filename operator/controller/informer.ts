@@ -5,7 +5,8 @@ import { pause, retry } from "../../domain/retry.ts";
 import { KeyIndex } from "./key-index.ts";
 import { compareVersions } from "./versions.ts";
 
-export type ChangeListener<S, T> = (resource: Resource<S, T>, deleted: boolean) => void;
+/** @param before what was cached; undefined for a new resource */
+export type ChangeListener<S, T> = (resource: Resource<S, T>, deleted: boolean, before: Resource<S, T> | undefined) => void;
 
 export interface InformerOptions {
   readonly onError: (error: unknown) => void;
@@ -179,18 +180,20 @@ export class Informer<S, T> {
 
   #put(resource: Resource<S, T>): void {
     const key = keyOf(resource);
-    const known = this.#cache.get(key)?.metadata;
+    const before = this.#cache.get(key);
+    const known = before?.metadata;
     if (known?.uid === resource.metadata.uid && known.resourceVersion === resource.metadata.resourceVersion) return;
     if (this.#knowsNewer(resource)) return;
     this.#cache.set(key, resource);
     this.#ids.set(key, resource.metadata.labels[labels.id]);
-    for (const changed of this.#changeListeners) changed(resource, false);
+    for (const changed of this.#changeListeners) changed(resource, false, before);
   }
 
   #drop(key: string, resource: Resource<S, T>): void {
+    const before = this.#cache.get(key);
     this.#cache.delete(key);
     this.#ids.set(key, undefined);
-    for (const changed of this.#changeListeners) changed(resource, true);
+    for (const changed of this.#changeListeners) changed(resource, true, before);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ListOptions, ResourceList, ResourceStore, WatchEvent } from "../../../crds/resource-store.ts";
-import { labels, type Kind, type Resource } from "../../../crds/resource.ts";
+import { labels, ownFieldManager as fieldManager, type Kind, type Resource } from "../../../crds/resource.ts";
 import { parseStatus } from "../../../crds/validate.ts";
 import { Conflict, InvalidInput, type HeadwaterError } from "../../../domain/errors.ts";
 import type { Kubernetes } from "../access/connection.ts";
@@ -17,7 +17,6 @@ export interface KubernetesStoreOptions {
   readonly watchLastsSeconds?: number;
 }
 
-const fieldManager = "headwater";
 const maxPageSize = 1_000;
 
 /**
@@ -52,7 +51,7 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
     },
     async create(kind, given) {
       const body = newObject(kind, given);
-      const query = { fieldManager: fieldManager, fieldValidation: "Strict" };
+      const query = { fieldManager, fieldValidation: "Strict" };
       return resourceFrom(kind, await kubernetes.request({ method: "POST", path: collectionPath(kind, given.namespace), query, body }));
     },
     async update(kind, resource) {
@@ -61,7 +60,7 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
       if (parseObject(stored).metadata.resourceVersion !== resourceVersion) throw versionConflict(resource);
       const body = changedObject(kind, stored, resource);
       if (body === undefined) return resourceFrom(kind, stored);
-      const query = { fieldManager: fieldManager, fieldValidation: "Strict" };
+      const query = { fieldManager, fieldValidation: "Strict" };
       return resourceFrom(kind, await kubernetes.request({ method: "PUT", path: resourcePath(kind, namespace, name), query, body }));
     },
     async updateStatus(kind, resource) {
@@ -74,7 +73,7 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
       const response = await kubernetes.request({
         method: "PATCH",
         path: `${resourcePath(kind, namespace, name)}/status`,
-        query: { fieldManager: fieldManager },
+        query: { fieldManager },
         contentType: "application/json-patch+json",
         body,
       });

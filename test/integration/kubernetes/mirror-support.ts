@@ -115,7 +115,7 @@ async function everything(list: (kind: Kind) => Promise<readonly Resource[]>): P
 
 /** The fields that a list shows, and its state; the database stores times to the microsecond. */
 function comparable({ apiVersion, kind, metadata, spec, status }: Resource): Resource {
-  const { creationTimestamp, deletionTimestamp, ...others } = metadata;
+  const { creationTimestamp, deletionTimestamp, writers: _, ...others } = metadata;
   return {
     apiVersion,
     kind,

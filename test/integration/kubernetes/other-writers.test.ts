@@ -154,4 +154,32 @@ kube.describe("beside other writers", () => {
     const missing: Kind = { ...subscriptionKind, kind: "Nothing", plural: "nothings" } as Kind; // Kinds differ in their types alone.
     await expect(store.find(missing, await kube.namespace(), "a")).rejects.toMatchObject({ status: 503, code: "kubernetes_kind_missing" });
   });
+
+  test("a resource and its watch name the clients that wrote it, without those of its status", async () => {
+    const namespace = await kube.namespace();
+    const store = createKubernetesResourceStore(kubernetes());
+    const { resourceVersion } = await store.list(subscriptionKind);
+    const made = await store.create(subscriptionKind, { namespace, name: "seen", spec });
+    const before = Date.now();
+    await kube.client.apply(at(namespace, "seen"), {
+      apiVersion: "headwater.dev/v1alpha1",
+      kind: "Subscription",
+      metadata: { labels: { a: "b" } },
+    });
+    const status = `${at(namespace, "seen")}/status?fieldManager=other`;
+    await kube.client.request("PATCH", status, { status: { id: "sub_x" } }, { "content-type": "application/merge-patch+json" });
+    const { metadata } = await store.get(subscriptionKind, namespace, "seen");
+    expect(made.metadata.writers?.map(({ manager }) => manager)).toEqual(["headwater"]);
+    expect(metadata.writers?.map(({ manager, operation }) => [manager, operation])).toEqual([
+      ["test", "Apply"],
+      ["headwater", "Update"],
+    ]);
+    expect(Math.abs((metadata.writers?.[0]?.at ?? 0) - before)).toBeLessThan(60_000);
+    const stop = new AbortController();
+    for await (const event of store.watch(subscriptionKind, resourceVersion, stop.signal)) {
+      if (event.type === "bookmark" || event.resource.metadata.resourceVersion !== metadata.resourceVersion) continue;
+      expect(event.resource.metadata.writers).toEqual(metadata.writers);
+      stop.abort();
+    }
+  });
 });
