@@ -1,0 +1,56 @@
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { packageChart, writeChartLayout } from "./chart.ts";
+import { digestOf, hexOf, type Digest } from "./digest.ts";
+import { createPredicate, createStatement, type Subject } from "./provenance.ts";
+import { chartParent, type Release } from "./release.ts";
+import { createSbom } from "./sbom.ts";
+import { readChanges } from "./versions.ts";
+
+/** The files of a release, in one folder. */
+export interface Artifacts {
+  readonly chartArchive: string;
+  readonly chartDigest: Digest;
+  readonly sbom: string;
+  /** The predicate alone, as cosign takes it. */
+  readonly predicate: string;
+  /** The in-toto statement about chart and image. */
+  readonly provenance: string;
+  readonly changes: string;
+  /** Digests of the files above, as `sha256sum --check` reads them. */
+  readonly checksums: string;
+}
+
+/**
+ * Writes everything that a release publishes besides the image. The same source gives the same bytes each time.
+ * `images` are the subjects of the provenance that were built before.
+ */
+export async function writeArtifacts(release: Release, folder: string, images: readonly Subject[]): Promise<Artifacts> {
+  await rm(folder, { recursive: true, force: true });
+  await mkdir(folder, { recursive: true });
+  const write = async (name: string, content: string): Promise<string> => {
+    await writeFile(join(folder, name), content);
+    return join(folder, name);
+  };
+  const json = (value: object): string => `${JSON.stringify(value, undefined, 2)}\n`;
+
+  const chartArchive = await packageChart(release, folder);
+  const chartDigest = await writeChartLayout(chartArchive, join(folder, "chart.oci"));
+  const sbom = await write("sbom.cdx.json", await createSbom(release));
+  const predicate = await createPredicate(release);
+  const chart = { name: `${chartParent(release)}/headwater`, digest: chartDigest };
+  const archive = { name: basename(chartArchive), digest: digestOf(await readFile(chartArchive)) };
+  const provenance = await write("provenance.intoto.json", json(createStatement([chart, archive, ...images], predicate)));
+  const changes = await write("CHANGES.md", await readChanges(release.root, release.version));
+  const published = [chartArchive, sbom, provenance];
+  const lines = await Promise.all(published.map(async (file) => `${hexOf(digestOf(await readFile(file)))}  ${basename(file)}\n`));
+  return {
+    chartArchive,
+    chartDigest,
+    sbom,
+    predicate: await write("provenance.predicate.json", json(predicate)),
+    provenance,
+    changes,
+    checksums: await write("SHA256SUMS", lines.join("")),
+  };
+}
