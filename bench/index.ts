@@ -25,13 +25,12 @@ const names = [
   "streams",
   "warm-isolates",
   "neighbours",
-  "operator-scale",
   "migrations",
 ] as const;
 /** Need what not every machine has: measured when they are named. */
-const onDemand = ["cluster", "console"] as const;
+const onDemand = ["cluster", "console", "scale"] as const;
 
-const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N --nats-servers N]
+const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N --sources N --nats-servers N]
 
 Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.join(", ")}.
   --json FILE     also writes the figures as JSON
@@ -41,6 +40,7 @@ Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.
   --components N  components that the sources are spread over (1)
   --owners N      owners that the sources are spread over (1)
   --deliveries N  those that wait in the backlog figure (100000)
+  --sources N     those of the scale figure (1000)
   --nats-servers N  3: a cluster of three, with three replicas of each stream (1)
 `;
 
@@ -55,6 +55,7 @@ async function main(): Promise<void> {
       components: { type: "string", default: "1" },
       owners: { type: "string", default: "1" },
       deliveries: { type: "string", default: "100000" },
+      sources: { type: "string", default: "1000" },
       "nats-servers": { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
@@ -62,7 +63,7 @@ async function main(): Promise<void> {
   if (values.help) return console.log(help);
   const unknown = positionals.filter((name) => ![...names, ...onDemand].some((known) => known === name));
   if (unknown.length > 0) throw new Error(`no figure is called ${unknown.join(", ")}: choose among ${[...names, ...onDemand].join(", ")}`);
-  const { seconds, timers, interval, components, owners, deliveries } = values;
+  const { seconds, timers, interval, components, owners, deliveries, sources } = values;
   const numbers = {
     seconds: Number(seconds),
     timers: Number(timers),
@@ -70,6 +71,7 @@ async function main(): Promise<void> {
     components: Number(components),
     owners: Number(owners),
     deliveries: Number(deliveries),
+    sources: Number(sources),
   };
   process.env["HEADWATER_BENCH_NATS_SERVERS"] = values["nats-servers"]; // Read by harness/system.ts, which figures import.
   const machine = { ...(await describeMachine()), "nats-servers": values["nats-servers"] };

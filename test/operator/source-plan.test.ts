@@ -137,7 +137,12 @@ describe("the plan of a source", () => {
     ],
     ["whose component is an action", { component: action }, ["report ComponentIsAction", "event ComponentIsAction"]],
     ["without a slug", { source: sourceWith({ status: { id: "dc_1" } }) }, ["claim"]],
-    ["that is not deployed", {}, ["end-timers", "write-deployment"]],
+    ["that is not deployed", {}, ["write-deployment"]],
+    [
+      "whose first deployment was complete and whose entry was lost before a change",
+      { source: sourceWith({ metadata: { generation: 2 }, status: settledStatus }) },
+      ["end-timers", "write-deployment"],
+    ],
     ["that is deployed", { deployed }, ["run activate 1x1"]],
     ["whose activate ran", { deployed, hooks: { activate: ran(1) } }, ["set-timer", "keep-version", "report Deployed", "event Deployed"]],
     [
@@ -251,6 +256,14 @@ describe("the plan of a source", () => {
     ["that is deleted and not ours any more", { source: sourceWith({ metadata: { ...deleting, finalizers: [] } }), deployed }, []],
   ])("of one %s", (_what, given, steps) => {
     expect(shown(plan(observed(given), inputs))).toEqual(steps);
+  });
+
+  it("claims the names of a new source that can be deployed with its id", () => {
+    const source = sourceWith({ status: {} });
+    const claim = { nameSlug: "orders", endpointKey: undefined, pool: "default" };
+    expect(plan(observed({ source }), inputs)).toEqual([{ do: "adopt", id: "dc_new", claim }]);
+    expect(plan(observed({ source, component: undefined }), inputs)).toEqual([{ do: "adopt", id: "dc_new" }]);
+    expect(plan(observed({ source, owner: undefined }), inputs)).toEqual([{ do: "adopt", id: "dc_new" }]);
   });
 
   it("skips a hook that no runner has run by the deadline of a deletion", () => {

@@ -3,11 +3,15 @@ import { z } from "zod";
 import type { KubeApiClient } from "../../../test/support/kube/kube-api-client.ts";
 
 export const namespace = "bench";
-const base = `/apis/headwater.dev/v1alpha1/namespaces/${namespace}`;
+/** Has no owner: nothing reconciles the sources in it. */
+export const bareNamespace = "bare";
+export const owner = "u_bench0000001";
 const apiVersion = "headwater.dev/v1alpha1";
 const code = `export default { name: "Bench", props: { timer: "$.interface.timer", note: "string" }, run() {} };`;
-/** Requests under way while sources are created. */
+/** Requests under way while sources are applied. */
 const atOnce = 24;
+
+const pathOf = (plural: string, of = namespace): string => `/apis/${apiVersion}/namespaces/${of}/${plural}`;
 
 const source = z.object({
   metadata: z.object({ name: z.string(), generation: z.number() }),
@@ -22,31 +26,41 @@ type Source = z.infer<typeof source>;
 
 const nameOf = (n: number): string => `source-${n}`;
 
-/** One component that is built already, and `count` sources of it with a timer each, for one owner. */
-export async function createSources(client: KubeApiClient, count: number): Promise<void> {
-  await client.create("/api/v1/namespaces", {
-    apiVersion: "v1",
-    kind: "Namespace",
-    metadata: { name: namespace, labels: { "headwater.dev/owner": "u_bench0000001" } },
-  });
-  const component = await client.create(`${base}/components`, {
+/** The owner's namespace with one component that is built already, and a namespace without an owner. */
+export async function createComponent(client: KubeApiClient): Promise<void> {
+  const createNamespace = (name: string, labels: Readonly<Record<string, string>>) =>
+    client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
+  await createNamespace(bareNamespace, {});
+  await createNamespace(namespace, { "headwater.dev/owner": owner });
+  const component = await client.create(pathOf("components"), {
     apiVersion,
     kind: "Component",
     metadata: { name: "bench", namespace },
     spec: { code },
   });
   const status = { id: "sc_bench001", observedGeneration: 1, updatedAt: Date.now(), build, conditions: [ready] };
-  const answer = await client.request("PUT", `${base}/components/bench/status`, { ...component, status });
+  const answer = await client.request("PUT", `${pathOf("components")}/bench/status`, { ...component, status });
   if (answer.status >= 300) throw new Error(`the component's status was refused: ${JSON.stringify(answer.body)}`);
+}
+
+/** Applies so many sources of the component, each with a timer, by server-side apply. @returns ms */
+export async function applySources(client: KubeApiClient, count: number, to = namespace): Promise<number> {
+  const startedAt = performance.now();
   let next = 0;
-  const create = async (): Promise<void> => {
+  const apply = async (): Promise<void> => {
     while (next < count) {
       const name = nameOf(next++);
       const spec = { name, componentRef: { name: "bench" }, props: { timer: { intervalSeconds: 3_600 }, note: "first" } };
-      await client.create(`${base}/sources`, { apiVersion, kind: "Source", metadata: { name, namespace }, spec });
+      await client.apply(`${pathOf("sources", to)}/${name}`, { apiVersion, kind: "Source", metadata: { name, namespace: to }, spec });
     }
   };
-  await Promise.all(Array.from({ length: atOnce }, create));
+  await Promise.all(Array.from({ length: atOnce }, apply));
+  return performance.now() - startedAt;
+}
+
+export async function deleteSources(client: KubeApiClient, of: string): Promise<void> {
+  const { status, body } = await client.request("DELETE", pathOf("sources", of));
+  if (status >= 300) throw new Error(`the sources were not deleted: ${JSON.stringify(body)}`);
 }
 
 const ready = {
@@ -82,7 +96,7 @@ function isSettled({ metadata, status }: Source): boolean {
   );
 }
 
-/** How many sources are ready as their spec says, and what one that is not says of itself. */
+/** How many sources are ready as their spec says, and one that is not. */
 export async function settledSources(client: KubeApiClient): Promise<{ readonly settled: number; readonly example: string | undefined }> {
   const page = z.object({ items: z.array(source), metadata: z.object({ continue: z.string().optional() }) });
   let settled = 0;
@@ -90,7 +104,7 @@ export async function settledSources(client: KubeApiClient): Promise<{ readonly 
   let next: string | undefined;
   do {
     const query = next === undefined ? "" : `&continue=${encodeURIComponent(next)}`;
-    const { items, metadata } = page.parse((await client.request("GET", `${base}/sources?limit=1000${query}`)).body);
+    const { items, metadata } = page.parse((await client.request("GET", `${pathOf("sources")}?limit=1000${query}`)).body);
     for (const item of items) {
       if (isSettled(item)) settled++;
       else example ??= JSON.stringify(item);
@@ -104,7 +118,7 @@ export async function settledSources(client: KubeApiClient): Promise<{ readonly 
 export async function timeChanges(client: KubeApiClient, count: number, changes: number): Promise<readonly number[]> {
   const times: number[] = [];
   for (let n = 0; n < changes; n++) {
-    const path = `${base}/sources/${nameOf(Math.floor(Math.random() * count))}`;
+    const path = `${pathOf("sources")}/${nameOf(Math.floor(Math.random() * count))}`;
     const startedAt = performance.now();
     const merge = { "content-type": "application/merge-patch+json" };
     const { status, body } = await client.request("PATCH", path, { spec: { props: { note: `change ${n}` } } }, merge);

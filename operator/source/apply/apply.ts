@@ -9,7 +9,7 @@ import type { OperatorPorts } from "../../ports.ts";
 import { healthFields } from "../health.ts";
 import { removeComponent, writeComponent } from "../../configured/own-component.ts";
 import { sealProps } from "../../configured/secret-props.ts";
-import { withFields, type StatusFields, type Step } from "../plan/step.ts";
+import { withFields, type Claim, type StatusFields, type Step } from "../plan/step.ts";
 
 /** A step that only writes and completes at once. The reconciler runs the others. */
 export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" | "end-connections" }>;
@@ -18,13 +18,9 @@ export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" | "end-con
 export async function apply(step: Applied, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {
   switch (step.do) {
     case "adopt":
-      return identify(step.id, source, ports);
+      return identify(step, source, ports);
     case "claim":
-      return report(
-        source,
-        { nameSlug: step.nameSlug, pool: step.pool, ...(step.endpointKey === undefined ? {} : { endpointKey: step.endpointKey }) },
-        ports,
-      );
+      return report(source, claimFields(step), ports);
     case "claim-props":
       return report(source, { configurableProps: step.props, configurableFor: step.digest }, ports);
     case "report":
@@ -82,11 +78,20 @@ function reportedFields({ fields, conditions }: Extract<Step, { do: "report" }>,
   return { ...reported, ...healthFields(source, withFields(source.status, reported)) };
 }
 
-async function identify(desired: string, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {
+async function identify(
+  { id: desired, claim }: Extract<Step, { do: "adopt" }>,
+  source: SourceResource,
+  ports: OperatorPorts,
+): Promise<SourceResource> {
   // A copied source carries the original's label, and two sources must not share an id.
   const id = source.status.id ?? ((await isTaken(ports.store, sourceKind, source, desired)) ? ports.newId("source") : desired);
   const adopted = await adopt(ports.store, sourceKind, source, id);
-  return source.status.id === id ? adopted : report(adopted, { id }, ports);
+  if (source.status.id === id && claim === undefined) return adopted;
+  return report(adopted, { id, ...(claim === undefined ? {} : claimFields(claim)) }, ports);
+}
+
+function claimFields({ nameSlug, pool, endpointKey }: Claim): StatusFields {
+  return { nameSlug, pool, ...(endpointKey === undefined ? {} : { endpointKey }) };
 }
 
 function report(source: SourceResource, fields: StatusFields, ports: OperatorPorts): Promise<SourceResource> {

@@ -21,8 +21,12 @@ export function planUpdate(observed: Observed, desired: Desired, inputs: PlanInp
   const begin = beginUpdate(observed);
   const stop = planStop(observed);
   if (stop.length > 0) return [...begin, ...stop];
-  return [...begin, ...failedDeactivationEvents(observed), { do: "end-timers", source: desired.id }, write, ...endpoint];
+  const endTimers: readonly Step[] = hasNoTimers(observed) ? [] : [{ do: "end-timers", source: desired.id }];
+  return [...begin, ...failedDeactivationEvents(observed), ...endTimers, write, ...endpoint];
 }
+
+/** Its entry is written before its first timer is set. */
+const hasNoTimers = ({ source, deployed }: Observed): boolean => deployed === undefined && source.status.deployment === undefined;
 
 /**
  * Report the replacement before stopping anything. Any process that later abandons the update, also after a crash, then knows that timers

@@ -1,4 +1,5 @@
 import { finalizer, labels } from "../../../crds/resource.ts";
+import type { Build } from "../../../domain/component/definition.ts";
 import type { Hook, RunError } from "../../../domain/invocation/invocation.ts";
 import { buildFor, reloadDigest } from "../../configured/additional-props.ts";
 import { isWritten } from "../../configured/own-component.ts";
@@ -14,7 +15,7 @@ import type { Blocked } from "./blocked.ts";
 import { blockedBy, codeBlockedBy } from "./policies.ts";
 import { reportDisabled, reportFailed, reportReady } from "../report.ts";
 import { isDeployed, isDone, isSettled } from "../observe/settled.ts";
-import type { Step } from "./step.ts";
+import type { Claim, Step } from "./step.ts";
 import { updateFailure } from "../update/update-failure.ts";
 import { secretsFor } from "./desired.ts";
 
@@ -31,7 +32,8 @@ export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
   if (source.metadata.deletionTimestamp !== undefined) return planDeletion(observed, inputs);
   const id = source.status.id;
   const labelled = source.metadata.labels[labels.id];
-  if (id === undefined || labelled !== id || !source.metadata.finalizers.includes(finalizer)) return [{ do: "adopt", id: id ?? inputs.id }];
+  if (id === undefined || labelled !== id || !source.metadata.finalizers.includes(finalizer))
+    return [planAdoption(observed, id ?? inputs.id, inputs)];
   const code = planCode(observed);
   if (code.length > 0) return code;
   const blocked = blockedBy(observed);
@@ -42,9 +44,8 @@ export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
   const build = buildFor(source, component);
   if (owner === undefined || component === undefined || build === undefined) return []; // blockedBy() has reported it.
   const desired = { id, owner, component, build };
-  const needsEndpoint = build.definition.props.some((prop) => prop.type === "$.interface.http");
-  const claim = planClaim(observed, needsEndpoint, inputs);
-  if (claim.length > 0) return claim;
+  const claim = planClaim(observed, build, inputs);
+  if (claim !== undefined) return [{ do: "claim", ...claim }];
   const refused = updateFailure(observed, desired);
   if (refused !== undefined) return planFallback(observed, { refused }, inputs);
   const { deployed } = observed;
@@ -92,10 +93,21 @@ function isPaused(observed: Observed, { reason }: Blocked): boolean {
   return reason === "ComponentNotBuilt" && isOfGeneration && isDone(observed);
 }
 
-function planClaim(observed: Observed, needsEndpoint: boolean, inputs: PlanInputs): readonly Step[] {
+/** A source that cannot be deployed yet claims its names later, in a step of its own. */
+function planAdoption(observed: Observed, id: string, inputs: PlanInputs): Step {
+  const build = buildFor(observed.source, observed.component);
+  const isBlocked = build === undefined || blockedBy(observed) !== undefined;
+  const claimsLater = isBlocked || planCode(observed).length > 0 || planReload(observed).length > 0;
+  const claim = claimsLater ? undefined : planClaim(observed, build, inputs);
+  return { do: "adopt", id, ...(claim === undefined ? {} : { claim }) };
+}
+
+/** Undefined if everything is claimed. */
+function planClaim(observed: Observed, { definition }: Build, inputs: PlanInputs): Claim | undefined {
   const { nameSlug, endpointKey, pool } = observed.source.status;
+  const needsEndpoint = definition.props.some((prop) => prop.type === "$.interface.http");
   const key = needsEndpoint ? (endpointKey ?? inputs.endpointKey) : endpointKey;
-  if (nameSlug !== undefined && key === endpointKey && pool !== undefined) return [];
+  if (nameSlug !== undefined && key === endpointKey && pool !== undefined) return undefined;
   // A new name's slug comes with its update: until then the source keeps its slug.
-  return [{ do: "claim", nameSlug: nameSlug ?? inputs.nameSlug, endpointKey: key, pool: observed.pool }];
+  return { nameSlug: nameSlug ?? inputs.nameSlug, endpointKey: key, pool: observed.pool };
 }

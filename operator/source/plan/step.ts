@@ -11,10 +11,10 @@ import type { SourceVersion } from "./version.ts";
 
 /** What to do, as values; `apply.ts` executes it. Every step is idempotent. */
 export type Step =
-  /** Add our finalizer and the public id. */
-  | { readonly do: "adopt"; readonly id: string }
+  /** Add our finalizer and the public id. The claim of a source that can be deployed is recorded with the id, in one write. */
+  | { readonly do: "adopt"; readonly id: string; readonly claim?: Claim }
   /** Record the names chosen for it, before anything is created under them. */
-  | { readonly do: "claim"; readonly nameSlug: string; readonly endpointKey: string | undefined; readonly pool: string }
+  | ({ readonly do: "claim" } & Claim)
   /** Call `additionalProps` of the component. */
   | { readonly do: "reload-props"; readonly digest: string }
   /** Record the additional props, before anything is deployed with them. */
@@ -66,6 +66,12 @@ export type Step =
   | { readonly do: "record-event"; readonly type: "Normal" | "Warning"; readonly reason: string; readonly message: string }
   /** Remove our finalizer: the resource ends. */
   | { readonly do: "release" };
+
+export interface Claim {
+  readonly nameSlug: string;
+  readonly endpointKey: string | undefined;
+  readonly pool: string;
+}
 
 /** Fields of the status to replace; undefined removes one. */
 export type StatusFields = { readonly [Field in keyof SourceStatus]?: SourceStatus[Field] | undefined };
