@@ -30,7 +30,7 @@ const names = [
 /** Need what not every machine has: measured when they are named. */
 const onDemand = ["cluster", "console", "scale"] as const;
 
-const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N --sources N --nats-servers N]
+const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N --sources N --applied N --nats-servers N]
 
 Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.join(", ")}.
   --json FILE     also writes the figures as JSON
@@ -41,6 +41,7 @@ Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.
   --owners N      owners that the sources are spread over (1)
   --deliveries N  those that wait in the backlog figure (100000)
   --sources N     those of the scale figure (1000)
+  --applied N     how many of them are applied; the others are copies (1000)
   --nats-servers N  3: a cluster of three, with three replicas of each stream (1)
 `;
 
@@ -56,6 +57,7 @@ async function main(): Promise<void> {
       owners: { type: "string", default: "1" },
       deliveries: { type: "string", default: "100000" },
       sources: { type: "string", default: "1000" },
+      applied: { type: "string", default: "1000" },
       "nats-servers": { type: "string", default: "1" },
       help: { type: "boolean", default: false },
     },
@@ -63,7 +65,7 @@ async function main(): Promise<void> {
   if (values.help) return console.log(help);
   const unknown = positionals.filter((name) => ![...names, ...onDemand].some((known) => known === name));
   if (unknown.length > 0) throw new Error(`no figure is called ${unknown.join(", ")}: choose among ${[...names, ...onDemand].join(", ")}`);
-  const { seconds, timers, interval, components, owners, deliveries, sources } = values;
+  const { seconds, timers, interval, components, owners, deliveries, sources, applied } = values;
   const numbers = {
     seconds: Number(seconds),
     timers: Number(timers),
@@ -72,6 +74,7 @@ async function main(): Promise<void> {
     owners: Number(owners),
     deliveries: Number(deliveries),
     sources: Number(sources),
+    applied: Number(applied),
   };
   process.env["HEADWATER_BENCH_NATS_SERVERS"] = values["nats-servers"]; // Read by harness/system.ts, which figures import.
   const machine = { ...(await describeMachine()), "nats-servers": values["nats-servers"] };

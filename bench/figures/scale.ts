@@ -1,5 +1,6 @@
 import { request } from "undici";
 import type { Figure } from "../figure.ts";
+import { copySources } from "../harness/load/copied-sources.ts";
 import {
   applySources,
   bareNamespace,
@@ -24,13 +25,17 @@ const restMs = 20_000;
 
 interface Options {
   readonly sources: number;
+  /** How many of them are applied; the others are copies of the first. */
+  readonly applied: number;
 }
 
-export async function run({ sources }: Options): Promise<readonly Figure[]> {
+export async function run({ sources, applied }: Options): Promise<readonly Figure[]> {
   const system = await startScaleSystem();
   try {
     await createComponent(system.client);
-    return [...(await firstDeployment(system, sources)), ...(await secondStart(system, sources)), ...(await firstList(system, sources))];
+    const deployed = await firstDeployment(system, Math.min(sources, applied));
+    if (sources > applied) await addCopies(system, applied, sources);
+    return [...deployed, ...(await secondStart(system, sources)), ...(await firstList(system, sources))];
   } finally {
     await system.stop();
   }
@@ -85,6 +90,15 @@ async function firstDeployment(system: ScaleSystem, sources: number): Promise<re
     },
     megabytes(`${sources} sources: memory of the operator while it deploys all`, most, operatorGoal(sources), "largest resident set"),
   ];
+}
+
+/** An operator mirrors the copies, so that the next one finds nothing to do. */
+async function addCopies(system: ScaleSystem, from: number, to: number): Promise<void> {
+  process.stderr.write(`copying ${to - from} sources …\n`);
+  await copySources(system, from, to);
+  const operator = await system.startOperator();
+  await operator.until(isCaughtUp(to));
+  await operator.stop();
 }
 
 async function secondStart(system: ScaleSystem, sources: number): Promise<readonly Figure[]> {

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { connect, type Connection } from "../../platform/jetstream/connection/connection.ts";
 import { freePort } from "../../platform/process/free-port.ts";
 import { formatNatsUrl } from "../../platform/process/nats/nats-connection.ts";
 import { startNats } from "../../platform/process/nats/nats-server.ts";
@@ -16,6 +17,9 @@ import { runToEnd, startRole, type RoleProcess } from "./role-process.ts";
 /** kube-apiserver with etcd, NATS and Postgres, installed as in a cluster. Roles are started one by one. */
 export interface ScaleSystem {
   readonly client: KubeApiClient;
+  readonly etcdUrl: string;
+  /** The bench's own connection, to write entries. */
+  readonly connection: Connection;
   startOperator(): Promise<RoleProcess>;
   startApi(): Promise<{ readonly api: RoleProcess; readonly url: string; readonly key: string }>;
   cpu(): readonly ProcessUse[];
@@ -53,8 +57,11 @@ export async function startScaleSystem(): Promise<ScaleSystem> {
   };
   await installCrds(client);
   await runToEnd({ ...env, HEADWATER_ROLES: "setup" });
+  const connection = await connect({ server: nats.connection, name: "bench" });
   return {
     client,
+    etcdUrl: kube.access.etcdUrl,
+    connection,
     startOperator: () => start("operator", { ...env, NODE_OPTIONS: operatorOptions }),
     startApi: async () => {
       const listen = `127.0.0.1:${await freePort()}`;
@@ -64,7 +71,7 @@ export async function startScaleSystem(): Promise<ScaleSystem> {
     cpu: () => cpuOf([process.pid]).map((use) => ({ ...use, part: use.part === "other" ? otherPart(use.pid, kube.pids) : use.part })),
     stop: async () => {
       for (const role of running) await role.stop();
-      await client.close();
+      await Promise.all([client.close(), connection.close()]);
       await Promise.all([kube.stop(), nats.stop(), postgres.stop()]);
       await rm(directory, { recursive: true, force: true });
     },

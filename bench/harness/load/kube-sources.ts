@@ -11,7 +11,7 @@ const code = `export default { name: "Bench", props: { timer: "$.interface.timer
 /** Requests under way while sources are applied. */
 const atOnce = 24;
 
-const pathOf = (plural: string, of = namespace): string => `/apis/${apiVersion}/namespaces/${of}/${plural}`;
+export const pathOf = (plural: string, of = namespace): string => `/apis/${apiVersion}/namespaces/${of}/${plural}`;
 
 const source = z.object({
   metadata: z.object({ name: z.string(), generation: z.number() }),
@@ -24,7 +24,7 @@ const source = z.object({
 });
 type Source = z.infer<typeof source>;
 
-const nameOf = (n: number): string => `source-${n}`;
+export const nameOf = (n: number): string => `source-${n}`;
 
 /** The owner's namespace with one component that is built already, and a namespace without an owner. */
 export async function createComponent(client: KubeApiClient): Promise<void> {
