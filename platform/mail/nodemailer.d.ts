@@ -2,6 +2,7 @@
 declare module "nodemailer/lib/smtp-connection" {
   import type { EventEmitter } from "node:events";
   import type { Readable } from "node:stream";
+  import type { SecureContext } from "node:tls";
 
   export interface SmtpError extends Error {
     readonly code?: string;
@@ -19,6 +20,8 @@ declare module "nodemailer/lib/smtp-connection" {
     readonly secure: boolean;
     /** Fails if the server does not offer STARTTLS. */
     readonly requireTLS: boolean;
+    /** Options of `tls.connect`. */
+    readonly tls: { readonly secureContext?: SecureContext };
     readonly connectionTimeout: number;
     readonly greetingTimeout: number;
     readonly socketTimeout: number;

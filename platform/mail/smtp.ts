@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import type { SecureContext } from "node:tls";
 import type { Mailbox } from "nodemailer/lib/mail-composer";
 import type SMTPConnection from "nodemailer/lib/smtp-connection";
 import type { SmtpError } from "nodemailer/lib/smtp-connection";
@@ -13,6 +14,7 @@ import {
   type MailSession,
   type OutgoingMail,
 } from "../../domain/mail/outgoing-mail.ts";
+import type { ChangingFiles } from "../tls/changing-files.ts";
 import type { Sender, SmtpAddress } from "./smtp-address.ts";
 
 export interface SmtpOptions {
@@ -20,6 +22,8 @@ export interface SmtpOptions {
   readonly from: Sender;
   /** Longest silence of the server, in ms. */
   readonly timeoutMs?: number;
+  /** Trusted authorities. Default: the public ones. */
+  readonly trusted?: ChangingFiles<SecureContext> | undefined;
 }
 
 const defaultTimeoutMs = 20_000;
@@ -66,13 +70,14 @@ async function openSession(options: SmtpOptions, signal?: AbortSignal): Promise<
 }
 
 async function connected(options: SmtpOptions, signal?: AbortSignal): Promise<SMTPConnection> {
-  const { server, timeoutMs = defaultTimeoutMs } = options;
+  const { server, timeoutMs = defaultTimeoutMs, trusted } = options;
   const { default: Connection } = await import("nodemailer/lib/smtp-connection");
   const { host, port, secure, login } = server;
   const timeouts = { connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs, dnsTimeout: timeoutMs };
   // A password must not cross a network in plain text because someone removed the server's offer of STARTTLS.
   const requireTLS = login !== undefined && !secure && !isLoopback(host);
-  const connection = new Connection({ host, port, secure, requireTLS, ...timeouts });
+  const tls = trusted === undefined ? {} : { secureContext: trusted.current };
+  const connection = new Connection({ host, port, secure, requireTLS, tls, ...timeouts });
   const close = (): void => connection.close();
   signal?.addEventListener("abort", close, { once: true });
   try {

@@ -113,8 +113,7 @@ const inherited =
   /^(PATH|HOME|USERPROFILE|SystemRoot|TMPDIR|TEMP|TMP|TZ|LANG|LC_.*|NODE_EXTRA_CA_CERTS|NODE_COMPILE_CACHE|SSL_CERT_(FILE|DIR)|(HTTPS?|NO|ALL)_PROXY|OTEL_.*|HEADWATER_.*)$/i;
 const inheritedByBuilder = /^npm_config_/i;
 const inheritedByIngress = /^HEADWATER_SERVER_/;
-const never =
-  /^(DATABASE_URL|HEADWATER_DATABASE_.*|HEADWATER_S3_URL|HEADWATER_SMTP_URL|NATS_URL|HEADWATER_NATS_CREDENTIALS|HEADWATER_ROLES)$/;
+const never = /^(DATABASE_URL|HEADWATER_DATABASE_.*|HEADWATER_(S3|SMTP)_(URL|CA)|NATS_URL|HEADWATER_NATS_CREDENTIALS|HEADWATER_ROLES)$/;
 
 /** Runners execute code of others, so they get only what they need, and never the database. */
 export function childEnvironment({ role, nats, env }: Pick<ChildRoleOptions, "role" | "nats" | "env">): NodeJS.ProcessEnv {

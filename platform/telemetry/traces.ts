@@ -1,8 +1,12 @@
+import { Agent as HttpAgent } from "node:http";
+import { Agent as HttpsAgent } from "node:https";
+import type { SecureContext, TlsOptions } from "node:tls";
 import { diag, DiagLogLevel, ROOT_CONTEXT, SpanKind, SpanStatusCode, trace, type SpanContext, type Tracer } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import { BatchSpanProcessor, ParentBasedSampler, TraceIdRatioBasedSampler, TracerProvider } from "@opentelemetry/sdk-trace";
 import type { Span, SpanOptions, Traces } from "../../domain/traces.ts";
+import type { ChangingFiles } from "../tls/changing-files.ts";
 
 export interface TracesOptions {
   /** Base URL of a collector for OTLP as JSON over HTTP, `http://collector:4318`. Request headers are in OTEL_EXPORTER_OTLP_HEADERS. */
@@ -13,6 +17,8 @@ export interface TracesOptions {
   readonly service: string;
   readonly version: string;
   readonly log: { warn(fields: object, message: string): void };
+  /** Authorities that the collector is verified with. Default: the public ones. */
+  readonly trusted?: ChangingFiles<SecureContext> | undefined;
 }
 
 export interface StartedTraces extends Traces {
@@ -27,7 +33,7 @@ const flushTimeoutMs = 2_000;
 const minWarningIntervalMs = 60_000;
 
 /** Sends spans to a collector in batches. A collector that is slow or down costs spans and nothing else. */
-export function startTraces({ endpoint, share, service, version, log }: TracesOptions): StartedTraces {
+export function startTraces({ endpoint, share, service, version, log, trusted }: TracesOptions): StartedTraces {
   logExportFailures(log);
   const own = resourceFromAttributes({ "service.name": service, "service.version": version, "service.instance.id": crypto.randomUUID() });
   const provider = new TracerProvider({
@@ -35,7 +41,10 @@ export function startTraces({ endpoint, share, service, version, log }: TracesOp
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
     spanProcessors: [
       new BatchSpanProcessor({
-        exporter: new OTLPTraceExporter({ url: `${endpoint}/v1/traces` }),
+        exporter: new OTLPTraceExporter({
+          url: `${endpoint}/v1/traces`,
+          ...(trusted === undefined ? {} : { httpAgentOptions: agentOf(trusted) }),
+        }),
         scheduledDelayMillis: sendEveryMs,
         maxQueueSize: maxQueuedSpans,
       }),
@@ -46,6 +55,31 @@ export function startTraces({ endpoint, share, service, version, log }: TracesOp
     start: (name, options) => startSpan(tracer, name, options),
     stop: () => Promise.race([provider.shutdown().catch(() => undefined), after(flushTimeoutMs)]),
   };
+}
+
+/** Connections for the exporter, which asks for them once. Each new one is verified with the authorities of that time. */
+const agentOf =
+  (trusted: ChangingFiles<SecureContext>) =>
+  (protocol: string): HttpAgent =>
+    protocol === "https:" ? new VerifyingAgent(trusted) : new HttpAgent(keptConnections);
+
+const keptConnections = { keepAlive: true };
+
+class VerifyingAgent extends HttpsAgent {
+  readonly #trusted: ChangingFiles<SecureContext>;
+
+  constructor(trusted: ChangingFiles<SecureContext>) {
+    // Without session tickets: a resumed session would not be verified again.
+    super({ ...keptConnections, maxCachedSessions: 0 });
+    this.#trusted = trusted;
+  }
+
+  override createConnection(
+    ...[options, callback]: Parameters<HttpsAgent["createConnection"]>
+  ): ReturnType<HttpsAgent["createConnection"]> {
+    const verified: typeof options & Pick<TlsOptions, "secureContext"> = { ...options, secureContext: this.#trusted.current };
+    return super.createConnection(verified, callback);
+  }
 }
 
 const kinds = { server: SpanKind.SERVER, client: SpanKind.CLIENT, consumer: SpanKind.CONSUMER } as const;

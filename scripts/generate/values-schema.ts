@@ -25,7 +25,7 @@ const resources: Schema = {
 
 /** Settings that the chart sets itself, or that only an embedded start reads, are excluded from the values. */
 const setElsewhere =
-  /^(NATS_|DATABASE_URL|HEADWATER_(ROLES|RESOURCES|NAMESPACE|POD_NAME|RUNNER_PODS|POOL|.*LISTEN|.*_URL|DATA|KEYS|DATABASE_.*|SERVER_.*|PLAINTEXT|WEBHOOK_CA|EGRESS_ALLOW|TRUSTED_PROXIES|NATS_.*|SYNC_INTERVAL|OWNER_.*|MAIL_FROM|API_KEY_SECRET|STOP_TIMEOUT|LOG_LEVEL)|OTEL_EXPORTER_OTLP_)/;
+  /^(NATS_|DATABASE_URL|HEADWATER_(ROLES|RESOURCES|NAMESPACE|POD_NAME|RUNNER_PODS|POOL|.*LISTEN|.*_URL|DATA|KEYS|DATABASE_.*|SERVER_.*|PLAINTEXT|(WEBHOOK|SMTP|S3)_CA|EGRESS_ALLOW|TRUSTED_PROXIES|NATS_.*|SYNC_INTERVAL|OWNER_.*|MAIL_FROM|API_KEY_SECRET|STOP_TIMEOUT|LOG_LEVEL)|OTEL_EXPORTER_OTLP_)/;
 
 /** Schemas of values whose default does not imply their type, by path or by name. */
 const known: Readonly<Record<string, Schema>> = {

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { z } from "zod";
 import { findProgram, objectsOf, render } from "../support/helm.ts";
 
 const missing = findProgram("helm") === undefined ? " (skipped: helm was not found below KUBEBUILDER_ASSETS or on PATH)" : "";
@@ -12,10 +13,9 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
     JSON.stringify(objectsOf(await render(...flags)).find((object) => object.kind === kind && object.metadata.name === name));
   const settings = async (name: string, ...flags: readonly string[]): Promise<Readonly<Record<string, string>>> =>
     Object.fromEntries(
-      [...(await textOf("Deployment", name, ...flags)).matchAll(/"name":"(HEADWATER_\w+)","value":"([^"]*)"/g)].map(([, key, value]) => [
-        key ?? "",
-        value ?? "",
-      ]),
+      [...(await textOf("Deployment", name, ...flags)).matchAll(/"name":"((?:HEADWATER|OTEL)_\w+)","value":"([^"]*)"/g)].map(
+        ([, key, value]) => [key ?? "", value ?? ""],
+      ),
     );
 
   it("allows plaintext to its own NATS and Postgres by default, in a value", async () => {
@@ -43,12 +43,29 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
       return text.match(/(?<="path":")[^"]+(?="\})/g) ?? [];
     };
     const nats = ["nats/ca.crt", "nats/tls.crt", "nats/tls.key"];
-    expect(await mounted("headwater-api")).toEqual([...nats, "server/tls.crt", "server/tls.key"]);
-    expect(await mounted("headwater-ingress")).toEqual([...nats, "server/tls.crt", "server/tls.key"]);
-    expect(await mounted("headwater-delivery")).toEqual([...nats, "webhooks/ca.crt"]);
-    expect(await mounted("headwater-builder")).toEqual(nats);
+    const served = ["server/tls.crt", "server/tls.key"];
+    expect(await mounted("headwater-api")).toEqual([...nats, "traces/ca.crt", ...served]);
+    expect(await mounted("headwater-ingress")).toEqual([...nats, "traces/ca.crt", ...served]);
+    const privateAuthorities = ["webhooks/ca.crt", "mail/ca.crt", "objects/ca.crt", "traces/ca.crt"];
+    expect(await mounted("headwater-delivery")).toEqual([...nats, ...privateAuthorities]);
+    expect(await mounted("headwater-builder")).toEqual([...nats, "traces/ca.crt"]);
     const text = await textOf("Deployment", "headwater-builder", ...encrypted);
     expect(text).toContain(`{"secret":{"items":[{"key":"ca.crt","path":"nats/ca.crt"}],"name":"headwater-nats-tls"}}`);
+  });
+
+  it("names the files of private authorities in the settings of the roles and of runners", async () => {
+    expect(await settings("headwater-delivery", ...encrypted)).toMatchObject({
+      HEADWATER_WEBHOOK_CA: "/tls/webhooks/ca.crt",
+      HEADWATER_SMTP_CA: "/tls/mail/ca.crt",
+      HEADWATER_S3_CA: "/tls/objects/ca.crt",
+      OTEL_EXPORTER_OTLP_CERTIFICATE: "/tls/traces/ca.crt",
+    });
+    const { data } = z
+      .object({ data: z.record(z.string(), z.string()) })
+      .parse(JSON.parse(await textOf("ConfigMap", "headwater-runner-pods", ...encrypted)));
+    expect(Object.values(data).join()).toContain(`"caSecret":"traces-ca"`);
+    const unused = ["--set", "mail.smtpUrlSecret=,objects.s3UrlSecret=,traces.endpoint="];
+    expect(Object.keys(await settings("headwater-delivery", ...encrypted, ...unused)).join()).not.toMatch(/SMTP|S3|OTLP/);
   });
 
   it("gives setup and the roles the files of a Postgres of your own, and runners and the ingress none", async () => {

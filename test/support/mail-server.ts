@@ -43,8 +43,9 @@ export interface MailServerOptions {
   /** With it, a login is required. */
   readonly login?: { readonly user: string; readonly password: string };
   readonly secure?: boolean;
-  /** Certificate of the private key of certificates.ts. */
   readonly certificate?: string;
+  /** Default: the private key of certificates.ts. */
+  readonly key?: string;
 }
 
 export async function startMailServer(options: MailServerOptions = {}): Promise<MailServer> {
@@ -85,14 +86,14 @@ interface State {
   connections: number;
 }
 
-function createServer({ login, secure = false, certificate }: MailServerOptions, state: State): SMTPServer {
+function createServer({ login, secure = false, certificate, key = privateKey }: MailServerOptions, state: State): SMTPServer {
   const after = (act: () => void | Promise<void>, done: (error?: Error | null) => void): void =>
     void Promise.resolve()
       .then(act)
       .then(() => done(), done); // Errors are answers.
   return new SMTPServer({
     secure,
-    ...(certificate === undefined ? {} : { cert: certificate, key: privateKey }),
+    ...(certificate === undefined ? {} : { cert: certificate, key }),
     authOptional: login === undefined,
     disabledCommands: [...(certificate === undefined ? ["STARTTLS"] : []), ...(login === undefined ? ["AUTH"] : [])],
     closeTimeout: 100,

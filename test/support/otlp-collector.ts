@@ -1,6 +1,8 @@
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
+import { createServer as createHttpsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { gunzipSync } from "node:zlib";
+import type { Issued } from "./certificate-authority.ts";
 
 export interface CollectedSpan {
   readonly traceId: string;
@@ -22,10 +24,10 @@ export interface Collector {
   close(): Promise<void>;
 }
 
-/** Receives OTLP as JSON over HTTP, and stores it in memory. @param status of its responses */
-export async function startCollector(status = 200): Promise<Collector> {
+/** Receives OTLP as JSON over HTTP or HTTPS, and stores it in memory. @param status of its responses */
+export async function startCollector(status = 200, issued?: Issued): Promise<Collector> {
   const [spans, texts]: [CollectedSpan[], string[]] = [[], []];
-  const server = createServer((request, response) => {
+  const receive: RequestListener = (request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));
     request.on("end", () => {
@@ -35,10 +37,11 @@ export async function startCollector(status = 200): Promise<Collector> {
       if (request.url === "/v1/traces") spans.push(...spansIn(JSON.parse(text) as Export)); // The shape of OTLP.
       response.writeHead(status, { "content-type": "application/json" }).end("{}");
     });
-  });
+  };
+  const server = issued === undefined ? createServer(receive) : createHttpsServer({ cert: issued.certificate, key: issued.key }, receive);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, // Listening on TCP.
+    url: `${issued === undefined ? "http" : "https"}://127.0.0.1:${(server.address() as AddressInfo).port}`, // Listening on TCP.
     spans,
     text: () => texts.join("\n"),
     close: async () => {

@@ -6,6 +6,7 @@ import { addressOf, createErrorMails } from "../../platform/postgres/mail/error-
 import { createMailMetrics } from "../../platform/telemetry/mail-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { disposeWith, type RoleContext } from "../context.ts";
+import { privateAuthorities } from "../private-authorities.ts";
 import type { DeliveryParts } from "./delivery-ports.ts";
 
 /** Starts to send mails about errors. Nothing without an SMTP server. @returns the sender of `$.send.email` */
@@ -17,7 +18,7 @@ export function openMails(
   const { smtp, publicUrl } = configuration;
   const metrics = createMailMetrics(processMetrics());
   if (smtp === undefined) return {};
-  const mailer = createSmtpMailer(smtp);
+  const mailer = createSmtpMailer({ ...smtp, trusted: privateAuthorities("HEADWATER_SMTP_CA", configuration, logger) });
   const ports = { errorMails: createErrorMails(database), mailer, log: logger, metrics, random: Math.random };
   disposeWith(opened, startErrorMails(ports, { publicUrl }));
   return { mails: createOwnerMailer({ mailer, addressOf: (owner) => addressOf(database, owner), metrics }) };

@@ -19,11 +19,10 @@ import type { Configuration } from "../../platform/process/settings/configuratio
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
-import { trustedBesidesPublic } from "../../platform/tls/changing-files.ts";
-import type { Logger } from "../../platform/telemetry/logger.ts";
 import { openNats } from "../connections.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 import { openDatabaseAtOnce } from "../database.ts";
+import { privateAuthorities } from "../private-authorities.ts";
 import { openMails } from "./delivery-mails.ts";
 import { deliveryPorts, dueConsumer, type DeliveryParts } from "./delivery-ports.ts";
 
@@ -64,7 +63,7 @@ async function openParts(
     timeoutMs: attemptTimeoutMs,
     connections: connectionsPerOrigin,
     proxy: configuration.deliveryProxy,
-    trusted: trustedAuthorities(configuration, logger),
+    trusted: privateAuthorities("HEADWATER_WEBHOOK_CA", configuration, logger),
   });
   opened.defer(() => poster.close());
   const admission = disposeWith(opened, await followAdmission(connection, configuration.backlog));
@@ -74,22 +73,17 @@ async function openParts(
     mailsErrors: configuration.smtp !== undefined,
   });
   const secrets = await createSecrets(configuration.keysDirectory);
-  const sends = { ...openMails(context, database, opened), ...openObjects(configuration, opened) };
+  const sends = { ...openMails(context, database, opened), ...openObjects(context, opened) };
   return { connection, history, poster, ...sends, admission: admission.gate, secrets, log: logger, traces };
 }
 
-function trustedAuthorities({ webhookCa }: Configuration, logger: Logger): ReturnType<typeof trustedBesidesPublic> | undefined {
-  if (webhookCa === undefined) return undefined;
-  return trustedBesidesPublic(webhookCa, (error) =>
-    logger.error({ op: "certificate.read", err: error }, "HEADWATER_WEBHOOK_CA has changed and is invalid: the previous one stays in use"),
-  );
-}
-
 /** The store of `$.send.s3`. The operator of the installation has chosen it, so it may have a private address. */
-function openObjects({ s3 }: Configuration, opened: AsyncDisposableStack): Pick<DeliveryParts, "objects"> {
+function openObjects({ configuration, logger }: RoleContext, opened: AsyncDisposableStack): Pick<DeliveryParts, "objects"> {
+  const { s3 } = configuration;
   if (s3 === undefined) return {};
   const egress = createEgress({ allow: ["0.0.0.0/0", "::/0"] });
-  const client = createWebhookClient({ egress, timeoutMs: attemptTimeoutMs, connections: attemptsPerWebhook });
+  const trusted = privateAuthorities("HEADWATER_S3_CA", configuration, logger);
+  const client = createWebhookClient({ egress, timeoutMs: attemptTimeoutMs, connections: attemptsPerWebhook, trusted });
   opened.defer(() => client.close());
   return { objects: createS3Objects(s3, client) };
 }

@@ -21,7 +21,7 @@
   "environment" (merge $environment .Values.settings.environment)
   "defaultPool" .Values.runners.defaultPool
 -}}
-{{- if .Values.traces.endpoint }}{{ $_ := set $document "collector" (pick .Values.traces "peers" "ports") }}{{ end -}}
+{{- if .Values.traces.endpoint }}{{ $_ := set $document "collector" (pick .Values.traces "peers" "ports" "caSecret") }}{{ end -}}
 {{- with .Values.runners.priorityClassName }}{{ $_ := set $document "priorityClassName" . }}{{ end -}}
 {{- toJson $document -}}
 {{- end -}}

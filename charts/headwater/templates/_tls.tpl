@@ -39,6 +39,24 @@
 {{- if has (index . 1) (list "api" "ingress") }}{{ (get (index . 0).Values (index . 1)).tlsSecret }}{{ end -}}
 {{- end -}}
 
+{{/* Private authorities that a role trusts besides the public ones; call with (list $ "role"). */}}
+{{- define "headwater.privateCas" -}}
+{{- $values := (index . 0).Values -}}
+{{- $cas := list -}}
+{{- if eq (index . 1) "delivery" -}}
+{{- $cas = list
+  (dict "setting" "HEADWATER_WEBHOOK_CA" "folder" "webhooks" "secret" $values.webhooks.caSecret)
+  (dict "setting" "HEADWATER_SMTP_CA" "folder" "mail" "secret" (ternary $values.mail.caSecret "" (not (empty $values.mail.smtpUrlSecret))))
+  (dict "setting" "HEADWATER_S3_CA" "folder" "objects" "secret" (ternary $values.objects.caSecret "" (not (empty $values.objects.s3UrlSecret)))) -}}
+{{- end -}}
+{{- if and $values.traces.endpoint (ne (index . 1) "setup") -}}
+{{- $cas = append $cas (dict "setting" "OTEL_EXPORTER_OTLP_CERTIFICATE" "folder" "traces" "secret" $values.traces.caSecret) -}}
+{{- end -}}
+{{- range $cas }}{{ if .secret }}
+- {{ toJson . }}
+{{- end }}{{ end -}}
+{{- end -}}
+
 {{/* Settings of TLS; call with (list $ "role"). */}}
 {{- define "headwater.tlsEnvironment" -}}
 {{- $root := index . 0 -}}
@@ -55,7 +73,7 @@
 {{- $entries = concat $entries (list (dict "name" "HEADWATER_DATABASE_CERTIFICATE" "value" "/tls/postgres/tls.crt") (dict "name" "HEADWATER_DATABASE_KEY" "value" "/tls/postgres/tls.key")) }}
 {{- end -}}
 {{- end -}}
-{{- if and (eq $role "delivery") $root.Values.webhooks.caSecret }}{{ $entries = append $entries (dict "name" "HEADWATER_WEBHOOK_CA" "value" "/tls/webhooks/ca.crt") }}{{ end -}}
+{{- range include "headwater.privateCas" . | fromYamlArray }}{{ $entries = append $entries (dict "name" .setting "value" (printf "/tls/%s/ca.crt" .folder)) }}{{ end -}}
 {{- if include "headwater.servedSecret" . }}
 {{- $entries = concat $entries (list (dict "name" "HEADWATER_SERVER_CERTIFICATE" "value" "/tls/server/tls.crt") (dict "name" "HEADWATER_SERVER_KEY" "value" "/tls/server/tls.key")) }}
 {{- end -}}
@@ -82,10 +100,8 @@
 {{ include "headwater.tlsSource" (list . "postgres" "tls.crt" "tls.key") }}
 {{- end }}
 {{- end }}
-{{- if eq $role "delivery" }}
-{{- with $root.Values.webhooks.caSecret }}
-{{ include "headwater.tlsSource" (list . "webhooks" "ca.crt") }}
-{{- end }}
+{{- range include "headwater.privateCas" . | fromYamlArray }}
+{{ include "headwater.tlsSource" (list .secret .folder "ca.crt") }}
 {{- end }}
 {{- with include "headwater.servedSecret" . }}
 {{ include "headwater.tlsSource" (list . "server" "tls.crt" "tls.key") }}

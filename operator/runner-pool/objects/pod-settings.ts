@@ -64,8 +64,15 @@ export const podSettings = z.object({
   ipv6: z.boolean().default(false),
   /** Private networks that user code of every pool may reach (CIDRs). */
   egressAllow: z.array(z.string()).default([]),
-  /** Peers of the trace collector, if there is one. Its address is in `environment`. */
-  collector: z.object({ peers: z.array(peer).default([]), ports: z.array(port).default([]) }).default({ peers: [], ports: [] }),
+  /** The trace collector, if there is one. Its address is in `environment`. */
+  collector: z
+    .object({
+      peers: z.array(peer).default([]),
+      ports: z.array(port).default([]),
+      /** Secret with the key `ca.crt`: private authorities that verify it. An empty text means none. */
+      caSecret: z.string().default(""),
+    })
+    .prefault({}),
   /** Peers that may read /metrics. Nothing else can reach a runner. */
   scrapedBy: z.array(peer).default([]),
   healthPort: port.default(8_081),

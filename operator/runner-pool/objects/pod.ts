@@ -89,7 +89,7 @@ function container(input: PodInput): Plain<V1Container> {
       { name: "keys", mountPath: keysPath, readOnly: true },
       { name: "data", mountPath: dataPath },
       { name: "tmp", mountPath: "/tmp" },
-      ...podTls(settings.nats.tls).mounts,
+      ...podTls(settings).mounts,
     ],
   };
 }
@@ -106,7 +106,7 @@ function environment({ pool, spec, settings }: PodInput): Readonly<Record<string
     HEADWATER_STOP_TIMEOUT: String(Math.max(1, spec.terminationGracePeriodSeconds - endingSeconds)),
     NATS_URL: settings.nats.url,
     HEADWATER_NATS_CREDENTIALS: `${keysPath}/${credentialsFile}`,
-    ...podTls(settings.nats.tls).environment,
+    ...podTls(settings).environment,
     ...(egress === "" ? {} : { HEADWATER_EGRESS_ALLOW: egress }),
   };
 }
@@ -116,7 +116,7 @@ function volumes({ pool, settings }: PodInput): Plain<V1Volume[]> {
     { name: "keys", secret: { secretName: workloadName(pool), defaultMode: 0o440 } },
     { name: "data", emptyDir: { sizeLimit: settings.dataSize } },
     { name: "tmp", emptyDir: { sizeLimit: settings.temporarySize } },
-    ...podTls(settings.nats.tls).volumes,
+    ...podTls(settings).volumes,
   ];
 }
 

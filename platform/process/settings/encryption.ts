@@ -28,19 +28,18 @@ export interface Encryption {
   readonly databaseTls: ClientFiles | undefined;
   /** Servers on other machines that need no TLS. */
   readonly plaintext: readonly string[];
-  /** File of authorities that deliveries trust besides the public ones. */
-  readonly webhookCa: string | undefined;
+  /** Files of private authorities that are trusted besides the public ones, by the setting's name. */
+  readonly privateCa: Readonly<Record<PrivateCaSetting, string | undefined>>;
 }
+
+/** Settings of private authorities that are trusted besides the public ones. */
+export type PrivateCaSetting = "HEADWATER_WEBHOOK_CA" | "HEADWATER_SMTP_CA" | "HEADWATER_S3_CA" | "OTEL_EXPORTER_OTLP_CERTIFICATE";
 
 type Name = "CERTIFICATE" | "KEY";
 type Settings = Readonly<
   Partial<
     Record<
-      | "NATS_URL"
-      | "HEADWATER_NATS_CA"
-      | "HEADWATER_DATABASE_CA"
-      | "HEADWATER_WEBHOOK_CA"
-      | `HEADWATER_${"NATS" | "DATABASE" | "SERVER"}_${Name}`,
+      "NATS_URL" | "HEADWATER_NATS_CA" | "HEADWATER_DATABASE_CA" | PrivateCaSetting | `HEADWATER_${"NATS" | "DATABASE" | "SERVER"}_${Name}`,
       string | undefined
     >
   >
@@ -55,7 +54,12 @@ export function encryptionOf(env: Settings & { readonly HEADWATER_PLAINTEXT: rea
     natsTls: natsTlsOf(env),
     databaseTls: ca === undefined ? undefined : { ca: authoritiesOf(ca), certificate, key },
     plaintext: env.HEADWATER_PLAINTEXT,
-    webhookCa: env.HEADWATER_WEBHOOK_CA,
+    privateCa: {
+      HEADWATER_WEBHOOK_CA: env.HEADWATER_WEBHOOK_CA,
+      HEADWATER_SMTP_CA: env.HEADWATER_SMTP_CA,
+      HEADWATER_S3_CA: env.HEADWATER_S3_CA,
+      OTEL_EXPORTER_OTLP_CERTIFICATE: env.OTEL_EXPORTER_OTLP_CERTIFICATE,
+    },
   };
 }
 
@@ -78,6 +82,9 @@ export function encryptionMistakes(policy: Policy, given: Given): readonly strin
     ...requires(given, "HEADWATER_DATABASE_CERTIFICATE", "HEADWATER_DATABASE_CA"),
     ...requires(given, "HEADWATER_DATABASE_CA", "DATABASE_URL"),
     ...requires(given, "HEADWATER_NATS_CA", "NATS_URL"),
+    ...requires(given, "HEADWATER_SMTP_CA", "HEADWATER_SMTP_URL"),
+    ...requires(given, "HEADWATER_S3_CA", "HEADWATER_S3_URL"),
+    ...requires(given, "OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_ENDPOINT"),
     ...sslModeMistakes(given),
     ...plaintextMistakes(policy, given),
   ];

@@ -45,4 +45,16 @@ export const tlsSettings = {
     unit: "file",
     reason: "certificates (PEM) of private authorities that deliveries to webhooks and $.send.http trust besides the public ones",
   }),
+  HEADWATER_SMTP_CA: optionalSetting(z.string(), {
+    unit: "file",
+    reason: "certificates (PEM) of private authorities that HEADWATER_SMTP_URL is verified with, besides the public ones",
+  }),
+  HEADWATER_S3_CA: optionalSetting(z.string(), {
+    unit: "file",
+    reason: "certificates (PEM) of private authorities that HEADWATER_S3_URL is verified with, besides the public ones",
+  }),
+  OTEL_EXPORTER_OTLP_CERTIFICATE: optionalSetting(z.string(), {
+    unit: "file",
+    reason: "certificates (PEM) of private authorities that OTEL_EXPORTER_OTLP_ENDPOINT is verified with, besides the public ones",
+  }),
 };

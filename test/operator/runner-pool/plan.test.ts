@@ -41,6 +41,12 @@ describe("the objects of a pool", () => {
     });
   });
 
+  it("trust the private authorities of the trace collector", () => {
+    const pod = JSON.stringify(objectOf("Deployment", poolOf("default"), settingsOf({ collector: { caSecret: "traces-ca" } })));
+    expect(pod).toContain(`{"name":"OTEL_EXPORTER_OTLP_CERTIFICATE","value":"/tls/traces/ca.crt"}`);
+    expect(pod).toContain(`{"secret":{"name":"traces-ca","items":[{"key":"ca.crt","path":"traces/ca.crt"}]}}`);
+  });
+
   it("fit the restricted profile, with a read-only file system", () => {
     expect(objectOf("Deployment", poolOf("default"))).toMatchObject({
       spec: {

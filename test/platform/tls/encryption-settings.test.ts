@@ -46,6 +46,9 @@ describe("settings of TLS", () => {
     [{ HEADWATER_SERVER_KEY: "key" }, /HEADWATER_SERVER_KEY is set, but HEADWATER_SERVER_CERTIFICATE is not/],
     [{ ...postgres, HEADWATER_DATABASE_CERTIFICATE: "crt", HEADWATER_DATABASE_KEY: "key" }, /HEADWATER_DATABASE_CA is not/],
     [{ HEADWATER_NATS_CA: "ca" }, /HEADWATER_NATS_CA is set, but NATS_URL is not/],
+    [{ HEADWATER_SMTP_CA: "ca" }, /HEADWATER_SMTP_CA is set, but HEADWATER_SMTP_URL is not/],
+    [{ HEADWATER_S3_CA: "ca" }, /HEADWATER_S3_CA is set, but HEADWATER_S3_URL is not/],
+    [{ OTEL_EXPORTER_OTLP_CERTIFICATE: "ca" }, /OTEL_EXPORTER_OTLP_CERTIFICATE is set, but OTEL_EXPORTER_OTLP_ENDPOINT is not/],
     [
       { DATABASE_URL: `${postgres.DATABASE_URL}?sslmode=disable`, HEADWATER_DATABASE_CA: "ca" },
       /sslmode=disable, but HEADWATER_DATABASE_CA/,
