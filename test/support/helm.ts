@@ -7,8 +7,8 @@ import { z } from "zod";
 const root = join(import.meta.dirname, "..", "..");
 export const chart = join(root, "charts/headwater");
 
-/** Path of helm, below KUBEBUILDER_ASSETS or on PATH; undefined: tests that need it are skipped, visibly. */
-export function findProgram(name: "helm" | "kubectl"): string | undefined {
+/** Path of the program, below KUBEBUILDER_ASSETS or on PATH; undefined: tests that need it are skipped, visibly. */
+export function findProgram(name: "helm" | "kubectl" | "kube-linter"): string | undefined {
   const folders = [process.env["KUBEBUILDER_ASSETS"] ?? "", ...(process.env["PATH"] ?? "").split(delimiter)].filter(
     (folder) => folder !== "",
   );

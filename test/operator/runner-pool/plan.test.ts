@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { WorkloadKind } from "../../../operator/runner-pool/objects/objects.ts";
+import { podMistakes } from "../../support/pod-rules.ts";
 import { planOf, poolOf, releaseOwner, secret, settingsOf } from "./pools.ts";
 
 type Pool = Parameters<typeof planOf>[0];
@@ -47,21 +48,13 @@ describe("the objects of a pool", () => {
     expect(pod).toContain(`{"secret":{"name":"traces-ca","items":[{"key":"ca.crt","path":"traces/ca.crt"}]}}`);
   });
 
-  it("fit the restricted profile, with a read-only file system", () => {
-    expect(objectOf("Deployment", poolOf("default"))).toMatchObject({
+  it("are restricted, limited and probed, and write to volumes only", () => {
+    const [deployment] = plan(poolOf("default")).filter(({ kind }) => kind === "Deployment");
+    expect(deployment === undefined ? ["none"] : podMistakes(deployment)).toEqual([]);
+    expect(deployment).toMatchObject({
       spec: {
         template: {
           spec: {
-            securityContext: { runAsNonRoot: true, runAsUser: 65_532, seccompProfile: { type: "RuntimeDefault" } },
-            containers: [
-              {
-                securityContext: {
-                  allowPrivilegeEscalation: false,
-                  readOnlyRootFilesystem: true,
-                  capabilities: { drop: ["ALL"] },
-                },
-              },
-            ],
             volumes: [
               { name: "keys", secret: { secretName: "headwater-runner-default" } },
               { name: "data", emptyDir: { sizeLimit: "2Gi" } },
