@@ -13,6 +13,7 @@ import { createKubernetesResourceStore } from "../../../platform/kubernetes/reso
 import { createReleaseOwner } from "../../../platform/kubernetes/release-owner.ts";
 import { createWorkloads } from "../../../platform/kubernetes/workloads.ts";
 import { settingsOf } from "../../operator/runner-pool/pools.ts";
+import { toolVerdictsOf, type ToolVerdicts } from "../../support/gitops-health.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 
 const kube = await withKubeApi({ own: true });
@@ -135,6 +136,8 @@ kube.describe("runner pools in a cluster", () => {
     const { conditions } = (await pool(name)).status;
     return Object.fromEntries(conditions.map(({ type, status, reason }) => [type, `${status} ${reason}`]));
   };
+  /** What Flux and Argo CD make of a pool. */
+  const toolVerdicts = async (name: string): Promise<ToolVerdicts> => toolVerdictsOf(await read(poolPath(name)));
   /** The status that the cluster's controllers would write to a Deployment. */
   const report = async (name: string, ready: number, replicas = ready): Promise<void> => {
     const { metadata } = z.object({ metadata: z.object({ generation: z.number() }) }).parse(await read(pathOf(name)));
@@ -185,6 +188,7 @@ kube.describe("runner pools in a cluster", () => {
       async () => expect(await verdict("default")).toMatchObject({ Ready: "False Starting", Reconciling: "True Starting" }),
       within,
     );
+    expect(await toolVerdicts("default")).toEqual(["InProgress", "Progressing"]);
     await report("default", 1);
     await vi.waitFor(async () => {
       expect(await verdict("default")).toEqual({
@@ -194,6 +198,7 @@ kube.describe("runner pools in a cluster", () => {
       });
       expect((await pool("default")).status).toMatchObject({ replicas: 1, readyReplicas: 1, desiredReplicas: 1, backlog: 0 });
     }, within);
+    expect(await toolVerdicts("default")).toEqual(["Current", "Healthy"]);
     expect(setUp).toContainEqual({ pool: "default" });
   });
 
@@ -267,6 +272,7 @@ kube.describe("runner pools in a cluster", () => {
       async () => expect(await verdict("broken")).toMatchObject({ Stalled: "True ImagePullFailed", Ready: "False ImagePullFailed" }),
       within,
     );
+    expect(await toolVerdicts("broken")).toEqual(["Failed", "Degraded"]);
     await vi.waitFor(() => expect(recorded).toContain("broken Warning ImagePullFailed"), within);
     await report("broken", 1);
     await vi.waitFor(async () => expect(await verdict("broken")).toMatchObject({ Stalled: "False RunnersReady" }), within);
