@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { get, Agent } from "node:https";
 import { connect as connectTcp, type AddressInfo, type Socket } from "node:net";
-import { connect } from "node:tls";
+import { connect, type SecureVersion } from "node:tls";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { clientReader, noProxies } from "../../../domain/client-address.ts";
 import { createBoundedServer, type BoundedServer, type ServerLimits } from "../../../platform/http/bounded-server.ts";
@@ -76,6 +76,19 @@ describe("a server with a certificate", () => {
 
   it("serves HTTPS, and reports it as the protocol of the request", async () => {
     expect(await fetchText("/")).toBe("https");
+  });
+
+  it("speaks TLS 1.3 and 1.2, and nothing older", async () => {
+    const speak = async (version: SecureVersion): Promise<string> => {
+      const versions = { minVersion: version, maxVersion: version, ciphers: "DEFAULT@SECLEVEL=0" };
+      const socket = connect({ port: port(), host: "127.0.0.1", ca: authority.certificate, ...versions });
+      sockets.push(socket);
+      return once(socket, "secureConnect").then(
+        () => String(socket.getProtocol()),
+        () => "refused",
+      );
+    };
+    expect(await Promise.all((["TLSv1.3", "TLSv1.2", "TLSv1.1"] as const).map(speak))).toEqual(["TLSv1.3", "TLSv1.2", "refused"]);
   });
 
   it("presents a rotated certificate to new connections, and keeps open ones", async () => {
