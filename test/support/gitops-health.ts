@@ -38,7 +38,7 @@ const check = "resource.customizations.health.headwater.dev_*";
 
 /** The check that docs/kubernetes.md has users add to Argo CD. */
 function readCheck(): string {
-  const page = readFileSync(join(import.meta.dirname, "../../../docs/kubernetes.md"), "utf8");
+  const page = readFileSync(join(import.meta.dirname, "../../docs/kubernetes.md"), "utf8");
   const block = page.split("```yaml\n").find((text) => text.startsWith(check));
   return z.object({ [check]: z.string() }).parse(parse(block?.split("```")[0] ?? ""))[check] ?? "";
 }

@@ -69,7 +69,7 @@ kube.describe("GitOps tools", () => {
   const verdicts = async (names: readonly string[]) =>
     Object.fromEntries(await Promise.all(names.map(async (what) => [what, await verdict(what)])));
   const all = (names: readonly string[], each: ToolVerdicts) => Object.fromEntries(names.map((what) => [what, each]));
-  const settle = (names: readonly string[], each: ToolVerdicts) => expect.poll(() => verdicts(names)).toEqual(all(names, each));
+  const expectEach = (names: readonly string[], each: ToolVerdicts) => expect.poll(() => verdicts(names)).toEqual(all(names, each));
 
   it("cover every kind", () => {
     const covered = [...oneOfEach.map((what) => what.split(" ")[0]), "runnerpool"];
@@ -82,7 +82,7 @@ kube.describe("GitOps tools", () => {
 
   it("go on when the operator has made them ready", async () => {
     await start();
-    await settle(oneOfEach, ["Current", "Healthy"]);
+    await expectEach(oneOfEach, ["Current", "Healthy"]);
   });
 
   it("wait while a resource waits for another, and go on once it is there", async () => {
@@ -90,9 +90,9 @@ kube.describe("GitOps tools", () => {
       emitterRef: { kind: "Source", name: "late" },
       listenerRef: { kind: "Webhook", name: "receiver" },
     });
-    await settle(["subscription early"], ["InProgress", "Progressing"]);
+    await expectEach(["subscription early"], ["InProgress", "Progressing"]);
     await apply("Source", "late", { code: source });
-    await settle(["subscription early", "source late"], ["Current", "Healthy"]);
+    await expectEach(["subscription early", "source late"], ["Current", "Healthy"]);
   });
 
   it("fail when a resource needs a change, with the message of its condition, and go on after the change", async () => {
@@ -105,18 +105,18 @@ kube.describe("GitOps tools", () => {
       listenerRef: { kind: "Webhook", name: "broken" },
     });
     await apply("Workflow", "broken", { triggers: [{ http: {} }], steps: [{ name: "one", code: action, props: { count: 9 } }] });
-    await settle(broken, ["Failed", "Degraded"]);
+    await expectEach(broken, ["Failed", "Degraded"]);
     for (const what of broken) {
       const object = await kube.objects.find(what, namespace);
       expect((await argoHealthOf(object)).message).toBe(shown.parse(object).status.conditions[0]?.message);
     }
     await apply("Source", "broken", { code: source, props: { count: 2 } });
     await apply("Webhook", "broken", { url: "https://example.com/" });
-    await settle(["source broken", "webhook broken", "subscription broken"], ["Current", "Healthy"]);
+    await expectEach(["source broken", "webhook broken", "subscription broken"], ["Current", "Healthy"]);
   });
 
   it("wait for a changed resource although its last version is ready, and for one that is being deleted", async () => {
-    await settle(["source late"], ["Current", "Healthy"]);
+    await expectEach(["source late"], ["Current", "Healthy"]);
     await stop();
     await apply("Source", "late", { code: source, props: { count: 3 } });
     await kube.objects.delete("source heartbeat", namespace);
@@ -124,7 +124,7 @@ kube.describe("GitOps tools", () => {
     // Argo CD waits for each object with a deletionTimestamp without asking the check.
     expect(kstatusOf(await kube.objects.find("source heartbeat", namespace))).toBe("Terminating");
     await start();
-    await settle(["source late"], ["Current", "Healthy"]);
+    await expectEach(["source late"], ["Current", "Healthy"]);
     await whenever(async () => (await kube.objects.find("source heartbeat", namespace)) === undefined, "it is gone");
   });
 });
