@@ -4,8 +4,9 @@ import { Unavailable } from "../../../domain/errors.ts";
 import { keys, withApi } from "./support.ts";
 
 let failure: Error | undefined;
+const rateLimit = { requests: 5, windowMs: 60_000 };
 const api = withApi(
-  { rateLimit: { requests: 5, windowMs: 60_000 }, failureLimit: { requests: 3, windowMs: 60_000 }, servesMetrics: false },
+  { rateLimit, failureLimit: { requests: 3, windowMs: 60_000 }, servesMetrics: false },
   {
     fetchComponent: async () => {
       throw failure ?? new Error("unset");
@@ -19,6 +20,8 @@ const api = withApi(
     ),
   },
 );
+/** Another process, with the same users and keys. */
+const other = withApi({ rateLimit }, { accounts: api.accounts });
 
 test("limits the requests of one key, with Retry-After, and not those of another", async () => {
   for (let n = 0; n < 5; n++) expect((await api.ask("GET", "/v1/users/me")).status).toBe(200);
@@ -27,6 +30,12 @@ test("limits the requests of one key, with Retry-After, and not those of another
   expect(Number(headers.get("retry-after"))).toBeGreaterThanOrEqual(1);
   expect(Number(headers.get("retry-after"))).toBeLessThanOrEqual(12);
   expect((await api.ask("GET", "/v1/users/me", { key: keys.bob })).status).toBe(200);
+});
+
+test("counts the requests of a key in each process for itself", async () => {
+  const [first, second] = [await api.ask("GET", "/v1/users/me"), await other.ask("GET", "/v1/users/me")];
+  expect([first.status, second.status]).toEqual([429, 200]);
+  expect(second.headers.get("ratelimit")).toContain("r=4");
 });
 
 test("hides internals of an unexpected error, and logs them under the returned id", async () => {
