@@ -21,7 +21,7 @@ export interface RoleProcess {
   stop(): Promise<void>;
 }
 
-/** The value of the metric with these labels, as Prometheus' text shows it; 0 if it is absent. */
+/** The value of the metric with these labels, as Prometheus' text shows it; NaN if it is absent. */
 export type Metrics = (nameAndLabels: string) => number;
 
 /** Runs main.ts with these settings until it ends. */
@@ -70,7 +70,7 @@ export async function startRole(role: RoleName, env: Readonly<Record<string, str
 
 function metricsIn(text: string): Metrics {
   const values = new Map(text.split("\n").map((line) => [line.slice(0, line.lastIndexOf(" ")), line.slice(line.lastIndexOf(" ") + 1)]));
-  return (nameAndLabels) => Number(values.get(nameAndLabels) ?? 0);
+  return (nameAndLabels) => Number(values.get(nameAndLabels));
 }
 
 function launch(env: Readonly<Record<string, string>>): ChildProcess {

@@ -12,7 +12,7 @@ import type { Mirrored, MirrorRows } from "./rows.ts";
 
 export interface MirrorOptions {
   /** The cluster itself, not cached. */
-  readonly store: ResourceStore;
+  readonly store: Pick<ResourceStore, "list">;
   readonly rows: MirrorRows;
   readonly clock: Clock;
   readonly log: Log;
@@ -45,7 +45,7 @@ export class Mirror {
     this.#watched.push(watched);
     informer.onChange((resource, deleted) => {
       if (!this.#isLeading) return; // The comparison finds it when this process leads.
-      this.#pending.add(stateOf(resource), deleted, deleted ? undefined : resource, this.#options.clock.now());
+      this.#pending.add(stateOf(resource), deleted, this.#options.clock.now());
       this.#wake();
     });
     informer.onReset(() => {
@@ -96,7 +96,7 @@ export class Mirror {
       if (watched.reset) await this.#reset(watched);
       if (watched.informer.hasSynced && watched.compareAt <= now) await this.#compare(watched);
     }
-    while (this.#pending.size > 0 && !signal.aborted) await this.#write(this.#pending.next(batchRows, batchBytes));
+    while (this.#pending.size > 0 && !signal.aborted) await this.#write(this.#nextBatch());
   }
 
   /** Versions have restarted: the mirror would take its rows for newer. */
@@ -122,21 +122,31 @@ export class Mirror {
       return this.#reset(watched);
     }
     const { missing, surplus } = differences(known, informer);
-    const add = (state: Mirrored, gone: boolean, resource?: Resource): void => {
-      if (!this.#pending.has(state)) this.#pending.add(state, gone, resource, clock.now());
+    const add = (state: Mirrored, gone: boolean): void => {
+      if (!this.#pending.has(state)) this.#pending.add(state, gone, clock.now());
     };
-    for (const resource of missing) add(stateOf(resource), false, resource);
+    for (const resource of missing) add(stateOf(resource), false);
     for (const state of surplus) add(state, true);
     watched.compareAt = clock.now() + compareEveryMs;
+  }
+
+  /** The oldest entries, at most `batchRows` and about `batchBytes` of content, but at least one. */
+  #nextBatch(): readonly PendingState[] {
+    const batch: PendingState[] = [];
+    let bytes = 0;
+    for (const pending of this.#pending.values()) {
+      bytes += JSON.stringify(this.#contentOf(pending)?.spec ?? {}).length;
+      if (batch.length >= batchRows || (bytes > batchBytes && batch.length > 0)) break;
+      batch.push(pending);
+    }
+    return batch;
   }
 
   async #write(batch: readonly PendingState[]): Promise<void> {
     const { rows, log } = this.#options;
     try {
-      const present = await Promise.all(batch.filter(({ gone }) => !gone).map((pending) => this.#content(pending)));
-      const found = present.filter((resource) => resource !== undefined);
       await rows.write(
-        found,
+        batch.map((pending) => this.#contentOf(pending)).filter((resource) => resource !== undefined),
         batch.filter(({ gone }) => gone).map(({ state }) => state),
       );
     } catch (error) {
@@ -151,11 +161,10 @@ export class Mirror {
     this.#pending.settle(batch);
   }
 
-  /** Undefined if it is gone by now: the watch will report it. */
-  async #content({ resource, state: { kind, namespace, name } }: PendingState): Promise<Resource | undefined> {
-    if (resource !== undefined) return resource;
-    const of = this.#watched.find(({ informer }) => informer.kind.kind === kind)?.informer.kind;
-    return of === undefined ? undefined : this.#options.store.find(of, namespace, name);
+  /** Undefined if it is gone. */
+  #contentOf({ gone, state: { kind, namespace, name } }: PendingState): Resource | undefined {
+    if (gone) return undefined;
+    return this.#watched.find(({ informer }) => informer.kind.kind === kind)?.informer.get(`${namespace}/${name}`);
   }
 
   async #untilWoken(signal: AbortSignal): Promise<void> {

@@ -1,4 +1,5 @@
 import { expect, it, vi } from "vitest";
+import type { ResourceStore } from "../../crds/resource-store.ts";
 import { webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
@@ -61,6 +62,28 @@ it("drops pending writes after the cluster was restored from a backup", async ()
   });
   rows.away = false;
   await vi.waitFor(async () => expect([await shown(), mirror.pending]).toEqual([["kept 1"], 0]), { timeout: 120_000 });
+  stop.abort();
+  await led;
+  await informer.stop();
+});
+
+it("writes thousands of missing resources from the cache, without a request for each", async () => {
+  const [store, rows] = [new MemoryStore(), new MemoryRows()];
+  const names = Array.from({ length: 3_000 }, (_, index) => `webhook-${index}`);
+  for (const name of names) await store.create(webhookKind, { name, namespace, spec });
+  const informer = new Informer(store, webhookKind, { onError: () => undefined });
+  let lists = 0;
+  const list: ResourceStore["list"] = (...given) => {
+    lists++;
+    return store.list(...given);
+  };
+  const mirror = new Mirror({ store: { list }, rows, clock: systemClock, log: silent });
+  mirror.watch(informer);
+  await informer.start();
+  const stop = new AbortController();
+  const led = mirror.lead(stop.signal);
+  await vi.waitFor(async () => expect((await rows.known()).size).toBe(names.length), { timeout: 120_000 });
+  expect(lists).toBe(1);
   stop.abort();
   await led;
   await informer.stop();
