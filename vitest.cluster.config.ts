@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What comes first changes least; the last one takes the installation away. */
-const order = ["outcome", "documentation", "walls", "upgrade", "faults", "outage", "uninstall"];
+const order = ["outcome", "documentation", "walls", "upgrade", "previous-version", "faults", "outage", "uninstall"];
 
 class InOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -11,8 +11,20 @@ export const owned = "headwater-default";
 const probeNamespace = "headwater-test-probe";
 const image = process.env["HEADWATER_TEST_IMAGE"] ?? "headwater:test";
 
+/** A version of Headwater: its chart and its image. */
+export interface Release {
+  readonly chart: string;
+  readonly image: string;
+}
+export const current: Release = { chart, image };
+const previousImage = process.env["HEADWATER_TEST_PREVIOUS_IMAGE"];
+const previousChart = process.env["HEADWATER_TEST_PREVIOUS_CHART"];
+/** The version that `previous-version.test.ts` begins with; undefined: that story is skipped. */
+export const previous: Release | undefined =
+  previousImage === undefined || previousChart === undefined ? undefined : { chart: previousChart, image: previousImage };
+
 /** Retries come soon, so that a test need not wait for minutes; everything is kept, so that it can be counted. */
-async function values(): Promise<readonly string[]> {
+async function values({ image }: Release): Promise<readonly string[]> {
   const at = image.lastIndexOf(":");
   const settings = {
     "image.repository": image.slice(0, at),
@@ -32,10 +44,14 @@ async function values(): Promise<readonly string[]> {
   ];
 }
 
-/** `helm install` or `helm upgrade`, until everything is ready. @returns ms that it took */
-export async function install(verb: "install" | "upgrade", ...flags: readonly string[]): Promise<number> {
+/** `helm install` or `helm upgrade` to today's version, until everything is ready. @returns ms that it took */
+export const install = (verb: "install" | "upgrade", ...flags: readonly string[]): Promise<number> =>
+  installRelease(current, verb, ...flags);
+
+export async function installRelease(release: Release, verb: "install" | "upgrade", ...flags: readonly string[]): Promise<number> {
   const startedAt = performance.now();
-  const args = [verb, "headwater", chart, "--namespace", namespace, ...(await values()), "--wait", "--timeout", "240s", ...flags];
+  const common = ["--namespace", namespace, ...(await values(release)), "--wait", "--timeout", "240s"];
+  const args = [verb, "headwater", release.chart, ...common, ...flags];
   const { code, stdout, stderr } = await helm(args);
   if (code !== 0) throw new Error(`helm ${verb}: ${stderr}${stdout}\n${await state()}`);
   await until(async () => (await list("runnerpool")).some(({ status }) => status?.["readyReplicas"] === 1), "a runner is ready");

@@ -8,7 +8,17 @@ import { connect } from "node:net";
 /** Of each delivery: what was in the body, and by which id. */
 const received = new Map();
 const repeated = [];
+/** Deliveries that came again under the same id, as at-least-once delivery may. */
+let again = 0;
 const load = { timer: undefined, underWay: new Set(), sources: [], sent: 0, refused: {}, slowestMs: 0 };
+/** The longest time without a delivery since the load began. */
+const gap = { lastAt: 0, longestMs: 0, endedAt: 0 };
+
+function noteDelivery() {
+  const now = Date.now();
+  if (now - gap.lastAt > gap.longestMs) Object.assign(gap, { longestMs: now - gap.lastAt, endedAt: now });
+  gap.lastAt = now;
+}
 
 const routes = {
   "POST /events": async (body, request) => {
@@ -16,10 +26,28 @@ const routes = {
     const id = request.headers["webhook-id"];
     const earlier = received.get(one);
     if (earlier !== undefined && earlier !== id) repeated.push({ one, earlier, id });
+    if (earlier === id) again++;
     received.set(one, id);
+    noteDelivery();
     return {};
   },
+  "POST /refused": async () => {
+    throw new Error("this endpoint accepts nothing");
+  },
   "GET /received": async () => ({ requests: [...received.keys()], repeated }),
+  /** For loads whose numbers of requests are too large to be listed. */
+  "GET /delivered": async () => {
+    const accepted = load.sources.flatMap((source) => source.accepted);
+    const missing = accepted.filter((one) => !received.has(one));
+    return {
+      accepted: accepted.length,
+      missing: missing.length,
+      again,
+      repeated: repeated.length,
+      longestGapMs: gap.longestMs,
+      gapEndedAt: gap.endedAt,
+    };
+  },
   "POST /call": async (body) => {
     const { url, method = "GET", headers = {}, body: sent } = JSON.parse(body);
     const startedAt = performance.now();
@@ -45,6 +73,8 @@ const routes = {
   "POST /load": async (body) => {
     const { sources, perSecond } = JSON.parse(body);
     Object.assign(load, { sources: sources.map((source) => ({ ...source, accepted: [] })), refused: {}, slowestMs: 0, sent: 0 });
+    Object.assign(gap, { lastAt: Date.now(), longestMs: 0, endedAt: 0 });
+    again = 0;
     load.timer = setInterval(() => track(send()), 1_000 / perSecond);
     return {};
   },
