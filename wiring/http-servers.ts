@@ -6,10 +6,17 @@ import type { RoleContext } from "./context.ts";
 
 type CreateServer = (limits: ServerLimits, onRequest: Parameters<typeof createBoundedServer>[1]) => BoundedServer;
 
+/**
+ * While a pod ends, clients that reuse connections learn it from a response. The more time there is to stop, the longer rarely used
+ * connections stay.
+ */
+const lingerMs = (stopTimeoutMs: number): number => Math.max(1_000, stopTimeoutMs / 10);
+
 /** Servers of the API and of endpoints: HTTPS if there is a certificate. @throws InvalidInput when it is damaged or not of its key */
 export function boundedServers(context: RoleContext): CreateServer {
   const certificate = certificateOf(context);
-  return (limits, onRequest) => createBoundedServer(limits, onRequest, certificate);
+  const linger = { lingerMs: lingerMs(context.configuration.stopTimeoutMs) };
+  return (limits, onRequest) => createBoundedServer({ ...limits, ...linger }, onRequest, certificate);
 }
 
 function certificateOf({ configuration: { serverFiles }, logger }: RoleContext): ServerCertificate | undefined {

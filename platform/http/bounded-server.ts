@@ -13,6 +13,8 @@ export interface ServerLimits {
   readonly maxConnections: number;
   /** Proxies that many clients may share. */
   readonly trustedProxies: TrustedProxies;
+  /** How long a drain leaves idle connections open. Default 1 s. */
+  readonly lingerMs?: number;
 }
 
 export interface BoundedServer {
@@ -86,7 +88,7 @@ export function createBoundedServer(limits: ServerLimits, onRequest: RequestList
     response.shouldKeepAlive = false;
     serve(request, response);
   });
-  return { server, drain: drainable(server) };
+  return { server, drain: drainable(server, limits.lingerMs) };
 }
 
 function boundRest(request: IncomingMessage): void {

@@ -1,23 +1,23 @@
 import { namespace } from "./installation.ts";
 import { kubectl } from "./kubectl.ts";
 
-/** Sources of the generated history. They belong to no resource, as those of deleted users. */
-const sources = 100;
+/** The history's sources belong to no resource, as those of deleted users. */
+const perSource = 100_000;
 const perStatement = 500_000;
 
-/** The columns of the oldest version that is upgraded; later ones have defaults. Rows have the size of real ones. */
+/** Rows have the size of real ones. Columns that a version lacks have defaults in the next. */
 const inserts = (from: number, to: number): readonly string[] => [
   `insert into events (source, ms, seq, emit_id, channel, summary, ts, payload, run)
-   select 'dc_history' || n % ${sources}, 1750000000000 + n, 0, 'e' || n, '', 'request ' || n, 1750000000000 + n,
-     json_build_object('n', n, 'request', md5(n::text), 'text', repeat('x', 60))::text, 'run_' || n
+   select 'dc_history' || n / ${perSource}, 1750000000000 + n, 0, 'e' || n, '', 'request ' || n, 1750000000000 + n,
+     '{"n":' || n || ',"text":"${"x".repeat(100)}"}', 'run_' || n
    from generate_series(${from}, ${to}) n`,
   `insert into runs (source, id, owner, deployment, started_ms, failed, summary)
-   select 'dc_history' || n % ${sources}, 'run_' || n, 'u_history', 'd_history', 1750000000000 + n, false,
-     json_build_object('id', 'run_' || n, 'durationMs', 3, 'cpuMs', 1, 'eventIds', json_build_array('e' || n))::text
+   select 'dc_history' || n / ${perSource}, 'run_' || n, 'u_history', 'd_history', 1750000000000 + n, false,
+     '{"id":"run_' || n || '","durationMs":3,"cpuMs":1,"eventIds":["e' || n || '"]}'
    from generate_series(${from}, ${to}, 10) n`,
   `insert into attempts (webhook, delivery, attempt, source, event, at_ms, record)
-   select 'wh_history' || n % ${sources}, 'd' || n, 1, 'dc_history' || n % ${sources}, 'e' || n, 1750000000000 + n,
-     json_build_object('status', 200, 'durationMs', 12, 'outcome', 'delivered')::text
+   select 'wh_history' || n / ${perSource}, 'd' || n, 1, 'dc_history' || n / ${perSource}, 'e' || n, 1750000000000 + n,
+     '{"status":200,"durationMs":12,"outcome":"delivered"}'
    from generate_series(${from}, ${to}, 10) n`,
 ];
 
@@ -50,7 +50,9 @@ export async function fillHistory(events: number): Promise<void> {
     const statements = own.flatMap(({ from, to }) => ["begin", ...inserts(from, to), "commit"]);
     await psql(`set synchronous_commit = off;\n${statements.join(";\n")};\n`);
   };
+  await psql("alter system set max_wal_size = '8GB'; select pg_reload_conf();");
   await Promise.all([fill(0), fill(1)]);
+  await psql("alter system reset max_wal_size; select pg_reload_conf(); analyze events;");
 }
 
 export const countEvents = async (): Promise<number> =>

@@ -12,11 +12,11 @@ const repeated = [];
 let again = 0;
 const load = { timer: undefined, underWay: new Set(), sources: [], sent: 0, refused: {}, slowestMs: 0 };
 /** The longest time without a delivery since the load began. */
-const gap = { lastAt: 0, longestMs: 0, endedAt: 0 };
+const gap = { lastAt: 0, maxMs: 0, endedAt: 0 };
 
 function noteDelivery() {
   const now = Date.now();
-  if (now - gap.lastAt > gap.longestMs) Object.assign(gap, { longestMs: now - gap.lastAt, endedAt: now });
+  if (now - gap.lastAt > gap.maxMs) Object.assign(gap, { maxMs: now - gap.lastAt, endedAt: now });
   gap.lastAt = now;
 }
 
@@ -44,7 +44,7 @@ const routes = {
       missing: missing.length,
       again,
       repeated: repeated.length,
-      longestGapMs: gap.longestMs,
+      maxGapMs: gap.maxMs,
       gapEndedAt: gap.endedAt,
     };
   },
@@ -73,7 +73,7 @@ const routes = {
   "POST /load": async (body) => {
     const { sources, perSecond } = JSON.parse(body);
     Object.assign(load, { sources: sources.map((source) => ({ ...source, accepted: [] })), refused: {}, slowestMs: 0, sent: 0 });
-    Object.assign(gap, { lastAt: Date.now(), longestMs: 0, endedAt: 0 });
+    Object.assign(gap, { lastAt: Date.now(), maxMs: 0, endedAt: 0 });
     again = 0;
     load.timer = setInterval(() => track(send()), 1_000 / perSecond);
     return {};
@@ -141,5 +141,5 @@ createServer((request, response) => {
       response.writeHead(500).end(String(error));
     }
   });
-}).listen(8080);
+}).listen(Number(process.env.PROBE_PORT ?? 8080));
 process.on("SIGTERM", () => process.exit(0));
