@@ -82,7 +82,14 @@ afterAll(async () => {
   await directory.remove();
 });
 
-async function underLoad(step: string, change: () => Promise<void>): Promise<void> {
+interface Outcome {
+  readonly refused: Readonly<Record<string, number>>;
+  readonly missing: number;
+  readonly repeated: number;
+}
+const nothingLost: Outcome = { refused: {}, missing: 0, repeated: 0 };
+
+async function underLoad(step: string, change: () => Promise<void>): Promise<Outcome> {
   await askProbe("/load", { sources, perSecond });
   await until(async () => (await accepted()) > perSecond, "requests are accepted");
   const startedAt = performance.now();
@@ -100,15 +107,19 @@ async function underLoad(step: string, change: () => Promise<void>): Promise<voi
     `longest time between deliveries ${maxGapMs} ms`,
   ];
   process.stdout.write(`${step}: ${figures.join("; ")}; ${JSON.stringify({ refused, ...counts })}\n`);
-  expect(refused).toEqual({});
-  expect(counts).toMatchObject({ accepted: sent, missing: 0, repeated: 0 });
+  return { refused, missing: counts.missing, repeated: counts.repeated };
 }
 
 describe("no request is refused, and each is delivered under one id", () => {
-  it("while today's version replaces the previous one", () => underLoad("upgrade", () => installation.upgradeTo(current)));
+  it("while today's version replaces the previous one", async () => {
+    expect(await underLoad("upgrade", () => installation.upgradeTo(current))).toEqual(nothingLost);
+  });
 
-  it("while the previous version replaces today's, on its tables and streams", () =>
-    underLoad("rollback", () => installation.rollBackTo(previous)));
+  it("while the previous version replaces today's, on its tables and streams", async () => {
+    expect(await underLoad("rollback", () => installation.rollBackTo(previous))).toEqual(nothingLost);
+  });
 
-  it("while today's version replaces the previous one again", () => underLoad("upgrade again", () => installation.upgradeTo(current)));
+  it("while today's version replaces the previous one again", async () => {
+    expect(await underLoad("upgrade again", () => installation.upgradeTo(current))).toEqual(nothingLost);
+  });
 });
