@@ -1,4 +1,4 @@
-import { existsSync, globSync, readdirSync, readFileSync } from "node:fs";
+import { globSync, readdirSync, readFileSync } from "node:fs";
 import { symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -128,10 +128,5 @@ describe("the documentation", () => {
     const names = readFileSync(join(root, page), "utf8").match(/\bHEADWATER_(?!TEST_)[A-Z_]*[A-Z]\b/g) ?? [];
     const settings = describeConfiguration() + commandLineSource;
     expect(names.filter((name) => !settings.includes(name))).toEqual([]);
-  });
-
-  it.each(pages)("%s only links to existing files", (page) => {
-    const links = [...readFileSync(join(root, page), "utf8").matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, link = ""]) => link);
-    expect(links.filter((link) => !existsSync(join(root, page, "..", link)))).toEqual([]);
   });
 });
