@@ -1,11 +1,12 @@
-import { jetstreamManager, type JetStreamManager } from "@nats-io/jetstream";
+import { jetstreamManager } from "@nats-io/jetstream";
 import { Unavailable } from "../../../domain/errors.ts";
 import { openLink, type Link, type LinkOptions } from "./link.ts";
+import { namedManager, type StreamManager } from "./named-manager.ts";
 import { Publisher } from "../write/publisher.ts";
 
 /** One connection and one publisher per process, which all adapters of this folder use. */
 export interface Connection extends Link {
-  readonly manager: JetStreamManager;
+  readonly manager: StreamManager;
   readonly publisher: Publisher;
 }
 
@@ -19,7 +20,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const link = await openLink(options);
   const publisher = new Publisher(link);
   try {
-    const manager = await jetstreamManager(link.nats, {
+    const manager = await jetstreamManager(link.client, {
       timeout: options.requestTimeoutMs ?? 5_000,
       checkAPI: false,
       apiPrefix: link.apiPrefix,
@@ -27,7 +28,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     publisher.start();
     return {
       ...link,
-      manager,
+      manager: options.server.prefix === undefined ? manager : namedManager(manager, link.names),
       publisher,
       close: async () => {
         publisher.stop();

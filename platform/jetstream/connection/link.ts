@@ -3,6 +3,8 @@ import { connect as dial, createInbox, credsAuthenticator, type NatsConnection, 
 import { Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
 import { identityOf, type ClientFiles } from "../../tls/client-files.ts";
+import { namedNats, type Nats } from "./named-nats.ts";
+import { wireNames, type WireNames } from "./wire-names.ts";
 
 export interface LinkOptions {
   /** Address and credentials, as `parseNatsUrl` reads them; `servers` is host:port or nats://host:port, several separated by commas. */
@@ -14,6 +16,7 @@ export interface LinkOptions {
     readonly credentials?: string;
     readonly inboxPrefix?: string;
     readonly apiPrefix?: string;
+    readonly prefix?: string;
     readonly credentialsFile?: string;
     readonly tlsFiles?: ClientFiles;
   };
@@ -32,7 +35,10 @@ export type LinkStatus = "connected" | "disconnected" | "closed";
 
 /** A connection to NATS, which reconnects forever and reports changes of its status. */
 export interface Link {
-  readonly nats: NatsConnection;
+  readonly nats: Nats;
+  /** The same connection with the names on the wire: only for adapters that convert them themselves. */
+  readonly client: NatsConnection;
+  readonly names: WireNames;
   /** A subject for replies that no other client uses. */
   newInbox(): string;
   /** `$JS.API`, or its imported name in the user's account. */
@@ -48,7 +54,7 @@ const retryEveryMs = 100;
 
 /** @throws Unavailable when NATS does not answer in time; the error names the address, never the credentials */
 export async function openLink(options: LinkOptions): Promise<Link> {
-  const nats = await dialUntil(options, performance.now() + (options.startTimeoutMs ?? 15_000));
+  const client = await dialUntil(options, performance.now() + (options.startTimeoutMs ?? 15_000));
   let status: LinkStatus = "connected";
   const listeners = new Set<(status: LinkStatus) => void>();
   const report = (next: LinkStatus): void => {
@@ -56,10 +62,14 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     status = next;
     for (const listener of listeners) listener(next);
   };
-  void followStatus(nats, report); // Ends with the connection and cannot fail.
+  void followStatus(client, report); // Ends with the connection and cannot fail.
+  const { prefix, apiPrefix = "$JS.API" } = options.server;
+  const names = wireNames(apiPrefix, prefix);
   return {
-    nats,
-    apiPrefix: options.server.apiPrefix ?? "$JS.API",
+    nats: prefix === undefined ? client : namedNats(client, names),
+    client,
+    names,
+    apiPrefix,
     newInbox: () => createInbox(options.server.inboxPrefix),
     status: () => status,
     onStatus: (listener) => {
@@ -68,7 +78,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     },
     close: async () => {
       // Draining needs the server. Without a connection there is nothing to wait for.
-      await (status === "connected" ? nats.drain().catch(() => nats.close()) : nats.close());
+      await (status === "connected" ? client.drain().catch(() => client.close()) : client.close());
       report("closed");
     },
   };
@@ -83,7 +93,7 @@ async function followStatus(nats: NatsConnection, report: (status: LinkStatus) =
 }
 
 async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsConnection> {
-  const { servers, credentials, apiPrefix: _, credentialsFile: __, tlsFiles, ...login } = options.server;
+  const { servers, credentials, apiPrefix: _api, prefix: _prefix, credentialsFile: _file, tlsFiles, ...login } = options.server;
   const authenticator = credentials === undefined ? {} : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) };
   const dialOnce = (): Promise<NatsConnection> =>
     dial({

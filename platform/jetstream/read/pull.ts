@@ -1,8 +1,9 @@
-import { nanos, type Msg, type MsgHdrs, type NatsConnection, type Subscription } from "@nats-io/transport-node";
+import { nanos, type Msg, type MsgHdrs, type Subscription } from "@nats-io/transport-node";
+import type { Nats } from "../connection/named-nats.ts";
 import { StreamMessage } from "./stream-message.ts";
 
 export interface PullOptions {
-  readonly nats: NatsConnection;
+  readonly nats: Nats;
   readonly inbox: string;
   readonly apiPrefix: string;
   readonly stream: string;

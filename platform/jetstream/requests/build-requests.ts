@@ -1,4 +1,3 @@
-import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import type { BuilderCalls } from "../../../builder/ports.ts";
 import type { ComponentCode } from "../../../domain/component/component-code.ts";
@@ -6,6 +5,7 @@ import type { Build } from "../../../domain/component/definition.ts";
 import { HeadwaterError, Invariant } from "../../../domain/errors.ts";
 import { buildSubject } from "../../../domain/subjects.ts";
 import type { Stoppable } from "../connection/link.ts";
+import type { Nats } from "../connection/named-nats.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const componentCode = z.object({
@@ -48,7 +48,7 @@ const service: Service = {
 };
 
 /** Each request goes to one of the builders. */
-export const serveBuildRequests = (nats: NatsConnection, calls: BuilderCalls): Promise<Stoppable> =>
+export const serveBuildRequests = (nats: Nats, calls: BuilderCalls): Promise<Stoppable> =>
   serve(nats, buildSubject, service, async (body) => {
     try {
       const call = builderRequest.parse(body);
@@ -64,18 +64,18 @@ interface CallOptions {
   readonly timeoutMs?: number;
 }
 
-const call = (nats: NatsConnection, body: object, options: CallOptions): Promise<unknown> =>
+const call = (nats: Nats, body: object, options: CallOptions): Promise<unknown> =>
   request(nats, buildSubject, { ...service, ...options }, body);
 
 /** Builds a component in a builder. @throws what the builder threw (InvalidInput, LimitExceeded, Unavailable); Unavailable when none replies */
-export async function requestBuild(nats: NatsConnection, build: BuildRequest, options: CallOptions = {}): Promise<Build> {
+export async function requestBuild(nats: Nats, build: BuildRequest, options: CallOptions = {}): Promise<Build> {
   const { code, entry, files, language, lockfile, owner } = build;
   return builds.parse(await call(nats, { code, entry, files, language, lockfile: lockfile ?? undefined, owner }, options));
 }
 
 /** Fetches the component at a URL through a builder. @throws what the builder threw, Forbidden too; Unavailable when none replies */
 export async function requestComponent(
-  nats: NatsConnection,
+  nats: Nats,
   url: string,
   { owner, ...options }: CallOptions & { owner?: string | undefined } = {},
 ): Promise<ComponentCode> {
@@ -85,6 +85,6 @@ export async function requestComponent(
 const pingTimeoutMs = 1_500;
 
 /** @throws Unavailable when no builder replies */
-export async function pingBuilder(nats: NatsConnection): Promise<void> {
+export async function pingBuilder(nats: Nats): Promise<void> {
   await call(nats, { ping: true }, { timeoutMs: pingTimeoutMs });
 }

@@ -1,4 +1,3 @@
-import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import type { ConfiguredOptions, ConfiguredProps } from "../../../domain/component/configure.ts";
 import { parseConfigured } from "../../../domain/component/configured.ts";
@@ -8,6 +7,7 @@ import { configureSubject } from "../../../domain/subjects.ts";
 import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
+import type { Nats } from "../connection/named-nats.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const componentCall = z.discriminatedUnion("kind", [
@@ -75,7 +75,7 @@ export const serveConfigureRequests = (
 const noDrafts = (): Promise<never> => Promise.reject(new Unavailable("this operator seals no drafts"));
 
 /** Calls a component through an operator, which validates the request. @throws what the operator threw; Unavailable when none replies */
-export async function requestConfigure(nats: NatsConnection, call: object): Promise<Configured> {
+export async function requestConfigure(nats: Nats, call: object): Promise<Configured> {
   const configured = parseConfigured(await request(nats, configureSubject, service, call));
   if (configured.outcome === "failed") throw new Invariant("the operator returned a failed call instead of an error");
   return configured;
@@ -85,5 +85,5 @@ export async function requestConfigure(nats: NatsConnection, call: object): Prom
 const sealed = z.custom<readonly StepDeployment[]>(Array.isArray);
 
 /** Seals the steps of a draft through an operator. @throws what the operator threw; Unavailable when none replies */
-export const requestDraft = async (nats: NatsConnection, draft: object): Promise<readonly StepDeployment[]> =>
+export const requestDraft = async (nats: Nats, draft: object): Promise<readonly StepDeployment[]> =>
   sealed.parse(await request(nats, configureSubject, service, draft));

@@ -1,8 +1,8 @@
-import type { NatsConnection } from "@nats-io/transport-node";
 import { z } from "zod";
 import { operatorStatusSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
+import type { Nats } from "../connection/named-nats.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const operatorStatus = z.object({
@@ -24,7 +24,7 @@ export const serveOperatorStatus = ({ nats }: Pick<Connection, "nats">, status: 
   serve(nats, operatorStatusSubject, service, () => status());
 
 /** @throws Unavailable when no operator leads */
-export const requestOperatorStatus = async (nats: NatsConnection): Promise<OperatorStatus> =>
+export const requestOperatorStatus = async (nats: Nats): Promise<OperatorStatus> =>
   operatorStatus.parse(await request(nats, operatorStatusSubject, service, {}));
 
 /**

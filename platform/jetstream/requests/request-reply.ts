@@ -1,6 +1,6 @@
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
-import { NoRespondersError, RequestError, type Msg, type NatsConnection } from "@nats-io/transport-node";
+import { NoRespondersError, RequestError, type Msg } from "@nats-io/transport-node";
 import { z } from "zod";
 import {
   Conflict,
@@ -15,6 +15,7 @@ import {
   UserCode,
 } from "../../../domain/errors.ts";
 import type { Stoppable } from "../connection/link.ts";
+import type { Nats } from "../connection/named-nats.ts";
 
 /**
  * Request and reply between roles, over core NATS: nothing is stored, and a caller waits for the reply or an error.
@@ -58,7 +59,7 @@ const maxUncompressedBytes = 32 * 2 ** 20;
  * @param isServing while it returns false, requests get no reply from this process
  */
 export async function serve(
-  nats: NatsConnection,
+  nats: Nats,
   subject: string,
   service: Service,
   handle: Handler,
@@ -85,7 +86,7 @@ export async function serve(
 }
 
 /** @returns the reply's body. @throws what the handler threw; `noReply`; LimitExceeded when the body is larger than NATS takes */
-export async function request(nats: NatsConnection, subject: string, service: Service, body: unknown): Promise<unknown> {
+export async function request(nats: Nats, subject: string, service: Service, body: unknown): Promise<unknown> {
   const payload = await encode(service, body);
   const limit = nats.info?.max_payload;
   if (limit !== undefined && payload.byteLength > limit)

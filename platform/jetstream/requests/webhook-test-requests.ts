@@ -1,8 +1,8 @@
-import type { NatsConnection } from "@nats-io/transport-node";
 import { webhookTestSubject } from "../../../domain/subjects.ts";
 import { testedWebhook, webhookTest, type TestedWebhook, type WebhookTest } from "../../../domain/delivery/webhook-test.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
+import type { Nats } from "../connection/named-nats.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 /** The timeout is longer than an attempt may take. */
@@ -23,5 +23,5 @@ export const serveWebhookTests = (
 ): Promise<Stoppable> => serve(nats, webhookTestSubject, service, (body) => test(webhookTest.parse(body)));
 
 /** Sends a test event to a webhook through delivery. @throws Unavailable when no process replies; 504 `test_timeout` */
-export const requestWebhookTest = async (nats: NatsConnection, test: WebhookTest): Promise<TestedWebhook> =>
+export const requestWebhookTest = async (nats: Nats, test: WebhookTest): Promise<TestedWebhook> =>
   testedWebhook.parse(await request(nats, webhookTestSubject, service, test));

@@ -10,6 +10,7 @@ import { InvalidInput, Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
 import { bundleStore, buckets, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
+import { wireConfig } from "../connection/named-manager.ts";
 import { formerCreation, identityOf } from "./stream-identity.ts";
 
 const chunkBytes = 512 * 1024;
@@ -90,12 +91,17 @@ export async function restoreStreams(
 /** STATE copies from RUNS, so RUNS comes first. The stream that records which streams exist comes last: roles wait for it. */
 const order = (stream: string): number => (stream === `OBJ_${bundleStore}` ? 2 : stream === streams.state ? 1 : 0);
 
-async function restoreStream({ nats, manager, apiPrefix }: Connection, directory: string, name: string, replicas: number): Promise<void> {
+async function restoreStream(
+  { nats, manager, names, apiPrefix }: Connection,
+  directory: string,
+  name: string,
+  replicas: number,
+): Promise<void> {
   const { config, state, identity } = JSON.parse(await readFile(join(directory, `${name}.json`), "utf8")) as SavedStream; // As saveStream wrote it.
   const { persist_mode: _singleServerOnly, ...kept } = config;
   const restored = { ...kept, num_replicas: replicas, metadata: { ...config.metadata, [formerCreation]: identity } };
   const subject = `${apiPrefix}.STREAM.RESTORE.${name}`;
-  const { deliver_subject } = parseAnswer(name, await ask(nats, subject, JSON.stringify({ config: restored, state })));
+  const { deliver_subject } = parseAnswer(name, await ask(nats, subject, JSON.stringify({ config: wireConfig(restored, names), state })));
   if (deliver_subject === undefined) throw new Unavailable(`the stream ${name} cannot be restored: NATS named no subject for its chunks`);
   const file = await open(join(directory, `${name}.snapshot`));
   try {

@@ -2,17 +2,16 @@ import {
   DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
-  type JetStreamManager,
   PersistMode,
   RetentionPolicy,
   StorageType,
   type StreamConfig,
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
-import { Objm } from "@nats-io/obj";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { bundleStore, buckets, changedSubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
+import type { StreamManager } from "../connection/named-manager.ts";
 import { maxBytesOf } from "./stream-limits.ts";
 import { setUpPool } from "../invocations/pool-consumers.ts";
 
@@ -53,16 +52,12 @@ export async function setUpStreams(connection: Connection, options: StreamOption
   );
   await createOrUpdate(manager, stateConfig(options), options);
   await setUpPool(connection, options);
-  await new Objm(connection.nats).create(bundleStore, { storage: StorageType.File, replicas: options.replicas });
+  await createOrUpdate(manager, bundlesConfig(options), options);
   // Recorded last, so that the record names only existing streams. Streams of a newer version stay recorded.
   const held = (await findConfig(manager, bundleStream))?.metadata ?? {};
   const made = [...new Set([...recordedSubjects(held), ...subjectsOf(options)])].join(" ");
-  const bundles = {
-    name: bundleStream,
-    max_bytes: maxBytesOf(bundleStream, options.storeBytes),
-    metadata: { ...held, [setUpMark]: made, [formatMark]: String(streamFormat) },
-  };
-  await createOrUpdate(manager, bundles, options);
+  const metadata = { ...held, [setUpMark]: made, [formatMark]: String(streamFormat) };
+  await createOrUpdate(manager, { ...bundlesConfig(options), metadata }, options);
 }
 
 const bundleStream = `OBJ_${bundleStore}`;
@@ -191,6 +186,20 @@ function stateConfig({ replicas, storeBytes }: StreamOptions): Config {
   };
 }
 
+/** The object store of bundles, in the form of all NATS clients. */
+function bundlesConfig({ replicas, storeBytes }: StreamOptions): Config {
+  return {
+    name: bundleStream,
+    subjects: [`$O.${bundleStore}.C.>`, `$O.${bundleStore}.M.>`],
+    discard: DiscardPolicy.New,
+    max_bytes: maxBytesOf(bundleStream, storeBytes),
+    storage: StorageType.File,
+    num_replicas: replicas,
+    allow_rollup_hdrs: true,
+    allow_direct: true,
+  };
+}
+
 /** Key-value buckets in the form of all NATS clients. Heartbeats expire and leave a marker for watchers. */
 function bucketConfigs({ replicas, markerTtlMs = 60_000 }: StreamOptions): readonly Config[] {
   return Object.values(buckets).map((bucket) => ({
@@ -215,7 +224,7 @@ const isRepublished = (bucket: string): boolean =>
   [buckets.deployments, buckets.runners, buckets.replicas, buckets.quotas].some((republished) => republished === bucket);
 
 /** Settings that NATS cannot change (storage, retention, persist mode) keep their value. */
-async function createOrUpdate(manager: JetStreamManager, desired: Config, options: StreamOptions): Promise<void> {
+async function createOrUpdate(manager: StreamManager, desired: Config, options: StreamOptions): Promise<void> {
   const existing = await findConfig(manager, desired.name);
   if (existing === undefined) return addStream(manager, desired, options);
   const config = withSubjects(desired, existing);
@@ -235,7 +244,7 @@ function withSubjects(config: Config, { subjects }: StreamConfig): Config {
   return config.subjects === undefined ? config : { ...config, subjects: [...new Set([...subjects, ...config.subjects])] };
 }
 
-async function addStream(manager: JetStreamManager, config: Config, { storeBytes }: StreamOptions): Promise<void> {
+async function addStream(manager: StreamManager, config: Config, { storeBytes }: StreamOptions): Promise<void> {
   try {
     await manager.streams.add(config);
   } catch (error) {
@@ -250,7 +259,7 @@ async function addStream(manager: JetStreamManager, config: Config, { storeBytes
 /** The limits of all streams, or their messages, exceed the server's `max_file_store`. */
 const isNoRoom = (error: unknown): boolean => error instanceof JetStreamApiError && error.code === 10047;
 
-async function findConfig(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
+async function findConfig(manager: StreamManager, name: string): Promise<StreamConfig | undefined> {
   try {
     return (await manager.streams.info(name)).config;
   } catch (error) {

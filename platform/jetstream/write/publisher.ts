@@ -3,6 +3,7 @@ import { type HeadwaterError, LimitExceeded, Unavailable } from "../../../domain
 import { EncodedHeaders } from "./encoded-headers.ts";
 import type { Link, LinkStatus } from "../connection/link.ts";
 import { refusal, type ApiError } from "../connection/errors.ts";
+import type { WireNames } from "../connection/wire-names.ts";
 
 export interface PublishOptions {
   /** Within the stream's duplicate window (120 s) a second message with this id is not stored. */
@@ -83,7 +84,7 @@ export class Publisher {
    */
   publish(subject: string, data: string | Uint8Array, options: PublishOptions = {}): Promise<Published> {
     return new Promise((resolve, reject) => {
-      const fields = headerFields(options);
+      const fields = headerFields(options, this.#link.names);
       const expected = options.expectedLastSubjectSequence;
       const token = (this.#number++).toString(36);
       const pending: Pending = {
@@ -169,15 +170,15 @@ export class Publisher {
   }
 }
 
-function headerFields(options: PublishOptions): Record<string, string> | undefined {
+function headerFields(options: PublishOptions, names: WireNames): Record<string, string> | undefined {
   const { messageId, expectedLastSubjectSequence, expectedSubject, schedule, ttlSeconds, headers } = options;
   if ([messageId, expectedLastSubjectSequence, schedule, ttlSeconds, headers].every((option) => option === undefined)) return undefined;
   return {
     ...headers,
     ...(messageId === undefined ? {} : { "Nats-Msg-Id": messageId }),
     ...(expectedLastSubjectSequence === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence": String(expectedLastSubjectSequence) }),
-    ...(expectedSubject === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence-Subject": expectedSubject }),
-    ...(schedule === undefined ? {} : { "Nats-Schedule": schedule.schedule, "Nats-Schedule-Target": schedule.target }),
+    ...(expectedSubject === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence-Subject": names.subject(expectedSubject) }),
+    ...(schedule === undefined ? {} : { "Nats-Schedule": schedule.schedule, "Nats-Schedule-Target": names.subject(schedule.target) }),
     ...(ttlSeconds === undefined ? {} : { "Nats-TTL": `${ttlSeconds}s` }),
     ...(schedule?.timezone === undefined ? {} : { "Nats-Schedule-Time-Zone": schedule.timezone }),
   };

@@ -111,7 +111,7 @@ describe("TLS to NATS", () => {
     reload(server);
     const changes: string[] = [];
     link.onStatus((status) => changes.push(status));
-    await link.nats.reconnect();
+    await link.client.reconnect();
     await expect.poll(() => changes).toEqual(["disconnected", "connected"]);
     await link.nats.flush();
     await expect(refused(server, trusting(directory.path, "stale", authority.certificate))).rejects.toThrow(/unable to (verify|get)/);
