@@ -5,6 +5,7 @@ import type { Traces } from "./domain/traces.ts";
 import { platformVersion } from "./domain/version.ts";
 import { childReady, metricsOfChildren, parentSaysStop, reportMetrics } from "./platform/process/child-role.ts";
 import { describeConfiguration, parseConfiguration, type Configuration } from "./platform/process/settings/configuration.ts";
+import { parseNatsNames } from "./platform/process/settings/nats-settings.ts";
 import { guardOwnChildren, killOwnChildren } from "./platform/process/own-children.ts";
 import { startServers, type Servers } from "./platform/process/servers.ts";
 import { processMetrics } from "./platform/telemetry/metrics.ts";
@@ -19,7 +20,7 @@ const sameRequestMs = 250;
 /** True in a role that a parent process started: it reports to the parent when it is ready, and stops when the parent ends. */
 const isChild = process.send !== undefined;
 
-const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key | --save-streams DIR | --restore-streams DIR]
+const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key | --nats-rights | --save-streams DIR | --restore-streams DIR]
 
 Starts Headwater. Without settings it starts everything that it needs on this machine.
 Settings are environment variables:
@@ -165,6 +166,10 @@ function backupAction(): { readonly action: "save" | "restore"; readonly directo
 async function main(): Promise<void> {
   if (process.argv.includes("--help")) return void process.stdout.write(help);
   if (process.argv.includes("--version")) return void process.stdout.write(`${platformVersion}\n`);
+  if (process.argv.includes("--nats-rights")) {
+    const { describeAccountRights } = await import("./platform/jetstream/connection/account-rights.ts");
+    return void process.stdout.write(`${describeAccountRights(parseNatsNames(process.env))}\n`);
+  }
   const backup = backupAction();
   const configuration = parseConfiguration(
     process.argv.includes("--setup") || backup !== undefined ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env,

@@ -4,6 +4,7 @@ import { RunAnswers } from "../platform/jetstream/requests/run-answers.ts";
 import { waitForStreams } from "../platform/jetstream/streams/wait-for-streams.ts";
 import { Shared } from "../platform/process/shared.ts";
 import type { RoleContext } from "./context.ts";
+import { requireAccountRights } from "./nats-account.ts";
 
 /** By credentials: roles of one process that have the same share a connection. */
 const connections = new Shared<object, Connection>((connection) => connection.close());
@@ -23,10 +24,12 @@ export function startAnswers(connection: Connection, opened: AsyncDisposableStac
   return answers;
 }
 
-async function connectNats({ nats, configuration, logger }: RoleContext): Promise<Connection> {
+async function connectNats(context: RoleContext): Promise<Connection> {
+  const { nats, configuration, logger } = context;
   const connection = await connect({ server: nats, name: `headwater ${configuration.roles.join(",")}` });
   connection.onStatus((status) => logger.info({ op: "nats.status", status }, `nats is ${status}`));
   try {
+    await requireAccountRights(connection, context);
     await waitForStreams(connection, logger);
     return connection;
   } catch (error) {
@@ -35,10 +38,20 @@ async function connectNats({ nats, configuration, logger }: RoleContext): Promis
   }
 }
 
+function lostConnection(connection: Connection): Unavailable {
+  const refusal = connection.refusal();
+  if (refusal === undefined) return new Unavailable("NATS cannot be reached");
+  return new Unavailable(
+    `NATS refuses the credentials (${refusal}): replace the file that HEADWATER_NATS_CREDENTIALS names, which is read again without a restart`,
+    { code: "nats_credentials" },
+  );
+}
+
 /** Checks the connections that this process has opened. @throws Unavailable */
 export async function checkConnections({ databaseUrl }: RoleContext): Promise<void> {
   const opened = await connections.all();
-  if (opened.some((connection) => connection.status() !== "connected")) throw new Unavailable("NATS cannot be reached");
+  const lost = opened.find((connection) => connection.status() !== "connected");
+  if (lost !== undefined) throw lostConnection(lost);
   if (databaseUrl === undefined) return;
   const { checkDatabase } = await import("./database.ts"); // Runners and builders have no database, and do not load its code.
   await checkDatabase(databaseUrl);

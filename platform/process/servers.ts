@@ -1,9 +1,7 @@
-import { readFile } from "node:fs/promises";
-import { InvalidInput } from "../../domain/errors.ts";
 import type { Logger } from "../telemetry/logger.ts";
 import type { Configuration } from "./settings/configuration.ts";
 import type { RunningProcess } from "./keep-running.ts";
-import { parseCredentials, parseNatsUrl } from "./nats/nats-connection.ts";
+import { givenNats } from "./nats/given-nats.ts";
 import type { DatabaseAccess, NatsAccess } from "./own-servers.ts";
 import { requireFreePorts } from "./require-free-ports.ts";
 
@@ -58,16 +56,3 @@ const givenDatabase = (databaseUrl: string | undefined): DatabaseAccess => ({
   databaseUrlOf: () => databaseUrl,
   databasePasswords: undefined,
 });
-
-/** An external server: every role of this process uses the given credentials. */
-async function givenNats({ natsUrl = "", natsCredentialsFile: credentialsFile, natsTls }: Configuration): Promise<NatsAccess> {
-  const credentials = credentialsFile === undefined ? {} : { ...parseCredentials(await readCredentials(credentialsFile)), credentialsFile };
-  const nats = { ...parseNatsUrl(natsUrl), ...credentials, ...(natsTls === undefined ? {} : { tlsFiles: natsTls }) };
-  return { nats, natsOf: () => nats };
-}
-
-function readCredentials(file: string): Promise<string> {
-  return readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    throw new InvalidInput(`HEADWATER_NATS_CREDENTIALS names ${file}, which cannot be read: ${cause.code}`, { cause });
-  });
-}

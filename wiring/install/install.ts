@@ -28,7 +28,8 @@ export async function setUp(context: RoleContext): Promise<void> {
 /** A running nats-server does not read its configuration again, so it is sent the permissions of this version's roles. */
 async function updateRights(context: RoleContext): Promise<void> {
   const { configuration, nats } = context;
-  // Only users that we signed have an inbox prefix. Another server has no accounts of ours.
-  const keys = nats.inboxPrefix === undefined ? undefined : await findNatsKeys(configuration.keysDirectory);
+  // Only users that we signed have an inbox prefix in this mode. Another server has no accounts of ours.
+  const keys =
+    nats.inboxPrefix === undefined || configuration.natsAccount !== "own" ? undefined : await findNatsKeys(configuration.keysDirectory);
   if (keys !== undefined) await asNatsSystem(nats, keys, (link) => updatePermanentAccounts(link, keys));
 }

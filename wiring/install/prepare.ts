@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { Invariant } from "../../domain/errors.ts";
 import { defaultPool, partitionCount } from "../../domain/subjects.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
-import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
+import { requireAccountRoom } from "../../platform/jetstream/streams/account-limits.ts";
+import { missingStreams, setUpStreams } from "../../platform/jetstream/streams/streams.ts";
 import { waitForJetStream } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
 import { storeBytesOf } from "../../platform/process/nats/store-size.ts";
 import { parseRolePasswords, setUpRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
 import type { RoleContext } from "../context.ts";
 import { openDatabase } from "../database.ts";
+import { requireAccountRights } from "../nats-account.ts";
 
 const setUpTimeoutMs = 60_000;
 
@@ -17,8 +19,13 @@ export async function prepare(context: RoleContext): Promise<void> {
   const connection = await connect({ server: context.nats, name: "headwater set-up", requestTimeoutMs: setUpTimeoutMs });
   const replicas = context.configuration.natsReplicas;
   try {
+    await requireAccountRights(connection, context);
     await waitForJetStream(connection, setUpTimeoutMs);
     const storeBytes = await storeBytesOf(context.configuration);
+    if (context.configuration.natsAccount !== "own") {
+      const exists = (await missingStreams(connection)) !== undefined;
+      await requireAccountRoom(connection, { replicas, storeBytes, exists });
+    }
     const onNoRoom = (stream: string): void =>
       context.logger.warn(
         { op: "nats.store", stream, storeBytes },

@@ -11,7 +11,13 @@ import type { Kubernetes } from "../../platform/kubernetes/access/connection.ts"
 import { createReleaseOwner } from "../../platform/kubernetes/release-owner.ts";
 import { createWorkloads } from "../../platform/kubernetes/workloads.ts";
 import { findNatsKeys, natsRootFile } from "../../platform/process/nats/nats-keys.ts";
-import { createPoolConsumers, createPoolCredentials } from "../../platform/process/nats/runner-pools.ts";
+import { accountCredentialsFile, readCredentials } from "../../platform/process/nats/given-nats.ts";
+import {
+  createConsumersOnly,
+  createGivenCredentials,
+  createPoolConsumers,
+  createPoolCredentials,
+} from "../../platform/process/nats/runner-pools.ts";
 import { measuredBacklogs } from "../../platform/telemetry/pool-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { derivePoolKeys, readMasterKeys } from "../../platform/secrets/pool-keys.ts";
@@ -28,8 +34,7 @@ export async function openRunnerPools(
   if (configuration.runnerPodsFile === undefined) return undefined;
   const settings = await readSettings(configuration.runnerPodsFile);
   const directory = configuration.keysDirectory;
-  const natsKeys = await findNatsKeys(directory);
-  if (natsKeys === undefined) throw cannotSign(directory);
+  const users = await natsUsers(context, connection);
   const workloads = createWorkloads(kubernetes, {
     namespace: settings.namespace,
     selector: { "app.kubernetes.io/managed-by": "headwater-operator", "app.kubernetes.io/instance": settings.release },
@@ -46,11 +51,30 @@ export async function openRunnerPools(
     workloads,
     backlogs: measuredBacklogs(processMetrics(), createBacklogs(connection), () => systemClock.now()),
     memory,
-    consumers: createPoolConsumers(connection, context.nats, natsKeys),
-    credentials: createPoolCredentials(natsKeys),
+    ...users,
     keys: { privateKeys: async (pool) => JSON.stringify(derivePoolKeys(await readMasterKeys(masterFile(directory)), pool)) },
   };
 }
+
+/** What pools have in NATS: accounts that we sign, or in an account of yours the user of all runners. */
+async function natsUsers(
+  { configuration, nats }: RoleContext,
+  connection: Connection,
+): Promise<Pick<RunnerPools, "consumers" | "credentials">> {
+  if (configuration.natsAccount === "own") {
+    const keys = await findNatsKeys(configuration.keysDirectory);
+    if (keys === undefined) throw cannotSign(configuration.keysDirectory);
+    return { consumers: createPoolConsumers(connection, nats, keys), credentials: createPoolCredentials(keys) };
+  }
+  const file = await accountCredentialsFile(configuration, "runner");
+  if (file === undefined) throw noRunnerCredentials();
+  return { consumers: createConsumersOnly(connection), credentials: createGivenCredentials(() => readCredentials(file)) };
+}
+
+const noRunnerCredentials = (): InvalidInput =>
+  new InvalidInput("HEADWATER_NATS_CREDENTIALS is not set: the operator gives the runners' credentials to runner pods as a file", {
+    code: "invalid_configuration",
+  });
 
 const cannotSign = (directory: string): InvalidInput =>
   new InvalidInput(

@@ -1,8 +1,17 @@
+import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
-import { connect as dial, createInbox, credsAuthenticator, type NatsConnection, type TlsOptions } from "@nats-io/transport-node";
+import {
+  AuthorizationError,
+  connect as dial,
+  createInbox,
+  UserAuthenticationExpiredError,
+  type NatsConnection,
+  type TlsOptions,
+} from "@nats-io/transport-node";
 import { Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
 import { identityOf, type ClientFiles } from "../../tls/client-files.ts";
+import { authenticatorOf } from "./authenticator.ts";
 import { namedNats, type Nats } from "./named-nats.ts";
 import { wireNames, type WireNames } from "./wire-names.ts";
 
@@ -44,6 +53,8 @@ export interface Link {
   /** `$JS.API`, or its imported name in the user's account. */
   readonly apiPrefix: string;
   status(): LinkStatus;
+  /** Why NATS refuses to let this client connect again; undefined while it is connected, or simply cannot be reached. */
+  refusal(): string | undefined;
   /** Reports each change from now on, until the returned function is called. */
   onStatus(listener: (status: LinkStatus) => void): () => void;
   /** Sends pending messages, then closes. */
@@ -56,13 +67,15 @@ const retryEveryMs = 100;
 export async function openLink(options: LinkOptions): Promise<Link> {
   const client = await dialUntil(options, performance.now() + (options.startTimeoutMs ?? 15_000));
   let status: LinkStatus = "connected";
+  let refusal: string | undefined;
   const listeners = new Set<(status: LinkStatus) => void>();
   const report = (next: LinkStatus): void => {
+    if (next === "connected") refusal = undefined;
     if (next === status) return;
     status = next;
     for (const listener of listeners) listener(next);
   };
-  void followStatus(client, report); // Ends with the connection and cannot fail.
+  void followStatus(client, report, (reason) => (refusal = reason)); // Ends with the connection and cannot fail.
   const { prefix, apiPrefix = "$JS.API" } = options.server;
   const names = wireNames(apiPrefix, prefix);
   return {
@@ -72,6 +85,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     apiPrefix,
     newInbox: () => createInbox(options.server.inboxPrefix),
     status: () => status,
+    refusal: () => refusal,
     onStatus: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -84,17 +98,22 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   };
 }
 
-async function followStatus(nats: NatsConnection, report: (status: LinkStatus) => void): Promise<void> {
+async function followStatus(
+  nats: NatsConnection,
+  report: (status: LinkStatus) => void,
+  onRefusal: (reason: string) => void,
+): Promise<void> {
   for await (const event of nats.status()) {
     if (event.type === "disconnect") report("disconnected");
     else if (event.type === "reconnect") report("connected");
     else if (event.type === "close") report("closed");
+    else if (event.type === "error" && isCredentialError(event.error)) onRefusal(event.error.message);
   }
 }
 
 async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsConnection> {
-  const { servers, credentials, apiPrefix: _api, prefix: _prefix, credentialsFile: _file, tlsFiles, ...login } = options.server;
-  const authenticator = credentials === undefined ? {} : { authenticator: credsAuthenticator(new TextEncoder().encode(credentials)) };
+  const { servers, credentials, apiPrefix: _api, prefix: _prefix, credentialsFile, tlsFiles, ...login } = options.server;
+  const authenticator = credentials === undefined ? {} : { authenticator: authenticatorOf(readAgain(credentialsFile, credentials)) };
   const dialOnce = (): Promise<NatsConnection> =>
     dial({
       ...login,
@@ -127,6 +146,19 @@ async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsCo
   }
 }
 
+/** The file's text at each call: it may have been replaced by new credentials. While it cannot be read, the last text. */
+function readAgain(file: string | undefined, credentials: string): () => string {
+  let last = credentials;
+  return () => {
+    try {
+      if (file !== undefined) last = readFileSync(file, "utf8");
+    } catch {
+      // It is being replaced.
+    }
+    return last;
+  };
+}
+
 /** The client reads the files for each connection. With these options it refuses a server without TLS. */
 function tlsOptions(servers: string, { ca, certificate, key }: ClientFiles): TlsOptions & Pick<ConnectionOptions, "checkServerIdentity"> {
   const hosts = servers.split(",").map((server) => new URL(server.includes("://") ? server : `nats://${server}`).hostname);
@@ -141,7 +173,10 @@ function tlsOptions(servers: string, { ca, certificate, key }: ClientFiles): Tls
 
 const isTimeout = (error: unknown): boolean => error instanceof Error && /timeout/i.test(`${error.name} ${error.message}`);
 
-const isCredentialError = (error: unknown): boolean => error instanceof Error && /authorization/i.test(`${error.name} ${error.message}`);
+const isCredentialError = (error: unknown): boolean =>
+  error instanceof AuthorizationError ||
+  error instanceof UserAuthenticationExpiredError ||
+  (error instanceof Error && /authorization/i.test(`${error.name} ${error.message}`));
 
 function cannotConnect(servers: string, cause: unknown): Unavailable {
   const why = cause instanceof Error ? cause.message : String(cause);

@@ -208,10 +208,10 @@ const partitions = Array.from({ length: partitionCount }, (_, partition) => part
 /**
  * All that the runners of a pool can reach: its invocations (through consumers that other roles create, since a consumer can deliver to any
  * subject), its deployments, bundles by their hash, the histories of its owner's sources, heartbeats, answers, and the requests of
- * `poolRequests`. A pool without an owner runs the sources of all owners, which subjects cannot distinguish.
+ * `poolRequests`. `*` stands for all pools. A pool without an owner runs the sources of all owners, which subjects cannot distinguish.
  */
 export function runnerServices(pool: string, owner = "*"): readonly Service[] {
-  const consumers = partitions.map((partition) => runnerConsumer(pool, partition));
+  const consumers = pool === "*" ? ["*"] : partitions.map((partition) => runnerConsumer(pool, partition));
   return [
     one(setUpCheck),
     ...consumers.flatMap((consumer) => [

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { InvalidInput } from "../../../domain/errors.ts";
 import type { ClientFiles } from "../../tls/client-files.ts";
+import { parseLogin, type Login } from "../../jetstream/connection/authenticator.ts";
 import { importedApi, inboxPrefix } from "../../jetstream/connection/permissions.ts";
 
 /** Connection settings of a client; options of `connect` in @nats-io/transport-node. */
@@ -10,14 +11,16 @@ export interface NatsConnection {
   readonly user?: string;
   readonly pass?: string;
   readonly token?: string;
-  /** Text of a credentials file: a user's signed token and its seed. Not an option of `connect`: see `openLink`. */
+  /** Text of a credentials file, see `parseLogin`. Not an option of `connect`: see `openLink`. */
   readonly credentials?: string;
-  /** The file with these credentials, for child processes. */
+  /** The file with these credentials: read again for each connection, and given to child processes. */
   readonly credentialsFile?: string;
   /** Subject prefix for replies, the only one the user may subscribe to. */
   readonly inboxPrefix?: string;
   /** The user's name for `$JS.API`. */
   readonly apiPrefix?: string;
+  /** Prefix of all names, see `WireNames`. */
+  readonly prefix?: string;
   /** With files, the servers must have a certificate for one of their hosts. Not an option of `connect`: see `openLink`. */
   readonly tlsFiles?: ClientFiles;
 }
@@ -38,20 +41,42 @@ export const ownTag = "headwater";
 const claims = z.object({ name: z.string(), nats: z.object({ tags: z.array(z.string()).default([]) }) });
 
 /**
- * Parses the text of a credentials file. Users signed by Headwater have their own inbox prefix, and those outside the streams' account
- * another prefix of the JetStream API. @throws InvalidInput without quoting the text
+ * Parses the text of a credentials file of a user that Headwater has signed, with its inbox prefix, and outside the streams' account another
+ * prefix of the JetStream API. @throws InvalidInput without quoting the text
  */
 export function parseCredentials(text: string): Pick<NatsConnection, "credentials" | "inboxPrefix" | "apiPrefix"> {
-  const token = /-----BEGIN NATS USER JWT-----\s*([\w.-]+)/.exec(text)?.[1];
+  const login = requireLogin(text);
+  const { name, nats } = login.kind === "token" ? claimsOf(login.token) : noClaims;
+  if (!nats.tags.includes(ownTag))
+    throw new InvalidInput(
+      "the NATS credentials are of a user that Headwater has not signed: set HEADWATER_NATS_ACCOUNT (chart: nats.credentials) to shared or perRole if the account is yours",
+      { code: "nats_account" },
+    );
+  const isOutside = name === "runner" || name === "builder";
+  return { credentials: text, inboxPrefix: inboxPrefix(name), ...(isOutside ? { apiPrefix: importedApi } : {}) };
+}
+
+/** @throws InvalidInput without quoting the text */
+export function requireLogin(text: string): Login {
+  const login = parseLogin(text);
+  if (login === undefined) throw damaged();
+  return login;
+}
+
+const noClaims: z.output<typeof claims> = { name: "", nats: { tags: [] } };
+
+function claimsOf(token: string): z.output<typeof claims> {
   try {
-    const { name, nats } = claims.parse(JSON.parse(Buffer.from(token?.split(".")[1] ?? "", "base64url").toString()));
-    if (!nats.tags.includes(ownTag)) return { credentials: text };
-    const isOutside = name === "runner" || name === "builder";
-    return { credentials: text, inboxPrefix: inboxPrefix(name), ...(isOutside ? { apiPrefix: importedApi } : {}) };
+    return claims.parse(JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()));
   } catch {
-    throw new InvalidInput("the NATS credentials are damaged: they must be the text of a .creds file, with a user's token and seed");
+    throw damaged();
   }
 }
+
+const damaged = (): InvalidInput =>
+  new InvalidInput(
+    "the NATS credentials are damaged: they must be the text of a .creds file, with a user's token and seed, the seed of an nkey, or user:password",
+  );
 
 /** The inverse of `parseNatsUrl`, for the environment of a child process. Contains the password: never log it. */
 export function formatNatsUrl(connection: NatsConnection): string {

@@ -15,17 +15,36 @@ const versionLength = 32;
 
 /** What a pool has in NATS: an account, and a consumer for each partition. @param nats addresses and TLS of NATS */
 export function createPoolConsumers(connection: Connection, nats: NatsConnection, keys: NatsKeys): PoolConsumers {
-  const entries = deploymentEntries(connection);
   return {
     setUp: async (pool) => {
       await setUpPool(connection, { pool: pool.pool });
       await asNatsSystem(nats, keys, (link) => credentialsForPool(link, keys, pool));
     },
-    sources: async (pool) => [...(await entries.list(`${pool}.>`)).values()].filter((entry) => !hasMoved(entry)).length,
+    sources: (pool) => countSources(connection, pool),
     remove: async (pool) => {
       await removePool(connection, pool);
       await asNatsSystem(nats, keys, (link) => removePoolAccount(link, keys, pool));
     },
+  };
+}
+
+/** In an account that is not ours a pool has consumers alone. */
+export function createConsumersOnly(connection: Connection): PoolConsumers {
+  return {
+    setUp: ({ pool }) => setUpPool(connection, { pool }),
+    sources: (pool) => countSources(connection, pool),
+    remove: (pool) => removePool(connection, pool),
+  };
+}
+
+const countSources = async (connection: Connection, pool: string): Promise<number> =>
+  [...(await deploymentEntries(connection).list(`${pool}.>`)).values()].filter((entry) => !hasMoved(entry)).length;
+
+/** There all pools have the same user, whose credentials the operator reads from its own directory. */
+export function createGivenCredentials(read: () => Promise<string>): PoolCredentials {
+  return {
+    version: async () => hash("sha256", await read()).slice(0, versionLength),
+    forPool: read,
   };
 }
 

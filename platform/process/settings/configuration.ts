@@ -5,6 +5,7 @@ import { InvalidInput } from "../../../domain/errors.ts";
 import { suggestion } from "../../../domain/nearest-name.ts";
 import { encryptionMistakes, encryptionOf } from "./encryption.ts";
 import { environment, setUp } from "./environment.ts";
+import { natsMistakes } from "./nats-settings.ts";
 import { settingNotes, type ListenAddress } from "./settings.ts";
 
 export { roleNames, type RoleName } from "./environment.ts";
@@ -32,6 +33,9 @@ const configurationSchema = environment.transform((env) => ({
   egressAllow: env.HEADWATER_EGRESS_ALLOW,
   natsUrl: env.NATS_URL,
   natsCredentialsFile: env.HEADWATER_NATS_CREDENTIALS,
+  natsAccount: env.HEADWATER_NATS_ACCOUNT,
+  natsDomain: env.HEADWATER_NATS_DOMAIN,
+  natsPrefix: env.HEADWATER_NATS_PREFIX,
   natsReplicas: env.HEADWATER_STREAM_REPLICAS,
   /** Undefined: by the disk, or 8 GiB for an external server. */
   storeBytes: env.HEADWATER_STORE_SIZE,
@@ -92,6 +96,7 @@ export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (given["HEADWATER_SMTP_URL"] !== undefined && given["HEADWATER_MAIL_FROM"] === undefined)
     mistakes.push("HEADWATER_MAIL_FROM is missing: HEADWATER_SMTP_URL is set, and mails need a sender such as headwater@example.com");
   const parsed = configurationSchema.safeParse(given);
+  mistakes.push(...natsMistakes(given));
   if (!parsed.success) mistakes.push(...parsed.error.issues.map((issue) => invalidSetting(issue, given)));
   if (parsed.success) mistakes.push(...encryptionMistakes(parsed.data, given));
   if (!parsed.success || mistakes.length > 0) throw new InvalidInput(mistakes.join("\n"), { code: "invalid_configuration" });

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { natsSettings } from "./nats-settings.ts";
 import {
   baseUrl,
   byteSize,
@@ -6,7 +7,6 @@ import {
   kubernetesName,
   listenAddress,
   mailSender,
-  natsAddresses,
   optionalSetting,
   postgresAddress,
   s3Url,
@@ -113,15 +113,7 @@ export const environment = z.object({
     default: "",
     reason: "private networks that user code and webhook deliveries may reach; default: none, because user code is not trusted",
   }),
-  NATS_URL: optionalSetting(natsAddresses, {
-    unit: "nats://[user:password@]host:port",
-    reason: "your own nats-server 2.14 or later, with JetStream; default: one is started for you",
-    secret: true,
-  }),
-  HEADWATER_NATS_CREDENTIALS: optionalSetting(z.string(), {
-    unit: "file",
-    reason: "credentials (JWT and seed) for NATS_URL; default: none",
-  }),
+  ...natsSettings,
   HEADWATER_STREAM_REPLICAS: setting(wholeNumber(1, 5), {
     ...number,
     default: "1",

@@ -1,0 +1,29 @@
+import { credsAuthenticator, nkeyAuthenticator, usernamePasswordAuthenticator, type Authenticator } from "@nats-io/transport-node";
+
+/** How a user logs in, by the text of its credentials file. */
+export type Login =
+  | { readonly kind: "token"; /** The user's signed token (JWT). */ readonly token: string }
+  | { readonly kind: "nkey"; readonly seed: string }
+  | { readonly kind: "password"; readonly user: string; readonly password: string };
+
+/** Parses a `.creds` file, the seed of an nkey, or `user:password`. Undefined for any other text. */
+export function parseLogin(text: string): Login | undefined {
+  const token = /-----BEGIN NATS USER JWT-----\s*([\w.-]+)/.exec(text)?.[1];
+  if (token !== undefined) return { kind: "token", token };
+  const line = text.trim();
+  if (/^SU[A-Z2-7]{56}$/.test(line)) return { kind: "nkey", seed: line };
+  const [, user, password] = /^([^:\s]+):(\S+)$/.exec(line) ?? [];
+  return user === undefined || password === undefined ? undefined : { kind: "password", user, password };
+}
+
+/** Logs in with the text that `read` returns, which is called for each connection: rotated credentials need no restart. */
+export function authenticatorOf(read: () => string): Authenticator {
+  return (nonce) => authenticate(read())(nonce);
+}
+
+function authenticate(text: string): Authenticator {
+  const login = parseLogin(text);
+  if (login?.kind === "nkey") return nkeyAuthenticator(Buffer.from(login.seed));
+  if (login?.kind === "password") return usernamePasswordAuthenticator(login.user, login.password);
+  return credsAuthenticator(Buffer.from(text));
+}
