@@ -39,6 +39,13 @@ describe("names on the wire", () => {
       expect(names.streamOf(foreign)).toBeUndefined();
   });
 
+  it("publishes entries through the API of the domain, which leaf nodes forward", () => {
+    expect(names.target("$KV.ROUTES.a")).toBe("$JS.hub.API.$KV.acme_ROUTES.a");
+    expect(names.target("$O.BUNDLES.M.a")).toBe("$O.acme_BUNDLES.M.a");
+    expect(wireNames("$JS.hub.API", undefined).target("$KV.ROUTES.a")).toBe("$JS.hub.API.$KV.ROUTES.a");
+    expect(wireNames("headwater.js", undefined).target("$KV.ROUTES.a")).toBe("$KV.ROUTES.a");
+  });
+
   it("changes nothing without a prefix", () => {
     const plain = wireNames("$JS.API", undefined);
     for (const [own] of pairs) expect(plain.subject(own)).toBe(own);

@@ -67,7 +67,7 @@ function onTheWire(subject: string, names: WireNames): readonly string[] {
     // A server with a domain may name the domain and the account in front of the stream.
     return [ack, ack.replace("$JS.ACK.", "$JS.ACK.*.*.")];
   }
-  if (!subject.startsWith(ownApi)) return [names.subject(subject)];
+  if (!subject.startsWith(ownApi)) return [names.target(subject)];
   const request = subject.slice(ownApi.length);
   const requests = /^STREAM\.\w+\.\*$/.test(request) ? allStreams.map((stream) => request.replace("*", stream)) : [request];
   return requests.map((each) => names.subject(`${names.apiPrefix}.${each}`));

@@ -79,7 +79,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   const { prefix, apiPrefix = "$JS.API" } = options.server;
   const names = wireNames(apiPrefix, prefix);
   return {
-    nats: prefix === undefined ? client : namedNats(client, names),
+    nats: prefix === undefined && names.target === names.subject ? client : namedNats(client, names),
     client,
     names,
     apiPrefix,

@@ -11,7 +11,7 @@ export function namedNats(nats: NatsConnection, names: WireNames): Nats {
       // Absent only before the first connection.
       return nats.info as ServerInfo;
     },
-    publish: (subject, payload, options) => nats.publish(names.subject(subject), payload, options),
+    publish: (subject, payload, options) => nats.publish(names.target(subject), payload, options),
     subscribe: (subject, options) => nats.subscribe(names.subject(subject), namedCallback(options, names)),
     request: (subject, payload, options) => nats.request(names.subject(subject), payload, options),
     flush: () => nats.flush(),

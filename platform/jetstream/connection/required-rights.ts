@@ -10,8 +10,9 @@ const subjects = z
 const permission = z.object({ allow: subjects, deny: subjects }).nullish();
 const userInfo = z.object({
   user: z.string().default(""),
-  permissions: z.object({ publish: permission, subscribe: permission, responses: z.unknown() }).nullish(),
+  permissions: z.object({ publish: permission, subscribe: permission, responses: z.unknown().optional() }).nullish(),
 });
+const answer = z.object({ server: z.object({ id: z.string() }), data: userInfo });
 /** Rights of a user, as NATS reports them. Without a list a user may do everything. */
 export type UserPermissions = NonNullable<z.output<typeof userInfo>["permissions"]>;
 type SubjectPermission = UserPermissions["publish"];
@@ -26,12 +27,24 @@ const maxNamed = 3;
  * @throws Forbidden
  */
 export async function requireRights(client: NatsConnection, rights: AccountRights, of: string): Promise<void> {
-  const answer = await client.request(userInfoSubject, "", { timeout: requestTimeoutMs }).catch((cause: unknown) => {
+  const info = await ownInfo(client).catch((cause: unknown) => {
     throw lacking(of, "", [`publish on ${userInfoSubject}`], cause);
   });
-  const { user, permissions } = userInfo.parse(answer.json<{ readonly data: unknown }>().data);
+  if (info === undefined) throw lacking(of, "", [`publish on ${userInfoSubject}`]);
+  const { user, permissions } = info;
   const missing = missingRights(rights, permissions ?? undefined);
   if (missing.length > 0) throw lacking(of, user, missing);
+}
+
+/** Leaf nodes of the account answer too, about the connection between the servers. */
+async function ownInfo(client: NatsConnection): Promise<z.output<typeof userInfo> | undefined> {
+  const answers = await client.requestMany(userInfoSubject, "", { maxWait: requestTimeoutMs, strategy: "timer" });
+  for await (const message of answers) {
+    if (message.headers?.code === 503) return undefined; // No responders.
+    const { server, data } = answer.parse(message.json());
+    if (server.id === client.info?.server_id) return data;
+  }
+  return undefined;
 }
 
 function lacking(of: string, user: string, missing: readonly string[], cause?: unknown): Forbidden {

@@ -11,6 +11,11 @@ export interface WireNames {
   readonly streamOf: (wire: string) => string | undefined;
   /** Also converts requests to the JetStream API and subjects with wildcards, such as permissions. Inboxes keep their name. */
   readonly subject: (subject: string) => string;
+  /**
+   * The subject to publish on. In a JetStream domain entries are published through its API: leaf nodes forward no `$KV.>`, since their own
+   * JetStream may have the same bucket.
+   */
+  readonly target: (subject: string) => string;
   /** The inverse of `subject`, for subjects of messages. */
   readonly subjectOf: (wire: string) => string;
 }
@@ -19,7 +24,24 @@ const same = (name: string): string => name;
 const isWildcard = (token: string): boolean => token === "*" || token === ">";
 
 export function wireNames(apiPrefix: string, prefix: string | undefined): WireNames {
-  if (prefix === undefined) return { apiPrefix, stream: same, streamOf: same, subject: same, subjectOf: same };
+  const names = prefix === undefined ? unprefixed(apiPrefix) : prefixed(apiPrefix, prefix);
+  const isOfDomain = /^\$JS\..+\.API$/.test(apiPrefix);
+  const target = (text: string): string => {
+    const subject = names.subject(text);
+    return subject.startsWith("$KV.") ? `${apiPrefix}.${subject}` : subject;
+  };
+  return { ...names, target: isOfDomain ? target : names.subject };
+}
+
+const unprefixed = (apiPrefix: string): Omit<WireNames, "target"> => ({
+  apiPrefix,
+  stream: same,
+  streamOf: same,
+  subject: same,
+  subjectOf: same,
+});
+
+function prefixed(apiPrefix: string, prefix: string): Omit<WireNames, "target"> {
   const stream = (name: string): string => (isWildcard(name) ? name : name.replace(/^(KV_|OBJ_)?/, `$1${prefix}_`));
   const ownStream = new RegExp(`^(KV_|OBJ_)?${prefix}_(.+)$`);
   const streamOf = (wire: string): string | undefined => (ownStream.test(wire) ? wire.replace(ownStream, "$1$2") : undefined);
