@@ -18,7 +18,7 @@ export function namedManager(manager: JetStreamManager, names: WireNames): Strea
     streams: {
       info: async (stream, options) => ownInfo(await streams.info(names.stream(stream), wireFilter(options, names)), names),
       add: async (config) => ownInfo(await streams.add({ ...wireConfig(config, names), name: names.stream(config.name) }), names),
-      update: async (stream, config = {}) => ownInfo(await streams.update(names.stream(stream), wireConfig(config, names)), names),
+      update: async (stream, config) => ownInfo(await streams.update(names.stream(stream), wireConfig(config, names)), names),
       delete: (stream) => streams.delete(names.stream(stream)),
       purge: (stream, options) => streams.purge(names.stream(stream), wireFilter(options, names)),
       getMessage: async (stream, query) => ownMessage(await streams.getMessage(names.stream(stream), wireFilter(query, names)), names),

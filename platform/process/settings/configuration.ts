@@ -31,11 +31,7 @@ const configurationSchema = environment.transform((env) => ({
   /** Absolute directory of the master key, the pools' keys and the root of the NATS keys. */
   keysDirectory: resolve(env.HEADWATER_KEYS ?? join(env.HEADWATER_DATA, "keys")),
   egressAllow: env.HEADWATER_EGRESS_ALLOW,
-  natsUrl: env.NATS_URL,
-  natsCredentialsFile: env.HEADWATER_NATS_CREDENTIALS,
-  natsAccount: env.HEADWATER_NATS_ACCOUNT,
-  natsDomain: env.HEADWATER_NATS_DOMAIN,
-  natsPrefix: env.HEADWATER_NATS_PREFIX,
+  ...natsOf(env),
   natsReplicas: env.HEADWATER_STREAM_REPLICAS,
   /** Undefined: by the disk, or 8 GiB for an external server. */
   storeBytes: env.HEADWATER_STORE_SIZE,
@@ -81,6 +77,14 @@ const configurationSchema = environment.transform((env) => ({
   tracesShare: env.OTEL_TRACES_SAMPLER_ARG,
   logLevel: env.HEADWATER_LOG_LEVEL,
 }));
+
+const natsOf = (env: z.output<typeof environment>) => ({
+  natsUrl: env.NATS_URL,
+  natsCredentialsFile: env.HEADWATER_NATS_CREDENTIALS,
+  natsAccount: env.HEADWATER_NATS_ACCOUNT,
+  natsDomain: env.HEADWATER_NATS_DOMAIN,
+  natsPrefix: env.HEADWATER_NATS_PREFIX,
+});
 
 function baseOf(env: Pick<z.output<typeof environment>, "HEADWATER_SERVER_CERTIFICATE">, { host, port }: ListenAddress): string {
   const scheme = env.HEADWATER_SERVER_CERTIFICATE === undefined ? "http" : "https";

@@ -92,7 +92,7 @@ describe("rights of a user for a role", () => {
         const { creds: credentials } = await nats.user(role, permissions);
         const of = role as "api"; // A name of the printed roles.
         const connection = await open({ credentials, inboxPrefix: accountInbox(of, prefix), ...(prefix === undefined ? {} : { prefix }) });
-        await requireRights(connection.client, accountRights(of, connection.names, prefix), role);
+        await expect(requireRights(connection.client, accountRights(of, connection.names, prefix), role)).resolves.toBeUndefined();
       }
   });
 
@@ -129,7 +129,7 @@ describe("an account that is too small", () => {
 
   it("is accepted with enough room", async () => {
     const connection = await openAll("roomy");
-    await requireAccountRoom(connection, { replicas: 1, storeBytes: 2 ** 30, exists: false });
+    await expect(requireAccountRoom(connection, { replicas: 1, storeBytes: 2 ** 30, exists: false })).resolves.toBeUndefined();
   });
 });
 
