@@ -88,10 +88,12 @@ function mapSchema(map: YAMLMap, path: string): Schema {
 
 function pairSchema(pair: Pair, path: string, commentOfMap: string | null | undefined): Schema {
   const comment = (isScalar(pair.key) ? pair.key.commentBefore : undefined) ?? commentOfMap;
-  const described = typeof comment === "string" && path.includes(".") ? { description: words(comment) } : {};
+  // Comments of the first level stand above a group, or above the whole file.
+  const isGroup = !path.includes(".") && isMap(pair.value);
+  const described = typeof comment === "string" && !isGroup ? { description: words(comment) } : {};
   const [tail, last] = [path.split(".").slice(-2).join("."), path.split(".").at(-1) ?? ""];
   const schema = known[path] ?? known[tail] ?? known[last] ?? valueSchema(pair.value, path);
-  return { ...described, ...schema };
+  return { ...described, ...schema, ...described };
 }
 
 function valueSchema(value: unknown, path: string): Schema {
