@@ -26,7 +26,10 @@ readOnlyRootFilesystem: true
 - { name: HEADWATER_LOG_LEVEL, value: {{ $root.Values.settings.logLevel }} }
 - { name: HEADWATER_STREAM_REPLICAS, value: {{ include "headwater.streamReplicas" $root | quote }} }
 - { name: NATS_URL, value: {{ include "headwater.natsUrl" $root | quote }} }
-- { name: HEADWATER_NATS_CREDENTIALS, value: /keys/nats.creds }
+- { name: HEADWATER_NATS_CREDENTIALS, value: {{ include "headwater.natsCredentials" $root }} }
+{{- range $name, $value := include "headwater.natsAccountEnvironment" $root | fromYaml }}
+- { name: {{ $name }}, value: {{ $value | quote }} }
+{{- end }}
 {{- with include "headwater.tlsEnvironment" . }}
 {{- . }}
 {{- end }}
@@ -140,6 +143,9 @@ spec:
             {{- if include "headwater.tlsSources" (list $root .role) }}
             - { name: tls, mountPath: /tls, readOnly: true }
             {{- end }}
+            {{- if $root.Values.nats.credentials }}
+            - { name: nats, mountPath: /nats, readOnly: true }
+            {{- end }}
             {{- with .mounts }}
             {{- toYaml . | nindent 12 }}
             {{- end }}
@@ -149,6 +155,13 @@ spec:
         - { name: tmp, emptyDir: { sizeLimit: 256Mi } }
         {{- with include "headwater.tlsSources" (list $root .role) }}
         - name: tls
+          projected:
+            defaultMode: 0440
+            sources:
+              {{- . | nindent 14 }}
+        {{- end }}
+        {{- with include "headwater.natsSources" (list $root .role) }}
+        - name: nats
           projected:
             defaultMode: 0440
             sources:
@@ -222,6 +235,9 @@ template:
           {{- if and .keys (include "headwater.tlsSources" (list $root .role)) }}
           - { name: tls, mountPath: /tls, readOnly: true }
           {{- end }}
+          {{- if and .keys $root.Values.nats.credentials }}
+          - { name: nats, mountPath: /nats, readOnly: true }
+          {{- end }}
     volumes:
       {{- if .keys }}
       - { name: keys, secret: { secretName: {{ .keys }}, defaultMode: 0440 } }
@@ -234,5 +250,12 @@ template:
           defaultMode: 0440
           sources:
             {{- include "headwater.tlsSources" (list $root .role) | nindent 12 }}
+      {{- end }}
+      {{- if and .keys $root.Values.nats.credentials }}
+      - name: nats
+        projected:
+          defaultMode: 0440
+          sources:
+            {{- include "headwater.natsSources" (list $root .role) | nindent 12 }}
       {{- end }}
 {{- end -}}

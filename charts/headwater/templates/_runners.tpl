@@ -2,6 +2,7 @@
 {{- define "headwater.runnerPods" -}}
 {{- $environment := dict "HEADWATER_LOG_LEVEL" .Values.settings.logLevel -}}
 {{- with .Values.traces.endpoint }}{{ $_ := set $environment "OTEL_EXPORTER_OTLP_ENDPOINT" . }}{{ end -}}
+{{- $environment = merge $environment (include "headwater.natsAccountEnvironment" . | fromYaml) -}}
 {{- $document := dict
   "namespace" .Release.Namespace
   "release" .Release.Name
