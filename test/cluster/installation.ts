@@ -8,7 +8,7 @@ import { get, kubectl, list, tryKubectl } from "./kubectl.ts";
 /** The release under test, and the pod within the cluster by which tests reach it. */
 export const namespace = "headwater";
 export const owned = "headwater-default";
-const probeNamespace = "headwater-test-probe";
+export const probeNamespace = "headwater-test-probe";
 const image = process.env["HEADWATER_TEST_IMAGE"] ?? "headwater:test";
 
 /** A version of Headwater: its chart and its image. */
@@ -58,6 +58,16 @@ export async function installRelease(release: Release, verb: "install" | "upgrad
   return performance.now() - startedAt;
 }
 
+/** Removes everything, as the documentation says. */
+export async function removeInstallation(): Promise<void> {
+  const kinds = "sources,subscriptions,autosubscriptions,webhooks,components,accounts,workflows";
+  await kubectl(["delete", kinds, "--all", "--all-namespaces", "--timeout=120s"]);
+  await kubectl(["delete", "runnerpools", "--all", "--timeout=120s"]);
+  await helm(["uninstall", "headwater", "--namespace", namespace, "--wait", "--timeout", "120s"]);
+  await kubectl(["delete", "namespace", namespace, owned, "--timeout=120s"], "", 130_000);
+  await kubectl(["delete", "crd", "-l", "app.kubernetes.io/name=headwater", "--timeout=60s"]);
+}
+
 /** Prints a figure. */
 export const report = (line: string): void => void process.stdout.write(`${line}\n`);
 
@@ -92,10 +102,17 @@ function scriptPod(name: string, inNamespace: string, labels: Readonly<Record<st
           env: [{ name: "PROBE", valueFrom: { fieldRef: { fieldPath: "metadata.uid" } } }],
           securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ["ALL"] } },
           readinessProbe: { tcpSocket: { port: 8080 }, periodSeconds: 1 },
-          volumeMounts: [{ name: "probe", mountPath: "/probe" }],
+          volumeMounts: [
+            { name: "probe", mountPath: "/probe" },
+            { name: "tls", mountPath: "/tls" },
+          ],
         },
       ],
-      volumes: [{ name: "probe", configMap: { name: "probe" } }],
+      volumes: [
+        { name: "probe", configMap: { name: "probe" } },
+        // With it, the probe listens with HTTPS too.
+        { name: "tls", secret: { secretName: "probe-tls", optional: true } },
+      ],
     },
   };
 }
@@ -115,8 +132,14 @@ export async function startProbe(
 
 export const removeProbe = (): Promise<unknown> => tryKubectl(["delete", "namespace", probeNamespace, "--ignore-not-found"]);
 
-export async function probeAddress(): Promise<string> {
-  return `${String((await get("pod", "probe", probeNamespace)).status?.["podIP"])}:8080`;
+export const podAddress = async (name: string): Promise<string> => String((await get("pod", name, probeNamespace)).status?.["podIP"]);
+export const probeAddress = async (): Promise<string> => `${await podAddress("probe")}:8080`;
+
+/** Gives the pod `webhook` a name that certificates can have. It leads to the pod's own address. */
+export async function exposeWebhook(): Promise<void> {
+  const metadata = { name: "webhook", namespace: probeNamespace };
+  const spec = { clusterIP: "None", selector: { app: "webhook" }, ports: [{ port: 8443 }] };
+  await kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "Service", metadata, spec }));
 }
 
 /** Asks the probe, through the API server; tried again, since the API server may be away as part of a test. */
@@ -137,6 +160,11 @@ export type Answer = z.infer<typeof answerSchema>;
 /** A request from within the cluster. */
 export async function request(url: string, method = "GET", body?: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
   return answerSchema.parse(await askProbe("/call", { url, method, body, headers }));
+}
+
+/** The same with HTTPS. @param ca certificates of authorities */
+export async function requestTrusting(ca: string, url: string, method: string, body: string): Promise<Answer> {
+  return answerSchema.parse(await askProbe("/call", { url, method, body, ca, headers: { "content-type": "application/json" } }));
 }
 
 let key: string | undefined;

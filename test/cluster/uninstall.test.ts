@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { helm } from "../support/helm.ts";
 import { until } from "../e2e/support/headwater.ts";
-import { call, install, namespace, owned } from "./installation.ts";
+import { call, install, namespace, owned, removeInstallation } from "./installation.ts";
 import { kubectl, list } from "./kubectl.ts";
 import { countingSources, startLoad } from "./load.ts";
 
@@ -31,17 +31,7 @@ describe("helm uninstall", () => {
   });
 
   it("leaves no object after the documented removal", async () => {
-    await kubectl([
-      "delete",
-      "sources,subscriptions,autosubscriptions,webhooks,components,accounts,workflows",
-      "--all",
-      "--all-namespaces",
-      "--timeout=120s",
-    ]);
-    await kubectl(["delete", "runnerpools", "--all", "--timeout=120s"]);
-    await helm(["uninstall", "headwater", "--namespace", namespace, "--wait", "--timeout", "120s"]);
-    await kubectl(["delete", "namespace", namespace, owned, "--timeout=120s"], "", 130_000);
-    await kubectl(["delete", "crd", "-l", "app.kubernetes.io/name=headwater", "--timeout=60s"]);
+    await removeInstallation();
     expect((await list("crds")).filter(({ metadata }) => metadata.name.endsWith(".headwater.dev"))).toEqual([]);
   });
 });

@@ -2,8 +2,13 @@
  * Runs in a pod of the cluster under test: a webhook's receiver, a load on endpoints, and a client of whatever a test wants to reach from
  * within. Plain JavaScript, since it is handed to the image's Node as a file of a ConfigMap.
  */
+import { once } from "node:events";
+import { existsSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { createServer as createHttpsServer, request as requestHttps } from "node:https";
 import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { connect as connectTls } from "node:tls";
 
 /** Of each delivery: what was in the body, and by which id. */
 const received = new Map();
@@ -49,9 +54,10 @@ const routes = {
     };
   },
   "POST /call": async (body) => {
-    const { url, method = "GET", headers = {}, body: sent } = JSON.parse(body);
+    const { url, method = "GET", headers = {}, body: sent, ca } = JSON.parse(body);
     const startedAt = performance.now();
     try {
+      if (ca !== undefined) return { ...(await callTrusting({ url, method, headers, sent, ca })), ms: performance.now() - startedAt };
       const answer = await fetch(url, { method, headers, body: sent, signal: AbortSignal.timeout(20_000) });
       return { status: answer.status, text: await answer.text(), ms: performance.now() - startedAt };
     } catch (error) {
@@ -69,6 +75,8 @@ const routes = {
     }
     return { at: 0 };
   },
+  /** What a TLS server presents to a new connection. */
+  "POST /peer": async (body) => peer(JSON.parse(body)),
   "POST /reach": async (body) => ({ outcome: await reach(JSON.parse(body)) }),
   "POST /load": async (body) => {
     const { sources, perSecond } = JSON.parse(body);
@@ -128,7 +136,30 @@ function reach({ host, port, timeoutMs = 3_000 }) {
   });
 }
 
-createServer((request, response) => {
+/** `fetch` does not take authorities. */
+async function callTrusting({ url, method, headers, sent, ca }) {
+  const sending = requestHttps(url, { method, headers, ca, agent: false, timeout: 20_000 });
+  sending.on("timeout", () => sending.destroy(new Error("no response"))).end(sent);
+  const [answer] = await once(sending, "response");
+  return { status: answer.statusCode, text: await text(answer) };
+}
+
+async function peer({ host, port, ca, greets }) {
+  const socket = connect({ host, port });
+  const greeting = greets ? String((await once(socket, "data"))[0]) : "";
+  socket.on("error", () => undefined);
+  const secured = connectTls({ socket, servername: host, ca, rejectUnauthorized: false });
+  secured.on("error", () => undefined);
+  try {
+    await once(secured, "secureConnect");
+    const { CN } = secured.getPeerCertificate().subject;
+    return { name: CN, isTrusted: secured.authorized, protocol: secured.getProtocol(), greeting };
+  } finally {
+    socket.destroy();
+  }
+}
+
+function answerAll(request, response) {
   const chunks = [];
   request.on("data", (chunk) => chunks.push(chunk));
   request.on("end", async () => {
@@ -141,5 +172,12 @@ createServer((request, response) => {
       response.writeHead(500).end(String(error));
     }
   });
-}).listen(Number(process.env.PROBE_PORT ?? 8080));
+}
+
+createServer(answerAll).listen(Number(process.env.PROBE_PORT ?? 8080));
+if (existsSync("/tls/tls.crt")) {
+  const certificate = () => ({ cert: readFileSync("/tls/tls.crt"), key: readFileSync("/tls/tls.key") });
+  const server = createHttpsServer(certificate(), answerAll).listen(8443);
+  setInterval(() => server.setSecureContext(certificate()), 1_000);
+}
 process.on("SIGTERM", () => process.exit(0));
