@@ -8,6 +8,7 @@ import { mount } from "../http/routing/mount.ts";
 import { adminDocumentPage } from "../openapi/pages.ts";
 import { authenticateAdmin } from "./authentication.ts";
 import type { AdminContext } from "./context.ts";
+import { kubernetesAuditOperations } from "./kubernetes-audit.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
 import { adminPlanOperations } from "./plans.ts";
 import { adminStatusOperations } from "./status.ts";
@@ -18,7 +19,7 @@ export const adminOperations = {
   Users: adminUserOperations,
   Organizations: adminOrganizationOperations,
   Plans: adminPlanOperations,
-  Installation: adminStatusOperations,
+  Installation: [...adminStatusOperations, ...kubernetesAuditOperations],
 };
 
 /** The admin API, for operators of the installation: users, organizations, API keys and plans. */

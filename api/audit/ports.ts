@@ -14,6 +14,8 @@ export interface AuditActor {
   readonly address?: string | undefined;
   /** For kubectl: the field manager. */
   readonly fieldManager?: string | undefined;
+  /** For kubectl: the user that the API server authenticated, if its audit events are received. */
+  readonly kubernetesUser?: string | undefined;
 }
 
 /** Values are never part of an entry: they may be secrets. */
@@ -43,15 +45,32 @@ export interface AuditSelection {
   /** Undefined: of all owners. */
   readonly owner?: string;
   readonly kind?: string | undefined;
-  /** Id of a user or a key, a field manager, or a kind of actor. */
+  /** Id of a user or a key, a field manager, a user of Kubernetes, or a kind of actor. */
   readonly actor?: string | undefined;
   readonly resourceId?: string | undefined;
   /** Inclusive. */
   readonly sinceMs?: number | undefined;
 }
 
+/** A request to the Kubernetes API that changed a resource, from an audit event. It names the user of an observed change. */
+export interface KubernetesRequest {
+  /** `auditID` of the event. */
+  readonly id: string;
+  /** `<kind>/<namespace>/<name>`. */
+  readonly object: string;
+  readonly deletes: boolean;
+  /** Epoch ms. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly fieldManager: string;
+  readonly user: string;
+  readonly address: string | null;
+}
+
 export interface AuditLog {
   record(entry: AuditEntry): Promise<void>;
+  /** Recording a request again has no effect. */
+  recordRequests(requests: readonly KubernetesRequest[]): Promise<void>;
   /** Newest first. @throws InvalidInput for a cursor that is not in the list */
   page(selection: AuditSelection, page: PageRequest): Promise<{ readonly items: readonly AuditEntry[]; readonly total: number }>;
 }

@@ -12,7 +12,16 @@ const actorSchema = z
     key_name: z.string().nullable(),
     session_id: z.string().nullable().describe("Of the web console."),
     address: z.string().nullable().describe("IP address of the client."),
-    field_manager: z.string().nullable().describe("With `kubectl`: who wrote the resource, as Kubernetes records it."),
+    field_manager: z
+      .string()
+      .nullable()
+      .describe(
+        "With `kubectl`: the client's field manager, such as `kubectl-edit`. Null where Kubernetes records none: see docs/operations.md.",
+      ),
+    kubernetes_user: z
+      .string()
+      .nullable()
+      .describe("With `kubectl`: the user that Kubernetes authenticated, if its audit events are sent here."),
   })
   .meta({ id: "AuditActor", description: "Who made a change." });
 

@@ -37,7 +37,7 @@ export const command: Definition = {
         { header: "ACTION", value: ({ action }) => action },
         { header: "KIND", value: ({ kind: of }) => of },
         { header: "ID", value: ({ resource_id: id, resource_name: name }) => id ?? name ?? "-" },
-        { header: "BY", value: ({ actor: by }) => by.key_name ?? by.field_manager ?? by.kind },
+        { header: "BY", value: ({ actor: by }) => by.key_name ?? by.kubernetes_user ?? by.field_manager ?? by.kind },
         { header: "FROM", value: ({ actor: by }) => by.address ?? "-" },
       ],
     });

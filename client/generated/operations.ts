@@ -248,7 +248,8 @@ export type AuditActor = {
   readonly key_name: string | null;
   /** Of the web console. */ readonly session_id: string | null;
   /** IP address of the client. */ readonly address: string | null;
-  /** With `kubectl`: who wrote the resource, as Kubernetes records it. */ readonly field_manager: string | null;
+  /** With `kubectl`: the client's field manager, such as `kubectl-edit`. Null where Kubernetes records none: see docs/operations.md. */ readonly field_manager: string | null;
+  /** With `kubectl`: the user that Kubernetes authenticated, if its audit events are sent here. */ readonly kubernetes_user: string | null;
 };
 
 export type ListedComponent = {
@@ -2318,6 +2319,15 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
+  /** Receive audit events of the Kubernetes API server */
+  readonly adminReceiveKubernetesAuditEvents: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly timeout?: string | undefined; };
+    readonly body: {
+      /** Events of the group `audit.k8s.io/v1`. */ readonly items: readonly (unknown)[];
+    };
+    readonly response: undefined;
+  };
 }
 
 /** Method and path of each operation. A stream's response is server-sent events. */
@@ -2444,4 +2454,5 @@ export const routes = {
   adminSavePlan: { method: "PUT", path: "/admin/v1/plans/{name}", isStream: false },
   adminDeletePlan: { method: "DELETE", path: "/admin/v1/plans/{name}", isStream: false },
   adminGetStatus: { method: "GET", path: "/admin/v1/status", isStream: false },
+  adminReceiveKubernetesAuditEvents: { method: "POST", path: "/admin/v1/kubernetes_audit_events", isStream: false },
 } as const;

@@ -51,6 +51,8 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     recorder_partitions: "select",
     usage: "select",
     audit_log: "select, insert",
+    change_claims: "select, insert",
+    kubernetes_requests: "select, insert",
     attempts: "select, delete",
     dead_letters: "select, delete",
   },
@@ -70,7 +72,8 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     workflow_runs: "select (workflow), delete",
     workflow_steps: "select (workflow), delete",
     failing_endpoints: "select (webhook, disabled_ms, record), delete",
-    audit_log: "insert",
+    audit_log: "select (change, write, uid, resource_id), insert, update (resource_id)",
+    change_claims: "select (change), insert",
   },
   /** Writes the history; reads quotas, and where mails go. No other personal data except ids, no keys, no resources. */
   delivery: {
@@ -93,6 +96,8 @@ const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables
     failing_endpoints: everything,
     error_mails: everything,
     audit_log: "select (n, at_ms), delete",
+    change_claims: "select (at_ms), delete",
+    kubernetes_requests: "select (started_ms), delete",
     users: "select (id, email, error_mails)",
     organizations: "select (id, email, error_mails)",
   },

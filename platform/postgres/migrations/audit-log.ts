@@ -25,3 +25,28 @@ export const auditLogTable = statements`
     create index audit_log_of_owner on audit_log (owner, n);
     create index audit_log_by_age on audit_log (at_ms);
   `;
+
+/**
+ * Changes by clients of the Kubernetes API. `change` identifies one; a claim says that Headwater made it, so that lists leave it out.
+ * Requests are those of the API server's audit events; lists take the user from them.
+ */
+export const observedChanges = statements`
+    alter table audit_log add column change text, add column write text, add column uid text, add column object text;
+    create unique index audit_log_changes on audit_log (change) where change is not null;
+    create index audit_log_writes on audit_log (write) where write is not null;
+    create index audit_log_of_uid on audit_log (uid) where uid is not null;
+    create table change_claims (change text primary key, at_ms bigint not null);
+    create index change_claims_by_age on change_claims (at_ms);
+    create table kubernetes_requests (
+      id text primary key,
+      object text not null,
+      deletes boolean not null,
+      started_ms bigint not null,
+      ended_ms bigint not null,
+      field_manager text not null,
+      kubernetes_user text not null,
+      address text
+    );
+    create index kubernetes_requests_of_object on kubernetes_requests (object, started_ms);
+    create index kubernetes_requests_by_age on kubernetes_requests (started_ms);
+  `;

@@ -1,6 +1,6 @@
 import type { Migration } from "kysely/migration";
 import { firstMigrations, statements } from "./first-migrations.ts";
-import { auditLogTable } from "./audit-log.ts";
+import { auditLogTable, observedChanges } from "./audit-log.ts";
 import { errorMailTables } from "./error-mails.ts";
 import { partitionHistory } from "../history/partitions.ts";
 import { workflowRunTables } from "./workflow-runs.ts";
@@ -128,4 +128,5 @@ export const transactionalMigrations: Record<string, Migration> = {
     alter table usage add column events bigint not null default 0, add column deliveries bigint not null default 0;
   `,
   "m0024-audit-log": auditLogTable,
+  "m0025-observed-changes": observedChanges,
 };
