@@ -39,7 +39,8 @@ export function createDeliveryMetrics(
     labelNames: ["listener", "outcome"],
     registers,
   });
-  for (const listener of listeners) attempts.inc({ listener, outcome: "delivered" }, 0); // Zero rather than absent: rate() needs a first value.
+  // Zero rather than absent: rate() needs a first value, and a sum with an absent series is absent.
+  for (const listener of listeners) for (const outcome of ["delivered", "retry", "dead"]) attempts.inc({ listener, outcome }, 0);
   const duration = new Histogram({
     name: "headwater_delivery_attempt_seconds",
     help: "Time of an attempt.",
@@ -54,6 +55,7 @@ export function createDeliveryMetrics(
     buckets: lagSeconds,
     registers,
   });
+  for (const listener of listeners) lag.zero({ listener });
   backlogGauges(registry, look);
   streamGauges(registry, lookAtStreams);
   return {

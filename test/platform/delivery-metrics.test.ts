@@ -29,6 +29,18 @@ it("counts attempts by listener and outcome, and exports their time, lag and bac
   for (const [state, count] of Object.entries(backlog)) expect(text).toContain(`headwater_delivery_backlog{state="${state}"} ${count}`);
 });
 
+it("exports the series of alerts before the first delivery and the first dead letter", async () => {
+  const registry = new Registry();
+  createDeliveryMetrics(
+    registry,
+    async () => backlog,
+    async () => streams,
+  );
+  const text = await registry.metrics();
+  expect(text).toContain('headwater_delivery_attempts_total{listener="webhook",outcome="dead"} 0');
+  expect(text).toContain('headwater_delivery_lag_seconds_bucket{le="15",listener="webhook"} 0');
+});
+
 it("omits the backlog while NATS does not respond", async () => {
   const registry = new Registry();
   let answers = true;

@@ -8,7 +8,7 @@ const root = join(import.meta.dirname, "..", "..");
 export const chart = join(root, "charts/headwater");
 
 /** Path of the program, below KUBEBUILDER_ASSETS or on PATH; undefined: tests that need it are skipped, visibly. */
-export function findProgram(name: "helm" | "kubectl" | "kube-linter"): string | undefined {
+export function findProgram(name: "helm" | "kubectl" | "kube-linter" | "prometheus" | "promtool"): string | undefined {
   const folders = [process.env["KUBEBUILDER_ASSETS"] ?? "", ...(process.env["PATH"] ?? "").split(delimiter)].filter(
     (folder) => folder !== "",
   );

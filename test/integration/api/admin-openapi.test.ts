@@ -27,6 +27,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   "PUT /orgs/:id/members/:user_id": () => ({ role: "member" }),
   "PUT /orgs/:id/plan": () => ({ plan: "default" }),
   "PUT /plans/:name": () => ({ form: "paid" }),
+  "POST /kubernetes_audit_events": () => ({ items: [{ kind: "Event" }] }),
 };
 
 type Ids = Readonly<Record<string, string>>;
