@@ -1,8 +1,8 @@
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** What comes first changes least; `uninstall` removes the installation, and `tls` installs another one. */
-const order = ["outcome", "documentation", "walls", "upgrade", "previous-version", "faults", "outage", "uninstall", "tls"];
+/** What comes first changes least; `uninstall` removes the installation, and those behind it install another one. */
+const order = ["outcome", "documentation", "walls", "upgrade", "previous-version", "faults", "outage", "uninstall", "tls", "node-loss"];
 
 class InOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {

@@ -65,7 +65,12 @@ const spec = withRules(
       .optional()
       .describe("Labels of the nodes that its pods may run on."),
     tolerations: z.array(toleration).max(20).optional().describe("Taints that its pods tolerate."),
-    terminationGracePeriodSeconds: z.int().min(1).max(3_600).default(30).describe("Seconds that a terminating pod has to finish its runs."),
+    terminationGracePeriodSeconds: z
+      .int()
+      .min(1)
+      .max(3_600)
+      .optional()
+      .describe("Seconds that a terminating pod has to finish its runs. If absent, 5 s more than the maximum duration of a run."),
     egressAllow: z
       .array(cidr)
       .max(64)
@@ -84,7 +89,7 @@ export type RunnerPoolSpec = z.infer<typeof spec>;
 const status = baseStatus.extend({
   replicas: z.int().optional().describe("Number of pods."),
   readyReplicas: z.int().optional().describe("Number of ready pods."),
-  desiredReplicas: z.int().optional().describe("Desired number of pods, from backlog, memory and bounds."),
+  desiredReplicas: z.int().optional().describe("Desired number of pods, from backlog, memory, CPU and bounds."),
   selector: z.string().optional().describe("Label selector of its pods, for the scale subresource."),
   backlog: z.int().optional().describe("Queued invocations when the status was written."),
 });

@@ -50,6 +50,8 @@ function explain(why: ScaleDecision["why"], backlog: number | undefined): string
       return "set by spec.replicas";
     case "memory":
       return "they use most of their memory";
+    case "cpu":
+      return "they use most of their CPUs";
     case "bounds":
     case "backlog":
     case "unknown":

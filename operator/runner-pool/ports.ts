@@ -10,7 +10,7 @@ export interface RunnerPoolPorts {
   readonly log: Log;
   readonly workloads: Workloads;
   readonly backlogs: Backlogs;
-  readonly memory: RunnerMemory;
+  readonly load: RunnerLoad;
   readonly consumers: PoolConsumers;
   readonly credentials: PoolCredentials;
   readonly keys: PoolKeys;
@@ -69,9 +69,16 @@ export interface Backlogs {
   of(pool: string): Promise<number | undefined>;
 }
 
-export interface RunnerMemory {
-  /** Mean share of their memory limit used by the pool's live runners, 0 to 1; undefined without reports. */
-  shareOf(pool: string): number | undefined;
+export interface RunnerLoad {
+  /** Means of the pool's live runners, 0 to 1; undefined without reports. */
+  of(pool: string): PoolLoad;
+}
+
+export interface PoolLoad {
+  /** Share of the memory limit. */
+  readonly memoryShare: number | undefined;
+  /** Share of the CPU limit, or of the node's CPUs without one, over the last 15 s. */
+  readonly cpuShare: number | undefined;
 }
 
 /** The owner of a pool determines what its runners may write. */

@@ -4,10 +4,10 @@ import type { RunnerPoolPorts } from "./ports.ts";
 
 /** Reads the load of a pool and decides its scale; keeps the state between decisions. */
 export class Scaler {
-  readonly #ports: Pick<RunnerPoolPorts, "backlogs" | "memory" | "clock">;
+  readonly #ports: Pick<RunnerPoolPorts, "backlogs" | "load" | "clock">;
   readonly #memories = new Map<string, ScaleMemory>();
 
-  constructor(ports: Pick<RunnerPoolPorts, "backlogs" | "memory" | "clock">) {
+  constructor(ports: Pick<RunnerPoolPorts, "backlogs" | "load" | "clock">) {
     this.#ports = ports;
   }
 
@@ -18,7 +18,7 @@ export class Scaler {
     const input = {
       current: current ?? pool.spec.minReplicas,
       backlog,
-      memoryShare: this.#ports.memory.shareOf(name),
+      ...this.#ports.load.of(name),
       now: this.#ports.clock.now(),
     };
     const decision = decideScale(pool.spec, input, this.#memories.get(name) ?? {});

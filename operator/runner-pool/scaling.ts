@@ -13,6 +13,8 @@ export interface ScaleInput {
   readonly backlog: number | undefined;
   /** Mean share of their memory used by live runners, 0 to 1; undefined without reports. */
   readonly memoryShare: number | undefined;
+  /** Mean share of their CPUs used by live runners, 0 to 1; undefined without reports. */
+  readonly cpuShare: number | undefined;
   /** Epoch milliseconds. */
   readonly now: number;
 }
@@ -26,12 +28,14 @@ export interface ScaleMemory {
 
 export interface ScaleDecision {
   readonly replicas: number;
-  readonly why: "pinned" | "backlog" | "memory" | "bounds" | "unknown";
+  readonly why: "pinned" | "backlog" | "memory" | "cpu" | "bounds" | "unknown";
   readonly memory: ScaleMemory;
 }
 
 /** Above this share, runners evict warm isolates and one hostile source may cost the pod. One more replica brings the share below it. */
 const memoryTarget = 0.75;
+/** Above this share runs wait for a CPU, also while the backlog is short. */
+const cpuTarget = 0.85;
 /** How long fewer replicas must have been enough before the first is removed, and the wait before each further one. */
 export const stabilisationMs = 300_000;
 export const stepDownMs = 60_000;
@@ -55,18 +59,24 @@ export function decideScale(spec: ScaleSpec, input: ScaleInput, memory: ScaleMem
   return { replicas: current - 1, why: required.why, memory: { lowSince, steppedDownAt: now } };
 }
 
-/** Replicas for the current backlog and memory alone, within bounds. Monotonic in both. */
+/** Replicas for the current backlog, memory and CPU alone, within bounds. Monotonic in each. */
 export function requiredReplicas(
   spec: ScaleSpec,
-  { current, backlog, memoryShare = 0 }: Omit<ScaleInput, "now" | "backlog"> & { readonly backlog: number },
+  { current, backlog, memoryShare = 0, cpuShare = 0 }: Omit<ScaleInput, "now" | "backlog"> & { readonly backlog: number },
 ): Pick<ScaleDecision, "replicas" | "why"> {
   const byBacklog = Math.ceil(backlog / spec.backlogPerReplica);
-  const memoryReplicas = Math.ceil((current * memoryShare) / memoryTarget);
-  // Memory that fits into one runner does not keep a pool awake: warm sources are only an optimization.
-  const byMemory = memoryReplicas > 1 ? memoryReplicas : 0;
-  const required = Math.max(byBacklog, byMemory);
+  const byMemory = replicasFor(current, memoryShare / memoryTarget);
+  const byCpu = replicasFor(current, cpuShare / cpuTarget);
+  const required = Math.max(byBacklog, byMemory, byCpu);
   const replicas = clampReplicas(spec, required);
-  return { replicas, why: replicas !== required ? "bounds" : byMemory > byBacklog ? "memory" : "backlog" };
+  if (replicas !== required) return { replicas, why: "bounds" };
+  return { replicas, why: byBacklog === required ? "backlog" : byMemory === required ? "memory" : "cpu" };
+}
+
+/** A load that fits into one runner does not keep a pool awake: the backlog does. */
+function replicasFor(current: number, shareOfTarget: number): number {
+  const replicas = Math.ceil(current * shareOfTarget);
+  return replicas > 1 ? replicas : 0;
 }
 
 function clampReplicas({ minReplicas, maxReplicas }: ScaleSpec, replicas: number): number {

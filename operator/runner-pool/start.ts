@@ -12,7 +12,7 @@ import { runnerPoolReconciler } from "./reconciler.ts";
 /** Dependencies of an operator that manages runner pods. Without them there is one pool, run by something else. */
 export interface RunnerPools extends Pick<
   RunnerPoolPorts,
-  "release" | "workloads" | "backlogs" | "memory" | "consumers" | "credentials" | "keys"
+  "release" | "workloads" | "backlogs" | "load" | "consumers" | "credentials" | "keys"
 > {
   readonly settings: PodSettings;
 }

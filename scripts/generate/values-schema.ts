@@ -38,6 +38,7 @@ const known: Readonly<Record<string, Schema>> = {
   "image.digest": { type: "string", pattern: "^(sha256:[0-9a-f]{64})?$" },
   "runners.defaultPool": { anyOf: [poolSchema(), { type: "null" }] },
   "traces.endpoint": { type: "string", pattern: "^(https?://.*)?$" },
+  spread: { type: "string", enum: ["preferred", "required"] },
   "nats.replicas": { type: "integer", enum: [1, 3, 5] },
   "nats.streamReplicas": { type: "integer", enum: [1, 3, 5] },
   "nats.syncInterval": { type: "string", pattern: "^(always|\\d+(ms|s|m))$" },

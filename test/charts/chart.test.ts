@@ -9,7 +9,11 @@ import { chart, findProgram, helm, objectsOf, render } from "../support/helm.ts"
 const here = import.meta.dirname;
 const missing = findProgram("helm") === undefined ? " (skipped: helm was not found below KUBEBUILDER_ASSETS or on PATH)" : "";
 const suite = missing === "" ? describe : describe.skip;
-const valuesFile = (name: string): readonly string[] => (name === "default" ? [] : ["--values", join(here, `values-${name}.yaml`)]);
+const highAvailability = ["--values", join(chart, "values-ha.yaml")];
+const valuesFile = (name: string): readonly string[] => [
+  ...(name === "ha" ? highAvailability : []),
+  ...(name === "default" ? [] : ["--values", join(here, `values-${name}.yaml`)]),
+];
 
 /** Everything is asked for in thousandths of a CPU and mebibytes. */
 const requests = z.object({ requests: z.object({ cpu: z.string().endsWith("m"), memory: z.string().endsWith("Mi") }) });
@@ -20,6 +24,17 @@ const workload = z.object({
     template: z.object({ spec: z.object({ containers: z.array(z.object({ resources: requests })) }) }),
   }),
 });
+const spread = z.object({
+  kind: z.enum(["Deployment", "StatefulSet"]),
+  metadata: z.object({ name: z.string() }),
+  spec: z.object({
+    replicas: z.number(),
+    template: z.object({
+      spec: z.object({ topologySpreadConstraints: z.array(z.unknown()).default([]), priorityClassName: z.string().optional() }),
+    }),
+  }),
+});
+const priorityClass = z.object({ kind: z.literal("PriorityClass"), metadata: z.object({ name: z.string() }), value: z.number() });
 const values = z.object({ runners: z.object({ defaultPool: z.object({ minReplicas: z.number() }), resources: requests }) });
 
 suite(`the chart${missing}`, () => {
@@ -127,6 +142,41 @@ suite(`the chart${missing}`, () => {
     );
     const { cpus, gibibytes } = requested(await render());
     expect(page).toContain(`${cpus} CPUs and ${gibibytes.toFixed(1)} GiB requested`);
+  });
+
+  it("spreads pods over nodes with the values for high availability, with two pods of each role and three NATS servers", async () => {
+    const objects = objectsOf(await render(...valuesFile("ha")));
+    const pods = objects
+      .flatMap((object) => spread.safeParse(object).data ?? [])
+      .filter(({ metadata }) => metadata.name !== "headwater-postgres");
+    expect(pods).toHaveLength(6);
+    for (const { metadata, spec } of pods) {
+      const [hostname, zone] = spec.template.spec.topologySpreadConstraints;
+      expect(hostname).toMatchObject({
+        topologyKey: "kubernetes.io/hostname",
+        whenUnsatisfiable: "DoNotSchedule",
+        nodeTaintsPolicy: "Honor",
+      });
+      expect(zone).toMatchObject({ topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" });
+      expect(spec.replicas, metadata.name).toBeGreaterThanOrEqual(metadata.name === "headwater-nats" ? 3 : 2);
+      expect(spec.template.spec.priorityClassName).toBe("headwater-system");
+      expect(objects.some((each) => each.kind === "PodDisruptionBudget" && each.metadata.name === metadata.name)).toBe(true);
+    }
+    const classes = objects.flatMap((object) => priorityClass.safeParse(object).data ?? []);
+    expect(classes.map(({ metadata }) => metadata.name)).toEqual(["headwater-runners", "headwater-system"]);
+    expect(classes[0]?.value).toBeLessThan(classes[1]?.value ?? 0);
+    expect(JSON.stringify(objects)).toContain('\\"priorityClassName\\":\\"headwater-runners\\"');
+  });
+
+  it("lets a pod's own priority class win", async () => {
+    const text = await render("--set", "priorityClasses.enabled=true", "--set", "api.pod.priorityClassName=mine");
+    expect(
+      objectsOf(text)
+        .flatMap((object) => spread.safeParse(object).data ?? [])
+        .find(({ metadata }) => metadata.name === "headwater-api"),
+    ).toMatchObject({
+      spec: { template: { spec: { priorityClassName: "mine" } } },
+    });
   });
 
   it("describes every value", () => {

@@ -23,6 +23,8 @@ const stoppedSchema = z.object({
   sent: z.number(),
   refused: z.record(z.string(), z.number()),
   slowestMs: z.number(),
+  /** Longest time between two deliveries of each source. */
+  pausesMs: z.array(z.number()),
 });
 export type Stopped = z.infer<typeof stoppedSchema>;
 const progressSchema = z.object({ sent: z.number(), accepted: z.number() });

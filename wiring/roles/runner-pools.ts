@@ -6,7 +6,7 @@ import { poolLabel } from "../../operator/runner-pool/objects/names.ts";
 import type { RunnerPools } from "../../operator/runner-pool/start.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { createBacklogs } from "../../platform/jetstream/invocations/pool-backlogs.ts";
-import { followRunnerMemory } from "../../platform/jetstream/members/runner-memory.ts";
+import { followRunnerLoad } from "../../platform/jetstream/members/runner-load.ts";
 import type { Kubernetes } from "../../platform/kubernetes/access/connection.ts";
 import { createReleaseOwner } from "../../platform/kubernetes/release-owner.ts";
 import { createWorkloads } from "../../platform/kubernetes/workloads.ts";
@@ -32,7 +32,7 @@ export async function openRunnerPools(
 ): Promise<RunnerPools | undefined> {
   const { configuration, logger } = context;
   if (configuration.runnerPodsFile === undefined) return undefined;
-  const settings = await readSettings(configuration.runnerPodsFile);
+  const settings = await readSettings(configuration.runnerPodsFile, configuration.runTimeoutMs);
   const directory = configuration.keysDirectory;
   const users = await natsUsers(context, connection);
   const workloads = createWorkloads(kubernetes, {
@@ -43,14 +43,14 @@ export async function openRunnerPools(
   });
   await workloads.start();
   opened.defer(() => workloads.stop());
-  const memory = await followRunnerMemory(connection);
-  opened.defer(() => memory.stop());
+  const load = await followRunnerLoad(connection);
+  opened.defer(() => load.stop());
   return {
     settings,
     release: createReleaseOwner(kubernetes, settings.namespace, settings.ownedBy),
     workloads,
     backlogs: measuredBacklogs(processMetrics(), createBacklogs(connection), () => systemClock.now()),
-    memory,
+    load,
     ...users,
     keys: { privateKeys: async (pool) => JSON.stringify(derivePoolKeys(await readMasterKeys(masterFile(directory)), pool)) },
   };
@@ -84,15 +84,18 @@ const cannotSign = (directory: string): InvalidInput =>
   );
 
 /** @throws InvalidInput that names the file and what is wrong in it */
-async function readSettings(file: string): Promise<PodSettings> {
+async function readSettings(file: string, runTimeoutMs: number): Promise<PodSettings> {
   const text = await readFile(file, "utf8").catch((cause: unknown) => {
     throw new InvalidInput(`HEADWATER_RUNNER_PODS names the file '${file}', which cannot be read`, { cause });
   });
-  const parsed = podSettings.safeParse(jsonOf(text));
+  const parsed = podSettings.safeParse(withRunTimeout(jsonOf(text), runTimeoutMs));
   if (parsed.success) return parsed.data;
   const issues = parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
   throw new InvalidInput(`the settings of runner pods in '${file}' are invalid: ${issues.join("; ")}`, { code: "invalid_configuration" });
 }
+
+const withRunTimeout = (json: unknown, runTimeoutMs: number): unknown =>
+  typeof json === "object" ? { ...json, runTimeoutSeconds: Math.ceil(runTimeoutMs / 1_000) } : json;
 
 function jsonOf(text: string): unknown {
   try {

@@ -14,6 +14,33 @@ capabilities: { drop: [ALL] }
 readOnlyRootFilesystem: true
 {{- end -}}
 
+{{/* Constraints of a pod; call with (dict "root" $ "component" … "rollout" bool): `rollout` counts the pods of each rollout alone. */}}
+{{- define "headwater.spread" -}}
+{{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
+- maxSkew: 1
+  topologyKey: {{ . }}
+  {{- if and (eq $.root.Values.spread "required") (eq . "kubernetes.io/hostname") }}
+  whenUnsatisfiable: DoNotSchedule
+  # A lost or cordoned node does not keep pods from the others.
+  nodeTaintsPolicy: Honor
+  {{- else }}
+  whenUnsatisfiable: ScheduleAnyway
+  {{- end }}
+  labelSelector:
+    matchLabels: {{- include "headwater.selector" (list $.root $.component) | nindent 6 }}
+  {{- if $.rollout }}
+  matchLabelKeys: [pod-template-hash]
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* Further fields of a pod, from the values; call with (list $ .Values.….pod). */}}
+{{- define "headwater.podFields" -}}
+{{- $root := index . 0 -}}
+{{- $class := ternary (dict "priorityClassName" "headwater-system") dict $root.Values.priorityClasses.enabled -}}
+{{- with merge (deepCopy (index . 1)) $class }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
 {{/* Settings that all processes have; call with (list $ "role"). */}}
 {{- define "headwater.environment" -}}
 {{- $root := index . 0 -}}
@@ -95,15 +122,7 @@ spec:
       enableServiceLinks: false
       securityContext: {{- include "headwater.podSecurity" 65532 | nindent 8 }}
       terminationGracePeriodSeconds: {{ .grace }}
-      topologySpreadConstraints:
-        {{- range list "kubernetes.io/hostname" "topology.kubernetes.io/zone" }}
-        - maxSkew: 1
-          topologyKey: {{ . }}
-          whenUnsatisfiable: ScheduleAnyway
-          labelSelector:
-            matchLabels: {{- include "headwater.selector" (list $root $.role) | nindent 14 }}
-          matchLabelKeys: [pod-template-hash]
-        {{- end }}
+      topologySpreadConstraints: {{- include "headwater.spread" (dict "root" $root "component" .role "rollout" true) | nindent 8 }}
       {{- with $root.Values.imagePullSecrets }}
       imagePullSecrets:
         {{- range . }}
@@ -170,8 +189,8 @@ spec:
         {{- with .volumes }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
-      {{- with .values.pod }}
-      {{- toYaml . | nindent 6 }}
+      {{- with include "headwater.podFields" (list $root .values.pod) }}
+      {{- . | nindent 6 }}
       {{- end }}
 {{- end -}}
 

@@ -21,8 +21,9 @@
   "podAnnotations" .Values.runners.podAnnotations
   "environment" (merge $environment .Values.settings.environment)
   "defaultPool" .Values.runners.defaultPool
+  "spread" .Values.spread
 -}}
 {{- if .Values.traces.endpoint }}{{ $_ := set $document "collector" (pick .Values.traces "peers" "ports" "caSecret") }}{{ end -}}
-{{- with .Values.runners.priorityClassName }}{{ $_ := set $document "priorityClassName" . }}{{ end -}}
+{{- with .Values.runners.priorityClassName | default (ternary "headwater-runners" "" .Values.priorityClasses.enabled) }}{{ $_ := set $document "priorityClassName" . }}{{ end -}}
 {{- toJson $document -}}
 {{- end -}}

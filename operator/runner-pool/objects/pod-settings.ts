@@ -88,6 +88,10 @@ export const podSettings = z.object({
   dataSize: z.string().default("2Gi"),
   temporarySize: z.string().default("256Mi"),
   priorityClassName: z.string().optional(),
+  /** Max duration of a run, HEADWATER_RUN_TIMEOUT: a pool's pods may take this long to stop. */
+  runTimeoutSeconds: z.number().int().min(1).default(300),
+  /** `required`: a pod waits for a node rather than share one with a pod of its pool. */
+  spread: z.enum(["preferred", "required"]).default("preferred"),
   podLabels: z.record(z.string(), z.string()).default({}),
   podAnnotations: z.record(z.string(), z.string()).default({}),
   /** More settings of the runners, such as HEADWATER_RUN_TIMEOUT. No secrets: pods can be read with read access to the namespace. */

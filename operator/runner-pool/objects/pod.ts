@@ -41,7 +41,7 @@ export function podTemplate(input: PodInput): Plain<V1PodTemplateSpec> {
       automountServiceAccountToken: false,
       enableServiceLinks: false,
       securityContext: podSecurity(settings),
-      terminationGracePeriodSeconds: spec.terminationGracePeriodSeconds,
+      terminationGracePeriodSeconds: graceSeconds(input),
       topologySpreadConstraints: ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => spread(input, topologyKey)),
       containers: [container(input)],
       volumes: volumes(input),
@@ -94,7 +94,12 @@ function container(input: PodInput): Plain<V1Container> {
   };
 }
 
-function environment({ pool, spec, settings }: PodInput): Readonly<Record<string, string>> {
+/** Until a run has ended its partition stands still, and a run that is cut off is repeated. So pods stop as slowly as their longest run. */
+const graceSeconds = ({ spec, settings }: PodInput): number =>
+  spec.terminationGracePeriodSeconds ?? settings.runTimeoutSeconds + endingSeconds;
+
+function environment(input: PodInput): Readonly<Record<string, string>> {
+  const { pool, spec, settings } = input;
   const egress = [...settings.egressAllow, ...spec.egressAllow].join(",");
   return {
     ...settings.environment,
@@ -103,7 +108,7 @@ function environment({ pool, spec, settings }: PodInput): Readonly<Record<string
     HEADWATER_DATA: dataPath,
     HEADWATER_KEYS: keysPath,
     HEADWATER_HEALTH_LISTEN: `0.0.0.0:${settings.healthPort}`,
-    HEADWATER_STOP_TIMEOUT: String(Math.max(1, spec.terminationGracePeriodSeconds - endingSeconds)),
+    HEADWATER_STOP_TIMEOUT: String(Math.max(1, graceSeconds(input) - endingSeconds)),
     NATS_URL: settings.nats.url,
     HEADWATER_NATS_CREDENTIALS: `${keysPath}/${credentialsFile}`,
     ...podTls(settings).environment,
@@ -120,12 +125,13 @@ function volumes({ pool, settings }: PodInput): Plain<V1Volume[]> {
   ];
 }
 
-/** Preferred, not required: a cluster with one node or zone still gets all runners. */
+/** Zones are a preference: a cluster with one zone still gets all runners. A lost or cordoned node does not keep pods from the others. */
 function spread({ pool, settings }: PodInput, topologyKey: string): Plain<V1TopologySpreadConstraint> {
+  const isRequired = settings.spread === "required" && topologyKey === "kubernetes.io/hostname";
   return {
     maxSkew: 1,
     topologyKey,
-    whenUnsatisfiable: "ScheduleAnyway",
+    ...(isRequired ? { whenUnsatisfiable: "DoNotSchedule", nodeTaintsPolicy: "Honor" } : { whenUnsatisfiable: "ScheduleAnyway" }),
     labelSelector: { matchLabels: podSelector(settings.release, pool) },
     matchLabelKeys: ["pod-template-hash"],
   };

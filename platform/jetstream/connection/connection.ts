@@ -2,6 +2,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { Unavailable } from "../../../domain/errors.ts";
 import { openLink, type Link, type LinkOptions } from "./link.ts";
 import { namedManager, type StreamManager } from "./named-manager.ts";
+import { withRepeatedReads } from "./repeated-reads.ts";
 import { Publisher } from "../write/publisher.ts";
 
 /** One connection and one publisher per process, which all adapters of this folder use. */
@@ -20,7 +21,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const link = await openLink(options);
   const publisher = new Publisher(link);
   try {
-    const manager = await jetstreamManager(link.client, {
+    const manager = await jetstreamManager(withRepeatedReads(link.client), {
       timeout: options.requestTimeoutMs ?? 5_000,
       checkAPI: false,
       apiPrefix: link.apiPrefix,

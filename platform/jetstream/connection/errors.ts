@@ -23,6 +23,12 @@ export interface ApiError {
 /** Error codes of NATS for an unmet expected sequence. */
 const wrongSequenceCodes: readonly number[] = [10071, 10164];
 
+/** A copy with the same message id is not committed yet. */
+const copyInProcessCode = 10158;
+
+/** May the message have been refused only because a copy of it was stored, or is being stored? */
+export const isRefusedForCopy = ({ err_code: code }: ApiError): boolean => code === copyInProcessCode || wrongSequenceCodes.includes(code);
+
 /** A stream is at its `max_bytes`, or all streams are at the server's `max_file_store`. NATS reports a full disk differently. */
 const fullDescriptions = /^(maximum bytes exceeded|insufficient resources|insufficient storage resources available)$/;
 

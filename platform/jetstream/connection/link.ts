@@ -62,6 +62,8 @@ export interface Link {
 }
 
 const retryEveryMs = 100;
+/** A lost server accepts no connection: the next server of the list is tried after this time. */
+const dialTimeoutMs = 2_000;
 
 /** @throws Unavailable when NATS does not answer in time; the error names the address, never the credentials */
 export async function openLink(options: LinkOptions): Promise<Link> {
@@ -126,10 +128,11 @@ async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsCo
       maxReconnectAttempts: -1,
       reconnectTimeWait: retryEveryMs,
       reconnectJitter: 50,
-      pingInterval: 10_000,
+      // A server that is lost without closing its connections is noticed after three pings.
+      pingInterval: 2_000,
       // Credentials may be late or in rotation; giving up forever would need a restart of the process.
       ignoreAuthErrorAbort: true,
-      timeout: Math.max(100, Math.min(deadline - performance.now(), 5_000)),
+      timeout: Math.max(100, Math.min(deadline - performance.now(), dialTimeoutMs)),
     });
   // The last attempt may end by the deadline, which does not show the cause.
   let reason: unknown;

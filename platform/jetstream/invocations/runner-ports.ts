@@ -15,6 +15,7 @@ import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/g
 import { deploymentEntries } from "./moves.ts";
 import { readOverQuota, readWeights } from "../buckets/quotas.ts";
 import { requestArm, requestConsumers, requestMove, requestWakeUp } from "../requests/pool-requests.ts";
+import { cpuMeter } from "../../process/settings/cpu-share.ts";
 import { memoryShare } from "../../process/settings/memory-share.ts";
 import type { Timers } from "../../../runner/commit/ports.ts";
 import type { Intake, Membership, RunnerReport } from "../../../runner/intake/ports.ts";
@@ -97,16 +98,23 @@ function intakeOf(connection: Connection, pool: string): Intake {
   };
 }
 
-async function heartbeat(report: () => RunnerReport): Promise<Heartbeat> {
-  const share = await memoryShare();
-  return { ...(share === undefined ? {} : { memoryShare: Math.round(share * 100) / 100 }), ...report() };
+async function heartbeat(report: () => RunnerReport, cpuShare: () => Promise<number | undefined>): Promise<Heartbeat> {
+  const [memory, cpu] = await Promise.all([memoryShare(), cpuShare()]);
+  return {
+    ...(memory === undefined ? {} : { memoryShare: rounded(memory) }),
+    ...(cpu === undefined ? {} : { cpuShare: rounded(cpu) }),
+    ...report(),
+  };
 }
+
+const rounded = (share: number): number => Math.round(share * 100) / 100;
 
 function membershipOf(connection: Connection, pool: string): Membership {
   const group = runnersOf(pool);
+  const cpuShare = cpuMeter();
   return {
     heldByOthers: (runner) => heldByOthers(connection, group, runner),
-    join: (runner, { onMembers, report }) => joinGroup(connection, group, runner, { onMembers, report: () => heartbeat(report) }),
+    join: (runner, { onMembers, report }) => joinGroup(connection, group, runner, { onMembers, report: () => heartbeat(report, cpuShare) }),
   };
 }
 

@@ -29,6 +29,8 @@ export const deliveryReplicas: Group = { bucket: buckets.replicas, keyOf: (repli
 export interface Heartbeat {
   /** Share of its memory limit that the runner uses with its child processes, 0 to 1. Absent: it has no limit. */
   readonly memoryShare?: number;
+  /** Share of its CPUs that the runner uses with its child processes, 0 to 1. Absent: unknown. */
+  readonly cpuShare?: number;
   /** Absent in the heartbeats of tests. */
   readonly backlog?: BacklogReport;
   /** Partitions that the member reads, or whose messages it has not finished. */
@@ -42,8 +44,14 @@ const maxListed = 4_096;
 const ids = z.array(z.string()).max(maxListed);
 const partitions = z.array(z.int()).max(maxListed);
 const backlogReport = z.object({ partitions, sources: ids, owners: ids });
+const share = z
+  .number()
+  .transform((value) => Math.min(1, Math.max(0, value)))
+  .optional()
+  .catch(undefined);
 const heartbeat = z.object({
-  memoryShare: z.number().optional().catch(undefined),
+  memoryShare: share,
+  cpuShare: share,
   backlog: backlogReport.optional().catch(undefined),
   holds: partitions.optional().catch(undefined),
   isRetiring: z.boolean().optional().catch(undefined),
@@ -65,11 +73,12 @@ const heartbeatsIn = (connection: Connection, bucket: Group["bucket"]): Bucket<H
 
 /** Runners run user code, so their reports are bounded. */
 function parseHeartbeat(json: unknown): Heartbeat {
-  const { memoryShare, backlog, holds, isRetiring } = heartbeat.catch({}).parse(json);
+  const { memoryShare, cpuShare, backlog, holds, isRetiring } = heartbeat.catch({}).parse(json);
   return {
     ...(holds === undefined ? {} : { holds }),
     ...(isRetiring === undefined ? {} : { isRetiring }),
-    ...(memoryShare === undefined ? {} : { memoryShare: Math.min(1, Math.max(0, memoryShare)) }),
+    ...(memoryShare === undefined ? {} : { memoryShare }),
+    ...(cpuShare === undefined ? {} : { cpuShare }),
     ...(backlog === undefined ? {} : { backlog }),
   };
 }

@@ -2,7 +2,7 @@ import type { Msg } from "@nats-io/transport-node";
 import { type HeadwaterError, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
 import { EncodedHeaders } from "./encoded-headers.ts";
 import type { Link, LinkStatus } from "../connection/link.ts";
-import { refusal, type ApiError } from "../connection/errors.ts";
+import { isRefusedForCopy, refusal, type ApiError } from "../connection/errors.ts";
 import type { WireNames } from "../connection/wire-names.ts";
 
 export interface PublishOptions {
@@ -42,12 +42,17 @@ interface Pending {
   readonly repeatable: boolean;
   readonly deadline: number;
   sent: boolean;
+  sentAt: number;
+  /** Sent again on the same connection: NATS may refuse one copy because of the other. */
+  hasCopies: boolean;
   readonly resolve: (published: Published) => void;
   readonly reject: (error: HeadwaterError) => void;
 }
 
 const defaultTimeoutMs = 10_000;
 const sweepEveryMs = 100;
+/** A message without an answer is sent again after this time, in case it reached a lost server. Another one leads the stream within 4 to 9 s. */
+const resendAfterMs = 3_000;
 
 /**
  * Publishes into streams with one inbox subscription and a map of pending messages, at a fifth of the cost of the client's `publish`. While
@@ -95,6 +100,8 @@ export class Publisher {
         repeatable: options.messageId !== undefined || expected !== undefined,
         deadline: performance.now() + (options.timeoutMs ?? defaultTimeoutMs),
         sent: false,
+        sentAt: 0,
+        hasCopies: false,
         resolve,
         reject,
       };
@@ -114,6 +121,7 @@ export class Publisher {
         pending.headers === undefined ? { reply } : { reply, headers: pending.headers },
       );
       pending.sent = true;
+      pending.sentAt = performance.now();
     } catch (cause) {
       this.#pending.delete(token);
       pending.reject(notSent(pending, cause));
@@ -129,8 +137,9 @@ export class Publisher {
       pending.sent = false;
       return;
     }
-    this.#pending.delete(token);
     const answer = JSON.parse(message.string()) as { seq?: number; duplicate?: boolean; error?: ApiError }; // The JetStream protocol defines the form.
+    if (pending.hasCopies && answer.error !== undefined && isRefusedForCopy(answer.error)) return; // The copy's answer decides.
+    this.#pending.delete(token);
     if (answer.error !== undefined) pending.reject(refusal(pending.subject, pending.expected, answer.error));
     else pending.resolve({ seq: answer.seq ?? 0, duplicate: answer.duplicate === true });
   }
@@ -150,11 +159,20 @@ export class Publisher {
 
   #sweep(): void {
     const now = performance.now();
-    for (const [token, pending] of this.#pending) if (pending.deadline <= now) this.#rejectOne(token, pending, "no answer in time");
+    for (const [token, pending] of this.#pending) {
+      if (pending.deadline <= now) this.#rejectOne(token, pending, "no answer in time");
+      else if (pending.sent && pending.repeatable && now - pending.sentAt > resendAfterMs) this.#resend(token, pending);
+    }
     if (this.#pending.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
     } else if (this.#link.status() === "connected") this.#sendUnsent();
+  }
+
+  #resend(token: string, pending: Pending): void {
+    if (this.#link.status() !== "connected") return;
+    pending.hasCopies = true;
+    this.#send(token, pending);
   }
 
   #rejectAll(why: string): void {

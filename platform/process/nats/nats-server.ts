@@ -167,6 +167,9 @@ function clustered({ serverName, port, ports, password }: NatsCluster, tls: Nats
       name: "headwater",
       listen: `127.0.0.1:${port}`,
       authorization: { user, password, timeout: 5 },
+      // A lost server would otherwise be sent requests for minutes.
+      ping_interval: "3s",
+      ping_max: 3,
       // Routes verify both servers.
       ...(tls === undefined ? {} : { tls: tlsBlock({ ...tls, requiresClientCertificate: true }) }),
       // A server authenticates routes to the others only if the password is in their URL.

@@ -15,14 +15,18 @@ const received = new Map();
 const repeated = [];
 /** Deliveries that came again under the same id, as at-least-once delivery may. */
 let again = 0;
-const load = { timer: undefined, underWay: new Set(), sources: [], sent: 0, refused: {}, slowestMs: 0 };
+const load = { timer: undefined, underWay: new Set(), sources: [], sent: 0, refused: {}, slowestMs: 0, sourceOf: new Map() };
 /** The longest time without a delivery since the load began. */
 const gap = { lastAt: 0, maxMs: 0, endedAt: 0 };
 
-function noteDelivery() {
+/** Keeps the longest time between two deliveries, of all sources and of each. */
+function noteDelivery(source) {
   const now = Date.now();
   if (now - gap.lastAt > gap.maxMs) Object.assign(gap, { maxMs: now - gap.lastAt, endedAt: now });
   gap.lastAt = now;
+  if (source === undefined) return;
+  source.pauseMs = Math.max(source.pauseMs, now - (source.deliveredAt ?? now));
+  source.deliveredAt = now;
 }
 
 const routes = {
@@ -33,7 +37,7 @@ const routes = {
     if (earlier !== undefined && earlier !== id) repeated.push({ one, earlier, id });
     if (earlier === id) again++;
     received.set(one, id);
-    noteDelivery();
+    noteDelivery(load.sourceOf.get(one));
     return {};
   },
   "POST /refused": async () => {
@@ -80,7 +84,13 @@ const routes = {
   "POST /reach": async (body) => ({ outcome: await reach(JSON.parse(body)) }),
   "POST /load": async (body) => {
     const { sources, perSecond } = JSON.parse(body);
-    Object.assign(load, { sources: sources.map((source) => ({ ...source, accepted: [] })), refused: {}, slowestMs: 0, sent: 0 });
+    Object.assign(load, {
+      sources: sources.map((source) => ({ ...source, accepted: [], pauseMs: 0 })),
+      sourceOf: new Map(),
+      refused: {},
+      slowestMs: 0,
+      sent: 0,
+    });
     Object.assign(gap, { lastAt: Date.now(), maxMs: 0, endedAt: 0 });
     again = 0;
     load.timer = setInterval(() => track(send()), 1_000 / perSecond);
@@ -91,7 +101,7 @@ const routes = {
     clearInterval(load.timer);
     await Promise.all(load.underWay);
     const { sources, sent, refused, slowestMs } = load;
-    return { sources, sent, refused, slowestMs };
+    return { sources, sent, refused, slowestMs, pausesMs: sources.map(({ pauseMs }) => pauseMs) };
   },
 };
 
@@ -107,6 +117,7 @@ async function send() {
   const one = `${process.env.PROBE}-${++requests}`;
   const source = load.sources[requests % load.sources.length];
   load.sent++;
+  load.sourceOf.set(one, source);
   const startedAt = performance.now();
   try {
     const answer = await fetch(source.endpoint, {

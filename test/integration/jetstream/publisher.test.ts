@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { InvalidInput, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
 import { connect } from "../../../platform/jetstream/connection/connection.ts";
+import { withRepeatedReads } from "../../../platform/jetstream/connection/repeated-reads.ts";
 import { WrongLastSequence } from "../../../platform/jetstream/connection/errors.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { streamOptions, until, withJetStream } from "./support.ts";
@@ -110,6 +111,36 @@ test("after kill -9 nothing acknowledged is lost, and each publish either succee
   expect([first_seq, num_deleted ?? 0]).toEqual([1, 0]);
   expect(new Set(acknowledged).size).toBe(acknowledged.length);
   expect(rejected).toBeLessThan(100);
+});
+
+test("a publish that a suspended server received twice is stored once", async () => {
+  const { seq } = await publish("runs.0.u_4.dc_twice", "first", { expectedLastSubjectSequence: 0 });
+  const { pid } = nats.server.server;
+  process.kill(pid, "SIGSTOP");
+  const publishing = Promise.all([
+    publish("runs.0.u_4.dc_twice", "second", { expectedLastSubjectSequence: seq }),
+    publish("invoke.default.0.dc_twice", "{}", { messageId: "twice" }),
+  ]);
+  await new Promise((resolve) => setTimeout(resolve, 3_500)); // Until the second copies are sent, before the client gives the server up.
+  process.kill(pid, "SIGCONT");
+  const [second, invocation] = await publishing;
+  expect(await publish("invoke.default.0.dc_twice", "{}", { messageId: "twice" })).toEqual({ seq: invocation.seq, duplicate: true });
+  const third = await publish("runs.0.u_4.dc_twice", "third", { expectedLastSubjectSequence: second.seq });
+  expect(third.seq).toBe(second.seq + 1);
+});
+
+test("a read is sent again until a server answers, a change is not", async () => {
+  const received: string[] = [];
+  nats.connection.nats.subscribe("test.api.>", {
+    callback: (_, message) => {
+      received.push(message.subject);
+      if (received.filter((subject) => subject === message.subject).length === 2) message.respond("answer");
+    },
+  });
+  const { request } = withRepeatedReads(nats.connection.client);
+  expect((await request("test.api.STREAM.INFO.x", "", { timeout: 60_000 })).string()).toBe("answer");
+  await expect(request("test.api.STREAM.CREATE.x", "", { timeout: 2_000 })).rejects.toThrow(/timeout/i);
+  expect(received).toEqual(["test.api.STREAM.INFO.x", "test.api.STREAM.INFO.x", "test.api.STREAM.CREATE.x"]);
 });
 
 test("while the server is away a publish waits and then succeeds", async () => {

@@ -5,7 +5,7 @@ import { announce, runnersOf } from "../../../platform/jetstream/members/group.t
 import { createBacklogs } from "../../../platform/jetstream/invocations/pool-backlogs.ts";
 import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
 import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
-import { followRunnerMemory } from "../../../platform/jetstream/members/runner-memory.ts";
+import { followRunnerLoad } from "../../../platform/jetstream/members/runner-load.ts";
 import { withJetStream } from "../jetstream/support.ts";
 
 const within = { timeout: 120_000, interval: 100 };
@@ -46,19 +46,19 @@ describe("the load of a pool", () => {
     expect(await backlogs.of("new")).toBe(3);
   });
 
-  it("is the mean memory of the live runners, without those that left", async () => {
-    const memory = await followRunnerMemory(nats.connection);
-    expect(memory.shareOf("fast")).toBeUndefined();
+  it("is the mean memory and CPU of the live runners, without those that left", async () => {
+    const load = await followRunnerLoad(nats.connection);
+    expect(load.of("fast")).toEqual({ memoryShare: undefined, cpuShare: undefined });
     const [full, empty, other] = await Promise.all([
-      announce(nats.connection, runnersOf("fast"), "r1", { report: () => Promise.resolve({ memoryShare: 0.9 }) }),
+      announce(nats.connection, runnersOf("fast"), "r1", { report: () => Promise.resolve({ memoryShare: 0.9, cpuShare: 0.3 }) }),
       announce(nats.connection, runnersOf("fast"), "r2", { report: () => Promise.resolve({ memoryShare: 0.5 }) }),
       announce(nats.connection, runnersOf("fast2"), "r3", { report: () => Promise.resolve({ memoryShare: 0.1 }) }),
     ]);
-    await vi.waitFor(() => expect(memory.shareOf("fast")).toBeCloseTo(0.7), within);
+    await vi.waitFor(() => expect(load.of("fast").memoryShare).toBeCloseTo(0.7), within);
     await full.leave();
-    await vi.waitFor(() => expect(memory.shareOf("fast")).toBeCloseTo(0.5), within);
+    await vi.waitFor(() => expect(load.of("fast")).toEqual({ memoryShare: 0.5, cpuShare: undefined }), within);
     await Promise.all([empty.leave(), other.leave()]);
-    await vi.waitFor(() => expect(memory.shareOf("fast")).toBeUndefined(), within);
-    await memory.stop();
+    await vi.waitFor(() => expect(load.of("fast")).toEqual({ memoryShare: undefined, cpuShare: undefined }), within);
+    await load.stop();
   });
 });

@@ -67,7 +67,11 @@ describe("the objects of a pool", () => {
   });
 
   it("configure the runner with its pool, its addresses and its egress, and no other role", () => {
-    const settings = settingsOf({ egressAllow: ["10.9.0.0/16"], environment: { HEADWATER_RUN_TIMEOUT: "60", HEADWATER_ROLES: "all" } });
+    const settings = settingsOf({
+      runTimeoutSeconds: 60,
+      egressAllow: ["10.9.0.0/16"],
+      environment: { HEADWATER_RUN_TIMEOUT: "60", HEADWATER_ROLES: "all" },
+    });
     const environment = environmentOf(objectOf("Deployment", poolOf("fast", { owner: "u_a", egressAllow: ["10.1.2.0/24"] }), settings));
     expect(environment).toEqual({
       HEADWATER_ROLES: "runner",
@@ -75,7 +79,7 @@ describe("the objects of a pool", () => {
       HEADWATER_DATA: "/data",
       HEADWATER_KEYS: "/keys",
       HEADWATER_HEALTH_LISTEN: "0.0.0.0:8081",
-      HEADWATER_STOP_TIMEOUT: "25",
+      HEADWATER_STOP_TIMEOUT: "60",
       HEADWATER_NATS_CREDENTIALS: "/keys/nats.creds",
       HEADWATER_EGRESS_ALLOW: "10.9.0.0/16,10.1.2.0/24",
       HEADWATER_RUN_TIMEOUT: "60",
@@ -96,6 +100,30 @@ describe("the objects of a pool", () => {
           spec: { topologySpreadConstraints: [spreadOver("kubernetes.io/hostname"), spreadOver("topology.kubernetes.io/zone")] },
         },
       },
+    });
+  });
+
+  it("wait for a node of their own if spread is required, whatever node is lost", () => {
+    expect(objectOf("Deployment", poolOf("fast"), settingsOf({ spread: "required" }))).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            topologySpreadConstraints: [
+              { topologyKey: "kubernetes.io/hostname", whenUnsatisfiable: "DoNotSchedule", nodeTaintsPolicy: "Honor" },
+              { topologyKey: "topology.kubernetes.io/zone", whenUnsatisfiable: "ScheduleAnyway" },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it("stop as slowly as the longest run, unless the pool limits it", () => {
+    const graceOf = (spec: Readonly<Record<string, unknown>>) =>
+      objectOf("Deployment", poolOf("fast", spec), settingsOf({ runTimeoutSeconds: 600 }));
+    expect(graceOf({})).toMatchObject({ spec: { template: { spec: { terminationGracePeriodSeconds: 605 } } } });
+    expect(graceOf({ terminationGracePeriodSeconds: 20 })).toMatchObject({
+      spec: { template: { spec: { terminationGracePeriodSeconds: 20 } } },
     });
   });
 

@@ -14,11 +14,12 @@ const sleepy: ScaleSpec = { ...usual, minReplicas: 0 };
 const spec = fc
   .record({ min: fc.nat(5), more: fc.nat(8), backlogPerReplica: fc.integer({ min: 1, max: 5_000 }) })
   .map(({ min, more, backlogPerReplica }): ScaleSpec => ({ minReplicas: min, maxReplicas: Math.max(1, min + more), backlogPerReplica }));
-const load = fc.record({ backlog: fc.nat(50_000), memoryShare: fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined }) });
+const share = fc.option(fc.double({ min: 0, max: 1, noNaN: true }), { nil: undefined });
+const load = fc.record({ backlog: fc.nat(50_000), memoryShare: share, cpuShare: share });
 
 describe("the number of runners", () => {
-  const decide = (of: ScaleSpec, current: number, backlog: number | undefined, memoryShare?: number) =>
-    decideScale(of, { current, backlog, memoryShare, now: 0 }, {}).replicas;
+  const decide = (of: ScaleSpec, current: number, backlog: number | undefined, memoryShare?: number, cpuShare?: number) =>
+    decideScale(of, { current, backlog, memoryShare, cpuShare, now: 0 }, {}).replicas;
 
   it.each([
     ["a sleeping pool sleeps on without a backlog", sleepy, 0, 0, undefined, 0],
@@ -38,6 +39,15 @@ describe("the number of runners", () => {
     expect(decide(of, current, backlog, memoryShare)).toBe(replicas);
   });
 
+  it.each([
+    ["busy CPUs ask for one more", usual, 1, 0.9, 2, "cpu"],
+    ["CPUs at their target ask for none", usual, 2, 0.85, 2, "cpu"],
+    ["CPU alone does not keep the last runner awake", sleepy, 0, 0.5, 0, "backlog"],
+    ["busy CPUs ask for no more than the maximum", usual, 4, 1, 4, "bounds"],
+  ] as const)("%s", (_, of, current, cpuShare, replicas, why) => {
+    expect(decideScale(of, { current, backlog: 0, memoryShare: undefined, cpuShare, now: 0 }, {})).toMatchObject({ replicas, why });
+  });
+
   it("decreases by one after five quiet minutes, then by one each minute", () => {
     const seen = simulate(usual, 4, 900, () => 0);
     const falls = seen.flatMap((replicas, second) => (second > 0 && replicas < (seen[second - 1] ?? 0) ? [{ second, replicas }] : []));
@@ -50,8 +60,8 @@ describe("the number of runners", () => {
 
   it("stays within its bounds at any load", () => {
     fc.assert(
-      fc.property(spec, load, fc.nat(20), (of, { backlog, memoryShare }, current) => {
-        const { replicas } = decideScale(of, { current, backlog, memoryShare, now: 1_000 }, { lowSince: 0 });
+      fc.property(spec, load, fc.nat(20), (of, { backlog, memoryShare, cpuShare }, current) => {
+        const { replicas } = decideScale(of, { current, backlog, memoryShare, cpuShare, now: 1_000 }, { lowSince: 0 });
         const inside = replicas >= of.minReplicas && replicas <= of.maxReplicas;
         expect(inside).toBe(true);
       }),
@@ -66,9 +76,14 @@ describe("the number of runners", () => {
         fc.nat(50_000),
         fc.double({ min: 0, max: 1, noNaN: true }),
         fc.nat(20),
-        (of, { backlog, memoryShare = 0 }, more, fuller, current) => {
-          const less = requiredReplicas(of, { current, backlog, memoryShare });
-          const most = requiredReplicas(of, { current, backlog: backlog + more, memoryShare: Math.max(memoryShare, fuller) });
+        (of, { backlog, memoryShare = 0, cpuShare = 0 }, more, fuller, current) => {
+          const less = requiredReplicas(of, { current, backlog, memoryShare, cpuShare });
+          const most = requiredReplicas(of, {
+            current,
+            backlog: backlog + more,
+            memoryShare: Math.max(memoryShare, fuller),
+            cpuShare: Math.max(cpuShare, fuller),
+          });
           expect(most.replicas).toBeGreaterThanOrEqual(less.replicas);
         },
       ),
@@ -100,7 +115,11 @@ describe("the number of runners", () => {
 function simulate(of: ScaleSpec, initial: number, seconds: number, backlogAt: (second: number) => number): readonly number[] {
   let [current, memory] = [initial, {} as ScaleMemory];
   return Array.from({ length: seconds }, (_, second) => {
-    const decision = decideScale(of, { current, backlog: backlogAt(second), memoryShare: undefined, now: second * 1_000 }, memory);
+    const decision = decideScale(
+      of,
+      { current, backlog: backlogAt(second), memoryShare: undefined, cpuShare: undefined, now: second * 1_000 },
+      memory,
+    );
     [current, memory] = [decision.replicas, decision.memory];
     return current;
   });
