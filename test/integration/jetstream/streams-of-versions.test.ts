@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { bundleStore, streams } from "../../../domain/subjects.ts";
 import { missingStreams, setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
-import { streamOptions, withJetStream } from "./support.ts";
+import { streamOptions, until, withJetStream } from "./support.ts";
 
 /** Streams that another version has set up: in an upgrade and in a rollback the roles of both run at the same time. */
 const nats = withJetStream();
@@ -10,6 +10,21 @@ const subjectsOf = async (stream: string): Promise<readonly string[]> =>
   (await nats.connection.manager.streams.info(stream)).config.subjects;
 const metadata = async (): Promise<Readonly<Record<string, string>>> =>
   (await nats.connection.manager.streams.info(bundles)).config.metadata ?? {};
+
+test("setup that has nothing to change updates no stream and no consumer", async () => {
+  const changes: string[] = [];
+  const advisories = nats.connection.nats.subscribe("$JS.EVENT.ADVISORY.*.*.>", {
+    callback: (_, { subject }) => void changes.push(subject),
+  });
+  await nats.connection.nats.flush();
+  await setUpStreams(nats.connection, streamOptions);
+  await nats.connection.nats.flush();
+  expect(changes).toEqual([]);
+  await setUpStreams(nats.connection, { ...streamOptions, storeBytes: 1_000_000_000 });
+  await until(() => changes.includes("$JS.EVENT.ADVISORY.STREAM.UPDATED.RUNS"), "a change is announced");
+  advisories.unsubscribe();
+  await setUpStreams(nats.connection, streamOptions);
+});
 
 test("setup keeps the subjects and the streams of another version, which still publishes to them", async () => {
   const { manager, publisher } = nats.connection;
