@@ -1,3 +1,4 @@
+import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { chart, findProgram, helm, objectsOf, render, type Rendered } from "../support/helm.ts";
@@ -17,7 +18,8 @@ const why = missing === undefined ? "" : ` (skipped: ${missing})`;
 
 /** Everything that a value of the chart adds, except resources of definitions that the API server does not have. */
 const flags = [
-  "--set=nats.replicas=3,dashboards.enabled=true,owner.quota.pods=10,api.adminApi=true,api.replicas=2",
+  `--values=${join(chart, "values-ha.yaml")}`,
+  "--set=postgres.enabled=true,dashboards.enabled=true,owner.quota.pods=10,api.adminApi=true",
   "--set=kubernetesIngress.enabled=true,kubernetesIngress.apiHost=api.example.com,kubernetesIngress.endpointsHost=in.example.com",
 ];
 const stored = z.object({ kind: z.string(), metadata: z.object({ name: z.string(), resourceVersion: z.string() }) });
