@@ -11,8 +11,16 @@ const missing = findProgram("helm") === undefined ? " (skipped: helm was not fou
 const linter = findProgram("kube-linter");
 const noLinter = linter === undefined ? " (skipped: kube-linter is not on PATH)" : "";
 const root = join(chart, "..", "..");
-const files = globSync([join(chart, "values-*.yaml"), join(import.meta.dirname, "values-*.yaml")]).toSorted();
-const cases = [["default values", []], ...files.map((file) => [basename(file), ["--values", file]] as const)] as const;
+const files = globSync(join(import.meta.dirname, "values-*.yaml")).toSorted();
+/** Values for high availability are used on top of the chart's. */
+const flagsOf = (file: string): readonly string[] => [
+  ...(basename(file) === "values-ha.yaml" ? ["--values", join(chart, "values-ha.yaml")] : []),
+  ...["--values", file],
+];
+const cases: readonly (readonly [string, readonly string[]])[] = [
+  ["default values", []],
+  ...files.map((file) => [basename(file), flagsOf(file)] as const),
+];
 
 describe.skipIf(missing !== "")(`pods of the chart${missing}`, () => {
   it.each(cases)("are restricted, limited and probed with %s", async (_name, flags) => {
