@@ -20,7 +20,7 @@ const sameRequestMs = 250;
 /** True in a role that a parent process started: it reports to the parent when it is ready, and stops when the parent ends. */
 const isChild = process.send !== undefined;
 
-const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key | --nats-rights | --save-streams DIR | --restore-streams DIR]
+const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key | --nats-rights | --backup DIR [--keep N] | --restore DIR]
 
 Starts Headwater. Without settings it starts everything that it needs on this machine.
 Settings are environment variables:
@@ -127,15 +127,19 @@ function onLauncherExit(act: () => void): void {
   }, launcherCheckMs).unref();
 }
 
-async function backUpStreamsOnce(
+async function backUpOnce(
   configuration: Configuration,
   logger: Logger,
-  { action, directory }: NonNullable<ReturnType<typeof backupAction>>,
+  action: NonNullable<ReturnType<typeof backupAction>>,
 ): Promise<void> {
-  const servers = await startServers({ configuration, needsDatabase: false, logger });
+  const servers = await startServers({ configuration, needsDatabase: true, logger });
   try {
-    const { backUpStreams } = await import("./wiring/install/stream-backup.ts");
-    process.stdout.write(`${await backUpStreams(contextOf(configuration, servers, logger), action, directory)}\n`);
+    const context = contextOf(configuration, servers, logger);
+    const { saveBackup } = await import("./wiring/backup/save.ts");
+    const { restoreBackup } = await import("./wiring/backup/restore.ts");
+    const { kind, directory } = action;
+    const done = kind === "save" ? saveBackup(context, { parent: directory, keep: action.keep }) : restoreBackup(context, directory);
+    process.stdout.write(`${await done}\n`);
   } finally {
     await servers.stop();
   }
@@ -151,16 +155,22 @@ async function setUpOnce(configuration: Configuration, logger: Logger): Promise<
   }
 }
 
-/** `--save-streams DIR` and `--restore-streams DIR`. */
-function backupAction(): { readonly action: "save" | "restore"; readonly directory: string } | undefined {
-  for (const action of ["save", "restore"] as const) {
-    const at = process.argv.indexOf(`--${action}-streams`);
-    if (at === -1) continue;
-    const directory = process.argv[at + 1];
-    if (directory === undefined) throw new InvalidInput(`--${action}-streams needs a directory: --${action}-streams backup`);
-    return { action, directory: resolve(directory) };
-  }
-  return undefined;
+type BackupAction =
+  | { readonly kind: "save"; readonly directory: string; readonly keep: number | undefined }
+  | { readonly kind: "restore"; readonly directory: string };
+
+/** `--backup DIR [--keep N]` and `--restore DIR`. */
+function backupAction(): BackupAction | undefined {
+  const valueOf = (option: string, example: string): string | undefined => {
+    const at = process.argv.indexOf(option);
+    const value = at === -1 ? undefined : process.argv[at + 1];
+    if (at !== -1 && value === undefined) throw new InvalidInput(`${option} needs a value: ${option} ${example}`);
+    return value;
+  };
+  const [parent, directory, keep] = [valueOf("--backup", "backups"), valueOf("--restore", "backups/NAME"), valueOf("--keep", "7")];
+  if (keep !== undefined && !/^[1-9]\d{0,5}$/.test(keep)) throw new InvalidInput(`--keep '${keep}' is invalid: use a number from 1 on`);
+  if (parent !== undefined) return { kind: "save", directory: resolve(parent), keep: keep === undefined ? undefined : Number(keep) };
+  return directory === undefined ? undefined : { kind: "restore", directory: resolve(directory) };
 }
 
 async function main(): Promise<void> {
@@ -184,7 +194,7 @@ async function main(): Promise<void> {
     guardOwnChildren();
     processMetrics().addChildren(metricsOfChildren);
   }
-  if (backup !== undefined) return backUpStreamsOnce(configuration, logger, backup);
+  if (backup !== undefined) return backUpOnce(configuration, logger, backup);
   if (configuration.setsUp) return setUpOnce(configuration, logger);
   const running = start(configuration, logger);
   stopOnRequest(running, logger);

@@ -1,124 +1,132 @@
-import { once } from "node:events";
-import { createWriteStream } from "node:fs";
-import { mkdir, open, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { finished } from "node:stream/promises";
-import type { StreamConfig, StreamInfo } from "@nats-io/jetstream";
+import { JetStreamApiCodes, JetStreamApiError, type StreamConfig, type StreamInfo } from "@nats-io/jetstream";
 import { NoRespondersError, RequestError } from "@nats-io/transport-node";
 import { z } from "zod";
-import { InvalidInput, Unavailable } from "../../../domain/errors.ts";
+import { Conflict, Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
-import { bundleStore, buckets, streams } from "../../../domain/subjects.ts";
+import { buckets } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { wireConfig } from "../connection/named-manager.ts";
 import { formerCreation, identityOf } from "./stream-identity.ts";
 
 const chunkBytes = 512 * 1024;
 const requestTimeoutMs = 60_000;
-/** Heartbeats expire within seconds. */
-const skipped: readonly string[] = [`KV_${buckets.runners}`];
+/** Heartbeats expire within seconds. Setup creates these buckets again. */
+const skipped: readonly string[] = [buckets.runners, buckets.replicas].map((bucket) => `KV_${bucket}`);
+/** Metadata of a restored stream: the backup that it comes from. */
+const restoredFrom = "headwater-backup";
 
-interface SavedStream {
-  readonly config: StreamConfig;
-  readonly state: { readonly messages: number; readonly last_seq: number };
+const savedStream = z.object({
+  config: z.looseObject({ name: z.string(), metadata: z.record(z.string(), z.string()).optional(), persist_mode: z.unknown().optional() }),
+  state: z.looseObject({ messages: z.number(), last_seq: z.number() }),
   /** Stored in the metadata of the restored stream: positions in Postgres and in FLOORS name it. */
-  readonly identity: string;
-}
+  identity: z.string(),
+});
+export const savedStreams = z.array(savedStream);
+export type SavedStream = z.infer<typeof savedStream>;
 
 const answer = z.looseObject({ error: z.object({ description: z.string() }).optional(), deliver_subject: z.string().optional() });
 
-/**
- * Saves each stream and bucket into a directory: `<stream>.json` and `<stream>.snapshot`, in the form of NATS itself. Consumers are
- * omitted: `setUpStreams` creates them, and work queues hold the messages that are not acked. No role may write in the meantime, or parts of
- * the backup would be inconsistent.
- *
- * @returns the names of the streams @throws InvalidInput when the directory holds files; Unavailable
- */
-export async function saveStreams(connection: Connection, directory: string): Promise<readonly string[]> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  if ((await readdir(directory)).length > 0) throw new InvalidInput(`${directory} is not empty: name a new directory for the backup`);
-  const saved: string[] = [];
-  for await (const info of connection.manager.streams.list()) {
-    if (skipped.includes(info.config.name)) continue;
-    await saveStream(connection, directory, info);
-    saved.push(info.config.name);
-  }
-  return saved;
-}
-
-async function saveStream({ nats, newInbox, apiPrefix }: Connection, directory: string, info: StreamInfo): Promise<void> {
-  const { name } = info.config;
-  const file = createWriteStream(join(directory, `${name}.snapshot`), { mode: 0o600 });
-  const inbox = newInbox();
-  const chunks = nats.subscribe(inbox);
-  const request = { deliver_subject: inbox, no_consumers: true, chunk_size: chunkBytes };
-  parseAnswer(name, await ask(nats, `${apiPrefix}.STREAM.SNAPSHOT.${name}`, JSON.stringify(request)));
-  for await (const chunk of chunks) {
-    if (chunk.data.length === 0) {
-      const { code = 204, description = "" } = chunk.headers ?? {};
-      if (code >= 400) throw new Unavailable(`the stream ${name} cannot be saved: ${code} ${description}`);
-      break;
-    }
-    if (!file.write(chunk.data)) await once(file, "drain");
-    chunk.respond();
-  }
-  chunks.unsubscribe();
-  file.end();
-  await finished(file);
-  const { messages, last_seq } = info.state;
-  const saved: SavedStream = { config: info.config, state: { messages, last_seq }, identity: identityOf(info) };
-  await writeFile(join(directory, `${name}.json`), JSON.stringify({ ...saved, state: info.state }), { mode: 0o600 });
-}
-
-/**
- * Restores a backup of `saveStreams` into servers without streams of Headwater. Sequences and times are preserved.
- *
- * @returns the names of the streams @throws InvalidInput when there is no backup; Unavailable, also when a stream exists already
- */
-export async function restoreStreams(
-  connection: Connection,
-  directory: string,
-  { replicas }: { readonly replicas: number },
-): Promise<readonly string[]> {
-  const files = await readdir(directory).catch(() => []);
-  const names = files.filter((file) => file.endsWith(".json")).map((file) => file.slice(0, -".json".length));
-  if (!names.includes(streams.runs)) throw new InvalidInput(`${directory} holds no backup: it should have ${streams.runs}.json`);
-  names.sort((a, b) => order(a) - order(b));
-  for (const name of names) await restoreStream(connection, directory, name, replicas);
+/** Names of the streams and buckets that are saved. */
+export async function streamsToSave({ manager }: Connection): Promise<readonly string[]> {
+  const names: string[] = [];
+  for await (const { config } of manager.streams.list()) if (!skipped.includes(config.name)) names.push(config.name);
   return names;
 }
 
-/** STATE copies from RUNS, so RUNS comes first. The stream that records which streams exist comes last: roles wait for it. */
-const order = (stream: string): number => (stream === `OBJ_${bundleStore}` ? 2 : stream === streams.state ? 1 : 0);
+/** What restoring a stream needs besides its chunks. */
+export async function describeStream({ manager }: Connection, name: string): Promise<SavedStream> {
+  const info: StreamInfo = await manager.streams.info(name);
+  return savedStream.parse({ config: info.config, state: info.state, identity: identityOf(info) });
+}
 
-async function restoreStream(
-  { nats, manager, names, apiPrefix }: Connection,
-  directory: string,
-  name: string,
-  replicas: number,
-): Promise<void> {
-  const { config, state, identity } = JSON.parse(await readFile(join(directory, `${name}.json`), "utf8")) as SavedStream; // As saveStream wrote it.
-  const { persist_mode: _singleServerOnly, ...kept } = config;
-  const restored = { ...kept, num_replicas: replicas, metadata: { ...config.metadata, [formerCreation]: identity } };
-  const subject = `${apiPrefix}.STREAM.RESTORE.${name}`;
-  const { deliver_subject } = parseAnswer(name, await ask(nats, subject, JSON.stringify({ config: wireConfig(restored, names), state })));
-  if (deliver_subject === undefined) throw new Unavailable(`the stream ${name} cannot be restored: NATS named no subject for its chunks`);
-  const file = await open(join(directory, `${name}.snapshot`));
+/**
+ * The chunks of a stream, in NATS' own form. Consumers are omitted: `setUpStreams` creates them, and work queues hold the messages that are not
+ * acked. Writers continue: each block of the stream is as it was when NATS read it. So a message that is there all the time is
+ * saved; one that is stored or removed in the meantime may be. @throws Unavailable
+ */
+export async function* streamChunks({ nats, newInbox, apiPrefix }: Connection, name: string): AsyncGenerator<Uint8Array> {
+  const inbox = newInbox();
+  const chunks = nats.subscribe(inbox);
   try {
-    const buffer = Buffer.alloc(chunkBytes);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, chunkBytes);
-      const chunk = Buffer.from(buffer.subarray(0, bytesRead));
-      const reply = await retry(() => ask(nats, deliver_subject, chunk), untilReached);
-      if (reply !== "") parseAnswer(name, reply);
-      if (bytesRead === 0) break;
+    const request = { deliver_subject: inbox, no_consumers: true, chunk_size: chunkBytes };
+    parseAnswer(name, await ask(nats, `${apiPrefix}.STREAM.SNAPSHOT.${name}`, JSON.stringify(request)));
+    for await (const chunk of chunks) {
+      if (chunk.data.length === 0) {
+        const { code = 204, description = "" } = chunk.headers ?? {};
+        if (code >= 400) throw new Unavailable(`the stream ${name} cannot be saved: ${code} ${description}`);
+        return;
+      }
+      yield chunk.data;
+      chunk.respond();
     }
+    throw new Unavailable(`the stream ${name} cannot be saved: the connection to NATS has ended`);
   } finally {
-    await file.close();
+    chunks.unsubscribe();
   }
-  const { messages, last_seq } = (await manager.streams.info(name)).state;
-  if (last_seq < state.last_seq || messages < state.messages)
-    throw new Unavailable(`the stream ${name} has ${messages} messages up to ${last_seq}, of ${state.messages} up to ${state.last_seq}`);
+}
+
+export interface RestoreTarget {
+  readonly replicas: number;
+  /** Id of the backup. */
+  readonly backup: string;
+}
+
+/** Whether the stream was restored from this backup. @throws Conflict when it exists and was not */
+export async function isRestored({ manager }: Connection, name: string, backup: string): Promise<boolean> {
+  try {
+    const { config } = await manager.streams.info(name);
+    if (config.metadata?.[restoredFrom] === backup) return true;
+    throw new Conflict(`NATS has a stream ${name} already: restore into servers without streams of Headwater`, { code: "not_empty" });
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return false;
+    throw error;
+  }
+}
+
+/** Restores a stream that does not exist. It exists once it is complete. Sequences and times are preserved. @throws Unavailable */
+export async function restoreStream(
+  { nats, manager, names, apiPrefix }: Connection,
+  { config, state, identity }: SavedStream,
+  chunks: AsyncIterable<Uint8Array>,
+  { replicas, backup }: RestoreTarget,
+): Promise<void> {
+  const { name, persist_mode: _singleServerOnly, ...kept } = config;
+  // Setup sets the limits and what this version needs.
+  const restored = {
+    ...kept,
+    name,
+    num_replicas: replicas,
+    max_bytes: -1,
+    metadata: { ...ownMetadata(config.metadata), [formerCreation]: identity, [restoredFrom]: backup },
+  };
+  const wire = wireConfig(restored as unknown as Partial<StreamConfig>, names); // As NATS has reported it.
+  const begin = (): Promise<z.infer<typeof answer>> =>
+    beginRestore(nats, `${apiPrefix}.STREAM.RESTORE.${name}`, name, { config: wire, state });
+  const { deliver_subject } = await begin();
+  if (deliver_subject === undefined) throw new Unavailable(`the stream ${name} cannot be restored: NATS named no subject for its chunks`);
+  const send = async (chunk: Uint8Array): Promise<void> => {
+    const reply = await retry(() => ask(nats, deliver_subject, chunk), untilReached);
+    if (reply !== "") parseAnswer(name, reply);
+  };
+  for await (const chunk of chunks) for (const part of parts(chunk)) await send(part);
+  await send(new Uint8Array());
+  const { last_seq } = (await manager.streams.info(name)).state;
+  if (last_seq < state.last_seq) throw new Unavailable(`the stream ${name} ends at ${last_seq} instead of ${state.last_seq}`);
+}
+
+/** Without what setup records when everything is there, and without what NATS adds. */
+function ownMetadata(metadata: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(metadata).filter(([key]) => key !== "headwater-set-up" && !key.startsWith("_nats.")));
+}
+
+/** For a moment after a client was killed, NATS still waits for its chunks. */
+async function beginRestore(nats: Connection["nats"], subject: string, name: string, request: unknown): Promise<z.infer<typeof answer>> {
+  const begin = async (): Promise<z.infer<typeof answer>> => parseAnswer(name, await ask(nats, subject, JSON.stringify(request)));
+  return retry(begin, { firstMs: 500, withinMs: 30_000, isTransient: (error) => error instanceof Unavailable });
+}
+
+function* parts(chunk: Uint8Array): Generator<Uint8Array> {
+  for (let start = 0; start < chunk.length; start += chunkBytes) yield chunk.subarray(start, start + chunkBytes);
 }
 
 /** Of several servers, ours learns a moment later on which one the restore listens. A chunk without responders has reached none. */

@@ -1,7 +1,7 @@
 const newline = 0x0a;
 
 /** Lines of a stream, without their terminators. Text after the last terminator is incomplete and dropped. */
-export async function* createOrderedQueueStore(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+export async function* createLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let pieces: Uint8Array[] = [];
   for await (const chunk of chunks) {

@@ -3,7 +3,7 @@ import { Gone, HeadwaterError, InvalidInput, Unavailable } from "../../../domain
 import { backoffMs, pause } from "../../../domain/retry.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { errorFrom, retryAfterOf, unreachable } from "../errors.ts";
-import { createOrderedQueueStore } from "./lines.ts";
+import { createLines } from "./lines.ts";
 import { kubernetesObject, parseObjectList, type KubernetesObject } from "../object.ts";
 
 /** All objects at a path, or those matching a selector. */
@@ -82,7 +82,7 @@ function openWatch(
 }
 
 async function* eventsOf(body: AsyncIterable<Uint8Array>, target: WatchTarget): AsyncGenerator<ObjectEvent> {
-  for await (const line of createOrderedQueueStore(body)) if (line !== "") yield eventFrom(line, target);
+  for await (const line of createLines(body)) if (line !== "") yield eventFrom(line, target);
 }
 
 const watchEvent = z.object({ type: z.enum(["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]), object: z.unknown() });
