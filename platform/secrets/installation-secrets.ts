@@ -81,6 +81,7 @@ export async function installationSecrets(roots: Roots, postgres: PostgresAddres
       "api-key": roots.apiKey,
       "nats-root": roots.nats,
       "nats.creds": await adminCredentials(keys),
+      "backup.key": passwordOf("backups"),
       DATABASE_URL: urlOf(postgres.address, postgres.username, postgres.password),
       "database-passwords.json": JSON.stringify({
         ...Object.fromEntries(databaseRoles.map((role) => [role, passwordOf(role)])),

@@ -6,6 +6,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { applyChart } from "../charts/as-account.ts";
+import { connectKubernetes } from "../../platform/kubernetes/access/connection.ts";
+import { readKubeconfig } from "../../platform/kubernetes/access/kubeconfig.ts";
+import { resourceLines } from "../../platform/kubernetes/backup/save.ts";
+import { savedObject } from "../../platform/kubernetes/backup/saved-object.ts";
 import { findProgram, objectsOf, render, type Rendered } from "../support/helm.ts";
 import { kubeconfigOf } from "../support/kube/kube-api-client.ts";
 import { withKubeApi } from "../support/kube/kube-api.ts";
@@ -55,8 +59,9 @@ let objects: readonly Rendered[] = [];
 
 suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
   beforeAll(async () => {
-    await applyChart(kube);
-    objects = objectsOf(await render());
+    const flags = ["--set", "backup.enabled=true"];
+    await applyChart(kube, ...flags);
+    objects = objectsOf(await render(...flags));
     const configs = join(directory.path, "configs");
     await mkdir(configs);
     const configOf = async (account: string): Promise<string> => {
@@ -70,12 +75,13 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
     await install("before");
     await install("headwater");
     const pods = join(configs, "runner-pods.json");
+    await configOf("backup");
     await writeFile(pods, dataOf("headwater-runner-pods")["runner-pods.json"] ?? "");
     cluster = await startCluster(directory.path, {
       kubeconfig: kube.kubeconfigPath,
       envOf: {
         api: { KUBECONFIG: await configOf("api"), HEADWATER_KEYS: configs },
-        operator: { KUBECONFIG: await configOf("operator"), HEADWATER_RUNNER_PODS: pods },
+        operator: { KUBECONFIG: await configOf("operator"), HEADWATER_RUNNER_PODS: pods, HEADWATER_BACKUPS: "true" },
       },
     });
   });
@@ -132,6 +138,18 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
     // Lists all kinds of the owner.
     expect(await cluster.call("DELETE", `/orgs/${organization}`)).toMatchObject({ status: 409 });
     await done("DELETE", `/sources/${theirs}`);
+  });
+
+  it("saves every resource, and owners' Secrets", async () => {
+    const kubernetes = await connectKubernetes({ access: await readKubeconfig(join(directory.path, "configs", "backup")) });
+    const kindsOf = async (): Promise<ReadonlySet<string>> => {
+      const kinds = new Set<string>();
+      for await (const line of resourceLines(kubernetes, () => undefined)) kinds.add(savedObject.parse(JSON.parse(String(line))).kind);
+      return kinds;
+    };
+    // The operator binds the role of a new namespace a moment after it is created.
+    await vi.waitFor(async () => expect([...(await kindsOf())]).toEqual(expect.arrayContaining(["Source", "Secret"])), within);
+    await kubernetes.close();
   });
 
   it("are used, each of them, and suffice", async () => {
@@ -226,7 +244,10 @@ function requests(): readonly { readonly right: string; readonly code: number }[
     const isOfOwner = !inRelease && (resource === "secrets" || resource === "configmaps");
     const what = subresource === undefined ? resource : `${resource}/${subresource}`;
     return [
-      { right: `${isOfOwner ? "owner-secrets" : account}${inRelease ? " in release" : ""}: ${verb} ${what}`, code: responseStatus.code },
+      {
+        right: `${isOfOwner ? (account === "backup" ? "owner-backup" : "owner-secrets") : account}${inRelease ? " in release" : ""}: ${verb} ${what}`,
+        code: responseStatus.code,
+      },
     ];
   });
 }

@@ -6,7 +6,7 @@ import { isRestored, restoreStream } from "../../platform/jetstream/streams/back
 import { continueAfterCut, endAtCut } from "../../platform/jetstream/streams/backup-moment.ts";
 import { alignGenerations } from "../../platform/jetstream/streams/restored-generations.ts";
 import { connectKubernetes, type Kubernetes } from "../../platform/kubernetes/access/connection.ts";
-import { requireNoResources, restoreResources, type MovedGeneration } from "../../platform/kubernetes/backup/restore.ts";
+import { requireOnlySaved, restoreResources, type MovedGeneration } from "../../platform/kubernetes/backup/restore.ts";
 import { isDatabaseRestored, refuseNewer, restoreTables } from "../../platform/postgres/backup.ts";
 import { readBackupKey } from "../../platform/secrets/backup-key.ts";
 import type { RoleContext } from "../context.ts";
@@ -93,7 +93,7 @@ class Restoring {
     const { id } = this.#backup.label;
     for (const { config } of this.#facts.streams) await isRestored(connection, config.name, id);
     const hasBegun = await isDatabaseRestored(backupDatabaseOf(this.#context), id);
-    if (!hasBegun && kubernetes !== undefined) await requireNoResources(kubernetes);
+    if (!hasBegun && kubernetes !== undefined) await requireOnlySaved(kubernetes, this.#backup.read(resourcesFile));
   }
 
   async #restoreResources(): Promise<readonly MovedGeneration[]> {

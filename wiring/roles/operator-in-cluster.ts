@@ -19,6 +19,9 @@ import type { Resources } from "../resources.ts";
 /** Names in the chart: of the Lease, and of the ServiceAccounts that may read owners' Secrets. */
 const operatorName = "headwater-operator";
 const apiName = "headwater-api";
+const backupName = "headwater-backup";
+/** ClusterRoles of the chart. */
+const [secretsRole, backupRole] = ["headwater-owner-secrets", "headwater-owner-backup"];
 
 export interface OperatorInCluster {
   readonly runtime: OperatorRuntime;
@@ -49,7 +52,11 @@ export function operatorInCluster(
   });
   const maintainRights = async (signal: AbortSignal): Promise<void> => {
     const rights = startOwnerRights(kubernetes, owners, {
-      bindings: { [operatorName]: { namespace, name: operatorName }, [apiName]: { namespace, name: apiName } },
+      bindings: {
+        [operatorName]: { namespace, name: operatorName, clusterRole: secretsRole },
+        [apiName]: { namespace, name: apiName, clusterRole: secretsRole },
+        ...(configuration.hasBackups ? { [backupName]: { namespace, name: backupName, clusterRole: backupRole } } : {}),
+      },
       onError: warn("rights.bind", "the rights in a namespace cannot be updated, trying again"),
     });
     await aborted(signal);

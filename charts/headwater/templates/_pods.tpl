@@ -213,7 +213,39 @@ spec:
     - { name: {{ $protocol }}, port: {{ .values.service.port }}, targetPort: http, appProtocol: {{ $protocol }} }
 {{- end -}}
 
-{{/* A Job of the release; call with (dict "root" $ "name" … "role" … "environment" list). */}}
+{{/* The container of a Job, or the one that runs before it, which may have a claim for backups as well. */}}
+{{- define "headwater.jobContainer" -}}
+{{- $root := .root -}}
+name: {{ .name | default .role }}
+image: {{ include "headwater.image" $root | quote }}
+imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+{{- with .command }}
+command: {{ toJson . }}
+{{- end }}
+{{- with .environment }}
+env: {{- . | nindent 2 }}
+{{- end }}
+resources: {{- toYaml $root.Values.setup.resources | nindent 2 }}
+securityContext: {{- include "headwater.containerSecurity" $root | nindent 2 }}
+terminationMessagePolicy: FallbackToLogsOnError
+volumeMounts:
+  {{- if .keys }}
+  - { name: keys, mountPath: /keys, readOnly: true }
+  {{- end }}
+  - { name: data, mountPath: /data }
+  - { name: tmp, mountPath: /tmp }
+  {{- if .claim }}
+  - { name: backups, mountPath: /backups }
+  {{- end }}
+  {{- if and .keys (include "headwater.tlsSources" (list $root .role)) }}
+  - { name: tls, mountPath: /tls, readOnly: true }
+  {{- end }}
+  {{- if and .keys $root.Values.nats.credentials }}
+  - { name: nats, mountPath: /nats, readOnly: true }
+  {{- end }}
+{{- end -}}
+
+{{/* A Job of the release; call with (dict "root" $ "role" … "environment" list). */}}
 {{- define "headwater.jobSpec" -}}
 {{- $root := .root -}}
 backoffLimit: 20
@@ -223,7 +255,7 @@ template:
   spec:
     restartPolicy: OnFailure
     serviceAccountName: headwater-{{ .account | default .role }}
-    automountServiceAccountToken: {{ not .keys }}
+    automountServiceAccountToken: {{ or .token (not .keys) }}
     enableServiceLinks: false
     securityContext: {{- include "headwater.podSecurity" 65532 | nindent 6 }}
     {{- with $root.Values.imagePullSecrets }}
@@ -232,37 +264,21 @@ template:
       - name: {{ . }}
       {{- end }}
     {{- end }}
+    {{- with .before }}
+    initContainers:
+      - {{ include "headwater.jobContainer" (merge . $) | indent 8 | trim }}
+    {{- end }}
     containers:
-      - name: {{ .role }}
-        image: {{ include "headwater.image" $root | quote }}
-        imagePullPolicy: {{ $root.Values.image.pullPolicy }}
-        {{- with .command }}
-        command: {{ toJson . }}
-        {{- end }}
-        {{- with .environment }}
-        env: {{- . | nindent 10 }}
-        {{- end }}
-        resources: {{- toYaml $root.Values.setup.resources | nindent 10 }}
-        securityContext: {{- include "headwater.containerSecurity" $root | nindent 10 }}
-        terminationMessagePolicy: FallbackToLogsOnError
-        volumeMounts:
-          {{- if .keys }}
-          - { name: keys, mountPath: /keys, readOnly: true }
-          {{- end }}
-          - { name: data, mountPath: /data }
-          - { name: tmp, mountPath: /tmp }
-          {{- if and .keys (include "headwater.tlsSources" (list $root .role)) }}
-          - { name: tls, mountPath: /tls, readOnly: true }
-          {{- end }}
-          {{- if and .keys $root.Values.nats.credentials }}
-          - { name: nats, mountPath: /nats, readOnly: true }
-          {{- end }}
+      - {{ include "headwater.jobContainer" . | indent 8 | trim }}
     volumes:
       {{- if .keys }}
       - { name: keys, secret: { secretName: {{ .keys }}, defaultMode: 0440 } }
       {{- end }}
       - { name: data, emptyDir: {} }
       - { name: tmp, emptyDir: {} }
+      {{- with .claim }}
+      - { name: backups, persistentVolumeClaim: { claimName: {{ . }} } }
+      {{- end }}
       {{- if and .keys (include "headwater.tlsSources" (list $root .role)) }}
       - name: tls
         projected:

@@ -31,7 +31,7 @@
 {{- end -}}
 
 {{- define "headwater.usesPostgres" -}}
-{{- if has . (list "api" "operator" "delivery" "setup") }}true{{ end -}}
+{{- if has . (list "api" "operator" "delivery" "setup" "backup") }}true{{ end -}}
 {{- end -}}
 
 {{/* The Secret with the certificate that a role serves; call with (list $ "role"). */}}

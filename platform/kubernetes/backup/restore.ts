@@ -15,14 +15,26 @@ export interface MovedGeneration {
   readonly restored: number;
 }
 
-/** @throws Conflict when the cluster has resources of our kinds */
-export async function requireNoResources(kubernetes: Kubernetes): Promise<void> {
+/** Without the code of components. */
+const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1";
+
+/** The cluster may hold the saved objects themselves, as when only the servers change. @throws Conflict when it has other resources of our kinds */
+export async function requireOnlySaved(kubernetes: Kubernetes, lines: AsyncIterable<Uint8Array>): Promise<void> {
+  const saved = new Set<string>();
+  for await (const line of createLines(lines)) saved.add(savedObject.parse(JSON.parse(line)).metadata.uid);
   for (const kind of ownKinds) {
-    const { items } = parseObjectList(await kubernetes.request({ method: "GET", path: collectionOf(kind), query: { limit: 1 } }));
-    if (items.length === 0) continue;
-    throw new Conflict(`the cluster has ${kind.plural} already: restore into a cluster without resources of Headwater`, {
-      code: "not_empty",
-    });
+    let next: string | undefined;
+    do {
+      const query = { limit: 500, continue: next };
+      const page = parseObjectList(await kubernetes.request({ method: "GET", path: collectionOf(kind), query, accept: metadataOnly }));
+      const other = page.items.map(parseObject).find(({ metadata }) => !saved.has(metadata.uid));
+      if (other !== undefined)
+        throw new Conflict(
+          `the cluster has ${kind.plural} that are not in the backup, such as ${other.metadata.name}: restore into a cluster without them`,
+          { code: "not_empty" },
+        );
+      next = page.metadata.continue === "" ? undefined : page.metadata.continue;
+    } while (next !== undefined);
   }
 }
 
@@ -92,7 +104,8 @@ class Restoring {
     const created = await this.#create(saved);
     this.#done.add(keyOf(saved));
     this.#uids.set(saved.metadata.uid, created.metadata.uid);
-    const { generation } = created.metadata;
+    const { generation, uid } = created.metadata;
+    if (uid === saved.metadata.uid) return; // The saved object itself.
     const id = statusId.safeParse(saved.status).data?.id;
     if (id !== undefined && saved.metadata.generation !== generation)
       this.moved.push({ kind: saved.kind, id, saved: saved.metadata.generation, restored: generation });

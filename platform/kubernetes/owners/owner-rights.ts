@@ -9,22 +9,21 @@ import type { KubernetesObject } from "../object.ts";
 import type { KubernetesOwnerNamespaces } from "./owner-namespaces.ts";
 import { pathOf } from "../paths.ts";
 
-export interface ServiceAccountName {
+export interface BoundAccount {
   readonly namespace: string;
   readonly name: string;
+  readonly clusterRole: string;
 }
 
 export interface OwnerRightsOptions {
-  /** RoleBindings of each owner's namespace: name of the binding and the bound account. */
-  readonly bindings: Readonly<Record<string, ServiceAccountName>>;
+  /** RoleBindings of each owner's namespace: name of the binding, the bound account and its role. */
+  readonly bindings: Readonly<Record<string, BoundAccount>>;
   /** Called with failures that are retried, and once with RoleBindings of others under our names. Must not throw. */
   readonly onError?: (error: HeadwaterError) => void;
 }
 
 const rbac = "rbac.authorization.k8s.io";
 const managedBy = { "app.kubernetes.io/managed-by": "headwater" };
-/** The ClusterRole they refer to, named as in the chart. */
-const clusterRole = "headwater-owner-secrets";
 const retryDelay = { firstMs: 2_000, maxMs: 60_000 };
 
 type Namespaces = Pick<KubernetesOwnerNamespaces, "isOwned" | "list" | "onChange">;
@@ -173,9 +172,9 @@ async function bindAll(
   bound: ReadonlyMap<string, KubernetesObject>,
   bindings: OwnerRightsOptions["bindings"],
 ): Promise<readonly unknown[]> {
-  const roleRef = { apiGroup: rbac, kind: "ClusterRole", name: clusterRole };
   const failures: unknown[] = [];
   for (const [name, account] of Object.entries(bindings)) {
+    const roleRef = { apiGroup: rbac, kind: "ClusterRole", name: account.clusterRole };
     const subjects = [{ kind: "ServiceAccount", name: account.name, namespace: account.namespace }];
     const desired = { apiVersion: `${rbac}/v1`, kind: "RoleBinding", metadata: { name, namespace, labels: managedBy }, roleRef, subjects };
     await bind(kubernetes, desired, bound.get(`${namespace}/${name}`)).catch((error: unknown) => failures.push(error));

@@ -17,6 +17,7 @@ const configurationSchema = environment.transform((env) => ({
   resources: env.HEADWATER_RESOURCES,
   namespace: env.HEADWATER_NAMESPACE,
   podName: env.HEADWATER_POD_NAME,
+  hasBackups: env.HEADWATER_BACKUPS === "true",
   runnerPodsFile: env.HEADWATER_RUNNER_PODS,
   pool: env.HEADWATER_POOL,
   listen: env.HEADWATER_LISTEN,

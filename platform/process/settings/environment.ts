@@ -57,6 +57,11 @@ export const environment = z.object({
     unit: "name",
     reason: "identity of this process in leader election; default: derived from the host name",
   }),
+  HEADWATER_BACKUPS: setting(z.enum(["true", "false"]), {
+    unit: "true or false",
+    default: "false",
+    reason: "whether the operator lets the account headwater-backup list the Secrets and ConfigMaps of owners",
+  }),
   HEADWATER_RUNNER_PODS: optionalSetting(z.string(), {
     unit: "file",
     reason: "JSON with the settings that all runner pods share; without it the operator creates no runner pods",

@@ -149,7 +149,7 @@ kube.describe("access to a real API server", () => {
     });
     const keeping = createKubernetesSecretValues(api).keep(holder, { token: "secret" });
     const seen = startKubernetesOwnerNamespaces(operator);
-    const bound = { namespace, name: "headwater-api" };
+    const bound = { namespace, name: "headwater-api", clusterRole: "headwater-owner-secrets" };
     const rights = startOwnerRights(operator, seen, { bindings: { "headwater-api": bound } });
     const { token: reference = {} } = await keeping;
     const values = createKubernetesSecretValues(api);

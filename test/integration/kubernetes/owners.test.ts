@@ -103,8 +103,8 @@ kube.describe("owners' namespaces on Kubernetes", () => {
 
 kube.describe("rights in owners' namespaces", () => {
   const bindings = {
-    "headwater-operator": { namespace: "hw-system", name: "headwater-operator" },
-    "headwater-api": { namespace: "hw-system", name: "headwater-api" },
+    "headwater-operator": { namespace: "hw-system", name: "headwater-operator", clusterRole: "headwater-owner-secrets" },
+    "headwater-api": { namespace: "hw-system", name: "headwater-api", clusterRole: "headwater-owner-secrets" },
   };
   const path = (namespace: string, name = ""): string => `/apis/rbac.authorization.k8s.io/v1/namespaces/${namespace}/rolebindings/${name}`;
   const isBound = async (namespace: string, name: string): Promise<boolean> => {

@@ -1,0 +1,11 @@
+{{/* The PersistentVolumeClaim with the backups. */}}
+{{- define "headwater.backupClaim" -}}
+{{- .Values.backup.existingClaim | default "headwater-backups" -}}
+{{- end -}}
+
+{{/* Every kind of the group, by its definition, as a JSON array. */}}
+{{- define "headwater.ownResources" -}}
+{{- $resources := list -}}
+{{- range $path, $_ := .Files.Glob "files/crds/*.yaml" }}{{ $resources = append $resources (base $path | trimSuffix ".yaml") }}{{ end -}}
+{{- toJson $resources -}}
+{{- end -}}
