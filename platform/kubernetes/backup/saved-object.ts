@@ -17,7 +17,12 @@ const savedMetadata = objectMetadata.pick({
 });
 
 /** An object of a backup, one JSON line each. Its other fields are stored as they are. */
-export const savedObject = z.looseObject({ apiVersion: z.string(), kind: z.string(), metadata: savedMetadata, status: z.unknown().optional() });
+export const savedObject = z.looseObject({
+  apiVersion: z.string(),
+  kind: z.string(),
+  metadata: savedMetadata,
+  status: z.unknown().optional(),
+});
 export type SavedObject = z.infer<typeof savedObject>;
 
 interface SavedKind {
