@@ -20,7 +20,7 @@ HEADWATER_NATS_PREFIX: {{ . | quote }}
 runner pods theirs. Call with (list $ "role"). */}}
 {{- define "headwater.natsSources" -}}
 {{- $nats := (index . 0).Values.nats -}}
-{{- $role := index . 1 | replace "setup" "operator" -}}
+{{- $role := index . 1 | replace "setup" "operator" | replace "backup" "operator" -}}
 {{- if $nats.credentials }}
 {{- $secret := required "nats.credentialsSecret is needed with nats.credentials: the Secret with the key nats.creds" $nats.credentialsSecret -}}
 {{- if eq $nats.credentials "shared" }}
