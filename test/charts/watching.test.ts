@@ -38,6 +38,7 @@ const dashboardSchema = z.object({
 
 const alertsText = readFileSync(join(chart, "files/alerts.yaml"), "utf8");
 const alerts = rulesSchema.parse(parse(alertsText)).groups.flatMap(({ rules }) => rules);
+const runbooks = readFileSync(join(root, "docs/runbooks.md"), "utf8");
 const dashboardText = readFileSync(join(chart, "files/dashboard.json"), "utf8");
 const dashboard = dashboardSchema.parse(JSON.parse(dashboardText));
 const queries = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map((target) => ({ title, ...target })));
@@ -102,8 +103,7 @@ describe("the alerts of the chart", () => {
   });
 
   it("have one section each in docs/runbooks.md, which their runbook_url names", () => {
-    const page = readFileSync(join(root, "docs/runbooks.md"), "utf8");
-    const sections = page.split(/^## /m).slice(1);
+    const sections = runbooks.split(/^## /m).slice(1);
     expect(sections.map((text) => text.split("\n", 1)[0])).toEqual(alerts.map(({ alert }) => alert));
     for (const text of sections) expect(text).toMatch(/\*\*Check\*\*\n- [\s\S]+\*\*Do\*\*\n- /);
     // The anchor of a heading is its text in lower case.
@@ -122,16 +122,36 @@ describe("the alerts of the chart", () => {
     expect(documented).toEqual(written);
   });
 
-  it("name operations that are logged", () => {
+  it("name operations that are logged, and so do their runbooks", () => {
     const named = alerts.flatMap(({ annotations }) => annotations.description.match(/(?<=`)[a-z]+\.[a-z_]+(?=`)/g) ?? []);
+    const inRunbooks = (runbooks.match(/(?<=`)[a-z]+\.[a-z_]+(?=`)/g) ?? []).filter((name) => name !== "operations.md");
+    const fields = ["http.route", "request.id"];
     const folders = ["api", "ingress", "operator", "runner", "delivery", "platform", "wiring"];
     const sources = folders.flatMap((folder) =>
       readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })
         .filter((name) => name.endsWith(".ts"))
         .map((name) => readFileSync(join(root, folder, name), "utf8")),
     );
+    const isLogged = (name: string): boolean => sources.some((text) => text.includes(`"${name}"`));
     expect(named.length).toBeGreaterThan(5);
-    expect(named.filter((op) => !sources.some((text) => text.includes(`"${op}"`)))).toEqual([]);
+    expect([...named, ...inRunbooks].filter((name) => !fields.includes(name) && !isLogged(name))).toEqual([]);
+    expect(fields.filter((name) => !sources.some((text) => text.includes(`"${name}"`)))).toEqual([]);
+  });
+
+  it("have runbooks whose routes, settings and metrics exist", () => {
+    const routes = runbooks.match(/(?<=`)(GET|POST|PUT|DELETE) \/v1[^`]*(?=`)/g) ?? [];
+    const known = readFileSync(join(root, "client/generated/operations.ts"), "utf8");
+    const isRoute = (route: string): boolean => {
+      const [method = "", path = ""] = route.split(" ");
+      return known.includes(`method: "${method}", path: "${path}"`);
+    };
+    expect(routes.length).toBeGreaterThan(3);
+    expect(routes.filter((route) => !isRoute(route))).toEqual([]);
+    const page = readFileSync(join(root, "docs/operations.md"), "utf8");
+    const settings = runbooks.match(/HEADWATER_[A-Z_]+/g) ?? [];
+    expect(settings.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+    const series = runbooks.match(/headwater_[a-z_]+/g) ?? [];
+    expect(series.filter((name) => !metrics.some((metric) => metric.name === name))).toEqual([]);
   });
 });
 
