@@ -1,5 +1,9 @@
 import { writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { auditEntrySchema } from "../../api/audit/schemas.ts";
 import { withKubeApi } from "../support/kube/kube-api.ts";
@@ -7,15 +11,17 @@ import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startCluster, type Cluster } from "./support/cluster.ts";
 import { until } from "./support/headwater.ts";
 
-/** Each role is a process, on a real kube-apiserver, which kubectl and plain clients change. */
-const kube = await withKubeApi({ own: true });
+/** Each role is a process, on a real kube-apiserver, which kubectl and plain clients change. The server sends its audit events to the API. */
+const directory = await temporaryDirectory("audited-cluster");
+const adminToken = "an-admin-token-of-many-characters-0123456789";
+const relay = await startRelay();
+const kube = await withKubeApi({ own: true, flags: await auditFlags() });
 const missing = kube.missing ?? (kube.hasKubectl ? undefined : "kubectl was not found");
 const suite = missing === undefined ? describe : describe.skip;
 const owner = "u_localuser";
 const base = "/apis/headwater.dev/v1alpha1";
 const secret = "s3cret-value-of-a-prop";
 
-const directory = await temporaryDirectory("audited-cluster");
 let cluster: Cluster;
 let namespace = "";
 
@@ -60,13 +66,56 @@ const idOf = async (name: string): Promise<string> => {
   return status?.id ?? "";
 };
 
+/** The API server starts before the API: this address forwards to it. */
+async function startRelay() {
+  const server = createServer((request, response) => {
+    void forward(request).then(
+      (status) => response.writeHead(status).end(),
+      () => response.writeHead(503).end(),
+    );
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo; // Listening on TCP.
+  return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+async function forward(request: IncomingMessage): Promise<number> {
+  // The API server sends the token of its file over TLS only.
+  const headers = { authorization: `Bearer ${adminToken}`, "content-type": "application/json" };
+  const response = await fetch(`${cluster.apiUrl}${request.url}`, { method: "POST", headers, body: await text(request) });
+  return response.status;
+}
+
+async function auditFlags(): Promise<readonly string[]> {
+  const config = join(directory.path, "audit-webhook.json");
+  const named = (name: string, more: object) => [{ name, ...more }];
+  await writeFile(
+    config,
+    JSON.stringify({
+      apiVersion: "v1",
+      kind: "Config",
+      clusters: named("headwater", { cluster: { server: `${relay.url}/admin/v1/kubernetes_audit_events` } }),
+      contexts: named("headwater", { context: { cluster: "headwater", user: "" } }),
+      "current-context": "headwater",
+    }),
+  );
+  const policy = join(import.meta.dirname, "support/audit-policy.yaml");
+  return [`--audit-policy-file=${policy}`, `--audit-webhook-config-file=${config}`, "--audit-webhook-batch-max-wait=1s"];
+}
+
 suite(`changes by kubectl${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
   beforeAll(async () => {
     namespace = await kube.namespace({ "headwater.dev/owner": owner });
-    cluster = await startCluster(directory.path, { kubeconfig: kube.kubeconfigPath });
+    const tokenFile = join(directory.path, "admin-token");
+    await writeFile(tokenFile, adminToken, { mode: 0o600 });
+    cluster = await startCluster(directory.path, {
+      kubeconfig: kube.kubeconfigPath,
+      envOf: { api: { HEADWATER_ADMIN_TOKEN_FILE: tokenFile } },
+    });
   });
   afterAll(async () => {
     await cluster?.stop();
+    relay.close();
     await directory.remove();
   });
 
@@ -90,6 +139,14 @@ suite(`changes by kubectl${missing === undefined ? "" : ` (skipped: ${missing})`
     const [oldest] = (await entries()).toReversed();
     expect(oldest).toMatchObject({ owner_id: owner, operation: null, resource_id: await idOf("orders"), actor: { kind: "kubectl" } });
     expect(Math.abs((oldest?.at ?? 0) - Date.now() / 1_000)).toBeLessThan(600);
+  });
+
+  test("name the user once the API server has sent its audit events", async () => {
+    const users = async () => (await entries()).map(({ actor }) => actor.kubernetes_user).toReversed();
+    const expected = ["jane", "argocd", "jane", "jane", "argocd"];
+    await until(async () => isDeepStrictEqual(await users(), expected), "the users").catch(() => undefined);
+    expect(await users()).toEqual(expected);
+    expect(await count("actor=jane")).toBe(3);
   });
 
   test("are found by the filters of the list", async () => {

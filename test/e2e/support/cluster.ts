@@ -41,6 +41,7 @@ const returnTimeoutMs = 120_000;
 
 /** Each role is a process, as in a cluster, with two processes of delivery. A killed process is started again. */
 export interface Cluster {
+  readonly apiUrl: string;
   readonly ingressUrl: string;
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
   /** Kills a process with kill -9, alternating between those of delivery. Resolves when it runs again. */
@@ -148,6 +149,7 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
   }
 
   return {
+    apiUrl: `http://127.0.0.1:${ports.api}`,
     ingressUrl: `http://127.0.0.1:${ports.ingress}`,
     call: (method, path, body) => call(`http://127.0.0.1:${ports.api}/v1`, key, method, path, body),
     kill: async (target) => {

@@ -86,3 +86,10 @@ test("events need the admin token, and their bodies are not stored", async () =>
   expect(rows.length).toBe(2);
   expect(JSON.stringify(rows)).not.toContain(secret);
 });
+
+test("a batch of the largest size that the API server sends is received", async () => {
+  const annotations = { "authorization.k8s.io/decision": "allow", "authorization.k8s.io/reason": "RBAC: allowed ".repeat(20) };
+  const batch = Array.from({ length: 400 }, (_, n) => event(`batch-${n}`, "controller", { annotations }));
+  const { status, body } = await send(batch);
+  expect([status, body]).toEqual([204, undefined]);
+});
