@@ -10,7 +10,7 @@ export type ChangeListener<S, T> = (resource: Resource<S, T>, deleted: boolean, 
 
 export interface InformerOptions {
   readonly onError: (error: unknown) => void;
-  /** How long to retry the first list. Default: 2 minutes. */
+  /** How long to wait for the next page of the first list, with retries. Default: 2 minutes. */
   readonly syncTimeoutMs?: number;
 }
 
@@ -34,6 +34,8 @@ export class Informer<S, T> {
   readonly #ids = new KeyIndex();
   readonly #stop = new AbortController();
   #version: string | undefined;
+  /** Runs while the first list is read, and starts again after each page: a long list must not end the start. */
+  #syncTimer: NodeJS.Timeout | undefined;
   #loop: Promise<void> = Promise.resolve();
 
   constructor(store: ResourceStore, kind: Kind<S, T>, options: InformerOptions) {
@@ -91,10 +93,15 @@ export class Informer<S, T> {
   /** Resolves when the first list is cached. @throws Unavailable when the store does not respond in time */
   async start(): Promise<void> {
     const timeoutMs = this.#options.syncTimeoutMs ?? defaultSyncTimeoutMs;
-    const error = await this.#relistUntil(AbortSignal.any([this.#stop.signal, AbortSignal.timeout(timeoutMs)]));
+    const late = new AbortController();
+    this.#syncTimer = setTimeout(() => late.abort(), timeoutMs);
+    const error = await this.#relistUntil(AbortSignal.any([this.#stop.signal, late.signal]));
+    clearTimeout(this.#syncTimer);
     if (this.#stop.signal.aborted) return;
     if (!this.hasSynced)
-      throw new Unavailable(`${this.kind.plural} could not be listed within ${timeoutMs} ms: ${messageOf(error)}`, { cause: error });
+      throw new Unavailable(`${this.kind.plural} could not be listed: no page within ${timeoutMs} ms: ${messageOf(error)}`, {
+        cause: error,
+      });
     this.#loop = this.#follow();
   }
 
@@ -134,6 +141,7 @@ export class Informer<S, T> {
     do {
       const page = await this.#store.list(this.kind, next === undefined ? {} : { continue: next });
       if (signal.aborted) return;
+      if (!this.hasSynced) this.#syncTimer?.refresh();
       if (version === undefined && this.#isOlder(page.resourceVersion)) this.#resetVersions();
       version ??= page.resourceVersion; // From the first page: the watch then delivers changes made while later pages are read.
       for (const resource of page.items) {

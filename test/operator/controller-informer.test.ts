@@ -1,4 +1,5 @@
 import { expect, it, vi } from "vitest";
+import type { ResourceList } from "../../crds/resource-store.ts";
 import { webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { Informer } from "../../operator/controller/informer.ts";
@@ -40,7 +41,30 @@ it("retries the first list until the timeout, and then throws the last error", a
   await waiting.stop();
   store.failure = new Unavailable("the API is away");
   const hasty = new Informer(store, webhookKind, { ...silent, syncTimeoutMs: 50 });
-  await expect(hasty.start()).rejects.toThrow("webhooks could not be listed within 50 ms: the API is away");
+  await expect(hasty.start()).rejects.toThrow("webhooks could not be listed: no page within 50 ms: the API is away");
+});
+
+it("waits for each page of the first list, however long the list takes", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const store = new MemoryStore();
+    const page = { items: [], resourceVersion: "0" };
+    let resolvePage: (page: ResourceList<never, never>) => void = () => undefined;
+    const list = () => new Promise<ResourceList<never, never>>((resolve) => (resolvePage = resolve));
+    const informer = new Informer(Object.assign(store, { list }), webhookKind, silent);
+    const started = informer.start();
+    for (const rest of [{ continue: "2" }, { continue: "3" }, {}]) {
+      await vi.advanceTimersByTimeAsync(90_000);
+      resolvePage({ ...page, ...rest });
+    }
+    await started;
+    expect(informer.hasSynced).toBe(true);
+    const stopped = informer.stop();
+    await vi.advanceTimersByTimeAsync(90_000);
+    await stopped;
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it("lists again after the store was restored from a backup", async () => {
