@@ -47,8 +47,9 @@ const isCaughtUp =
   (metrics: Metrics): boolean =>
     metrics(`headwater_controller_leader`) === 1 &&
     metrics(`headwater_controller_reconcile_seconds_count{controller="source"}`) >= sources &&
+    // Absent: nothing was ever queued.
     ["source", "subscription", "auto-subscription-source"].every(
-      (controller) => metrics(`headwater_controller_queue_depth{controller="${controller}"}`) === 0,
+      (controller) => !(metrics(`headwater_controller_queue_depth{controller="${controller}"}`) > 0),
     ) &&
     metrics("headwater_mirror_pending") === 0;
 
