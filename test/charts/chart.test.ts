@@ -65,6 +65,19 @@ suite(`the chart${missing}`, () => {
     expect(one?.metadata.name).not.toBe(other?.metadata.name);
   });
 
+  it("saves by a CronJob if it is asked to, and begins an installation, but no upgrade, with a backup", async () => {
+    const text = async (...flags: string[]) => JSON.stringify(objectsOf(await render(...flags)));
+    expect(await text()).not.toContain("headwater-backup");
+    const restoring = ["--set", "backup.enabled=true,backup.restore=2026-11-27T02-17-00Z,backup.existingClaim=mine"];
+    const installed = await text(...restoring);
+    expect(installed).toContain('"--backup","/backups","--keep","7"');
+    expect(installed).toContain('"--restore","/backups/2026-11-27T02-17-00Z"');
+    expect(installed).toContain('"claimName":"mine"');
+    const upgraded = await text(...restoring, "--is-upgrade");
+    expect(upgraded).toContain('"--backup"');
+    expect(upgraded).not.toMatch(/--restore|headwater-restore/);
+  });
+
   it("renders the same without hooks each time, for tools that compare manifests with the cluster", async () => {
     const text = await render();
     expect(await render()).toBe(text);
