@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Issued, TestAuthority } from "../support/certificate-authority.ts";
-import { askProbe, namespace, probeNamespace } from "./installation.ts";
+import { askProbe, namespace, probeNamespace, startProbe } from "./installation.ts";
 import { kubectl } from "./kubectl.ts";
 
 /** Values of an installation whose connections are encrypted, except those to its own Postgres, which has no TLS. */
@@ -45,7 +45,20 @@ export async function writeCertificates(authority: TestAuthority, name: string, 
 
 const peerSchema = z.object({ name: z.string(), isTrusted: z.boolean(), protocol: z.string(), greeting: z.string() });
 
-/** What a server presents to a new connection from within the cluster. NATS sends a greeting first. */
+/** What a server presents to a new connection from within the cluster. */
 export async function peer(host: string, port: number, ca: string): Promise<z.infer<typeof peerSchema>> {
-  return peerSchema.parse(await askProbe("/peer", { host, port, ca, greets: port === 4222 }));
+  return peerSchema.parse(await askProbe("/peer", { host, port, ca }));
 }
+
+/** The same of NATS, which sends a greeting first, and which pods of the release may reach. {@link startInside} creates one. */
+export async function natsPeer(ca: string): Promise<z.infer<typeof peerSchema>> {
+  return peerSchema.parse(await askProbe("/peer", { host: hosts.nats, port: 4222, ca, greets: true }, "inside", namespace));
+}
+
+/** A pod with the labels of a runner. */
+export const startInside = (): Promise<void> =>
+  startProbe("inside", namespace, {
+    "app.kubernetes.io/instance": "headwater",
+    "app.kubernetes.io/component": "runner",
+    "headwater.dev/pool": "default",
+  });

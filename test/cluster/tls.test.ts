@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../e2e/support/headwater.ts";
 import { createAuthority } from "../support/certificate-authority.ts";
 import { helm } from "../support/helm.ts";
-import { hosts, peer, tlsValues, writeCertificates } from "./certificates.ts";
+import { hosts, natsPeer, peer, startInside, tlsValues, writeCertificates } from "./certificates.ts";
 import {
   askProbe,
   deploy,
@@ -45,6 +45,7 @@ describe("an installation with certificates", () => {
     await writeCertificates(first, "one", first.certificate);
     await startProbe("webhook", probeNamespace, { app: "webhook" });
     await exposeWebhook();
+    await startInside();
     const ms = await install("install", ...tlsValues, "--set", `settings.egressAllow[1]=${await podAddress("webhook")}/32`);
     report(`helm install with certificates until everything is ready: ${(ms / 1_000).toFixed(1)} s`);
     source = await deploy("echo", echo);
@@ -68,13 +69,9 @@ describe("an installation with certificates", () => {
   }
 
   const names = async (): Promise<readonly string[]> =>
-    (
-      await Promise.all([
-        peer(hosts.api, 443, bothAuthorities),
-        peer(hosts.ingress, 443, bothAuthorities),
-        peer(hosts.nats, 4222, bothAuthorities),
-      ])
-    ).map(({ name, isTrusted }) => `${name} ${isTrusted ? "trusted" : "unknown"}`);
+    (await Promise.all([peer(hosts.api, 443, bothAuthorities), peer(hosts.ingress, 443, bothAuthorities), natsPeer(bothAuthorities)])).map(
+      ({ name, isTrusted }) => `${name} ${isTrusted ? "trusted" : "unknown"}`,
+    );
 
   const restarts = async (): Promise<string> =>
     kubectl([
@@ -96,7 +93,7 @@ describe("an installation with certificates", () => {
 
   it("has no plaintext except to its own Postgres", async () => {
     expect(await names()).toEqual(["one trusted", "one trusted", "one trusted"]);
-    const nats = await peer(hosts.nats, 4222, first.certificate);
+    const nats = await natsPeer(first.certificate);
     expect(nats.protocol).toBe("TLSv1.3");
     expect(nats.greeting).toMatch(/"tls_required":true.*"tls_verify":true|"tls_verify":true.*"tls_required":true/);
     const plain = `http://${hosts.api}:443/healthz`;
