@@ -134,6 +134,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...reading(streams.runs),
       // Trims the commits of RUNS that are processed and copied to STATE.
       api(`STREAM.PURGE.${streams.runs}`),
+      // Finds the first commit that is young enough to be kept.
+      api(`DIRECT.GET.${streams.runs}`),
       // Whether a partition has commits above its floor.
       api(`STREAM.MSG.GET.${streams.runs}`),
       api(`STREAM.MSG.GET.${streams.state}`),
