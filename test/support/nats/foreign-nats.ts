@@ -19,6 +19,8 @@ export interface ForeignNats {
   user(name: string, rights?: NatsPermissions): Promise<ForeignUser>;
   /** Ends the connections of the user, and refuses new ones. */
   revoke(user: ForeignUser): Promise<void>;
+  /** The log of the server, which names each request without a right. */
+  log(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -96,6 +98,7 @@ export async function startForeignNats({ directory, domain, limits }: ForeignNat
       revocations[user.id] = Math.floor(Date.now() / 1000) + 60;
       await updateAccount();
     },
+    log: () => server.log(),
     stop: () => server.stop(),
   };
 }
@@ -128,8 +131,12 @@ export interface LeafOptions {
   readonly users: Readonly<Record<string, NatsPermissions>>;
 }
 
+export interface LeafNode extends Server {
+  readonly url: string;
+}
+
 /** A leaf node without JetStream of its own, connected to the account of the hub. */
-export async function startLeafNode({ directory, hub, users }: LeafOptions): Promise<{ readonly url: string; stop(): Promise<void> }> {
+export async function startLeafNode({ directory, hub, users }: LeafOptions): Promise<LeafNode> {
   const port = await steadyPort();
   await mkdir(directory, { recursive: true });
   const credentials = join(directory, "leaf.creds");
@@ -144,10 +151,15 @@ export async function startLeafNode({ directory, hub, users }: LeafOptions): Pro
     },
     port,
   );
-  return { url: `nats://127.0.0.1:${port}`, stop: () => server.stop() };
+  return { url: `nats://127.0.0.1:${port}`, ...server };
 }
 
-async function startServer(directory: string, configuration: object, port: number): Promise<{ stop(): Promise<void> }> {
+interface Server {
+  log(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+async function startServer(directory: string, configuration: object, port: number): Promise<Server> {
   await mkdir(directory, { recursive: true });
   const file = join(directory, "nats-server.conf");
   const logFile = join(directory, "nats-server.log");
@@ -157,6 +169,7 @@ async function startServer(directory: string, configuration: object, port: numbe
   closeSync(log);
   while (!(await accepts(port))) if (hasEnded(child)) throw new Error(`nats-server did not start:\n${await readFile(logFile, "utf8")}`);
   return {
+    log: () => readFile(logFile, "utf8"),
     stop: async () => {
       if (hasEnded(child)) return;
       const exited = once(child, "exit");
