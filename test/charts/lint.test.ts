@@ -15,7 +15,8 @@ const files = globSync(join(import.meta.dirname, "values-*.yaml")).toSorted();
 /** Values for high availability are used on top of the chart's. */
 const flagsOf = (file: string): readonly string[] => [
   ...(basename(file) === "values-ha.yaml" ? ["--values", join(chart, "values-ha.yaml")] : []),
-  ...["--values", file],
+  "--values",
+  file,
 ];
 const cases: readonly (readonly [string, readonly string[]])[] = [
   ["default values", []],
