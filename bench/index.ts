@@ -8,6 +8,7 @@ import { formatTable } from "./table.ts";
 const names = [
   "accepted",
   "committed",
+  "spread",
   "whole-path",
   "workflows",
   "deploy",

@@ -1,8 +1,8 @@
 import type { Figure } from "../figure.ts";
 import { startChild } from "../harness/child.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { cpuBetween, formatParts, type ProcessUse } from "../harness/measure/process-tree.ts";
-import { followRuns, lastRun, pause, until } from "../harness/load/runs.ts";
+import { committedRuns } from "../harness/load/committed-runs.ts";
+import { cpuBetween, formatParts } from "../harness/measure/process-tree.ts";
 import { median } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
@@ -42,7 +42,7 @@ async function compare(system: System, ids: readonly string[], perMessage: numbe
   let bytes = 0;
   let parts = "";
   for (let round = 0; round <= rounds; round++) {
-    const ours = await runsPerSecond(system, ids, perMessage);
+    const ours = await committedRuns(system, ids, { perMessage, durationMs });
     bytes = ours.bytes;
     parts = formatParts(cpuBetween(ours.before, ours.after), ours.runs);
     const baseline = startChild<{ perSecond: number }>("baseline/raw-commits", {
@@ -65,43 +65,4 @@ async function compare(system: System, ids: readonly string[], perMessage: numbe
     ...(perMessage === 1 ? {} : { goal: { of: "ratio", atLeast: 0.5 } }),
     note: `sync always, ${sources} sources, one emit each; baseline: ${sources} CAS publishes of ${bytes} B under way; rounds ${rates.runs.map(Math.round).join("/")} against ${rates.raw.map(Math.round).join("/")}; CPU-ms per run: ${parts}`,
   };
-}
-
-interface Measured {
-  readonly perSecond: number;
-  readonly runs: number;
-  readonly bytes: number;
-  readonly before: readonly ProcessUse[];
-  readonly after: readonly ProcessUse[];
-}
-
-async function runsPerSecond(system: System, ids: readonly string[], perMessage: number): Promise<Measured> {
-  const { connection } = system;
-  const feeder = startChild<{ queued: number }>("load/feed", {
-    nats: system.nats,
-    sources: ids,
-    perMessage,
-    durationMs: durationMs + 2_500,
-  });
-  let bytes = 0;
-  const following = await followRuns(connection, (_, size) => (bytes = size));
-  await until(() => bytes > 0, "the first run of a round is committed");
-  await following.stop();
-  await pause(1_000); // Until isolates are warm and the queue is deep: a measurement of a steady state.
-  const [first, startedAt, before] = [await lastRun(connection), performance.now(), system.cpu()];
-  await pause(durationMs);
-  const [runs, elapsedMs, after] = [(await lastRun(connection)) - first, performance.now() - startedAt, system.cpu()];
-  await feeder.stop();
-  await untilDone(system);
-  return { perSecond: (runs / elapsedMs) * 1_000, runs, bytes, before, after };
-}
-
-/** Runs the remaining invocations too: purging the queue would leave runners waiting for them. */
-async function untilDone({ connection }: System): Promise<void> {
-  await until(
-    async () => (await connection.manager.streams.info("INVOCATIONS")).state.messages === 0,
-    "runners finish what is in the queue",
-    60_000,
-    300,
-  );
 }

@@ -36,6 +36,8 @@ export interface System {
 export interface SystemOptions {
   readonly roles: readonly RoleName[];
   readonly env?: Readonly<Record<string, string>>;
+  /** Processes with the runner role, the main one included. Default: 1, if the roles include it. */
+  readonly runners?: number;
 }
 
 const running = new Set<() => Promise<void>>();
@@ -66,7 +68,7 @@ async function startServers(directory: string): Promise<NatsServers> {
 }
 
 /** Starts everything in a new data directory, which `stop` removes. `sync_interval` is always. */
-export async function startSystem({ roles, env = {} }: SystemOptions): Promise<System> {
+export async function startSystem({ roles, env = {}, runners = 1 }: SystemOptions): Promise<System> {
   const directory = await mkdtemp(join(tmpdir(), "headwater-bench-"));
   const [nats, postgres] = await Promise.all([startServers(directory), startPostgres({ dataDirectory: join(directory, "postgres") })]);
   const ports = { api: await freePort(), ingress: await freePort() };
@@ -85,17 +87,18 @@ export async function startSystem({ roles, env = {} }: SystemOptions): Promise<S
     HEADWATER_INGRESS_LISTEN: `127.0.0.1:${ports.ingress}`,
     ...env,
   });
+  const others = Array.from({ length: runners - 1 }, () => startMain({ ...servers, HEADWATER_ROLES: "runner", ...env }));
   const stop = async (): Promise<void> => {
     running.delete(stop);
-    await main.stop();
+    await Promise.all([main, ...others].map((each) => each.stop()));
     await Promise.all([nats.stop(), postgres.stop()]);
     await rm(directory, { recursive: true, force: true });
   };
   running.add(stop);
   try {
-    await main.ready;
+    await Promise.all([main, ...others].map(({ ready }) => ready));
     const connection = await connect({ server: nats.connection, name: "bench" });
-    const roots = [main.pid, ...nats.pids, postgres.pid];
+    const roots = [main.pid, ...others.map(({ pid }) => pid), ...nats.pids, postgres.pid];
     return {
       nats: nats.connection,
       databaseUrl: postgres.url,
