@@ -7,18 +7,19 @@ import { readBatch } from "../read/read-batch.ts";
 import { onceAt, publishScheduled } from "../write/schedules.ts";
 
 const [dueFilter, scheduledFilter] = [deliverSubject("*", ">"), retrySubject("*", ">")];
-const intervalMs = 60_000;
+const intervalMs = 20_000;
 /** More than a few are rare. */
 const maxDuePerRead = 10;
 /** Scheduled deliveries read per round, which continues where the last round ended: there may be hundreds of thousands. */
 const maxSchedules = 500;
 const maxBytes = 4 * 1_048_576;
 /** A schedule that is this late will never fire: NATS checks schedules four times a second. */
-const overdueMs = 60_000;
+const overdueMs = 20_000;
 
 /**
  * Finds deliveries that a killed nats-server has kept and will never hand out. It may forget that a message was removed, and then takes it
  * for acked, or for a schedule that has fired (2.15: about one message for each kill under load, all of which had been handed out before).
+ * A server that becomes the leader may also leave schedules of its predecessor until the next one is stored.
  * Each is made due once more under its own id, without checking whether it was delivered: delivery is at least once, and the stream would
  * keep the message forever.
  */
@@ -85,7 +86,7 @@ export class StrandedDeliveries {
   }
 }
 
-/** Looks for stranded deliveries once a minute, until it is stopped. */
+/** Looks for stranded deliveries every 20 s, until it is stopped. */
 export function startRecoveringStranded(connection: Connection, consumer: string, log: StrandedLog): Stoppable {
   const stranded = new StrandedDeliveries(connection, consumer);
   const stopping = new AbortController();
