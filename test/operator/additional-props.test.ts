@@ -66,10 +66,10 @@ describe("a source whose component has additional props", () => {
     ["asks for them first", {}, ["reload-props"]],
     ["stores the returned props", { reloaded: { digest, props: returned } }, ["claim-props"]],
     ["calls again if the returned props are for other values", { reloaded: { digest: "other", props: returned } }, ["reload-props"]],
-    ["is deployed once it has them", { source: known() }, ["end-timers", "write-deployment", "write-endpoint"]],
+    ["is deployed once it has them", { source: known() }, ["write-deployment", "write-endpoint"]],
     ["asks again when its values change", { source: known({ props: { kind: "other" } }) }, ["reload-props"]],
     ["asks again when it is to be deployed again", { source: known({ redeploy: "2" }) }, ["reload-props"]],
-    ["asks nothing when it is switched off", { source: known({ active: false }) }, ["end-timers", "write-deployment", "write-endpoint"]],
+    ["asks nothing when it is switched off", { source: known({ active: false }) }, ["write-deployment", "write-endpoint"]],
     ["does not ask while its own values are wrong", { source: sourceWith({ props: {} }) }, ["report InvalidProps", "record-event"]],
     [
       "is blocked by values that the returned props refuse",

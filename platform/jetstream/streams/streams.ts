@@ -239,8 +239,8 @@ async function createOrUpdate(manager: StreamManager, desired: Config, options: 
   }
 }
 
-/** Keeps the subjects of another version. */
-function withSubjects(config: Config, { subjects }: StreamConfig): Config {
+/** Keeps the subjects of another version. A stream without any has no list of them. */
+function withSubjects(config: Config, { subjects = [] }: Partial<StreamConfig>): Config {
   return config.subjects === undefined ? config : { ...config, subjects: [...new Set([...subjects, ...config.subjects])] };
 }
 
