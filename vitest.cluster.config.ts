@@ -2,7 +2,19 @@ import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** What comes first changes least; `uninstall` removes the installation, and those behind it install another one. */
-const order = ["outcome", "documentation", "walls", "upgrade", "previous-version", "faults", "outage", "uninstall", "tls", "node-loss"];
+const order = [
+  "outcome",
+  "documentation",
+  "walls",
+  "upgrade",
+  "previous-version",
+  "faults",
+  "outage",
+  "uninstall",
+  "restore",
+  "tls",
+  "node-loss",
+];
 
 class InOrder extends BaseSequencer {
   override sort(files: TestSpecification[]): Promise<TestSpecification[]> {
