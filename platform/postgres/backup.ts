@@ -8,6 +8,7 @@ import { createDatabase, type DatabaseOptions } from "./connection.ts";
 import { asUnavailable } from "./failures.ts";
 import { migrations } from "./migrations/list.ts";
 import { migrate } from "./migrations/migrations.ts";
+import { grantsTable } from "./granted-rights.ts";
 import { formerTable, migrationsTable } from "./migrations/record.ts";
 import { numberOf } from "./migrations/step.ts";
 import { clientWithFiles, withoutSslMode } from "./tls.ts";
@@ -65,7 +66,8 @@ async function describeTables(client: pg.Client): Promise<SavedTables> {
     where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
       and attnum > 0 and not attisdropped and attgenerated = '' and relname <> all($1)
     group by c.oid, relname order by relname`,
-    [[migrationsTable, formerTable]],
+    // What setup keeps about this database itself.
+    [[migrationsTable, formerTable, grantsTable]],
   );
   return { migration: recorded.at(-1)?.number ?? 0, tables: inOrder(rows).map(({ name, columns }) => ({ name, columns })) };
 }

@@ -5,7 +5,7 @@ import type { Tables } from "./tables.ts";
 export type Rights = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** A row for this version's rights, and one for those of the version that was set up before it. */
-const recordTable = "headwater_rights";
+export const grantsTable = "headwater_rights";
 
 /**
  * Grants each user this version's rights, and keeps those of the version that was set up before. While pods of two versions run, in an upgrade
@@ -40,7 +40,7 @@ interface Recorded {
 }
 
 async function recordRights(db: Kysely<Tables>, rights: Rights): Promise<Recorded> {
-  const record = sql.table(recordTable);
+  const record = sql.table(grantsTable);
   const own = sql`${JSON.stringify(rights)}::jsonb`;
   await sql`create table if not exists ${record} (n bigint generated always as identity primary key, rights jsonb not null)`.execute(db);
   const { rows } = await sql<{ rights: Rights; isOwn: boolean }>`
