@@ -102,7 +102,7 @@ describe("the documented backup and restore", () => {
     report(`restore: container statuses ${JSON.stringify(pod?.status?.["initContainerStatuses"])}`);
 
     for (const { name: source, id, endpoint } of sources) {
-      await kubectl(["-n", owned, "wait", "--for=condition=Ready", `source/${source}`, "--timeout=120s"]);
+      await kubectl(["-n", owned, "wait", "--for=condition=Ready", `source/${source}`, "--timeout=300s"]);
       expect((await get("source", source, owned)).status).toMatchObject({ id, endpoint });
     }
     expect(await namesOf(kinds)).toEqual(objects);
