@@ -9,7 +9,7 @@ export const kubernetesAuditOperations = [
   adminOperation({
     route: "POST /kubernetes_audit_events",
     id: "receiveKubernetesAuditEvents",
-    // Nobody's resource changes, and the API server repeats its requests.
+    // It changes no resource, and the API server repeats its requests: it leaves no entry of its own.
     onlyReads: true,
     summary: "Receive audit events of the Kubernetes API server",
     description: "The webhook backend of the API server's audit log sends them here: entries of the audit log then name the user.",

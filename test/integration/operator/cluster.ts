@@ -5,7 +5,8 @@ import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "
 import { createKubernetesResourceStore } from "../../../platform/kubernetes/resources/resource-store.ts";
 import { createKubernetesSecretValues } from "../../../platform/kubernetes/secret-values.ts";
 import type { KubeApi } from "../../support/kube/kube-api.ts";
-import type { WorldResources } from "./world.ts";
+import { evaluatedBuild } from "./builds.ts";
+import { withOperatorWorld, type OperatorWorld, type WorldResources } from "./world.ts";
 
 /** Resources of an operator's world in a Kubernetes API instead of Postgres. */
 export async function resourcesInCluster(kube: KubeApi): Promise<WorldResources & { readonly owners: KubernetesOwnerNamespaces }> {
@@ -21,4 +22,23 @@ export async function resourcesInCluster(kube: KubeApi): Promise<WorldResources 
       await kubernetes.close();
     },
   };
+}
+
+/** An operator's world whose resources are in a Kubernetes API, for the suite that calls this. @param storeOf wraps the store */
+export function withWorldInCluster(
+  kube: KubeApi,
+  owner: string,
+  storeOf: (store: WorldResources["store"]) => WorldResources["store"] = (store) => store,
+): { readonly world: OperatorWorld; readonly onOwnerChange: (listener: (namespace: string) => void) => void } {
+  let owners: KubernetesOwnerNamespaces | undefined;
+  const world = withOperatorWorld({
+    owner,
+    build: evaluatedBuild,
+    resources: async () => {
+      const resources = await resourcesInCluster(kube);
+      ({ owners } = resources);
+      return { ...resources, store: storeOf(resources.store) };
+    },
+  });
+  return { world, onOwnerChange: (listener) => void owners?.onChange(listener) };
 }

@@ -5,13 +5,10 @@ import { z } from "zod";
 import { kinds } from "../../../crds/kinds.ts";
 import { apiVersion } from "../../../crds/resource.ts";
 import { startOperator, type StartedOperator } from "../../../operator/start.ts";
-import type { KubernetesOwnerNamespaces } from "../../../platform/kubernetes/owners/owner-namespaces.ts";
 import { argoHealthOf, kstatusOf, toolVerdictsOf, type ToolVerdicts } from "../../support/gitops-health.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { newOwner, whenever } from "../kubernetes/support.ts";
-import { evaluatedBuild } from "./builds.ts";
-import { resourcesInCluster } from "./cluster.ts";
-import { withOperatorWorld } from "./world.ts";
+import { withWorldInCluster } from "./cluster.ts";
 
 /**
  * What Flux (kstatus) and Argo CD (the check of docs/kubernetes.md) make of each kind in a namespace, as stored by an API server.
@@ -23,16 +20,7 @@ const examples = join(import.meta.dirname, "../../../docs/examples/kubernetes");
 const shown = z.object({ status: z.object({ conditions: z.array(z.object({ message: z.string() })).default([]) }).prefault({}) });
 
 kube.describe("GitOps tools", () => {
-  let owners: KubernetesOwnerNamespaces;
-  const world = withOperatorWorld({
-    owner,
-    build: evaluatedBuild,
-    resources: async () => {
-      const resources = await resourcesInCluster(kube);
-      ({ owners } = resources);
-      return resources;
-    },
-  });
+  const { world, onOwnerChange } = withWorldInCluster(kube, owner);
   let operator: StartedOperator | undefined;
   let namespace: string;
 
@@ -46,7 +34,7 @@ kube.describe("GitOps tools", () => {
 
   const start = async (): Promise<void> => {
     const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 4_000, externalPollMs: 1_000 };
-    operator = await startOperator(config, world.ports, { onOwnerChange: (changed) => void owners.onChange(changed) });
+    operator = await startOperator(config, world.ports, { onOwnerChange });
   };
   const stop = async (): Promise<void> => {
     await operator?.stop();

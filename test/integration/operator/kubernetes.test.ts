@@ -4,12 +4,9 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { kinds } from "../../../crds/kinds.ts";
 import type { Condition } from "../../../crds/resource.ts";
 import { startOperator, type StartedOperator } from "../../../operator/start.ts";
-import type { KubernetesOwnerNamespaces } from "../../../platform/kubernetes/owners/owner-namespaces.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { newOwner, whenever } from "../kubernetes/support.ts";
-import { evaluatedBuild } from "./builds.ts";
-import { resourcesInCluster } from "./cluster.ts";
-import { withOperatorWorld } from "./world.ts";
+import { withWorldInCluster } from "./cluster.ts";
 
 // Its operator reconciles the resources of all namespaces.
 const kube = await withKubeApi({ own: true });
@@ -17,23 +14,14 @@ const owner = newOwner();
 const examples = join(import.meta.dirname, "../../../docs/examples/kubernetes");
 
 kube.describe("the operator on a Kubernetes API", () => {
-  let owners: KubernetesOwnerNamespaces;
-  const world = withOperatorWorld({
-    owner,
-    build: evaluatedBuild,
-    resources: async () => {
-      const resources = await resourcesInCluster(kube);
-      ({ owners } = resources);
-      return resources;
-    },
-  });
+  const { world, onOwnerChange } = withWorldInCluster(kube, owner);
   let operator: StartedOperator;
   let namespace: string;
 
   beforeAll(async () => {
     namespace = await kube.namespace({ "headwater.dev/owner": owner });
     const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 4_000, externalPollMs: 1_000 };
-    operator = await startOperator(config, world.ports, { onOwnerChange: (changed) => void owners.onChange(changed) });
+    operator = await startOperator(config, world.ports, { onOwnerChange });
   });
   afterAll(() => operator.stop());
 

@@ -2,12 +2,9 @@ import { expect, it } from "vitest";
 import { sourceKind } from "../../../crds/source.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { startOperator } from "../../../operator/start.ts";
-import type { KubernetesOwnerNamespaces } from "../../../platform/kubernetes/owners/owner-namespaces.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { newOwner, whenever } from "../kubernetes/support.ts";
-import { evaluatedBuild } from "./builds.ts";
-import { resourcesInCluster } from "./cluster.ts";
-import { withOperatorWorld } from "./world.ts";
+import { withWorldInCluster } from "./cluster.ts";
 
 // Its operator reconciles the resources of all namespaces.
 const kube = await withKubeApi({ own: true });
@@ -18,23 +15,14 @@ const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 const code = `export default { name: "T", version: "1.0.0", type: "source", props: { timer: "$.interface.timer" }, async run() {} };`;
 
 kube.describe("many sources that are applied at once", () => {
-  let owners: KubernetesOwnerNamespaces;
   const written = new Map<string, number>();
-  const world = withOperatorWorld({
-    owner,
-    build: evaluatedBuild,
-    resources: async () => {
-      const resources = await resourcesInCluster(kube);
-      ({ owners } = resources);
-      return { ...resources, store: countWrites(resources.store, written) };
-    },
-  });
+  const { world, onOwnerChange } = withWorldInCluster(kube, owner, (store) => countWrites(store, written));
 
   it("are deployed with three writes each, and cached without what only the API server needs", async () => {
     const namespace = await kube.namespace({ "headwater.dev/owner": owner });
     let cached = (): readonly object[] => [];
     const operator = await startOperator({ ingressUrl: "http://ingress.test", hookTimeoutMs: 4_000 }, world.ports, {
-      onOwnerChange: (changed) => void owners.onChange(changed),
+      onOwnerChange,
       onCache: (informer) => {
         if (informer.kind.kind === "Source") cached = () => [...informer.values()].map(({ metadata }) => metadata);
       },
