@@ -204,4 +204,11 @@ export const labels = {
   registry: "headwater.dev/registry",
 } as const;
 
+/** Prefix of all labels and annotations of Headwater. */
+export const ownPrefix = "headwater.dev/";
+/** Label of a resource made by the operator: uid of the source or workflow it was made for. */
+export const madeFor = "headwater.dev/made-for";
+/** Annotation of a component made from a URL or from the registry: generation of the resource for which that was read. */
+export const madeForGeneration = "headwater.dev/made-for-generation";
+
 export const finalizer = "headwater.dev/cleanup";

@@ -1,13 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { deletionOf, unattributedChange } from "../../crds/change.ts";
-import { labels, ownFieldManager, type Resource, type Writer } from "../../crds/resource.ts";
+import { labels, ownFieldManager, ownPrefix, type Resource, type Writer } from "../../crds/resource.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
 import type { ObservedChange } from "./change.ts";
 
 /** Kubernetes' garbage collector is not a person: it follows the deletion of an owner. */
 const systemManagers = ["kube-controller-manager"];
-/** Labels and annotations of Headwater. */
-const ownPrefix = "headwater.dev/";
 /** Times of managedFields are whole seconds, and clocks differ a little. */
 const sameMomentMs = 2_000;
 

@@ -1,11 +1,6 @@
 import { hash } from "node:crypto";
 import type { ComponentResource } from "../../crds/component.ts";
-import type { Resource } from "../../crds/resource.ts";
-
-/** Label of a resource made by the operator: uid of the source or workflow it was made for. */
-export const madeFor = "headwater.dev/made-for";
-/** Annotation of a component made from a URL or from the registry: generation of the resource for which that was read. */
-export const madeForGeneration = "headwater.dev/made-for-generation";
+import { madeFor, type Resource } from "../../crds/resource.ts";
 
 const maxNameLength = 63;
 const suffix = "-code";

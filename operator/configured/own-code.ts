@@ -1,10 +1,9 @@
 import type { ComponentResource } from "../../crds/component.ts";
-import type { Resource } from "../../crds/resource.ts";
+import { madeForGeneration, type Resource } from "../../crds/resource.ts";
 import { checkComponentCode, type ComponentCode } from "../../domain/component/component-code.ts";
 import { HeadwaterError, LimitExceeded } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { Blocked, ConfiguredReason } from "./blocked.ts";
-import { madeForGeneration } from "./component.ts";
 
 /** The code for a component of its own, or why there is none. */
 export type OwnCode<Reason extends string = ConfiguredReason> = { readonly code: ComponentCode } | { readonly blocked: Blocked<Reason> };

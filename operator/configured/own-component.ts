@@ -1,11 +1,11 @@
 import { componentKind, type ComponentResource } from "../../crds/component.ts";
-import { labels, type Resource } from "../../crds/resource.ts";
+import { labels, madeFor, madeForGeneration, type Resource } from "../../crds/resource.ts";
 import { isSameCode, type ComponentCode } from "../../domain/component/component-code.ts";
 import { Conflict, NotFound } from "../../domain/errors.ts";
 import { ownedBy } from "../controller/ownership.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { Blocked } from "./blocked.ts";
-import { isMadeFor, madeFor, madeForGeneration } from "./component.ts";
+import { isMadeFor } from "./component.ts";
 
 /** The component made from the code of a source or step. */
 export interface OwnComponent {

@@ -1,10 +1,9 @@
-import { labels, type Resource } from "../../crds/resource.ts";
+import { madeFor, labels, type Resource } from "../../crds/resource.ts";
 import type { WorkflowStep } from "../../crds/workflow.ts";
 import { accountIdsAmong } from "../../domain/component/account-props.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
 import type { ComponentResource } from "../../crds/component.ts";
 import type { Caches } from "../caches.ts";
-import { madeFor } from "../configured/component.ts";
 import { keyOf } from "../controller/informer.ts";
 import { ResourceIndex } from "../controller/resource-index.ts";
 import { ofValid } from "../controller/skip-invalid.ts";

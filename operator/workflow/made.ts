@@ -1,9 +1,9 @@
 import { madeSubscriptionName } from "../../crds/auto-subscription.ts";
-import { labels, type Resource } from "../../crds/resource.ts";
+import { madeFor, labels, type Resource } from "../../crds/resource.ts";
 import { subscriptionKind, subscriptionLabels, type SubscriptionResource, type SubscriptionSpec } from "../../crds/subscription.ts";
 import type { WorkflowResource } from "../../crds/workflow.ts";
 import { Conflict } from "../../domain/errors.ts";
-import { isMadeFor, madeFor } from "../configured/component.ts";
+import { isMadeFor } from "../configured/component.ts";
 import { sameStatus } from "../controller/conditions.ts";
 import { ownedBy } from "../controller/ownership.ts";
 import type { OperatorPorts } from "../ports.ts";

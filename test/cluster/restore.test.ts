@@ -7,7 +7,7 @@ import { blocksOf } from "../e2e/support/documented-session.ts";
 import { until } from "../e2e/support/headwater.ts";
 import { helm } from "../support/helm.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { call, type Endpoint, install, makeNamespace, namespace, owned, removeInstallation, report } from "./installation.ts";
+import { call, type Endpoint, install, makeNamespace, namespace, owned, removeInstallation } from "./installation.ts";
 import { get, kubectl, list, tryKubectl } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad, type Stopped } from "./load.ts";
 
@@ -87,8 +87,6 @@ describe("the documented backup and restore", () => {
     name = /The backup is \/backups\/([\dTZ-]+)\./.exec(printed)?.[1] ?? "";
     expect(name, printed).not.toBe("");
     await runBlock(copy.replaceAll(documentedName, name), directory.path);
-    const [pod] = await list("pods", "-n", namespace, "-l", "job-name=backup-now");
-    report(`backup: container statuses ${JSON.stringify(pod?.status?.["containerStatuses"])}`);
   });
 
   it("restores it where everything was deleted", async () => {
@@ -98,11 +96,8 @@ describe("the documented backup and restore", () => {
     const printed = await runBlock(restore.replaceAll(documentedName, name), directory.path);
     expect(printed).toContain("Restored is the backup of ");
     expect(printed).not.toMatch(/forbidden|denied/i);
-    const [pod] = await list("pods", "-n", namespace, "-l", "app.kubernetes.io/component=setup");
-    report(`restore: container statuses ${JSON.stringify(pod?.status?.["initContainerStatuses"])}`);
-
     for (const { name: source, id, endpoint } of sources) {
-      await kubectl(["-n", owned, "wait", "--for=condition=Ready", `source/${source}`, "--timeout=300s"]);
+      await kubectl(["-n", owned, "wait", "--for=condition=Ready", `source/${source}`, "--timeout=120s"]);
       expect((await get("source", source, owned)).status).toMatchObject({ id, endpoint });
     }
     expect(await namesOf(kinds)).toEqual(objects);

@@ -6,7 +6,7 @@ import type { Build, PropDefinition } from "../../domain/component/definition.ts
 import { Unavailable } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../../operator/ports.ts";
 import { buildFor, reloadDigest } from "../../operator/configured/additional-props.ts";
-import { madeFor } from "../../operator/configured/component.ts";
+import { madeFor } from "../../crds/resource.ts";
 import type { Observed } from "../../operator/source/observe/observed.ts";
 import { plan } from "../../operator/source/plan/plan.ts";
 import { PropReloads, type Reloadable } from "../../operator/configured/prop-reloads.ts";

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Conflict, Invariant, NotFound } from "../../../domain/errors.ts";
+import { madeFor, madeForGeneration, ownPrefix } from "../../../crds/resource.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { parseObject, parseObjectList, type KubernetesObject } from "../object.ts";
 import { pathOf } from "../paths.ts";
@@ -20,8 +21,7 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 
 /** The cluster may hold the saved objects themselves, as when only the servers change. @throws Conflict when it has other resources of our kinds */
 export async function requireOnlySaved(kubernetes: Kubernetes, lines: AsyncIterable<Uint8Array>): Promise<void> {
-  const saved = new Set<string>();
-  for await (const line of createLines(lines)) saved.add(savedObject.parse(JSON.parse(line)).metadata.uid);
+  const saved = await uidsOf(lines);
   for (const kind of ownKinds) {
     let next: string | undefined;
     do {
@@ -41,8 +41,9 @@ export async function requireOnlySaved(kubernetes: Kubernetes, lines: AsyncItera
 const atOnce = 8;
 
 /**
- * Creates the objects of a backup that are missing, and writes their statuses. Owners come before what they own, because references name
- * the new uid of an owner: Kubernetes deletes an object whose owner does not exist. Safe to repeat. No operator may run.
+ * Creates the objects of a backup that are missing, and writes their statuses. The API server gives each a new uid. So an object is created
+ * after all those whose uid it refers to, with their new uids: Kubernetes deletes an object whose owner does not exist, and the operator
+ * takes a component that names another uid for one of another source. Safe to repeat. No operator may run.
  *
  * @param lines reads the saved lines from the start @returns the resources whose generation has changed
  */
@@ -50,36 +51,48 @@ export async function restoreResources(
   kubernetes: Kubernetes,
   lines: () => AsyncIterable<Uint8Array>,
 ): Promise<readonly MovedGeneration[]> {
-  const restoring = new Restoring(kubernetes);
-  let left = Number.POSITIVE_INFINITY;
-  for (;;) {
-    const waiting = await restoring.pass(lines(), false);
-    if (waiting === 0) break;
-    // Their owners are not in the backup.
-    if (waiting === left) {
-      await restoring.pass(lines(), true);
-      break;
-    }
+  const restoring = new Restoring(kubernetes, await uidsOf(lines()));
+  for (let left = Number.POSITIVE_INFINITY; left > 0;) {
+    const waiting = await restoring.pass(lines());
+    if (waiting === left) throw new Invariant(`${waiting} resources of the backup refer to each other in a circle`);
     left = waiting;
   }
   return restoring.moved;
 }
 
+async function uidsOf(lines: AsyncIterable<Uint8Array>): Promise<ReadonlySet<string>> {
+  const uids = new Set<string>();
+  for await (const line of createLines(lines)) uids.add(savedObject.parse(JSON.parse(line)).metadata.uid);
+  return uids;
+}
+
+interface Restored {
+  readonly uid: string;
+  readonly savedGeneration: number;
+  readonly generation: number;
+}
+
 const keyOf = ({ kind, metadata }: SavedObject): string => `${kind}/${metadata.namespace}/${metadata.name}`;
+
+const uidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
+const isOwn = ([name]: readonly [string, ...unknown[]]): boolean => name.startsWith(ownPrefix);
 
 class Restoring {
   readonly moved: MovedGeneration[] = [];
   readonly #kubernetes: Kubernetes;
   readonly #done = new Set<string>();
-  /** New uids by saved ones. */
-  readonly #uids = new Map<string, string>();
+  /** Of all objects in the backup. */
+  readonly #savedUids: ReadonlySet<string>;
+  /** By saved uid. */
+  readonly #restored = new Map<string, Restored>();
 
-  constructor(kubernetes: Kubernetes) {
+  constructor(kubernetes: Kubernetes, savedUids: ReadonlySet<string>) {
     this.#kubernetes = kubernetes;
+    this.#savedUids = savedUids;
   }
 
-  /** Restores the objects whose owners are restored, or with `orphans` all others. @returns how many wait for their owners */
-  async pass(lines: AsyncIterable<Uint8Array>, orphans: boolean): Promise<number> {
+  /** Restores the objects that refer to restored ones only. @returns how many are left */
+  async pass(lines: AsyncIterable<Uint8Array>): Promise<number> {
     let waiting = 0;
     const running: Promise<void>[] = [];
     let group = "";
@@ -89,22 +102,40 @@ class Restoring {
       // Namespaces are complete before what is in them.
       if (running.length === atOnce || object.kind !== group) await Promise.all(running.splice(0));
       group = object.kind;
-      if (orphans || this.#ownersOf(object).every(({ uid }) => this.#uids.has(uid))) running.push(this.#restore(object));
+      if (this.#referencesOf(object).every((uid) => this.#restored.has(uid))) running.push(this.#restore(object));
       else waiting++;
     }
     await Promise.all(running);
     return waiting;
   }
 
-  #ownersOf({ metadata }: SavedObject): NonNullable<SavedObject["metadata"]["ownerReferences"]> {
-    return metadata.ownerReferences ?? [];
+  /** Uids of other objects in the backup. An AutoSubscription that was deleted leaves its uid behind. */
+  #referencesOf({ metadata }: SavedObject): readonly string[] {
+    const owners = (metadata.ownerReferences ?? []).map(({ uid }) => uid);
+    const values = [metadata.labels, metadata.annotations].flatMap((entries) =>
+      Object.entries(entries)
+        .filter(isOwn)
+        .map(([, value]) => value),
+    );
+    return [...owners, ...values.flatMap((value) => value.match(uidPattern) ?? [])].filter((uid) => this.#savedUids.has(uid));
+  }
+
+  /** Labels or annotations with the new uids, and the new generation of the resource that a component was made for. */
+  #translated(entries: Readonly<Record<string, string>>, maker: Restored | undefined): Readonly<Record<string, string>> {
+    const translate = ([name, value]: readonly [string, string]): readonly [string, string] => {
+      if (!isOwn([name])) return [name, value];
+      if (name === madeForGeneration && maker !== undefined)
+        return [name, String(Number(value) === maker.savedGeneration ? maker.generation : 0)];
+      return [name, value.replaceAll(uidPattern, (uid) => this.#restored.get(uid)?.uid ?? uid)];
+    };
+    return Object.fromEntries(Object.entries(entries).map(translate));
   }
 
   async #restore(saved: SavedObject): Promise<void> {
     const created = await this.#create(saved);
     this.#done.add(keyOf(saved));
-    this.#uids.set(saved.metadata.uid, created.metadata.uid);
     const { generation, uid } = created.metadata;
+    this.#restored.set(saved.metadata.uid, { uid, savedGeneration: saved.metadata.generation, generation });
     if (uid === saved.metadata.uid) return; // The saved object itself.
     const id = statusId.safeParse(saved.status).data?.id;
     if (id !== undefined && saved.metadata.generation !== generation)
@@ -126,14 +157,13 @@ class Restoring {
     if (kind === undefined) throw new Invariant(`the backup has an object of the unknown kind ${saved.kind}`);
     const { status: _status, metadata, ...rest } = saved;
     const { name, namespace, labels, annotations, finalizers } = metadata;
-    const ownerReferences = this.#ownersOf(saved).flatMap((owner) => {
-      const uid = this.#uids.get(owner.uid);
+    const ownerReferences = (metadata.ownerReferences ?? []).flatMap((owner) => {
+      const uid = this.#restored.get(owner.uid)?.uid;
       return uid === undefined ? [] : [{ ...owner, uid }];
     });
-    const body = {
-      ...rest,
-      metadata: { name, ...(namespace === "" ? {} : { namespace }), labels, annotations, finalizers, ownerReferences },
-    };
+    const maker = this.#restored.get(labels[madeFor] ?? "");
+    const texts = { labels: this.#translated(labels, maker), annotations: this.#translated(annotations, maker) };
+    const body = { ...rest, metadata: { name, ...(namespace === "" ? {} : { namespace }), ...texts, finalizers, ownerReferences } };
     const query = { fieldManager: "headwater" };
     try {
       return parseObject(await this.#kubernetes.request({ method: "POST", path: collectionOf(kind, namespace), query, body }));

@@ -14,6 +14,8 @@ const namespace = "hw-u-backup";
 const resources = "/apis/headwater.dev/v1alpha1";
 const inNamespace = (plural: string, name = ""): string => `${resources}/namespaces/${namespace}/${plural}${name === "" ? "" : `/${name}`}`;
 const [secrets, configMaps] = [`/api/v1/namespaces/${namespace}/secrets`, `/api/v1/namespaces/${namespace}/configmaps`];
+/** Of a resource that no longer exists. */
+const deletedUid = "00000000-0000-4000-8000-000000000000";
 const asMerge = { "content-type": "application/merge-patch+json" };
 
 const metadataShape = z.looseObject({
@@ -53,8 +55,25 @@ former.describe("the resources of a backup", () => {
     const ownerReferences = [
       { apiVersion: "headwater.dev/v1alpha1", kind: "Source", name: "kept", uid: owner.metadata.uid, controller: true },
     ];
-    const component = { ...source("a-code", { finalizers: [], ownerReferences }), kind: "Component" };
-    await client.create(inNamespace("components"), component);
+    const made = {
+      finalizers: [],
+      ownerReferences,
+      labels: { "headwater.dev/made-for": owner.metadata.uid, "example.com/uid": owner.metadata.uid },
+      annotations: { "headwater.dev/made-for-generation": "2" },
+    };
+    await client.create(inNamespace("components"), { ...source("a-code", made), kind: "Component" });
+    const outdated = { ...made, annotations: { "headwater.dev/made-for-generation": "1" } };
+    await client.create(inNamespace("components"), { ...source("b-code", outdated), kind: "Component" });
+    const auto = metadataShape.parse(
+      await client.create(inNamespace("autosubscriptions"), {
+        apiVersion: "headwater.dev/v1alpha1",
+        kind: "AutoSubscription",
+        metadata: { name: "all" },
+        spec: { channel: "$errors", listenerRef: { kind: "Webhook", name: "errors" } },
+      }),
+    );
+    const subscribedBy = { "headwater.dev/auto-subscribed-by": `${auto.metadata.uid},${deletedUid}` };
+    await client.request("PATCH", inNamespace("sources", "kept"), { metadata: { annotations: subscribedBy } }, asMerge);
     await client.create(secrets, {
       apiVersion: "v1",
       kind: "Secret",
@@ -73,7 +92,7 @@ former.describe("the resources of a backup", () => {
     lines = saved;
   });
 
-  it("are restored with labels, statuses of the new generation, and references to the new owners", async () => {
+  it("are restored with labels, statuses of the new generation, and references to the new uids", async () => {
     await requireOnlySaved(restoring(), read());
     moved = await restore(restoring());
     expect(metadataShape.parse(await get(`/api/v1/namespaces/${namespace}`)).metadata.labels).toMatchObject({ team: "a" });
@@ -83,6 +102,18 @@ former.describe("the resources of a backup", () => {
     expect(moved).toEqual([{ kind: "Source", id: "dc_kept", saved: 2, restored: 1 }]);
     const ownerReferences = [expect.objectContaining({ uid: source.metadata.uid, name: "kept" })];
     expect(await get(inNamespace("components", "a-code"))).toMatchObject({ metadata: { ownerReferences } });
+    const { uid } = source.metadata;
+    expect(await get(inNamespace("components", "a-code"))).toMatchObject({
+      metadata: {
+        labels: { "headwater.dev/made-for": uid, "example.com/uid": expect.not.stringContaining(uid) },
+        annotations: { "headwater.dev/made-for-generation": "1" },
+      },
+    });
+    expect(await get(inNamespace("components", "b-code"))).toMatchObject({
+      metadata: { annotations: { "headwater.dev/made-for-generation": "0" } },
+    });
+    const auto = metadataShape.parse(await get(inNamespace("autosubscriptions", "all")));
+    expect(source.metadata["annotations"]).toMatchObject({ "headwater.dev/auto-subscribed-by": `${auto.metadata.uid},${deletedUid}` });
     expect(await get(`${secrets}/kept`)).toMatchObject({
       metadata: { ownerReferences },
       data: { token: Buffer.from("s3cret").toString("base64") },

@@ -7,7 +7,7 @@ import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { hasMoved } from "../../../domain/source/deployment.ts";
 import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import { versionName, type WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
-import { madeFor } from "../../../operator/configured/component.ts";
+import { madeFor } from "../../../crds/resource.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import { componentKeyOf } from "../../../operator/workflow/caches.ts";
 import type { WorkflowLookup } from "../../../operator/workflow/observe/observe.ts";
