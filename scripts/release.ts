@@ -45,7 +45,10 @@ async function checked(): Promise<Release> {
   const stated = await readVersions(root);
   const problems = [...planVersionProblems(stated, values.tag), ...(await findPlatformProblems(root))];
   if (problems.length > 0) throw new Error(`this source cannot be released:\n${problems.map((problem) => `- ${problem}`).join("\n")}`);
-  return readRelease(root, stated.versions["package.json"] ?? "", process.env);
+  const { GITHUB_REPOSITORY: repository } = process.env;
+  // A dry run is no run of the release workflow, also where a workflow starts it.
+  const env = values["dry-run"] ? { GITHUB_REPOSITORY: repository } : process.env;
+  return readRelease(root, stated.versions["package.json"] ?? "", env);
 }
 
 function imageDigests(): readonly Digest[] {

@@ -56,7 +56,7 @@ function requestFrom(event: z.output<typeof auditEvent>): KubernetesRequest | un
   return {
     id: event.auditID,
     object: `${kind.kind}/${objectRef.namespace}/${objectRef.name}`,
-    deletes: verb === "delete",
+    isDeletion: verb === "delete",
     startedAt,
     endedAt,
     fieldManager,

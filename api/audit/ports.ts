@@ -58,7 +58,7 @@ export interface KubernetesRequest {
   readonly id: string;
   /** `<kind>/<namespace>/<name>`. */
   readonly object: string;
-  readonly deletes: boolean;
+  readonly isDeletion: boolean;
   /** Epoch ms. */
   readonly startedAt: number;
   readonly endedAt: number;

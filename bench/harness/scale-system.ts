@@ -1,3 +1,4 @@
+import type { RoleName } from "../../platform/process/settings/configuration.ts";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -50,7 +51,7 @@ export async function startScaleSystem(): Promise<ScaleSystem> {
     DATABASE_URL: postgres.url,
   };
   const running: RoleProcess[] = [];
-  const start = async (...[role, settings]: Parameters<typeof startRole>): Promise<RoleProcess> => {
+  const start = async (role: RoleName, settings: Readonly<Record<string, string>>): Promise<RoleProcess> => {
     const started = await startRole(role, settings);
     running.push(started);
     return started;

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { deletionOf, unattributedChange } from "../../crds/change.ts";
+import { deletionId, unattributedChangeId } from "../../crds/change.ts";
 import { labels, ownFieldManager, ownPrefix, type Resource, type Writer } from "../../crds/resource.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
+import type { Mirrored } from "../mirror/rows.ts";
 import type { ObservedChange } from "./change.ts";
 
-/** Kubernetes' garbage collector is not a person: it follows the deletion of an owner. */
+/** Kubernetes' garbage collector only follows the deletion of an owner. */
 const systemManagers = ["kube-controller-manager"];
 /** Times of managedFields are whole seconds, and clocks differ a little. */
 const sameMomentMs = 2_000;
@@ -42,6 +43,20 @@ export function deletionsOf(last: Resource, before: Resource["metadata"] | undef
   return before?.deletionTimestamp === undefined ? deletion(last, now) : [];
 }
 
+/** A deletion while no operator led: only the mirror still knows the resource. */
+export const missedDeletion = ({ kind, namespace, name, uid }: Mirrored, at: number): ObservedChange => ({
+  uid,
+  kind,
+  namespace,
+  name,
+  resourceId: idOfResourceName(name) ?? null,
+  resourceName: name,
+  ...deletionFields(uid, at),
+});
+
+const deletionFields = (uid: string, at: number) =>
+  ({ change: deletionId({ uid }), write: null, at, action: "delete", fields: [], fieldManager: null }) as const;
+
 const requestedDeletion = (resource: Resource): readonly ObservedChange[] => {
   const { deletionTimestamp } = resource.metadata;
   return deletionTimestamp === undefined ? [] : deletion(resource, Date.parse(deletionTimestamp));
@@ -50,8 +65,7 @@ const requestedDeletion = (resource: Resource): readonly ObservedChange[] => {
 /** What belongs to another resource is deleted with it. */
 function deletion(resource: Resource, at: number): readonly ObservedChange[] {
   if (isOwned(resource)) return [];
-  const { metadata } = resource;
-  return [{ ...subjectOf(resource), change: deletionOf(metadata), write: null, at, action: "delete", fields: [], fieldManager: null }];
+  return [{ ...subjectOf(resource), ...deletionFields(resource.metadata.uid, at) }];
 }
 
 function changeBy(writer: Writer, resource: Resource, fields: readonly string[]): ObservedChange {
@@ -78,7 +92,7 @@ function unattributed(resource: Resource, fields: readonly string[], now: number
   // Labels have no generation; only other clients write them without the spec.
   const isSpec = fields.some((field) => field !== "labels" && field !== "annotations");
   const { uid, resourceVersion } = resource.metadata;
-  const change = isSpec ? unattributedChange(resource.metadata) : `${uid}/v${resourceVersion}`;
+  const change = isSpec ? unattributedChangeId(resource.metadata) : `${uid}/v${resourceVersion}`;
   return [{ ...subjectOf(resource), change, write: null, at: now, action: "update", fields, fieldManager }];
 }
 

@@ -1,21 +1,21 @@
-import { deletionOf } from "../../crds/change.ts";
 import type { OwnerNamespaces } from "../../crds/owner-namespaces.ts";
 import type { Resource } from "../../crds/resource.ts";
 import type { Clock } from "../../domain/clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { idOfResourceName } from "../../domain/ids.ts";
 import { retry } from "../../domain/retry.ts";
 import type { Informer } from "../controller/informer.ts";
 import type { Mirrored } from "../mirror/rows.ts";
 import type { Log } from "../ports.ts";
 import type { AssignedId, ChangeLog, ObservedChange, OwnedChange } from "./change.ts";
-import { changesOf, deletionsOf, lastChangesOf, publicIdOf } from "./changes.ts";
+import { changesOf, deletionsOf, lastChangesOf, missedDeletion, publicIdOf } from "./changes.ts";
 
 export interface ChangeRecorderOptions {
   readonly log: Log;
   readonly changes: ChangeLog;
   readonly owners: Pick<OwnerNamespaces, "ownerOf">;
   readonly clock: Clock;
+  /** Entries of older writes may be deleted already: they must not be recorded again. */
+  readonly maxAgeMs: number;
 }
 
 type Queued = { readonly change: ObservedChange; readonly owner: string | null | undefined } | { readonly id: AssignedId };
@@ -24,8 +24,6 @@ type Queued = { readonly change: ObservedChange; readonly owner: string | null |
 const maxQueued = 20_000;
 const batchSize = 200;
 const retryDelay = { firstMs: 250, maxMs: 10_000 };
-/** Entries live for 90 days: older writes must not be recorded again. */
-const maxAgeMs = 89 * 86_400_000;
 
 /**
  * Records changes by other clients of the Kubernetes API while this process leads. A new leader first records the last write of each
@@ -60,13 +58,7 @@ export class ChangeRecorder {
   /** Records deletions that happened while no operator led. */
   readonly missedDeletions = (deleted: readonly Mirrored[]): void => {
     const at = this.#options.clock.now();
-    for (const { kind, namespace, name, uid } of deleted) {
-      const subject = { uid, kind, namespace, name, resourceId: idOfResourceName(name) ?? null, resourceName: name };
-      this.#add({
-        change: { ...subject, change: deletionOf({ uid }), write: null, at, action: "delete", fields: [], fieldManager: null },
-        owner: undefined,
-      });
-    }
+    for (const each of deleted) this.#add({ change: missedDeletion(each, at), owner: undefined });
   };
 
   /** Records until the signal aborts. The next leader finds what is left, except deletions. */
@@ -74,7 +66,7 @@ export class ChangeRecorder {
     const onFailure = (error: unknown): void =>
       this.#options.log.warn({ op: "audit.observe", queued: this.#queue.length, err: error }, "changes by kubectl wait to be recorded");
     this.#isLeading = true;
-    signal.addEventListener("abort", this.#onAbort, { once: true });
+    signal.addEventListener("abort", () => this.#wake(), { once: true });
     const attempt = (work: () => Promise<void>) => retry(work, { ...retryDelay, signal, onFailure }).catch(() => undefined); // Stopping.
     await attempt(() => this.#recordMissed(signal));
     while (!signal.aborted) {
@@ -85,8 +77,6 @@ export class ChangeRecorder {
     this.#queue = [];
   }
 
-  readonly #onAbort = (): void => this.#wake();
-
   #add(queued: Queued): void {
     if (this.#queue.length < maxQueued) this.#queue.push(queued);
     else this.#dropped++;
@@ -94,7 +84,7 @@ export class ChangeRecorder {
   }
 
   async #recordMissed(signal: AbortSignal): Promise<void> {
-    const since = this.#options.clock.now() - maxAgeMs;
+    const since = this.#options.clock.now() - this.#options.maxAgeMs;
     let batch: Queued[] = [];
     for (const informer of this.#informers) {
       for (const resource of informer.values()) {

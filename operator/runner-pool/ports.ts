@@ -75,6 +75,8 @@ export interface RunnerLoad {
 }
 
 export interface PoolLoad {
+  /** Number of live runners. Pods that start do not report yet. */
+  readonly reporting: number;
   /** Share of the memory limit. */
   readonly memoryShare: number | undefined;
   /** Share of the CPU limit, or of the node's CPUs without one, over the last 15 s. */

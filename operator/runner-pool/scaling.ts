@@ -11,6 +11,8 @@ export interface ScaleInput {
   readonly current: number;
   /** Waiting or running invocations; undefined if unknown. */
   readonly backlog: number | undefined;
+  /** Number of live runners, whose means the shares are: fewer than `current` while pods start. */
+  readonly reporting: number;
   /** Mean share of their memory used by live runners, 0 to 1; undefined without reports. */
   readonly memoryShare: number | undefined;
   /** Mean share of their CPUs used by live runners, 0 to 1; undefined without reports. */
@@ -62,11 +64,16 @@ export function decideScale(spec: ScaleSpec, input: ScaleInput, memory: ScaleMem
 /** Replicas for the current backlog, memory and CPU alone, within bounds. Monotonic in each. */
 export function requiredReplicas(
   spec: ScaleSpec,
-  { current, backlog, memoryShare = 0, cpuShare = 0 }: Omit<ScaleInput, "now" | "backlog"> & { readonly backlog: number },
+  {
+    reporting,
+    backlog,
+    memoryShare = 0,
+    cpuShare = 0,
+  }: Pick<ScaleInput, "reporting" | "memoryShare" | "cpuShare"> & { readonly backlog: number },
 ): Pick<ScaleDecision, "replicas" | "why"> {
   const byBacklog = Math.ceil(backlog / spec.backlogPerReplica);
-  const byMemory = replicasFor(current, memoryShare / memoryTarget);
-  const byCpu = replicasFor(current, cpuShare / cpuTarget);
+  const byMemory = replicasFor(reporting, memoryShare / memoryTarget);
+  const byCpu = replicasFor(reporting, cpuShare / cpuTarget);
   const required = Math.max(byBacklog, byMemory, byCpu);
   const replicas = clampReplicas(spec, required);
   if (replicas !== required) return { replicas, why: "bounds" };
@@ -74,8 +81,8 @@ export function requiredReplicas(
 }
 
 /** A load that fits into one runner does not keep a pool awake: the backlog does. */
-function replicasFor(current: number, shareOfTarget: number): number {
-  const replicas = Math.ceil(current * shareOfTarget);
+function replicasFor(runners: number, shareOfTarget: number): number {
+  const replicas = Math.ceil(runners * shareOfTarget);
   return replicas > 1 ? replicas : 0;
 }
 

@@ -1,6 +1,6 @@
 import { hash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { apiVersion } from "../../crds/resource.ts";
+import { apiVersion, ownFieldManager } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { SecretHolder, SecretValues, SettledHolder } from "../../crds/secret-values.ts";
 import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
@@ -46,7 +46,7 @@ export function createKubernetesSecretValues(kubernetes: Kubernetes, options: Ku
       const keys = new Map(entries.map(([given], n) => [given, keyFor(given, n)]));
       const data = Object.fromEntries(entries.map(([given, text]) => [keys.get(given), Buffer.from(text).toString("base64")]));
       const body = { apiVersion: "v1", kind: "Secret", metadata: metadataOf(holder, name), type: "Opaque", immutable: true, data };
-      await request({ method: "POST", path: secretsPath(holder.namespace), query: { fieldManager: "headwater" }, body }).catch(
+      await request({ method: "POST", path: secretsPath(holder.namespace), query: { fieldManager: ownFieldManager }, body }).catch(
         withoutTexts,
       );
       return Object.fromEntries([...keys].map(([given, key]) => [given, { secretKeyRef: { name, key } }]));
@@ -129,7 +129,7 @@ async function adopt(request: Request, { kind, name, uid, generation = 0 }: Sett
       annotations: { [metadataKeys.generation]: String(generation) },
     },
   };
-  const query = { fieldManager: "headwater" };
+  const query = { fieldManager: ownFieldManager };
   await request({ method: "PATCH", path: secretPath(secret), query, contentType: "application/merge-patch+json", body }).catch(
     withoutTexts,
   );

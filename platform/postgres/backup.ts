@@ -98,7 +98,7 @@ export async function restoreTables(
   backup: string,
   rows: (table: SavedTable) => AsyncIterable<Uint8Array>,
 ): Promise<boolean> {
-  refuseNewer(migration);
+  requireKnownMigration(migration);
   const client = await open(options);
   try {
     if ((await restoredBackup(client)) === backup) return false;
@@ -134,7 +134,7 @@ export async function isDatabaseRestored(options: BackupDatabase, backup: string
   }
 }
 
-export function refuseNewer(migration: number): void {
+export function requireKnownMigration(migration: number): void {
   const ours = Math.max(...migrations.map(numberOf));
   if (migration <= ours) return;
   throw new InvalidInput(

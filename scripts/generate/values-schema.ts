@@ -94,7 +94,7 @@ function pairSchema(pair: Pair, path: string, commentOfMap: string | null | unde
   const described = typeof comment === "string" && !isGroup ? { description: words(comment) } : {};
   const [tail, last] = [path.split(".").slice(-2).join("."), path.split(".").at(-1) ?? ""];
   const schema = known[path] ?? known[tail] ?? known[last] ?? valueSchema(pair.value, path);
-  return { ...described, ...schema, ...described };
+  return { ...schema, ...described };
 }
 
 function valueSchema(value: unknown, path: string): Schema {

@@ -1,4 +1,4 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { packageChart, writeChartLayout } from "./chart.ts";
 import { digestOf, hexOf, type Digest } from "./digest.ts";
@@ -6,6 +6,8 @@ import { createPredicate, createStatement, type Subject } from "./provenance.ts"
 import { chartParent, type Release } from "./release.ts";
 import { createSbom } from "./sbom.ts";
 import { readChanges } from "./versions.ts";
+
+const checksumsFile = "SHA256SUMS";
 
 /** The files of a release, in one folder. */
 export interface Artifacts {
@@ -17,7 +19,7 @@ export interface Artifacts {
   /** The in-toto statement about chart and image. */
   readonly provenance: string;
   readonly changes: string;
-  /** Digests of the files above, as `sha256sum --check` reads them. */
+  /** Digests of chart, SBOM and provenance, as `sha256sum --check` reads them. */
   readonly checksums: string;
 }
 
@@ -26,8 +28,7 @@ export interface Artifacts {
  * `images` are the subjects of the provenance that were built before.
  */
 export async function writeArtifacts(release: Release, folder: string, images: readonly Subject[]): Promise<Artifacts> {
-  await rm(folder, { recursive: true, force: true });
-  await mkdir(folder, { recursive: true });
+  await emptyFolder(folder);
   const write = async (name: string, content: string): Promise<string> => {
     await writeFile(join(folder, name), content);
     return join(folder, name);
@@ -51,6 +52,16 @@ export async function writeArtifacts(release: Release, folder: string, images: r
     predicate: await write("provenance.predicate.json", json(predicate)),
     provenance,
     changes,
-    checksums: await write("SHA256SUMS", lines.join("")),
+    checksums: await write(checksumsFile, lines.join("")),
   };
+}
+
+/** Removes the files of an earlier release, and nothing else. @throws if the folder has other content */
+async function emptyFolder(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  const content = await readdir(folder);
+  if (content.length > 0 && !content.includes(checksumsFile))
+    throw new Error(`${folder} has files that are not those of a release, such as ${content[0]}: name an empty folder`);
+  await rm(folder, { recursive: true });
+  await mkdir(folder);
 }

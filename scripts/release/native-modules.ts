@@ -3,10 +3,6 @@ import { join } from "node:path";
 import { readImagePackages } from "./image-packages.ts";
 import { platforms, type Platform } from "./release.ts";
 
-/**
- * Whether the image's packages bring compiled code for each platform. The Dockerfile runs no install scripts, so what is not
- * prebuilt would be missing. Of a base image only the registry knows its platforms.
- */
 interface Machine {
   /** As npm names it. */
   readonly cpu: string;
@@ -24,6 +20,11 @@ const maxGlibc = 36;
 const abi = 137;
 /** Packages with install scripts that the image does not need. */
 const scriptless = ["@scarf/scarf", "esbuild"];
+
+/**
+ * Whether the image's packages bring compiled code for each platform. The Dockerfile runs no install scripts, so what is not
+ * prebuilt would be missing. It cannot check base images: only their registry knows their platforms.
+ */
 export async function findPlatformProblems(root: string): Promise<readonly string[]> {
   const problems: string[] = [];
   for (const { path, name, hasInstallScript, optionalDependencies } of await readImagePackages(root)) {

@@ -6,7 +6,7 @@ import { writeArtifacts, type Artifacts } from "./artifacts.ts";
 import { pushChart } from "./chart.ts";
 import { isDigest, type Digest } from "./digest.ts";
 import { chartParent, imageRepository, type Platform, type Release } from "./release.ts";
-import { command, run, type Command } from "./run.ts";
+import { describeCommand, command, run, type Command } from "./run.ts";
 
 const source = "org.opencontainers.image.source";
 const revision = "org.opencontainers.image.revision";
@@ -96,7 +96,7 @@ export async function publish(release: Release, images: readonly Digest[], folde
 
 async function runAll(commands: readonly Command[], cwd: string): Promise<void> {
   for (const each of commands) {
-    console.log(`> ${[each.program, ...each.args].join(" ")}`);
+    console.log(`> ${describeCommand(each)}`);
     await run(each, { cwd });
   }
 }

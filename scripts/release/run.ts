@@ -22,8 +22,8 @@ export function run({ program, args }: Command, { cwd, env, input }: RunOptions 
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env: { ...process.env, TZ: "UTC", ...env }, stdio: ["pipe", "pipe", "pipe"] });
     let [output, errors] = ["", ""];
-    child.stdout.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    child.stderr.on("data", (chunk: Buffer) => (errors += chunk.toString()));
+    child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
+    child.stderr.setEncoding("utf8").on("data", (text: string) => (errors += text));
     child.once("error", (cause) => reject(new Error(`${program} could not be started: install it, or add it to PATH`, { cause })));
     child.once("close", (code) => {
       if (code === 0) resolve(output);

@@ -7,7 +7,7 @@ import { continueAfterCut, endAtCut } from "../../platform/jetstream/streams/bac
 import { alignGenerations } from "../../platform/jetstream/streams/restored-generations.ts";
 import { connectKubernetes, type Kubernetes } from "../../platform/kubernetes/access/connection.ts";
 import { requireOnlySaved, restoreResources, type MovedGeneration } from "../../platform/kubernetes/backup/restore.ts";
-import { isDatabaseRestored, refuseNewer, restoreTables } from "../../platform/postgres/backup.ts";
+import { isDatabaseRestored, requireKnownMigration, restoreTables } from "../../platform/postgres/backup.ts";
 import { readBackupKey } from "../../platform/secrets/backup-key.ts";
 import type { RoleContext } from "../context.ts";
 import { backupDatabaseOf, withNats } from "./connections.ts";
@@ -31,7 +31,7 @@ export async function restoreBackup(context: RoleContext, directory: string): Pr
   const isDone = await withNats(context, async (connection) => {
     const kubernetes = facts.hasResources ? await connectKubernetes({ userAgent: "headwater restore" }) : undefined;
     try {
-      return await new Restoring(context, { connection, kubernetes }, backup, facts, log).restoreAll();
+      return await new InstallationRestore(context, { connection, kubernetes }, backup, facts, log).restoreAll();
     } finally {
       await kubernetes?.close();
     }
@@ -42,7 +42,7 @@ export async function restoreBackup(context: RoleContext, directory: string): Pr
 }
 
 function refuseUnfit({ configuration: { resources } }: RoleContext, { hasResources, tables }: BackupFacts): void {
-  refuseNewer(tables.migration);
+  requireKnownMigration(tables.migration);
   if (hasResources === (resources === "kubernetes")) return;
   const [from, into] = hasResources ? ["a cluster", "one machine"] : ["one machine", "a cluster"];
   throw new InvalidInput(`the backup is of ${from}, and this installation is on ${into}: restore it where resources are stored as before`, {
@@ -55,7 +55,7 @@ interface Targets {
   readonly kubernetes: Kubernetes | undefined;
 }
 
-class Restoring {
+class InstallationRestore {
   readonly #context: RoleContext;
   readonly #targets: Targets;
   readonly #backup: Backup;

@@ -9,6 +9,7 @@ import { KubernetesEvents } from "../../platform/kubernetes/events.ts";
 import { Election } from "../../platform/kubernetes/lease.ts";
 import { kubernetesLeases } from "../../platform/kubernetes/leases.ts";
 import { startOwnerRights } from "../../platform/kubernetes/owners/owner-rights.ts";
+import { defaultAuditDays } from "../../platform/postgres/audit/audit-log.ts";
 import { createChangeLog } from "../../platform/postgres/audit/observed-changes.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
@@ -38,7 +39,8 @@ export function operatorInCluster(
   const { configuration, logger } = context;
   const instance = configuration.podName ?? hostname();
   const warn = (op: string, what: string) => (error: unknown) => logger.warn({ op, err: error }, what);
-  const changes = new ChangeRecorder({ changes: createChangeLog(database), owners, clock: systemClock, log: logger });
+  const maxAgeMs = (defaultAuditDays - 1) * 86_400_000;
+  const changes = new ChangeRecorder({ changes: createChangeLog(database), owners, clock: systemClock, log: logger, maxAgeMs });
   const mirror = new Mirror({ store, rows, clock: systemClock, log: logger, onMissedDeletions: changes.missedDeletions });
   const election = new Election({
     leases: kubernetesLeases(kubernetes, { namespace, name: operatorName }),

@@ -21,7 +21,7 @@ readOnlyRootFilesystem: true
   topologyKey: {{ . }}
   {{- if and (eq $.root.Values.spread "required") (eq . "kubernetes.io/hostname") }}
   whenUnsatisfiable: DoNotSchedule
-  # A lost or cordoned node does not keep pods from the others.
+  # Lost and cordoned nodes do not count: pods start on the others.
   nodeTaintsPolicy: Honor
   {{- else }}
   whenUnsatisfiable: ScheduleAnyway

@@ -94,7 +94,7 @@ function container(input: PodInput): Plain<V1Container> {
   };
 }
 
-/** Until a run has ended its partition stands still, and a run that is cut off is repeated. So pods stop as slowly as their longest run. */
+/** A terminating pod keeps its partitions until its runs end, and a run that is cut off runs again. So the period covers the longest run. */
 const graceSeconds = ({ spec, settings }: PodInput): number =>
   spec.terminationGracePeriodSeconds ?? settings.runTimeoutSeconds + endingSeconds;
 
@@ -125,7 +125,7 @@ function volumes({ pool, settings }: PodInput): Plain<V1Volume[]> {
   ];
 }
 
-/** Zones are a preference: a cluster with one zone still gets all runners. A lost or cordoned node does not keep pods from the others. */
+/** Zones are a preference: a cluster with one zone still gets all runners. `Honor` leaves lost and cordoned nodes out of the skew. */
 function spread({ pool, settings }: PodInput, topologyKey: string): Plain<V1TopologySpreadConstraint> {
   const isRequired = settings.spread === "required" && topologyKey === "kubernetes.io/hostname";
   return {

@@ -21,7 +21,11 @@ export async function followRunnerLoad(connection: Connection): Promise<RunnerLo
     of: (pool) => {
       const oldest = performance.now() - staleMs;
       const live = [...reports].filter(([key, { at }]) => key.startsWith(`${pool}.`) && at >= oldest).map(([, { heartbeat }]) => heartbeat);
-      return { memoryShare: mean(live.map(({ memoryShare }) => memoryShare)), cpuShare: mean(live.map(({ cpuShare }) => cpuShare)) };
+      return {
+        reporting: live.length,
+        memoryShare: mean(live.map(({ memoryShare }) => memoryShare)),
+        cpuShare: mean(live.map(({ cpuShare }) => cpuShare)),
+      };
     },
   };
 }

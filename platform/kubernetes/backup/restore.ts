@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Conflict, Invariant, NotFound } from "../../../domain/errors.ts";
-import { madeFor, madeForGeneration, ownPrefix } from "../../../crds/resource.ts";
+import { madeFor, madeForGeneration, ownPrefix, ownFieldManager } from "../../../crds/resource.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { parseObject, parseObjectList, type KubernetesObject } from "../object.ts";
 import { pathOf } from "../paths.ts";
@@ -51,7 +51,7 @@ export async function restoreResources(
   kubernetes: Kubernetes,
   lines: () => AsyncIterable<Uint8Array>,
 ): Promise<readonly MovedGeneration[]> {
-  const restoring = new Restoring(kubernetes, await uidsOf(lines()));
+  const restoring = new ResourceRestore(kubernetes, await uidsOf(lines()));
   for (let left = Number.POSITIVE_INFINITY; left > 0;) {
     const waiting = await restoring.pass(lines());
     if (waiting === left) throw new Invariant(`${waiting} resources of the backup refer to each other in a circle`);
@@ -72,15 +72,18 @@ interface Restored {
   readonly generation: number;
 }
 
-const keyOf = ({ kind, metadata }: SavedObject): string => `${kind}/${metadata.namespace}/${metadata.name}`;
-
 const uidPattern = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
-const isOwn = ([name]: readonly [string, ...unknown[]]): boolean => name.startsWith(ownPrefix);
+const isOwn = (name: string): boolean => name.startsWith(ownPrefix);
 
-class Restoring {
+/** While the next line is read, a failure waits for `Promise.all`: without a handler it would end the process. */
+function handled(work: Promise<void>): Promise<void> {
+  work.catch(() => undefined);
+  return work;
+}
+
+class ResourceRestore {
   readonly moved: MovedGeneration[] = [];
   readonly #kubernetes: Kubernetes;
-  readonly #done = new Set<string>();
   /** Of all objects in the backup. */
   readonly #savedUids: ReadonlySet<string>;
   /** By saved uid. */
@@ -98,11 +101,11 @@ class Restoring {
     let group = "";
     for await (const line of createLines(lines)) {
       const object = savedObject.parse(JSON.parse(line));
-      if (this.#done.has(keyOf(object))) continue;
+      if (this.#restored.has(object.metadata.uid)) continue;
       // Namespaces are complete before what is in them.
       if (running.length === atOnce || object.kind !== group) await Promise.all(running.splice(0));
       group = object.kind;
-      if (this.#referencesOf(object).every((uid) => this.#restored.has(uid))) running.push(this.#restore(object));
+      if (this.#referencesOf(object).every((uid) => this.#restored.has(uid))) running.push(handled(this.#restore(object)));
       else waiting++;
     }
     await Promise.all(running);
@@ -113,9 +116,7 @@ class Restoring {
   #referencesOf({ metadata }: SavedObject): readonly string[] {
     const owners = (metadata.ownerReferences ?? []).map(({ uid }) => uid);
     const values = [metadata.labels, metadata.annotations].flatMap((entries) =>
-      Object.entries(entries)
-        .filter(isOwn)
-        .map(([, value]) => value),
+      Object.entries(entries).flatMap(([name, value]) => (isOwn(name) ? [value] : [])),
     );
     return [...owners, ...values.flatMap((value) => value.match(uidPattern) ?? [])].filter((uid) => this.#savedUids.has(uid));
   }
@@ -123,7 +124,7 @@ class Restoring {
   /** Labels or annotations with the new uids, and the new generation of the resource that a component was made for. */
   #translated(entries: Readonly<Record<string, string>>, maker: Restored | undefined): Readonly<Record<string, string>> {
     const translate = ([name, value]: readonly [string, string]): readonly [string, string] => {
-      if (!isOwn([name])) return [name, value];
+      if (!isOwn(name)) return [name, value];
       if (name === madeForGeneration && maker !== undefined)
         return [name, String(Number(value) === maker.savedGeneration ? maker.generation : 0)];
       return [name, value.replaceAll(uidPattern, (uid) => this.#restored.get(uid)?.uid ?? uid)];
@@ -133,7 +134,6 @@ class Restoring {
 
   async #restore(saved: SavedObject): Promise<void> {
     const created = await this.#create(saved);
-    this.#done.add(keyOf(saved));
     const { generation, uid } = created.metadata;
     this.#restored.set(saved.metadata.uid, { uid, savedGeneration: saved.metadata.generation, generation });
     if (uid === saved.metadata.uid) return; // The saved object itself.
@@ -145,7 +145,7 @@ class Restoring {
       await this.#kubernetes.request({
         method: "PATCH",
         path: `${path}/status`,
-        query: { fieldManager: "headwater" },
+        query: { fieldManager: ownFieldManager },
         contentType: "application/merge-patch+json",
         body: { status: ofGeneration(saved.status, saved.metadata.generation, generation) },
       });
@@ -162,9 +162,9 @@ class Restoring {
       return uid === undefined ? [] : [{ ...owner, uid }];
     });
     const maker = this.#restored.get(labels[madeFor] ?? "");
-    const texts = { labels: this.#translated(labels, maker), annotations: this.#translated(annotations, maker) };
-    const body = { ...rest, metadata: { name, ...(namespace === "" ? {} : { namespace }), ...texts, finalizers, ownerReferences } };
-    const query = { fieldManager: "headwater" };
+    const translated = { labels: this.#translated(labels, maker), annotations: this.#translated(annotations, maker) };
+    const body = { ...rest, metadata: { name, ...(namespace === "" ? {} : { namespace }), ...translated, finalizers, ownerReferences } };
+    const query = { fieldManager: ownFieldManager };
     try {
       return parseObject(await this.#kubernetes.request({ method: "POST", path: collectionOf(kind, namespace), query, body }));
     } catch (error) {

@@ -1,3 +1,4 @@
+import { Gone } from "../../../domain/errors.ts";
 import { labels } from "../../../crds/resource.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { parseObjectList } from "../object.ts";
@@ -47,7 +48,27 @@ async function* saved(
   onKind(kind.plural, count);
 }
 
+/**
+ * Objects of a kind, each once. The API server drops the snapshot of a list after some minutes, which a slow target of the backup may
+ * exceed: then a new list continues with the objects that are not saved yet.
+ */
 async function* listed(kubernetes: Kubernetes, kind: Kind, path: string, labelSelector?: string): AsyncGenerator<SavedObject> {
+  const saved = new Set<string>();
+  for (let isComplete = false; !isComplete;) {
+    try {
+      for await (const object of pages(kubernetes, kind, path, labelSelector)) {
+        if (saved.has(object.metadata.uid)) continue;
+        saved.add(object.metadata.uid);
+        yield object;
+      }
+      isComplete = true;
+    } catch (error) {
+      if (!(error instanceof Gone)) throw error;
+    }
+  }
+}
+
+async function* pages(kubernetes: Kubernetes, kind: Kind, path: string, labelSelector?: string): AsyncGenerator<SavedObject> {
   const sizes = createPageSizes();
   let next: string | undefined;
   do {

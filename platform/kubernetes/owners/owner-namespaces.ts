@@ -1,5 +1,5 @@
 import type { OwnerNamespaces } from "../../../crds/owner-namespaces.ts";
-import { labels } from "../../../crds/resource.ts";
+import { labels, ownFieldManager } from "../../../crds/resource.ts";
 import { Conflict, Unavailable, type HeadwaterError } from "../../../domain/errors.ts";
 import { isId, namespaceOfOwner } from "../../../domain/ids.ts";
 import type { Kubernetes } from "../access/connection.ts";
@@ -139,7 +139,7 @@ async function createNamespace(kubernetes: Kubernetes, owner: string, name: stri
     metadata: { name, labels: { [labels.owner]: owner, "app.kubernetes.io/managed-by": "headwater", ...restricted } },
   };
   try {
-    return parseObject(await kubernetes.request({ method: "POST", path: collection, query: { fieldManager: "headwater" }, body }));
+    return parseObject(await kubernetes.request({ method: "POST", path: collection, query: { fieldManager: ownFieldManager }, body }));
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
     return requireOwned(parseObject(await kubernetes.request({ method: "GET", path: `${collection}${pathOf([name])}` })), owner);

@@ -1,3 +1,4 @@
+import { ownFieldManager } from "../../../crds/resource.ts";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { Conflict, HeadwaterError, NotFound } from "../../../domain/errors.ts";
@@ -187,7 +188,7 @@ type RoleBinding = { readonly metadata: { readonly name: string; readonly namesp
 async function bind(kubernetes: Kubernetes, desired: RoleBinding, existing: KubernetesObject | undefined): Promise<void> {
   const { name, namespace } = desired.metadata;
   const path = pathOf(["apis", rbac, "v1", "namespaces", namespace, "rolebindings"]);
-  const query = { fieldManager: "headwater" };
+  const query = { fieldManager: ownFieldManager };
   if (existing === undefined) await kubernetes.request({ method: "POST", path, query, body: desired });
   else if (!isSame(existing, desired))
     await kubernetes.request({ method: "PUT", path: `${path}${pathOf([name])}`, query, body: { ...desired, metadata: existing.metadata } });

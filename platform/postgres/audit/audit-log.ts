@@ -18,7 +18,7 @@ export function createAuditLog({ db }: Pick<Database, "db">): AuditLog {
         insert into kubernetes_requests (id, object, deletes, started_ms, ended_ms, field_manager, kubernetes_user, address)
         select distinct on (id) * from unnest(
           ${column(({ id }) => plain(id))}::text[], ${column(({ object }) => plain(object))}::text[],
-          ${column(({ deletes }) => deletes)}::boolean[], ${column(({ startedAt }) => String(startedAt))}::bigint[],
+          ${column(({ isDeletion }) => isDeletion)}::boolean[], ${column(({ startedAt }) => String(startedAt))}::bigint[],
           ${column(({ endedAt }) => String(endedAt))}::bigint[], ${column(({ fieldManager }) => plain(fieldManager))}::text[],
           ${column(({ user }) => plain(user))}::text[], ${column(({ address }) => (address === null ? null : plain(address)))}::text[]
         ) as given (id, object, deletes, started_ms, ended_ms, field_manager, kubernetes_user, address)
@@ -54,21 +54,36 @@ export async function insertEntry(db: Kysely<Tables>, entry: AuditEntry): Promis
       ${actor.sessionId ?? null}, ${actor.address ?? null}, ${actor.fieldManager ?? null})`.execute(db);
 }
 
-const entriesPerDeletion = 5_000;
+/** How long entries are kept, unless it is configured otherwise. */
+export const defaultAuditDays = 90;
+const rowsPerDeletion = 5_000;
 
 /** Deletes entries older than `keepDays`, in statements that take little time each. */
 export async function pruneAuditLog(db: Kysely<Tables>, keepDays: number): Promise<void> {
+  await deleteOlder(db, { table: "audit_log", key: "n", time: "at_ms", keepDays });
+  // They explain entries, so they go after them.
+  await deleteOlder(db, { table: "change_claims", key: "change", time: "at_ms", keepDays: keepDays + 1 });
+  await deleteOlder(db, { table: "kubernetes_requests", key: "id", time: "started_ms", keepDays: keepDays + 1 });
+}
+
+interface OldRows {
+  readonly table: string;
+  readonly key: string;
+  /** Column with epoch ms. */
+  readonly time: string;
+  readonly keepDays: number;
+}
+
+async function deleteOlder(db: Kysely<Tables>, { table, key, time, keepDays }: OldRows): Promise<void> {
   for (;;) {
     const { numAffectedRows = 0n } = await sql`
-      delete from audit_log where n in (
-        select n from audit_log where at_ms < extract(epoch from now() - make_interval(days => ${keepDays})) * 1000
-        order by at_ms limit ${entriesPerDeletion}
+      delete from ${sql.table(table)} where ${sql.ref(key)} in (
+        select ${sql.ref(key)} from ${sql.table(table)}
+        where ${sql.ref(time)} < extract(epoch from now() - make_interval(days => ${keepDays})) * 1000
+        order by ${sql.ref(time)} limit ${rowsPerDeletion}
       )`.execute(db);
-    if (numAffectedRows < BigInt(entriesPerDeletion)) break;
+    if (numAffectedRows < BigInt(rowsPerDeletion)) return;
   }
-  const oldest = sql`extract(epoch from now() - make_interval(days => ${keepDays + 1})) * 1000`;
-  await sql`delete from change_claims where at_ms < ${oldest}`.execute(db);
-  await sql`delete from kubernetes_requests where started_ms < ${oldest}`.execute(db);
 }
 
 /** The request of a change in the cluster. Times of changes are whole seconds, or those of the operator. */

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { deletionOf, unattributedChange } from "../../../crds/change.ts";
+import { deletionId, unattributedChangeId } from "../../../crds/change.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { ownFieldManager, type Resource } from "../../../crds/resource.ts";
 import type { Database } from "../connection.ts";
@@ -21,14 +21,14 @@ export function createClaimingStore(cluster: ResourceStore, { db }: Pick<Databas
     async update(kind, resource) {
       const written = await cluster.update(kind, resource);
       const isSpecWritten = written.metadata.generation !== resource.metadata.generation;
-      if (isSpecWritten && ownWriteAt(written) === ownWriteAt(resource)) await claim(unattributedChange(written.metadata));
+      if (isSpecWritten && ownWriteAt(written) === ownWriteAt(resource)) await claim(unattributedChangeId(written.metadata));
       return written;
     },
     async delete(kind, namespace, name) {
       const found = await cluster.find(kind, namespace, name);
       await cluster.delete(kind, namespace, name);
       // If another client has deleted it before, with finalizers left, the deletion is theirs.
-      if (found !== undefined && found.metadata.deletionTimestamp === undefined) await claim(deletionOf(found.metadata));
+      if (found !== undefined && found.metadata.deletionTimestamp === undefined) await claim(deletionId(found.metadata));
     },
   };
 }

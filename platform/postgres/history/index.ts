@@ -7,7 +7,7 @@ import type { RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/wo
 import type { RunStatus } from "../../../domain/workflow/run-state.ts";
 import type { Tick } from "../../../domain/schedule/ticks.ts";
 import type { EventDeletion, TimeRange } from "../../../api/ports.ts";
-import { pruneAuditLog } from "../audit/audit-log.ts";
+import { defaultAuditDays, pruneAuditLog } from "../audit/audit-log.ts";
 import type { Database } from "../connection.ts";
 import { beginDeletion, continueDeletion, deletionBatch, getDeletion, listDeletions } from "./deletions.ts";
 import { pageDerived, type DerivedChannel } from "./derived.ts";
@@ -115,8 +115,6 @@ export interface HistoryOptions {
   /** Events deleted per transaction. */
   readonly deletionBatch?: number;
 }
-
-const defaultAuditDays = 90;
 
 export function createHistory({ db }: Pick<Database, "db">, options: HistoryOptions = {}): History {
   const kept: Kept = { ...defaultKept, ...options.kept };

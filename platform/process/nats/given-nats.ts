@@ -34,9 +34,9 @@ async function accountNats(configuration: Settings, server: NatsConnection): Pro
     const credentials = file === undefined ? {} : { credentials: await readLogin(file), credentialsFile: file };
     return { ...server, ...names, ...credentials, inboxPrefix: accountInbox(role, natsPrefix) };
   };
-  const wanted: readonly AccountRole[] = setsUp ? ["operator"] : roles;
-  const connections = new Map(await Promise.all(wanted.map(async (role) => [role, await connect(role)] as const)));
-  const nats = connections.get("operator") ?? connections.get(wanted[0] ?? "operator") ?? server;
+  const users: readonly AccountRole[] = setsUp ? ["operator"] : roles;
+  const connections = new Map(await Promise.all(users.map(async (role) => [role, await connect(role)] as const)));
+  const nats = connections.get("operator") ?? [...connections.values()][0] ?? server;
   return { nats, natsOf: (role) => connections.get(role) ?? nats };
 }
 

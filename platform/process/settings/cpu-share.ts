@@ -13,23 +13,35 @@ const quotas = [["/sys/fs/cgroup/cpu.max"], ["/sys/fs/cgroup/cpu/cpu.cfs_quota_u
 /** Shorter peaks do not count. */
 const windowMs = 15_000;
 
+interface CpuUse {
+  /** CPU time since the container started; undefined if it cannot be read. */
+  readonly seconds: number | undefined;
+  /** CPUs of the limit; undefined without one. */
+  readonly limit: number | undefined;
+}
+
 /**
  * Measures the share of its CPUs that our container uses with all processes, 0 to 1, as the mean of the last 15 s: of its limit, or of all
- * CPUs of the machine without one. The first call returns undefined.
+ * CPUs of the machine without one. Returns undefined for the first 15 s.
  */
-export function cpuMeter(): () => Promise<number | undefined> {
+export function cpuMeter(read: () => Promise<CpuUse> = readUse, now = (): number => performance.now()): () => Promise<number | undefined> {
   const samples: { readonly at: number; readonly seconds: number }[] = [];
   return async () => {
-    const [seconds, cpus] = await Promise.all([usedSeconds(), cpuLimit()]);
+    const { seconds, limit } = await read();
     if (seconds === undefined) return undefined;
-    const at = performance.now();
+    const at = now();
     samples.push({ at, seconds });
     while (samples.length > 2 && at - (samples[1]?.at ?? at) >= windowMs) samples.shift();
     const [first] = samples;
-    if (first === undefined || first.at === at) return undefined;
+    if (first === undefined || at - first.at < windowMs) return undefined;
     const used = (seconds - first.seconds) / ((at - first.at) / 1_000);
-    return Math.min(1, Math.max(0, used / (cpus ?? availableParallelism())));
+    return Math.min(1, Math.max(0, used / (limit ?? availableParallelism())));
   };
+}
+
+async function readUse(): Promise<CpuUse> {
+  const [seconds, limit] = await Promise.all([usedSeconds(), cpuLimit()]);
+  return { seconds, limit };
 }
 
 async function usedSeconds(): Promise<number | undefined> {

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { z } from "zod";
+import { Forbidden, Gone } from "../../../domain/errors.ts";
 import { connectKubernetes, type Kubernetes } from "../../../platform/kubernetes/access/connection.ts";
 import { readKubeconfig } from "../../../platform/kubernetes/access/kubeconfig.ts";
 import { requireOnlySaved, restoreResources, type MovedGeneration } from "../../../platform/kubernetes/backup/restore.ts";
@@ -90,6 +91,42 @@ former.describe("the resources of a backup", () => {
     const saved: Uint8Array[] = [];
     for await (const line of resourceLines(connected(), () => undefined)) saved.push(line);
     lines = saved;
+  });
+
+  it("are saved once each when the API server drops the snapshot of a list", async () => {
+    let drops = 0;
+    const kubernetes: Kubernetes = {
+      ...connected(),
+      request: async (call) => {
+        if (call.path !== `${resources}/sources` || drops > 1) return connected().request(call);
+        drops++;
+        if (call.query?.["continue"] !== undefined) throw new Gone("the snapshot of the list has expired");
+        const page = z.looseObject({ metadata: z.looseObject({}) }).parse(await connected().request(call));
+        return { ...page, metadata: { ...page.metadata, continue: "the next page" } };
+      },
+    };
+    const saved: string[] = [];
+    for await (const line of resourceLines(kubernetes, () => undefined))
+      saved.push(metadataShape.parse(JSON.parse(String(Buffer.from(line)))).metadata.uid);
+    expect(drops).toBe(2);
+    expect(saved.toSorted()).toEqual(
+      lines.map((line) => metadataShape.parse(JSON.parse(String(Buffer.from(line)))).metadata.uid).toSorted(),
+    );
+  });
+
+  it("fail to be restored with the error of the API server, which does not end the process", async () => {
+    const refused = new Forbidden("the account may not create resources");
+    const kubernetes: Kubernetes = {
+      ...restoring(),
+      request: (call) => (call.method === "POST" ? Promise.reject(refused) : restoring().request(call)),
+    };
+    const slowly = async function* (): AsyncGenerator<Uint8Array> {
+      for (const line of lines) {
+        yield line;
+        await new Promise((resolve) => setTimeout(resolve, 5)); // As when a file is read.
+      }
+    };
+    await expect(restoreResources(kubernetes, slowly)).rejects.toBe(refused);
   });
 
   it("are restored with labels, statuses of the new generation, and references to the new uids", async () => {

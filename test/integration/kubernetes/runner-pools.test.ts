@@ -87,7 +87,7 @@ kube.describe("runner pools in a cluster", () => {
             return backlogs.get(pool) ?? 0;
           },
         },
-        load: { of: () => ({ memoryShare: undefined, cpuShare: undefined }) },
+        load: { of: () => ({ reporting: 0, memoryShare: undefined, cpuShare: undefined }) },
         consumers: {
           setUp: async (pool) => void setUp.push(pool),
           sources: async (pool) => sources.get(pool) ?? 0,

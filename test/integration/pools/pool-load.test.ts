@@ -48,7 +48,7 @@ describe("the load of a pool", () => {
 
   it("is the mean memory and CPU of the live runners, without those that left", async () => {
     const load = await followRunnerLoad(nats.connection);
-    expect(load.of("fast")).toEqual({ memoryShare: undefined, cpuShare: undefined });
+    expect(load.of("fast")).toEqual({ reporting: 0, memoryShare: undefined, cpuShare: undefined });
     const [full, empty, other] = await Promise.all([
       announce(nats.connection, runnersOf("fast"), "r1", { report: () => Promise.resolve({ memoryShare: 0.9, cpuShare: 0.3 }) }),
       announce(nats.connection, runnersOf("fast"), "r2", { report: () => Promise.resolve({ memoryShare: 0.5 }) }),
@@ -56,9 +56,9 @@ describe("the load of a pool", () => {
     ]);
     await vi.waitFor(() => expect(load.of("fast").memoryShare).toBeCloseTo(0.7), within);
     await full.leave();
-    await vi.waitFor(() => expect(load.of("fast")).toEqual({ memoryShare: 0.5, cpuShare: undefined }), within);
+    await vi.waitFor(() => expect(load.of("fast")).toEqual({ reporting: 1, memoryShare: 0.5, cpuShare: undefined }), within);
     await Promise.all([empty.leave(), other.leave()]);
-    await vi.waitFor(() => expect(load.of("fast")).toEqual({ memoryShare: undefined, cpuShare: undefined }), within);
+    await vi.waitFor(() => expect(load.of("fast")).toEqual({ reporting: 0, memoryShare: undefined, cpuShare: undefined }), within);
     await load.stop();
   });
 });

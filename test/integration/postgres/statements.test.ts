@@ -128,7 +128,7 @@ const auditEntry: AuditEntry = {
 const auditLog: Calls<AuditLog> = {
   record: (port) => port.record({ ...auditEntry, id: "al_2" }),
   recordRequests: (port) => {
-    const request = { id: "r", object: "Source/hw-a/one", deletes: false, startedAt: 1, endedAt: 2 };
+    const request = { id: "r", object: "Source/hw-a/one", isDeletion: false, startedAt: 1, endedAt: 2 };
     return port.recordRequests([{ ...request, fieldManager: "kubectl", user: "jane", address: null }]);
   },
   page: async (port) => [

@@ -19,7 +19,7 @@ const load = fc.record({ backlog: fc.nat(50_000), memoryShare: share, cpuShare: 
 
 describe("the number of runners", () => {
   const decide = (of: ScaleSpec, current: number, backlog: number | undefined, memoryShare?: number, cpuShare?: number) =>
-    decideScale(of, { current, backlog, memoryShare, cpuShare, now: 0 }, {}).replicas;
+    decideScale(of, { current, reporting: current, backlog, memoryShare, cpuShare, now: 0 }, {}).replicas;
 
   it.each([
     ["a sleeping pool sleeps on without a backlog", sleepy, 0, 0, undefined, 0],
@@ -45,7 +45,16 @@ describe("the number of runners", () => {
     ["CPU alone does not keep the last runner awake", sleepy, 0, 0.5, 0, "backlog"],
     ["busy CPUs ask for no more than the maximum", usual, 4, 1, 4, "bounds"],
   ] as const)("%s", (_, of, current, cpuShare, replicas, why) => {
-    expect(decideScale(of, { current, backlog: 0, memoryShare: undefined, cpuShare, now: 0 }, {})).toMatchObject({ replicas, why });
+    expect(decideScale(of, { current, reporting: current, backlog: 0, memoryShare: undefined, cpuShare, now: 0 }, {})).toMatchObject({
+      replicas,
+      why,
+    });
+  });
+
+  it("adds no runner for the load of the others while requested ones start", () => {
+    const input = { current: 2, reporting: 1, backlog: 0, memoryShare: 1, cpuShare: 1, now: 0 };
+    expect(decideScale(usual, input, {})).toMatchObject({ replicas: 2 });
+    expect(decideScale(usual, { ...input, reporting: 2 }, {})).toMatchObject({ replicas: 3 });
   });
 
   it("decreases by one after five quiet minutes, then by one each minute", () => {
@@ -61,7 +70,7 @@ describe("the number of runners", () => {
   it("stays within its bounds at any load", () => {
     fc.assert(
       fc.property(spec, load, fc.nat(20), (of, { backlog, memoryShare, cpuShare }, current) => {
-        const { replicas } = decideScale(of, { current, backlog, memoryShare, cpuShare, now: 1_000 }, { lowSince: 0 });
+        const { replicas } = decideScale(of, { current, reporting: current, backlog, memoryShare, cpuShare, now: 1_000 }, { lowSince: 0 });
         const inside = replicas >= of.minReplicas && replicas <= of.maxReplicas;
         expect(inside).toBe(true);
       }),
@@ -77,9 +86,9 @@ describe("the number of runners", () => {
         fc.double({ min: 0, max: 1, noNaN: true }),
         fc.nat(20),
         (of, { backlog, memoryShare = 0, cpuShare = 0 }, more, fuller, current) => {
-          const less = requiredReplicas(of, { current, backlog, memoryShare, cpuShare });
+          const less = requiredReplicas(of, { reporting: current, backlog, memoryShare, cpuShare });
           const most = requiredReplicas(of, {
-            current,
+            reporting: current,
             backlog: backlog + more,
             memoryShare: Math.max(memoryShare, fuller),
             cpuShare: Math.max(cpuShare, fuller),
@@ -117,7 +126,7 @@ function simulate(of: ScaleSpec, initial: number, seconds: number, backlogAt: (s
   return Array.from({ length: seconds }, (_, second) => {
     const decision = decideScale(
       of,
-      { current, backlog: backlogAt(second), memoryShare: undefined, cpuShare: undefined, now: second * 1_000 },
+      { current, reporting: current, backlog: backlogAt(second), memoryShare: undefined, cpuShare: undefined, now: second * 1_000 },
       memory,
     );
     [current, memory] = [decision.replicas, decision.memory];
