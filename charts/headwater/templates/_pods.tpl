@@ -148,7 +148,8 @@ spec:
           resources: {{- toYaml .values.resources | nindent 12 }}
           securityContext: {{- include "headwater.containerSecurity" $root | nindent 12 }}
           startupProbe: { httpGet: { path: /healthz, port: health }, periodSeconds: 1, failureThreshold: 120 }
-          readinessProbe: { httpGet: { path: /readyz, port: health }, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 2 }
+          # A request waits up to 10 s for NATS. While a single server restarts, pods that left the Service would refuse it instead.
+          readinessProbe: { httpGet: { path: /readyz, port: health }, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 5 }
           livenessProbe: { httpGet: { path: /healthz, port: health }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
           {{- if .ports }}
           # Endpoints learn a moment late that this pod goes: it serves until they have.
