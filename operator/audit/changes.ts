@@ -7,8 +7,6 @@ import type { ObservedChange } from "./change.ts";
 
 /** Kubernetes' garbage collector only follows the deletion of an owner. */
 const systemManagers = ["kube-controller-manager"];
-/** Times of managedFields are whole seconds, and clocks differ a little. */
-const sameMomentMs = 2_000;
 
 /**
  * The changes between two versions of a resource that others made. A client that wrote has a new time in managedFields. Kubernetes records
@@ -86,14 +84,11 @@ function changeBy(writer: Writer, resource: Resource, fields: readonly string[])
 /** Resources of another resource are written by the operator. */
 function unattributed(resource: Resource, fields: readonly string[], now: number): readonly ObservedChange[] {
   if (isOwned(resource)) return [];
-  const [newest] = (resource.metadata.writers ?? []).toSorted((a, b) => b.at - a.at);
-  const isRecent = newest !== undefined && isOther(newest) && Math.abs(now - newest.at) <= sameMomentMs;
-  const fieldManager = isRecent ? newest.manager : null;
   // Labels have no generation; only other clients write them without the spec.
   const isSpec = fields.some((field) => field !== "labels" && field !== "annotations");
   const { uid, resourceVersion } = resource.metadata;
   const change = isSpec ? unattributedChangeId(resource.metadata) : `${uid}/v${resourceVersion}`;
-  return [{ ...subjectOf(resource), change, write: null, at: now, action: "update", fields, fieldManager }];
+  return [{ ...subjectOf(resource), change, write: null, at: now, action: "update", fields, fieldManager: null }];
 }
 
 function subjectOf(resource: Resource) {

@@ -26,6 +26,8 @@ const statefulSet = z.object({
   spec: z.object({ template: z.object({ spec: z.object({ containers: z.tuple([z.object({ env: environment })]) }) }) }),
 });
 
+const clusterState = z.object({ meta_cluster: z.object({ cluster_size: z.number() }).optional() });
+
 let directory: TemporaryDirectory;
 const servers: ChildProcess[] = [];
 
@@ -92,13 +94,16 @@ suite(`the chart's NATS servers${missing}`, () => {
       await vi.waitUntil(isWell, { timeout: 120_000, interval: 100 }).catch(async () => {
         throw new Error(`server ${n} takes no part:\n${(await readFile(join(directory.path, String(n), "log"), "utf8")).slice(-2_000)}`);
       });
-      const { meta_cluster: meta } = z
-        .object({ meta_cluster: z.object({ cluster_size: z.number() }) })
-        .parse(await (await fetch(`http://127.0.0.1:${port}/jsz`)).json());
-      expect(meta.cluster_size).toBe(count);
+      // A server that has just started is well before it has met the last of the others.
+      await expect.poll(() => clusterSize(port), { timeout: 120_000 }).toBe(count);
     }
   });
 });
+
+async function clusterSize(monitor: number): Promise<number | undefined> {
+  const state = clusterState.parse(await (await fetch(`http://127.0.0.1:${monitor}/jsz`)).json());
+  return state.meta_cluster?.cluster_size;
+}
 
 async function ports(): Promise<readonly number[]> {
   const found = new Set<number>();
