@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { kinds } from "../../crds/kinds.ts";
 import { parse } from "yaml";
 import { z } from "zod";
 import { chart, findProgram, helm, objectsOf, render } from "../support/helm.ts";
+import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const here = import.meta.dirname;
 const missing = findProgram("helm") === undefined ? " (skipped: helm was not found below KUBEBUILDER_ASSETS or on PATH)" : "";
@@ -21,7 +23,7 @@ const workload = z.object({
   kind: z.enum(["Deployment", "StatefulSet"]),
   spec: z.object({
     replicas: z.number(),
-    template: z.object({ spec: z.object({ containers: z.array(z.object({ resources: requests })) }) }),
+    template: z.looseObject({ spec: z.looseObject({ containers: z.array(z.looseObject({ resources: requests })) }) }),
   }),
 });
 const spread = z.object({
@@ -63,6 +65,20 @@ suite(`the chart${missing}`, () => {
     expect((await job("--is-upgrade"))?.metadata.annotations?.["helm.sh/hook"]).toBe("pre-upgrade");
     const [one, other] = [await job("--set-string", "image.tag=1"), await job("--set-string", "image.tag=2")];
     expect(one?.metadata.name).not.toBe(other?.metadata.name);
+  });
+
+  it("restarts neither NATS nor Postgres because of a new version", async () => {
+    const copy = await temporaryDirectory("next-version");
+    await cp(chart, copy.path, { recursive: true });
+    const file = join(copy.path, "Chart.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(/^(version|appVersion): .*$/gm, "$1: 99.0.0"));
+    const pods = (text: string) =>
+      objectsOf(text).flatMap((object) => (object.kind === "StatefulSet" ? [workload.parse(object).spec.template] : []));
+    const next = await helm(["template", "headwater", copy.path, "--namespace", "headwater"]);
+    await copy.remove();
+    expect(next.stdout).toContain("99.0.0");
+    expect(pods(next.stdout)).toHaveLength(2);
+    expect(pods(next.stdout)).toEqual(pods(await render()));
   });
 
   it("saves by a CronJob if it is asked to, and begins an installation, but no upgrade, with a backup", async () => {
