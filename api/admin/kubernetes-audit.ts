@@ -9,8 +9,7 @@ export const kubernetesAuditOperations = [
   adminOperation({
     route: "POST /kubernetes_audit_events",
     id: "receiveKubernetesAuditEvents",
-    // It changes no resource, and the API server repeats its requests: it leaves no entry of its own.
-    onlyReads: true,
+    changesNoResource: true,
     summary: "Receive audit events of the Kubernetes API server",
     description: "The webhook backend of the API server's audit log sends them here: entries of the audit log then name the user.",
     query: z.object({ timeout: optionalParameter(text).describe("Sent by the API server.") }),

@@ -45,14 +45,14 @@ const propsSchema = z.object({ configurable_props: configurableProps }).meta({ i
 
 /** Calls a component's code while a user configures it, with the values chosen so far. */
 const optionsOperation = {
-  onlyReads: true,
+  changesNoResource: true,
   summary: "List the choices of a prop whose options are a function",
   body: options,
   responses: one(optionsSchema),
   errors: [504],
 } as const;
 const propsOperation = {
-  onlyReads: true,
+  changesNoResource: true,
   summary: "List all props for the values chosen so far",
   body: values,
   responses: one(propsSchema),

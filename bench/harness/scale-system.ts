@@ -28,15 +28,27 @@ export interface ScaleSystem {
 }
 
 export async function startScaleSystem(): Promise<ScaleSystem> {
+  const started = new AsyncDisposableStack();
+  try {
+    return await startIn(started);
+  } catch (error) {
+    await started.disposeAsync();
+    throw error;
+  }
+}
+
+/** @param started stops in reverse order what has started */
+async function startIn(started: AsyncDisposableStack): Promise<ScaleSystem> {
   const assets = findKubeAssets();
   if (assets === undefined) throw new Error("kube-apiserver and etcd were not found: name their folder in KUBEBUILDER_ASSETS");
   const directory = await mkdtemp(join(tmpdir(), "headwater-bench-"));
-  const [kube, nats, postgres] = await Promise.all([
-    startKubeApiServer(assets),
-    startNats({ dataDirectory: join(directory, "nats"), syncInterval: "always" }),
-    startPostgres({ dataDirectory: join(directory, "postgres") }),
-  ]);
-  const client = new KubeApiClient(kube.access);
+  started.defer(() => rm(directory, { recursive: true, force: true }));
+  const stopped = async <T extends { stop(): Promise<unknown> }>(starting: Promise<T>): Promise<T> =>
+    started.adopt(await starting, async (server) => void (await server.stop()));
+  const kube = await stopped(startKubeApiServer(assets));
+  const nats = await stopped(startNats({ dataDirectory: join(directory, "nats"), syncInterval: "always" }));
+  const postgres = await stopped(startPostgres({ dataDirectory: join(directory, "postgres") }));
+  const client = started.adopt(new KubeApiClient(kube.access), (each) => each.close());
   const keys = join(directory, "keys");
   const kubeconfig = join(directory, "kubeconfig");
   await mkdir(keys, { mode: 0o700 });
@@ -50,15 +62,10 @@ export async function startScaleSystem(): Promise<ScaleSystem> {
     NATS_URL: formatNatsUrl(nats.connection),
     DATABASE_URL: postgres.url,
   };
-  const running: RoleProcess[] = [];
-  const start = async (role: RoleName, settings: Readonly<Record<string, string>>): Promise<RoleProcess> => {
-    const started = await startRole(role, settings);
-    running.push(started);
-    return started;
-  };
   await installCrds(client);
   await runToEnd({ ...env, HEADWATER_ROLES: "setup" });
-  const connection = await connect({ server: nats.connection, name: "bench" });
+  const connection = started.adopt(await connect({ server: nats.connection, name: "bench" }), (each) => each.close());
+  const start = (role: RoleName, settings: Readonly<Record<string, string>>): Promise<RoleProcess> => stopped(startRole(role, settings));
   return {
     client,
     etcdUrl: kube.access.etcdUrl,
@@ -70,12 +77,7 @@ export async function startScaleSystem(): Promise<ScaleSystem> {
       return { api, url: `http://${listen}`, key: (await readFile(join(keys, "api-key"), "utf8")).trim() };
     },
     cpu: () => cpuOf([process.pid]).map((use) => ({ ...use, part: use.part === "other" ? otherPart(use.pid, kube.pids) : use.part })),
-    stop: async () => {
-      for (const role of running) await role.stop();
-      await Promise.all([client.close(), connection.close()]);
-      await Promise.all([kube.stop(), nats.stop(), postgres.stop()]);
-      await rm(directory, { recursive: true, force: true });
-    },
+    stop: () => started.disposeAsync(),
   };
 }
 

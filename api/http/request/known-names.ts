@@ -6,12 +6,12 @@ interface Named {
   readonly query?: z.ZodObject;
   readonly body?: z.ZodObject;
   readonly responses: Readonly<Record<number, unknown>>;
-  readonly onlyReads?: true;
+  readonly changesNoResource?: true;
 }
 
 /** The names that an operation knows: its parameters, the fields of its body, and the fields of its response's `data`. */
 export function knownNames(operation: Named, base: string, path: string): KnownNames {
-  const { route, query, body, responses, onlyReads } = operation;
+  const { route, query, body, responses, changesNoResource } = operation;
   const [method = ""] = route.split(" ");
   const data = Object.values(responses).flatMap((response) => (response instanceof z.ZodObject ? [response.shape["data"]] : []));
   return {
@@ -19,7 +19,7 @@ export function knownNames(operation: Named, base: string, path: string): KnownN
     query: Object.keys(query?.shape ?? {}),
     body: Object.keys(body?.shape ?? {}),
     fields: fieldsOf(data),
-    onlyReads: onlyReads === true,
+    changesNoResource: changesNoResource === true,
   };
 }
 

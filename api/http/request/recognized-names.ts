@@ -14,7 +14,7 @@ export interface KnownNames {
   /** Fields of `data`; undefined if the response has none, or any. */
   readonly fields: readonly string[] | undefined;
   /** Whether the operation changes nothing, whatever its method. */
-  readonly onlyReads: boolean;
+  readonly changesNoResource: boolean;
 }
 
 /** Parameters and body of a request, with warnings about probable mistakes. */
@@ -126,7 +126,7 @@ function refuseMisspelled(unknown: readonly string[], known: KnownNames): void {
 /** Refuses a body without known fields, because ignoring it would mislead the client. */
 function refuseUnknownBody(body: Fields, unknown: readonly string[], query: Fields, known: KnownNames): void {
   const isRead = unknown.length < Object.keys(body).length || Object.keys(query).some((name) => known.body.includes(name));
-  if (unknown.length === 0 || isRead || known.body.length === 0 || known.onlyReads) return;
+  if (unknown.length === 0 || isRead || known.body.length === 0 || known.changesNoResource) return;
   const [first = ""] = unknown;
   throw new InvalidInput(
     `no field of the body is known: ${known.operation} takes ${known.body.join(", ")}, and not '${first.slice(0, maxShown)}'${hint(first, known.body)}`,

@@ -45,9 +45,9 @@ export interface OperationDocument {
   readonly body?: z.ZodObject;
   /** The fields of the body may also be query parameters, which take precedence. */
   readonly bodyOrQuery?: true;
-  /** The operation changes nothing, although it is a POST: a body without known fields is accepted. */
-  readonly onlyReads?: true;
-  /** Each request that succeeds leaves one entry in the audit log. Required unless the operation changes nothing. */
+  /** The operation changes no resource, although it is a POST: a body without known fields is accepted. */
+  readonly changesNoResource?: true;
+  /** Each request that succeeds leaves one entry in the audit log. Required unless it changes no resource. */
   readonly change?: Change;
   /** The body may be a multipart form with the files of a component. */
   readonly takesFiles?: true;

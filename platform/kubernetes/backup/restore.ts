@@ -2,9 +2,10 @@ import { z } from "zod";
 import { Conflict, Invariant, NotFound } from "../../../domain/errors.ts";
 import { madeFor, madeForGeneration, ownPrefix, ownFieldManager } from "../../../crds/resource.ts";
 import type { Kubernetes } from "../access/connection.ts";
-import { parseObject, parseObjectList, type KubernetesObject } from "../object.ts";
+import { parseObject, type KubernetesObject } from "../object.ts";
 import { pathOf } from "../paths.ts";
 import { createLines } from "../resources/lines.ts";
+import { pagesOf } from "../resources/pages.ts";
 import { collectionOf, kindOf, ownKinds, savedObject, type SavedObject } from "./saved-object.ts";
 
 /** A resource whose generation is another one than before: the API server starts with 1. */
@@ -23,18 +24,14 @@ const metadataOnly = "application/json;as=PartialObjectMetadataList;g=meta.k8s.i
 export async function requireOnlySaved(kubernetes: Kubernetes, lines: AsyncIterable<Uint8Array>): Promise<void> {
   const saved = await uidsOf(lines);
   for (const kind of ownKinds) {
-    let next: string | undefined;
-    do {
-      const query = { limit: 500, continue: next };
-      const page = parseObjectList(await kubernetes.request({ method: "GET", path: collectionOf(kind), query, accept: metadataOnly }));
-      const other = page.items.map(parseObject).find(({ metadata }) => !saved.has(metadata.uid));
+    for await (const { items } of pagesOf(kubernetes, { path: collectionOf(kind), accept: metadataOnly })) {
+      const other = items.map(parseObject).find(({ metadata }) => !saved.has(metadata.uid));
       if (other !== undefined)
         throw new Conflict(
           `the cluster has ${kind.plural} that are not in the backup, such as ${other.metadata.name}: restore into a cluster without them`,
           { code: "not_empty" },
         );
-      next = page.metadata.continue === "" ? undefined : page.metadata.continue;
-    } while (next !== undefined);
+    }
   }
 }
 

@@ -1,8 +1,8 @@
 import { Gone } from "../../../domain/errors.ts";
 import { labels } from "../../../crds/resource.ts";
 import type { Kubernetes } from "../access/connection.ts";
-import { parseObjectList } from "../object.ts";
 import { createPageSizes } from "../resources/page-size.ts";
+import { pagesOf } from "../resources/pages.ts";
 import { collectionOf, namespaceKind, ownersKinds, ownKinds, savedObject, type SavedObject } from "./saved-object.ts";
 
 /** Of the cluster itself, or of other programs. */
@@ -56,7 +56,7 @@ async function* listed(kubernetes: Kubernetes, kind: Kind, path: string, labelSe
   const saved = new Set<string>();
   for (let isComplete = false; !isComplete;) {
     try {
-      for await (const object of pages(kubernetes, kind, path, labelSelector)) {
+      for await (const object of listedOnce(kubernetes, kind, path, labelSelector)) {
         if (saved.has(object.metadata.uid)) continue;
         saved.add(object.metadata.uid);
         yield object;
@@ -68,17 +68,13 @@ async function* listed(kubernetes: Kubernetes, kind: Kind, path: string, labelSe
   }
 }
 
-async function* pages(kubernetes: Kubernetes, kind: Kind, path: string, labelSelector?: string): AsyncGenerator<SavedObject> {
+async function* listedOnce(kubernetes: Kubernetes, kind: Kind, path: string, labelSelector?: string): AsyncGenerator<SavedObject> {
   const sizes = createPageSizes();
-  let next: string | undefined;
-  do {
-    const query = { labelSelector, limit: sizes.of(kind.kind), continue: next };
-    const { metadata, items } = parseObjectList(await kubernetes.request({ method: "GET", path, query }));
+  for await (const { items } of pagesOf(kubernetes, { path, query: { labelSelector }, pageSize: () => sizes.of(kind.kind) })) {
     sizes.learn(kind.kind, items);
     // Items of a list lack their kind.
     for (const item of items) yield savedObject.parse({ ...(item as object), apiVersion: kind.apiVersion, kind: kind.kind });
-    next = metadata.continue === "" ? undefined : metadata.continue;
-  } while (next !== undefined);
+  }
 }
 
 function isForeign({ kind, metadata, ...rest }: SavedObject): boolean {

@@ -2,7 +2,8 @@ import { HeadwaterError } from "../../../domain/errors.ts";
 import { pause } from "../../../domain/retry.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { unreachable } from "../errors.ts";
-import { parseObject, parseObjectList, type KubernetesObject } from "../object.ts";
+import { parseObject, type KubernetesObject } from "../object.ts";
+import { pagesOf } from "./pages.ts";
 import { watchObjects, type WatchOptions, type WatchTarget } from "./watch.ts";
 
 export interface Follower {
@@ -13,7 +14,6 @@ export interface Follower {
   remove(object: KubernetesObject): void;
 }
 
-const pageSize = 500;
 const pauseMs = 1_000;
 
 /** Lists a collection and reports every change until the signal aborts. Recovers from all failures. */
@@ -47,14 +47,11 @@ export async function listAll(
   signal?: AbortSignal,
 ): Promise<{ readonly objects: readonly KubernetesObject[]; readonly version: string }> {
   const objects: KubernetesObject[] = [];
-  let next: string | undefined;
-  for (;;) {
-    const query = { labelSelector, fieldSelector, limit: pageSize, continue: next };
-    const { metadata, items } = parseObjectList(
-      await kubernetes.request({ method: "GET", path, query, ...(signal === undefined ? {} : { signal }) }),
-    );
+  let version = "";
+  const list = { path, query: { labelSelector, fieldSelector }, ...(signal === undefined ? {} : { signal }) };
+  for await (const { metadata, items } of pagesOf(kubernetes, list)) {
     objects.push(...items.map(parseObject));
-    if (metadata.continue === "") return { objects, version: metadata.resourceVersion };
-    next = metadata.continue;
+    version = metadata.resourceVersion;
   }
+  return { objects, version };
 }

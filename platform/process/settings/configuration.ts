@@ -6,7 +6,7 @@ import { suggestion } from "../../../domain/nearest-name.ts";
 import { encryptionMistakes, encryptionOf } from "./encryption.ts";
 import { environment, setUp } from "./environment.ts";
 import { natsMistakes } from "./nats-settings.ts";
-import { settingNotes, type ListenAddress } from "./settings.ts";
+import { givenSettings, settingNotes, type ListenAddress } from "./settings.ts";
 
 export { roleNames, type RoleName } from "./environment.ts";
 
@@ -96,7 +96,7 @@ export type Configuration = Readonly<z.output<typeof configurationSchema>>;
 
 /** Parses the settings. An empty variable counts as unset. @throws InvalidInput with a line for each mistake */
 export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ""));
+  const given = givenSettings(env);
   const mistakes = Object.keys(given).filter(isUnknown).map(unknownSetting);
   if (given["HEADWATER_SMTP_URL"] !== undefined && given["HEADWATER_MAIL_FROM"] === undefined)
     mistakes.push("HEADWATER_MAIL_FROM is missing: HEADWATER_SMTP_URL is set, and mails need a sender such as headwater@example.com");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { InvalidInput } from "../../../domain/errors.ts";
-import { natsAddresses, optionalSetting, setting } from "./settings.ts";
+import { givenSettings, natsAddresses, optionalSetting, setting } from "./settings.ts";
 
 /** A token of a subject, and a part of the name of a stream, which `_` ends. */
 const natsPrefix = z
@@ -44,8 +44,8 @@ const natsNames = z.object({
 
 /** What `--nats-rights` depends on. @throws InvalidInput */
 export function parseNatsNames(env: NodeJS.ProcessEnv): z.output<typeof natsNames> {
-  const orAbsent = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
-  const parsed = natsNames.safeParse({ domain: orAbsent(env["HEADWATER_NATS_DOMAIN"]), prefix: orAbsent(env["HEADWATER_NATS_PREFIX"]) });
+  const { HEADWATER_NATS_DOMAIN: domain, HEADWATER_NATS_PREFIX: prefix } = givenSettings(env);
+  const parsed = natsNames.safeParse({ domain, prefix });
   if (parsed.success) return parsed.data;
   const mistakes = parsed.error.issues.map(({ path, message }) => `HEADWATER_NATS_${String(path[0]).toUpperCase()} is invalid: ${message}`);
   throw new InvalidInput(mistakes.join("\n"), { code: "invalid_configuration" });

@@ -15,6 +15,11 @@ export interface SettingNotes {
 
 export const settingNotes = z.registry<SettingNotes>();
 
+/** The variables that are set. An empty one counts as unset. */
+export function givenSettings(env: NodeJS.ProcessEnv): Readonly<Record<string, string>> {
+  return Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined && entry[1] !== ""));
+}
+
 /** A setting with a default. */
 export function setting<T extends z.ZodType<unknown, string>>(schema: T, notes: SettingNotes & { default: string }): z.ZodPrefault<T> {
   // `prefault` expects the input of T, which is text by the constraint above.

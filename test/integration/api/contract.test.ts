@@ -108,7 +108,7 @@ const fieldsNamed = (answer: Answer): readonly string[] =>
     .parse(errorSchema.parse(answer.body).details)
     .map(({ field }) => field.split(".")[0] ?? "");
 
-const changesSomething = ({ method, onlyReads }: TestedOperation): boolean => method !== "GET" && onlyReads !== true;
+const changesSomething = ({ method, changesNoResource }: TestedOperation): boolean => method !== "GET" && changesNoResource !== true;
 const countEntries = async (): Promise<number> =>
   (
     await api.database.db
