@@ -20,6 +20,12 @@ export const buckets = {
 } as const;
 /** Object store of bundles, by content address. */
 export const bundleStore = "BUNDLES";
+/** All streams of an installation in NATS, where a bucket and the object store are streams too. */
+export const streamNames: readonly string[] = [
+  ...Object.values(streams),
+  ...Object.values(buckets).map((bucket) => `KV_${bucket}`),
+  `OBJ_${bundleStore}`,
+];
 
 export const defaultPool = "default";
 /** Partitions of a pool. Fixed for the life of an installation: ids hash to it, consumers are named by it. */

@@ -1,4 +1,4 @@
-import { buildSubject, buckets, bundleStore, streams } from "../../../domain/subjects.ts";
+import { buildSubject, streamNames } from "../../../domain/subjects.ts";
 import { builderServices, inboxPrefix, rightsOf, runnerNews, runnerServices, type Rights } from "./permissions.ts";
 import { wireNames, type WireNames } from "./wire-names.ts";
 
@@ -27,8 +27,6 @@ const ownRights: Readonly<Record<AccountRole, AccountRights>> = {
   builder: { publish: builderServices.map(({ subject }) => subject), subscribe: [buildSubject], responds: true },
   runner: { publish: runnerServices("*").map(({ subject }) => subject), subscribe: runnerNews("*"), responds: false },
 };
-
-const allStreams = [...Object.values(streams), ...Object.values(buckets).map((bucket) => `KV_${bucket}`), `OBJ_${bundleStore}`];
 
 /** Rights of a role with the names on the wire. @param prefix as in {@link accountInbox} */
 export function accountRights(role: AccountRole, names: WireNames, prefix: string | undefined): AccountRights {
@@ -69,7 +67,7 @@ function onTheWire(subject: string, names: WireNames): readonly string[] {
   }
   if (!subject.startsWith(ownApi)) return [names.target(subject)];
   const request = subject.slice(ownApi.length);
-  const requests = /^STREAM\.\w+\.\*$/.test(request) ? allStreams.map((stream) => request.replace("*", stream)) : [request];
+  const requests = /^STREAM\.\w+\.\*$/.test(request) ? streamNames.map((stream) => request.replace("*", stream)) : [request];
   return requests.map((each) => names.subject(`${names.apiPrefix}.${each}`));
 }
 const ownApi = "$JS.API.";

@@ -1,7 +1,7 @@
 import type { StreamInfo } from "@nats-io/jetstream";
 import type { Installation, RunnerReport, StreamReport } from "../../../api/admin/ports.ts";
 import { Unavailable } from "../../../domain/errors.ts";
-import { buckets, bundleStore, streams } from "../../../domain/subjects.ts";
+import { streamNames } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { liveDeliveries, liveRunners, type Heartbeat } from "./group.ts";
 
@@ -29,15 +29,11 @@ export function createInstallation(connection: Connection): Installation {
 }
 
 /** Streams of other applications on the same servers are not ours to report. */
-const ownStreams: ReadonlySet<string> = new Set([
-  ...Object.values(streams),
-  ...Object.values(buckets).map((bucket) => `KV_${bucket}`),
-  `OBJ_${bundleStore}`,
-]);
+const reported: ReadonlySet<string> = new Set(streamNames);
 
 async function listStreams({ manager }: Connection): Promise<readonly StreamReport[]> {
   const found: StreamReport[] = [];
-  for await (const info of manager.streams.list()) if (ownStreams.has(info.config.name)) found.push(streamReport(info));
+  for await (const info of manager.streams.list()) if (reported.has(info.config.name)) found.push(streamReport(info));
   return found.toSorted((one, other) => one.name.localeCompare(other.name));
 }
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { partitionWindow } from "../../../domain/invocation/partition.ts";
-import { buckets, partitionCount, streams } from "../../../domain/subjects.ts";
+import { partitionCount, streamNames, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { maxBytesOf } from "./stream-limits.ts";
 
@@ -27,7 +27,6 @@ export interface NeededRoom {
   readonly exists: boolean;
 }
 
-const streamCount = Object.keys(streams).length + Object.keys(buckets).length + 1;
 /** Consumers of one stream: those of four pools. */
 const consumerCount = 4 * partitionCount;
 const requestTimeoutMs = 5_000;
@@ -55,7 +54,7 @@ export function tooSmall(info: AccountInfo, { replicas, storeBytes, exists }: Ne
       bytes,
       `storage, with ${replicas} replica(s): raise its limit, or lower HEADWATER_STORE_SIZE (chart: nats.storeSize)`,
     ],
-    [max.max_streams < 0 ? -1 : max.max_streams - (exists ? 0 : used), exists ? 0 : streamCount, "streams"],
+    [max.max_streams < 0 ? -1 : max.max_streams - (exists ? 0 : used), exists ? 0 : streamNames.length, "streams"],
     [max.max_consumers, consumerCount, "consumers of a stream"],
     [max.max_ack_pending > 0 ? max.max_ack_pending : -1, partitionWindow, "unacked messages of a consumer (max_ack_pending)"],
     [max.storage_max_stream_bytes > 0 ? max.storage_max_stream_bytes : -1, largest, "bytes of one stream"],

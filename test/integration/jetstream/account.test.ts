@@ -44,7 +44,7 @@ async function openAll(prefix?: string, of = nats): Promise<Connection> {
 const printedRights = (prefix?: string): Readonly<Record<string, NatsPermissions>> =>
   JSON.parse(describeAccountRights({ prefix })) as Readonly<Record<string, NatsPermissions>>; // As written.
 
-const streamNames = async (connection: Connection): Promise<readonly string[]> => {
+const listStreams = async (connection: Connection): Promise<readonly string[]> => {
   const names: string[] = [];
   for await (const { config } of connection.manager.streams.list()) names.push(config.name);
   return names.toSorted();
@@ -54,11 +54,11 @@ describe("two installations in one account", () => {
   it("have streams, entries and requests of their own", async () => {
     const [one, other] = await Promise.all([openAll("one"), openAll("other")]);
     await setUpStreams(one, streamOptions);
-    expect(await streamNames(other)).toEqual([]);
+    expect(await listStreams(other)).toEqual([]);
     await setUpStreams(other, streamOptions);
-    expect(await streamNames(one)).toEqual(await streamNames(other));
-    const wire = await streamNames(await openAll());
-    expect(wire).toHaveLength(2 * (await streamNames(one)).length);
+    expect(await listStreams(one)).toEqual(await listStreams(other));
+    const wire = await listStreams(await openAll());
+    expect(wire).toHaveLength(2 * (await listStreams(one)).length);
     expect(wire.every((name) => /^(KV_|OBJ_)?(one|other)_/.test(name))).toBe(true);
 
     const heard: string[] = [];

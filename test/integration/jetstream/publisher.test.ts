@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { InvalidInput, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
+import { streamNames } from "../../../domain/subjects.ts";
 import { connect } from "../../../platform/jetstream/connection/connection.ts";
 import { withRepeatedReads } from "../../../platform/jetstream/connection/repeated-reads.ts";
 import { WrongLastSequence } from "../../../platform/jetstream/connection/errors.ts";
@@ -49,6 +50,12 @@ test("a schedule that the server refuses is an invalid input", async () => {
   await expect(
     publish("timer.dc_bad.t", "x", { schedule: { schedule: "@every 500ms", target: "invoke.default.0.dc_bad" } }),
   ).rejects.toThrow(InvalidInput);
+});
+
+test("setup creates the streams of streamNames, and no others", async () => {
+  const created: string[] = [];
+  for await (const { config } of nats.connection.manager.streams.list()) created.push(config.name);
+  expect(created.toSorted()).toEqual(streamNames.toSorted());
 });
 
 test("setup can be repeated and applies changes", async () => {
