@@ -32,7 +32,11 @@ const spread = z.object({
   spec: z.object({
     replicas: z.number(),
     template: z.object({
-      spec: z.object({ topologySpreadConstraints: z.array(z.unknown()).default([]), priorityClassName: z.string().optional() }),
+      spec: z.object({
+        topologySpreadConstraints: z.array(z.unknown()).default([]),
+        priorityClassName: z.string().optional(),
+        affinity: z.unknown().optional(),
+      }),
     }),
   }),
 });
@@ -195,6 +199,28 @@ suite(`the chart${missing}`, () => {
     expect(classes.map(({ metadata }) => metadata.name)).toEqual(["headwater-runners", "headwater-system"]);
     expect(classes[0]?.value).toBeLessThan(classes[1]?.value ?? 0);
     expect(JSON.stringify(objects)).toContain('\\"priorityClassName\\":\\"headwater-runners\\"');
+  });
+
+  it("lets no two NATS servers share a node if spread is required, and keeps the pod's own affinity", async () => {
+    const affinity = async (...flags: readonly string[]): Promise<unknown> =>
+      objectsOf(await render("--set", "nats.replicas=3", ...flags))
+        .flatMap((object) => spread.safeParse(object).data ?? [])
+        .find(({ metadata }) => metadata.name === "headwater-nats")?.spec.template.spec.affinity;
+    const labels = { name: "headwater", instance: "headwater", component: "nats" };
+    const matchLabels = Object.fromEntries(Object.entries(labels).map(([name, value]) => [`app.kubernetes.io/${name}`, value]));
+    const apart = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels } };
+    const onNodes = { nodeAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [{ weight: 100, preference: {} }] } };
+    const other = { topologyKey: "kubernetes.io/hostname", labelSelector: { matchLabels: { app: "database" } } };
+    const own = { ...onNodes, podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [other] } };
+    const withOwn = ["--set-json", `nats.pod.affinity=${JSON.stringify(own)}`];
+
+    expect(await affinity()).toBeUndefined();
+    expect(await affinity(...withOwn)).toEqual(own);
+    const required = ["--set", "spread=required"];
+    expect(await affinity(...required)).toEqual({ podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [apart] } });
+    const both = { ...onNodes, podAntiAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [other, apart] } };
+    expect(await affinity(...required, ...withOwn)).toEqual(both);
+    expect(await affinity(...required, "--set", "nats.replicas=1")).toBeUndefined();
   });
 
   it("lets a pod's own priority class win", async () => {

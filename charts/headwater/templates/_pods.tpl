@@ -34,6 +34,16 @@ readOnlyRootFilesystem: true
 {{- end }}
 {{- end -}}
 
+{{/* Affinity of NATS pods: none shares a node with another one. A topology spread alone would put three of them on two nodes as 2 + 1. */}}
+{{- define "headwater.natsAffinity" -}}
+{{- $apart := dict "topologyKey" "kubernetes.io/hostname" "labelSelector" (dict "matchLabels" (include "headwater.selector" (list . "nats") | fromYaml)) -}}
+{{- $affinity := deepCopy (.Values.nats.pod.affinity | default dict) -}}
+{{- $antiAffinity := $affinity.podAntiAffinity | default dict -}}
+{{- $rules := append ($antiAffinity.requiredDuringSchedulingIgnoredDuringExecution | default list) $apart -}}
+{{- $_ := set $antiAffinity "requiredDuringSchedulingIgnoredDuringExecution" $rules -}}
+{{- toYaml (set $affinity "podAntiAffinity" $antiAffinity) -}}
+{{- end -}}
+
 {{/* Further fields of a pod, from the values; call with (list $ .Values.….pod). */}}
 {{- define "headwater.podFields" -}}
 {{- $root := index . 0 -}}
@@ -148,7 +158,8 @@ spec:
           resources: {{- toYaml .values.resources | nindent 12 }}
           securityContext: {{- include "headwater.containerSecurity" $root | nindent 12 }}
           startupProbe: { httpGet: { path: /healthz, port: health }, periodSeconds: 1, failureThreshold: 120 }
-          # A request waits up to 10 s for NATS. While a single server restarts, pods that left the Service would refuse it instead.
+          # A pod stays in the Service for 10 s without NATS. Requests then wait for a restarting server; without a ready pod, the
+          # Service would refuse them.
           readinessProbe: { httpGet: { path: /readyz, port: health }, periodSeconds: 2, timeoutSeconds: 2, failureThreshold: 5 }
           livenessProbe: { httpGet: { path: /healthz, port: health }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 }
           {{- if .ports }}
