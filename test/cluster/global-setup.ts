@@ -1,16 +1,24 @@
-import { current, installRelease, makeNamespace, namespace, previous, removeProbe, startProbe, report } from "./installation.ts";
-import { tryKubectl } from "./kubectl.ts";
+import {
+  current,
+  installRelease,
+  isInstalled,
+  makeNamespace,
+  namespace,
+  previous,
+  removeProbe,
+  startProbe,
+  report,
+} from "./installation.ts";
 
 /**
- * The installation that all files are about: of today's version, or of the one that `previous-version.test.ts` begins with. `HEADWATER_TEST_KEEP=installation` leaves it to look at, and takes one that is
- * there.
+ * Installs the current version, or the previous one if it is set. `HEADWATER_TEST_KEEP=installation` keeps the installation after the
+ * tests, and upgrades an existing one.
  */
 export default async function setup(): Promise<() => Promise<void>> {
   const keeps = process.env["HEADWATER_TEST_KEEP"] === "installation";
   await makeNamespace(namespace);
   await startProbe();
-  const isThere = (await tryKubectl(["-n", namespace, "get", "deployment", "headwater-api"])).code === 0;
-  const ms = await installRelease(previous ?? current, keeps && isThere ? "upgrade" : "install");
+  const ms = await installRelease(previous ?? current, keeps && (await isInstalled()) ? "upgrade" : "install");
   report(`helm install until everything is ready: ${(ms / 1_000).toFixed(1)} s`);
   return async () => {
     if (!keeps) await removeProbe();

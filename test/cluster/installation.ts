@@ -44,7 +44,7 @@ async function values({ image }: Release): Promise<readonly string[]> {
   ];
 }
 
-/** `helm install` or `helm upgrade` to today's version, until everything is ready. @returns ms that it took */
+/** `helm install` or `helm upgrade` to the current version, until everything is ready. @returns ms that it took */
 export const install = (verb: "install" | "upgrade", ...flags: readonly string[]): Promise<number> =>
   installRelease(current, verb, ...flags);
 
@@ -57,6 +57,9 @@ export async function installRelease(release: Release, verb: "install" | "upgrad
   await until(async () => (await list("runnerpool")).some(({ status }) => status?.["readyReplicas"] === 1), "a runner is ready");
   return performance.now() - startedAt;
 }
+
+export const isInstalled = async (): Promise<boolean> =>
+  (await tryKubectl(["-n", namespace, "get", "deployment", "headwater-api"])).code === 0;
 
 /** Removes everything, as the documentation says. */
 export async function removeInstallation(): Promise<void> {

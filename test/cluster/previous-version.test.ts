@@ -21,9 +21,10 @@ import {
 import { kubectl, list } from "./kubectl.ts";
 import { countEvents, fillHistory } from "./large-history.ts";
 import { countingSources, startLoad } from "./load.ts";
+import { deliveredSchema } from "./probe/delivered.ts";
 
 /**
- * Upgrades the previous version to today's, rolls back and upgrades again, with millions of events and under load. It takes ten minutes, and
+ * Upgrades the previous version to the current one, rolls back and upgrades again, with millions of events and under load. It takes ten minutes, and
  * needs an image and a chart of the previous version: test/cluster/README.md says how to make them.
  */
 const suite = previous === undefined ? describe.skip : describe;
@@ -33,13 +34,6 @@ const allowedGapMs = 10_000;
 const queued = { requests: 50, events: 100 };
 let sources: readonly Endpoint[] = [];
 
-const deliveredSchema = z.object({
-  accepted: z.number(),
-  missing: z.number(),
-  again: z.number(),
-  repeated: z.number(),
-  maxGapMs: z.number(),
-});
 const delivered = async () => deliveredSchema.parse(await askProbe("/delivered"));
 
 /** Emits many events for an ordered webhook that accepts nothing, so they stay queued in JetStream, and as many that are due tomorrow. */
@@ -141,11 +135,11 @@ async function rollback(): Promise<void> {
 suite(`${events} events and ${perSecond} requests per second`, () => {
   const before = previous ?? current;
 
-  it("are upgraded to today's version without a refused request, a lost delivery or a long pause", async () => {
+  it("are upgraded to the current version without a refused request, a lost delivery or a long pause", async () => {
     expect(await underLoad("helm upgrade", upgrade, current)).toEqual(nothingLost);
   });
 
-  it("are rolled back to the previous version, which uses the tables and streams of today's", async () => {
+  it("are rolled back to the previous version, which uses the tables and streams of the current one", async () => {
     expect(await underLoad("helm rollback", rollback, before)).toEqual(nothingLost);
     expect((await call("GET", "/users/me")).status).toBe(200);
   });

@@ -8,6 +8,7 @@ import {
   deploy,
   exposeWebhook,
   install,
+  isInstalled,
   makeNamespace,
   namespace,
   owned,
@@ -19,7 +20,7 @@ import {
   startProbe,
   type Endpoint,
 } from "./installation.ts";
-import { kubectl, list, tryKubectl } from "./kubectl.ts";
+import { kubectl, list } from "./kubectl.ts";
 
 const [first, next] = [createAuthority("first"), createAuthority("next")];
 const bothAuthorities = first.certificate + next.certificate;
@@ -37,7 +38,7 @@ describe("an installation with certificates", () => {
   let source: Endpoint;
 
   beforeAll(async () => {
-    if ((await tryKubectl(["-n", namespace, "get", "deployment", "headwater-api"])).code === 0) {
+    if (await isInstalled()) {
       await helm(["uninstall", "headwater", "--namespace", namespace, "--wait", "--timeout", "120s"]);
       await until(async () => (await list("deployments", "-n", namespace)).length === 0, "runner pods are deleted with the release");
     }
@@ -120,7 +121,7 @@ describe("an installation with certificates", () => {
     const before = await roles();
     await kubectl(["-n", namespace, "delete", "pod", "headwater-nats-0"]);
     await kubectl(["-n", namespace, "rollout", "status", "statefulset/headwater-nats", "--timeout=120s"]);
-    // While NATS is away, pods of the ingress are not ready, and the Service refuses connections.
+    // If NATS is away for more than 10 s, no pod of the ingress is ready, and the Service refuses connections.
     const isAccepted = async (): Promise<boolean> =>
       (await requestTrusting(next.certificate, source.endpoint, "POST", JSON.stringify({ request: "three" }))).status === 200;
     await until(isAccepted, "the endpoint accepts requests again");

@@ -4,7 +4,7 @@ import { withKubeApi } from "../support/kube/kube-api.ts";
 import { chartArchive } from "./release.ts";
 
 /**
- * Helm upgrades the release's chart to today's on a real API server, which refuses changes of immutable fields and of stored
+ * Helm upgrades the release's chart to the current one on a real API server, which refuses changes of immutable fields and of stored
  * resources that fit no definition any more. No controllers run there, so hook Jobs would never end: `--no-hooks`.
  */
 const kube = await withKubeApi({ own: true, crds: false });
@@ -59,11 +59,11 @@ suite(`the chart of release 0.1.0${missing === undefined ? "" : ` (skipped: ${mi
     await kubectl(["apply", "-f", "-"], resources);
   });
 
-  it("upgrades to today's chart with the release's values", async () => {
+  it("upgrades to the current chart with the release's values", async () => {
     expect(await run("upgrade", "headwater", chart, "--reset-then-reuse-values")).toContain("has been upgraded");
   });
 
-  it("keeps resources valid for today's definitions", async () => {
+  it("keeps resources valid for the current definitions", async () => {
     await kubectl(["apply", "--server-side", "--force-conflicts", "-f", "-"], resources);
     expect(await annotate("upgraded=true")).toBe(annotated);
   });

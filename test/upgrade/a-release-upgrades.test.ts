@@ -79,7 +79,7 @@ const volatileFields = [
 const stable = (response: unknown): object =>
   JSON.parse(JSON.stringify(response, (name, value: unknown) => (volatileFields.includes(name) ? undefined : value))) as object;
 
-describe("today's version on the data of release 0.1.0", () => {
+describe("the current version on the data of release 0.1.0", () => {
   // Fields may have been added since.
   it.each(Object.entries(expected.responses))("GET %s returns what the release returned", async (path, response) => {
     const read = async (): Promise<object> => stable((await headwater.call("GET", path)).body);

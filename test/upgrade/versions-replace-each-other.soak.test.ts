@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { deliveredSchema } from "../cluster/probe/delivered.ts";
 import { call, until } from "../e2e/support/headwater.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
@@ -10,7 +11,7 @@ import { startInstallation, type Installation } from "./rolling/installation.ts"
 
 /**
  * Processes of two versions replace each other under load, on one machine. HEADWATER_TEST_PREVIOUS_CHECKOUT is a checkout of the previous
- * version with its node_modules. Without it both versions are today's.
+ * version with its node_modules. Without it both versions are the current one.
  */
 const current = resolve(import.meta.dirname, "../..");
 const previous = process.env["HEADWATER_TEST_PREVIOUS_CHECKOUT"] ?? current;
@@ -40,13 +41,6 @@ async function askProbe(path: string, body?: object): Promise<unknown> {
   return response.json();
 }
 const stoppedSchema = z.object({ sent: z.number(), refused: z.record(z.string(), z.number()), slowestMs: z.number() });
-const deliveredSchema = z.object({
-  accepted: z.number(),
-  missing: z.number(),
-  again: z.number(),
-  repeated: z.number(),
-  maxGapMs: z.number(),
-});
 const delivered = async () => deliveredSchema.parse(await askProbe("/delivered"));
 const accepted = async (): Promise<number> => z.object({ accepted: z.number() }).parse(await askProbe("/load")).accepted;
 
@@ -111,15 +105,15 @@ async function underLoad(step: string, change: () => Promise<void>): Promise<Out
 }
 
 describe("no request is refused, and each is delivered under one id", () => {
-  it("while today's version replaces the previous one", async () => {
+  it("while the current version replaces the previous one", async () => {
     expect(await underLoad("upgrade", () => installation.upgradeTo(current))).toEqual(nothingLost);
   });
 
-  it("while the previous version replaces today's, on its tables and streams", async () => {
+  it("while the previous version replaces the current one, on its tables and streams", async () => {
     expect(await underLoad("rollback", () => installation.rollBackTo(previous))).toEqual(nothingLost);
   });
 
-  it("while today's version replaces the previous one again", async () => {
+  it("while the current version replaces the previous one again", async () => {
     expect(await underLoad("upgrade again", () => installation.upgradeTo(current))).toEqual(nothingLost);
   });
 });
