@@ -91,6 +91,7 @@ suite(`the chart${missing}`, () => {
     const restoring = ["--set", "backup.enabled=true,backup.restore=2026-11-27T02-17-00Z,backup.existingClaim=mine"];
     const installed = await text(...restoring);
     expect(installed).toContain('"--backup","/backups","--keep","7"');
+    expect(installed).toContain('"jobTemplate":{"spec":{"backoffLimit":3,"activeDeadlineSeconds":21600,');
     expect(installed).toContain('"--restore","/backups/2026-11-27T02-17-00Z"');
     expect(installed).toContain('"claimName":"mine"');
     const upgraded = await text(...restoring, "--is-upgrade");

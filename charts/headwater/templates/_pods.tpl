@@ -257,10 +257,13 @@ volumeMounts:
   {{- end }}
 {{- end -}}
 
-{{/* A Job of the release; call with (dict "root" $ "role" … "environment" list). */}}
+{{/* A Job of the release; call with (dict "root" $ "role" … "environment" list "backoffLimit" number "activeDeadlineSeconds" number). */}}
 {{- define "headwater.jobSpec" -}}
 {{- $root := .root -}}
-backoffLimit: 20
+backoffLimit: {{ .backoffLimit | default 20 }}
+{{- with .activeDeadlineSeconds }}
+activeDeadlineSeconds: {{ . | int64 }}
+{{- end }}
 template:
   metadata:
     labels: {{- include "headwater.labels" (list $root .role) | nindent 6 }}

@@ -1,5 +1,5 @@
 import { JetStreamApiCodes, JetStreamApiError, type StreamConfig, type StreamInfo } from "@nats-io/jetstream";
-import { NoRespondersError, RequestError } from "@nats-io/transport-node";
+import { NoRespondersError, RequestError, type Msg } from "@nats-io/transport-node";
 import { z } from "zod";
 import { Conflict, Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
@@ -10,6 +10,7 @@ import { formerCreation, identityOf } from "./stream-identity.ts";
 
 const chunkBytes = 512 * 1024;
 const requestTimeoutMs = 60_000;
+const defaultMaxIdleMs = 60_000;
 /** Heartbeats expire within seconds. Setup creates these buckets again. */
 const skipped: readonly string[] = [buckets.runners, buckets.replicas].map((bucket) => `KV_${bucket}`);
 /** Metadata of a restored stream: the backup that it comes from. */
@@ -41,16 +42,24 @@ export async function describeStream({ manager }: Connection, name: string): Pro
 
 /**
  * The chunks of a stream, in NATS' own form. Consumers are omitted: `setUpStreams` creates them, and work queues hold the messages that are not
- * acked. Writers continue: each block of the stream is as it was when NATS read it. So a message that is there all the time is
- * saved; one that is stored or removed in the meantime may be. @throws Unavailable
+ * acked. The copy contains every message that exists during the whole save. A message stored or removed in the meantime may or may not
+ * be in it.
+ *
+ * @throws Unavailable also when no chunk arrives for `maxIdleMs`: a server that ends sends no error, and a lost connection loses chunks
  */
-export async function* streamChunks({ nats, newInbox, apiPrefix }: Connection, name: string): AsyncGenerator<Uint8Array> {
+export async function* streamChunks(
+  { nats, newInbox, apiPrefix }: Connection,
+  name: string,
+  maxIdleMs = defaultMaxIdleMs,
+): AsyncGenerator<Uint8Array> {
   const inbox = newInbox();
   const chunks = nats.subscribe(inbox);
   try {
     const request = { deliver_subject: inbox, no_consumers: true, chunk_size: chunkBytes };
     parseAnswer(name, await ask(nats, `${apiPrefix}.STREAM.SNAPSHOT.${name}`, JSON.stringify(request)));
-    for await (const chunk of chunks) {
+    const messages = chunks[Symbol.asyncIterator]();
+    for (;;) {
+      const chunk = await nextChunk(messages, name, maxIdleMs);
       if (chunk.data.length === 0) {
         const { code = 204, description = "" } = chunk.headers ?? {};
         if (code >= 400) throw new Unavailable(`the stream ${name} cannot be saved: ${code} ${description}`);
@@ -59,9 +68,21 @@ export async function* streamChunks({ nats, newInbox, apiPrefix }: Connection, n
       yield chunk.data;
       chunk.respond();
     }
-    throw new Unavailable(`the stream ${name} cannot be saved: the connection to NATS has ended`);
   } finally {
     chunks.unsubscribe();
+  }
+}
+
+async function nextChunk(messages: AsyncIterator<Msg, void>, name: string, maxIdleMs: number): Promise<Msg> {
+  const late = Promise.withResolvers<never>();
+  const message = `the stream ${name} cannot be saved: NATS sent no chunk for ${maxIdleMs / 1_000} s`;
+  const timer = setTimeout(() => late.reject(new Unavailable(message)), maxIdleMs);
+  try {
+    const { value } = await Promise.race([messages.next(), late.promise]);
+    if (value === undefined) throw new Unavailable(`the stream ${name} cannot be saved: the connection to NATS has ended`);
+    return value;
+  } finally {
+    clearTimeout(timer);
   }
 }
 

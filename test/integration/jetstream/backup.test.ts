@@ -1,0 +1,33 @@
+import { randomBytes } from "node:crypto";
+import { beforeAll, describe, expect, it } from "vitest";
+import { streamChunks } from "../../../platform/jetstream/streams/backup.ts";
+import { withJetStream } from "./support.ts";
+
+const nats = withJetStream();
+/** More than NATS sends before it waits for acks (8 MiB), so a save is incomplete after its first chunk. */
+const [messages, messageBytes] = [48, 512 * 1024];
+const maxIdleMs = 4_000;
+
+describe("the save of a stream", () => {
+  beforeAll(async () => {
+    for (let n = 0; n < messages; n++) await nats.connection.publisher.publish(`runs.0.u_1.dc_${n}`, randomBytes(messageBytes));
+  });
+
+  it.each([
+    ["is suspended", async () => void process.kill(nats.server.server.pid, "SIGSTOP")],
+    ["is killed and starts again", () => nats.server.crash()],
+  ])("fails when its server %s", async (_, interrupt) => {
+    const connection = await nats.addConnection();
+    const chunks = streamChunks(connection, "RUNS", maxIdleMs);
+    expect((await chunks.next()).value).toBeInstanceOf(Uint8Array);
+    await interrupt();
+    const message = expect.stringContaining("NATS sent no chunk for 4 s");
+    await expect(Array.fromAsync(chunks)).rejects.toMatchObject({ code: "unavailable", message });
+    process.kill(nats.server.server.pid, "SIGCONT");
+  });
+
+  it("contains all chunks otherwise", async () => {
+    const chunks = await Array.fromAsync(streamChunks(nats.connection, "RUNS"));
+    expect(chunks.reduce((bytes, { length }) => bytes + length, 0)).toBeGreaterThan(messages * messageBytes);
+  });
+});
