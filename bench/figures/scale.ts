@@ -64,11 +64,7 @@ async function firstDeployment(system: ScaleSystem, sources: number): Promise<re
   const startedAt = performance.now();
   const appliedMs = await applySources(client, sources);
   await operator.until(isCaughtUp(sources));
-  for (;;) {
-    const { settled } = await settledSources(client);
-    if (settled === sources) break;
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  await untilAllSettled(client, sources);
   const readyMs = performance.now() - startedAt;
   const parts = cpuBetween(before, system.cpu());
   const written = writtenBetween(writesBefore, await writesOf(client));
@@ -180,6 +176,15 @@ const operatorGoal = (sources: number): number => (sources > 10_000 ? 600 : 350)
 
 function megabytes(name: string, bytes: number, atMost: number, note: string): Figure {
   return { name, value: bytes / 2 ** 20, unit: "MB", goal: { of: "value", atMost }, note };
+}
+
+/** @throws if some are not after ten minutes */
+async function untilAllSettled(client: ScaleSystem["client"], sources: number): Promise<void> {
+  const deadline = performance.now() + 600_000;
+  while ((await settledSources(client)).settled !== sources) {
+    if (performance.now() > deadline) return expectAllSettled(client, sources);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
 }
 
 async function expectAllSettled(client: ScaleSystem["client"], sources: number): Promise<void> {

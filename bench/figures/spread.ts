@@ -14,31 +14,27 @@ const [sources, rounds, durationMs, perMessage] = [64, 3, 3_000, 8] as const;
 const code = `export default { name: "Bench", props: { http: "$.interface.http" }, run(event) { this.$emit({ id: event.body.id, at: Date.now() }); } };`;
 
 export async function run(): Promise<readonly Figure[]> {
-  const one = await startPool(1);
-  const four = await startPool(4);
-  try {
-    const rates = { one: new Array<number>(), four: new Array<number>() };
-    let parts = { one: "", four: "" };
-    for (let round = 0; round <= rounds; round++) {
-      const [alone, spread] = [await runsPerCpuSecond(one), await runsPerCpuSecond(four)];
-      parts = { one: alone.parts, four: spread.parts };
-      if (round === 0) continue; // Warm-up.
-      rates.one.push(alone.value);
-      rates.four.push(spread.value);
-    }
-    return [
-      {
-        name: "runs committed per CPU-second with four runners",
-        value: median(rates.four),
-        unit: "runs",
-        baseline: median(rates.one),
-        goal: { of: "ratio", atLeast: 0.85 },
-        note: `baseline: one runner; CPU-ms per run: ${parts.four} against ${parts.one}`,
-      },
-    ];
-  } finally {
-    await Promise.all([one.system.stop(), four.system.stop()]);
+  await using started = new AsyncDisposableStack();
+  const [one, four] = [await startPool(started, 1), await startPool(started, 4)];
+  const rates = { one: new Array<number>(), four: new Array<number>() };
+  let parts = { one: "", four: "" };
+  for (let round = 0; round <= rounds; round++) {
+    const [alone, spread] = [await runsPerCpuSecond(one), await runsPerCpuSecond(four)];
+    parts = { one: alone.parts, four: spread.parts };
+    if (round === 0) continue; // Warm-up.
+    rates.one.push(alone.value);
+    rates.four.push(spread.value);
   }
+  return [
+    {
+      name: "runs committed per CPU-second with four runners",
+      value: median(rates.four),
+      unit: "runs",
+      baseline: median(rates.one),
+      goal: { of: "ratio", atLeast: 0.85 },
+      note: `baseline: one runner; CPU-ms per run: ${parts.four} against ${parts.one}`,
+    },
+  ];
 }
 
 interface Pool {
@@ -46,8 +42,9 @@ interface Pool {
   readonly ids: readonly string[];
 }
 
-async function startPool(runners: number): Promise<Pool> {
-  const system = await startSystem({ roles: ["ingress", "runner", "builder"], runners });
+/** @param started stops it at the end */
+async function startPool(started: AsyncDisposableStack, runners: number): Promise<Pool> {
+  const system = started.adopt(await startSystem({ roles: ["ingress", "runner", "builder"], runners }), (each) => each.stop());
   const ids = sourceIds("n", sources);
   const entries = new Entries(system);
   const build = await entries.build(code);

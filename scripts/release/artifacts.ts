@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
 import { packageChart, writeChartLayout } from "./chart.ts";
 import { digestOf, hexOf, type Digest } from "./digest.ts";
 import { createPredicate, createStatement, type Subject } from "./provenance.ts";
@@ -24,11 +24,37 @@ export interface Artifacts {
 }
 
 /**
- * Writes everything that a release publishes besides the image. The same source gives the same bytes each time.
- * `images` are the subjects of the provenance that were built before.
+ * Writes everything that a release publishes besides the image. The same source gives the same bytes each time. The folder appears, or
+ * replaces that of an earlier release, when all files are written. `images` are the subjects of the provenance that were built before.
+ *
+ * @throws if the folder has files that are not those of a release
  */
 export async function writeArtifacts(release: Release, folder: string, images: readonly Subject[]): Promise<Artifacts> {
-  await emptyFolder(folder);
+  await expectReplaceable(folder);
+  const target = resolve(folder);
+  await mkdir(dirname(target), { recursive: true });
+  const draft = await mkdtemp(`${target}-`);
+  try {
+    const files = await writeFiles(release, draft, images);
+    await chmod(draft, 0o755);
+    await rm(target, { recursive: true, force: true });
+    await rename(draft, target);
+    const moved = (file: string): string => join(folder, basename(file));
+    return {
+      chartArchive: moved(files.chartArchive),
+      chartDigest: files.chartDigest,
+      sbom: moved(files.sbom),
+      predicate: moved(files.predicate),
+      provenance: moved(files.provenance),
+      changes: moved(files.changes),
+      checksums: moved(files.checksums),
+    };
+  } finally {
+    await rm(draft, { recursive: true, force: true });
+  }
+}
+
+async function writeFiles(release: Release, folder: string, images: readonly Subject[]): Promise<Artifacts> {
   const write = async (name: string, content: string): Promise<string> => {
     await writeFile(join(folder, name), content);
     return join(folder, name);
@@ -56,12 +82,11 @@ export async function writeArtifacts(release: Release, folder: string, images: r
   };
 }
 
-/** Removes the files of an earlier release, and nothing else. @throws if the folder has other content */
-async function emptyFolder(folder: string): Promise<void> {
-  await mkdir(folder, { recursive: true });
-  const content = await readdir(folder);
+async function expectReplaceable(folder: string): Promise<void> {
+  const content = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
   if (content.length > 0 && !content.includes(checksumsFile))
     throw new Error(`${folder} has files that are not those of a release, such as ${content[0]}: name an empty folder`);
-  await rm(folder, { recursive: true });
-  await mkdir(folder);
 }

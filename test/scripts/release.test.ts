@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { writeArtifacts } from "../../scripts/release/artifacts.ts";
 import { packageChart } from "../../scripts/release/chart.ts";
 import { digestOf, hexOf } from "../../scripts/release/digest.ts";
 import { readImagePackages } from "../../scripts/release/image-packages.ts";
@@ -140,6 +141,31 @@ suite(
       const signing = commands.filter((line) => line.startsWith("> cosign"));
       expect(signing).toHaveLength(5);
       for (const line of signing) expect(line).toMatch(/ --yes .*ghcr\.io\/\S+@sha256:\S+$/);
+    });
+
+    it("changes nothing if an artifact cannot be written, so that the next run can write all", async () => {
+      const withoutLock = join(directory.path, "without-lock");
+      await cp(join(root, "charts"), join(withoutLock, "charts"), { recursive: true });
+      const broken = { ...(await readRelease(root, version, {})), root: withoutLock };
+      const outputs = join(directory.path, "outputs");
+      const earlier = join(outputs, "earlier");
+      await cp(first, earlier, { recursive: true });
+      for (const folder of [join(outputs, "new"), earlier])
+        await expect(onPath(async () => writeArtifacts(broken, folder, []))).rejects.toThrow("sbom");
+      expect(await readdir(outputs)).toEqual(["earlier"]);
+      expect((await readdir(earlier)).toSorted()).toEqual((await readdir(first)).toSorted());
+
+      const { sbom: written } = await onPath(async () => writeArtifacts({ ...broken, root }, earlier, []));
+      expect(await digestOfFile(written)).toBe(await digestOfFile(join(first, "sbom.cdx.json")));
+      expect(await readdir(outputs)).toEqual(["earlier"]);
+    });
+
+    it("refuses a folder with other files", async () => {
+      const folder = join(directory.path, "other");
+      await mkdir(folder);
+      await writeFile(join(folder, "notes.txt"), "mine");
+      await expect(dryRun(folder, "UTC")).rejects.toThrow("has files that are not those of a release, such as notes.txt");
+      expect(await readdir(folder)).toEqual(["notes.txt"]);
     });
 
     it("refuses a tag that is not the version's", async () => {
