@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { packageChart, writeChartLayout } from "./chart.ts";
@@ -83,10 +84,7 @@ async function writeFiles(release: Release, folder: string, images: readonly Sub
 }
 
 async function expectReplaceable(folder: string): Promise<void> {
-  const content = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+  const content = existsSync(folder) ? await readdir(folder) : [];
   if (content.length > 0 && !content.includes(checksumsFile))
     throw new Error(`${folder} has files that are not those of a release, such as ${content[0]}: name an empty folder`);
 }

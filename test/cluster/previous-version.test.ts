@@ -18,7 +18,7 @@ import {
   request,
   state,
 } from "./installation.ts";
-import { kubectl, list } from "./kubectl.ts";
+import { get, kubectl, list } from "./kubectl.ts";
 import { countEvents, fillHistory } from "./large-history.ts";
 import { countingSources, startLoad } from "./load.ts";
 import { deliveredSchema } from "./probe/delivered.ts";
@@ -126,6 +126,24 @@ async function underLoad(step: string, change: () => Promise<void>, release: Rel
   return { refused: stopped.refused, missing, repeated, isPauseShort: gapOfLoad.maxGapMs <= allowedGapMs };
 }
 
+const idOf = async (kind: "source" | "webhook"): Promise<string> => String((await get(kind, "queueing", owned)).status?.["id"]);
+const backlogSchema = z.object({ data: z.object({ line: z.object({ count: z.number() }) }) });
+const pageSchema = z.object({ page_info: z.object({ total_count: z.number() }) });
+
+async function read(path: string): Promise<unknown> {
+  const { status, text } = await call("GET", path);
+  expect(status, text).toBe(200);
+  return JSON.parse(text);
+}
+const countListed = async (path: string): Promise<number> => pageSchema.parse(await read(path)).page_info.total_count;
+
+/** The retry schedule of these tests ends after a minute, so one event a minute becomes a dead letter. */
+async function countWaiting(): Promise<number> {
+  const webhook = await idOf("webhook");
+  const { data } = backlogSchema.parse(await read(`/webhooks/${webhook}/backlog`));
+  return data.line.count + (await countListed(`/webhooks/${webhook}/dead_letters?limit=1`));
+}
+
 const upgrade = async (): Promise<void> => void (await install("upgrade"));
 async function rollback(): Promise<void> {
   const { code, stderr } = await helm(["rollback", "headwater", "1", "--namespace", namespace, "--wait", "--timeout", "240s"]);
@@ -150,9 +168,11 @@ suite(`${events} events and ${perSecond} requests per second`, () => {
 
   it("are still in the history and in the queues", async () => {
     expect(await countEvents()).toBe(events);
-    const sourceId = (await list("source", "-n", owned, "--field-selector", "metadata.name=queueing"))[0]?.status?.["id"];
-    const page = await call("GET", `/sources/${String(sourceId)}/event_summaries?limit=1&event_name=$in`);
-    expect(page.status).toBe(200);
-    report(`scheduled events and the queue: ${page.text.slice(0, 300)}`);
+    const expected = queued.requests * queued.events;
+    let waiting = 0;
+    const areQueued = async (): Promise<boolean> => (waiting = await countWaiting()) === expected;
+    await until(areQueued, `${expected} events are queued for their webhook or dead letters`, 60_000, () => `${waiting} are`);
+    const source = await idOf("source");
+    expect(await countListed(`/sources/${source}/event_summaries?limit=1&event_name=$in`), "scheduled events").toBe(expected);
   });
 });
