@@ -7,8 +7,8 @@ import type { RoleContext } from "./context.ts";
 type CreateServer = (limits: ServerLimits, onRequest: Parameters<typeof createBoundedServer>[1]) => BoundedServer;
 
 /**
- * While a pod ends, clients that reuse connections learn it from a response. The more time there is to stop, the longer rarely used
- * connections stay.
+ * While the process stops, an idle connection stays open for this time, so that its next request gets a response with `Connection: close`
+ * instead of a reset.
  */
 const lingerMs = (stopTimeoutMs: number): number => Math.max(1_000, stopTimeoutMs / 10);
 
