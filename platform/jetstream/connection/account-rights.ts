@@ -19,7 +19,7 @@ export interface AccountRights extends Rights {
 export const userInfoSubject = "$SYS.REQ.USER.INFO";
 
 /** A user of the operator also sets up the installation. One user for the runners of all pools. */
-const ownRights: Readonly<Record<AccountRole, AccountRights>> = {
+const rightsByRole: Readonly<Record<AccountRole, AccountRights>> = {
   api: { ...rightsOf.api, responds: false },
   ingress: { ...rightsOf.ingress, responds: false },
   operator: { ...rightsOf.operator, responds: true },
@@ -30,7 +30,7 @@ const ownRights: Readonly<Record<AccountRole, AccountRights>> = {
 
 /** Rights of a role with the names on the wire. @param prefix as in {@link accountInbox} */
 export function accountRights(role: AccountRole, names: WireNames, prefix: string | undefined): AccountRights {
-  const { publish, subscribe, responds } = ownRights[role];
+  const { publish, subscribe, responds } = rightsByRole[role];
   const wire = (subjects: readonly string[]): readonly string[] => [...new Set(subjects.flatMap((subject) => onTheWire(subject, names)))];
   return {
     publish: [userInfoSubject, ...wire(publish)].toSorted(),

@@ -16,9 +16,9 @@ export function namedManager(manager: JetStreamManager, names: WireNames): Strea
   const { streams, consumers } = manager;
   return {
     streams: {
-      info: async (stream, options) => ownInfo(await streams.info(names.stream(stream), wireFilter(options, names)), names),
-      add: async (config) => ownInfo(await streams.add({ ...wireConfig(config, names), name: names.stream(config.name) }), names),
-      update: async (stream, config) => ownInfo(await streams.update(names.stream(stream), wireConfig(config, names)), names),
+      info: async (stream, options) => infoUnderOwnNames(await streams.info(names.stream(stream), wireFilter(options, names)), names),
+      add: async (config) => infoUnderOwnNames(await streams.add({ ...wireConfig(config, names), name: names.stream(config.name) }), names),
+      update: async (stream, config) => infoUnderOwnNames(await streams.update(names.stream(stream), wireConfig(config, names)), names),
       delete: (stream) => streams.delete(names.stream(stream)),
       purge: (stream, options) => streams.purge(names.stream(stream), wireFilter(options, names)),
       getMessage: async (stream, query) => ownMessage(await streams.getMessage(names.stream(stream), wireFilter(query, names)), names),
@@ -53,7 +53,7 @@ function namedDirect({ direct }: JetStreamManager, names: WireNames): StreamMana
 }
 
 async function* listOwn({ streams }: JetStreamManager, names: WireNames): AsyncGenerator<StreamInfo> {
-  for await (const info of streams.list()) if (names.streamOf(info.config.name) !== undefined) yield ownInfo(info, names);
+  for await (const info of streams.list()) if (names.streamOf(info.config.name) !== undefined) yield infoUnderOwnNames(info, names);
 }
 
 const ownMessage = (message: StoredMsg | null, names: WireNames): StoredMsg | null => (message === null ? null : renamed(message, names));
@@ -74,7 +74,7 @@ export function wireConfig<T extends Partial<StreamConfig>>(config: T, names: Wi
   return convertConfig(config, names.stream, names.subject);
 }
 
-function ownInfo(info: StreamInfo, names: WireNames): StreamInfo {
+function infoUnderOwnNames(info: StreamInfo, names: WireNames): StreamInfo {
   const ownStream = (wire: string): string => names.streamOf(wire) ?? wire;
   const { subjects } = info.state;
   const counts = subjects === undefined ? {} : { subjects: renamedKeys(subjects, names) };

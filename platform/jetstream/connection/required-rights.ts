@@ -27,17 +27,17 @@ const maxNamed = 3;
  * @throws Forbidden
  */
 export async function requireRights(client: NatsConnection, rights: AccountRights, of: string): Promise<void> {
-  const info = await ownInfo(client).catch((cause: unknown) => {
+  const found = await connectedUser(client).catch((cause: unknown) => {
     throw lacking(of, "", [`publish on ${userInfoSubject}`], cause);
   });
-  if (info === undefined) throw lacking(of, "", [`publish on ${userInfoSubject}`]);
-  const { user, permissions } = info;
+  if (found === undefined) throw lacking(of, "", [`publish on ${userInfoSubject}`]);
+  const { user, permissions } = found;
   const missing = missingRights(rights, permissions ?? undefined);
   if (missing.length > 0) throw lacking(of, user, missing);
 }
 
 /** Leaf nodes of the account answer too, about the connection between the servers. */
-async function ownInfo(client: NatsConnection): Promise<z.output<typeof userInfo> | undefined> {
+async function connectedUser(client: NatsConnection): Promise<z.output<typeof userInfo> | undefined> {
   const answers = await client.requestMany(userInfoSubject, "", { maxWait: requestTimeoutMs, strategy: "timer" });
   for await (const message of answers) {
     if (message.headers?.code === 503) return undefined; // No responders.
@@ -74,24 +74,29 @@ function isAllowed(subject: string, permission: SubjectPermission): boolean {
   return allows && !deny.some((pattern) => overlaps(pattern, subject));
 }
 
-/** Does the pattern match all that the subject, which may have wildcards, stands for? An entry may name a queue group after a space. */
+/** Does the pattern match all that the subject, which may have wildcards, stands for? */
 function covers(pattern: string, subject: string): boolean {
-  return matches(pattern, subject, (one, other) => one === other || (one === "*" && other !== ">"));
-}
-
-function overlaps(pattern: string, subject: string): boolean {
-  return matches(pattern, subject, (one, other) => one === other || one === "*" || other === "*") || covers(subject, pattern);
-}
-
-function matches(pattern: string, subject: string, isMatch: (one: string, other: string) => boolean): boolean {
-  const [pattern1 = ""] = pattern.split(" ");
-  const tokens = pattern1.split(".");
-  const others = subject.split(".");
+  const [tokens, others] = [tokensOf(pattern), tokensOf(subject)];
   for (const [at, token] of tokens.entries()) {
     const other = others[at];
     if (other === undefined) return false;
     if (token === ">") return true;
-    if (!isMatch(token, other)) return false;
+    if (token !== other && (token !== "*" || other === ">")) return false;
   }
   return tokens.length === others.length;
 }
+
+/** Is there a subject that both match? */
+function overlaps(pattern: string, subject: string): boolean {
+  const [tokens, others] = [tokensOf(pattern), tokensOf(subject)];
+  for (const [at, token] of tokens.entries()) {
+    const other = others[at];
+    if (other === undefined) return false;
+    if (token === ">" || other === ">") return true;
+    if (token !== other && token !== "*" && other !== "*") return false;
+  }
+  return tokens.length === others.length;
+}
+
+/** An entry may name a queue group after a space. */
+const tokensOf = (pattern: string): readonly string[] => pattern.split(" ", 1).join("").split(".");
