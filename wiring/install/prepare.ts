@@ -4,7 +4,7 @@ import { Invariant } from "../../domain/errors.ts";
 import { defaultPool, partitionCount } from "../../domain/subjects.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
 import { requireAccountRoom } from "../../platform/jetstream/streams/account-limits.ts";
-import { missingStreams, setUpStreams } from "../../platform/jetstream/streams/streams.ts";
+import { setUpStreams } from "../../platform/jetstream/streams/streams.ts";
 import { waitForJetStream } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
 import { storeBytesOf } from "../../platform/process/nats/store-size.ts";
 import { parseRolePasswords, setUpRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
@@ -22,10 +22,7 @@ export async function prepare(context: RoleContext): Promise<void> {
     await requireAccountRights(connection, context);
     await waitForJetStream(connection, setUpTimeoutMs);
     const storeBytes = await storeBytesOf(context.configuration);
-    if (context.configuration.natsAccount !== "own") {
-      const exists = (await missingStreams(connection)) !== undefined;
-      await requireAccountRoom(connection, { replicas, storeBytes, exists });
-    }
+    if (context.configuration.natsAccount !== "own") await requireAccountRoom(connection, { replicas, storeBytes });
     const onNoRoom = (stream: string): void =>
       context.logger.warn(
         { op: "nats.store", stream, storeBytes },

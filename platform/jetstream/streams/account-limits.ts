@@ -15,6 +15,7 @@ const limits = z.object({
   max_bytes_required: z.boolean().default(false),
 });
 const usage = z.object({ limits, storage: z.number(), reserved_storage: z.number().default(0), streams: z.number() });
+type Usage = z.output<typeof usage>;
 const accountInfo = usage.extend({ tiers: z.record(z.string(), usage).optional() });
 export type AccountInfo = z.output<typeof accountInfo>;
 
@@ -23,8 +24,15 @@ export interface NeededRoom {
   readonly replicas: number;
   /** Bytes of all streams, without copies. */
   readonly storeBytes: number;
-  /** The streams exist, and count as used. */
-  readonly exists: boolean;
+}
+
+/** A stream of this installation, which setup has created before. */
+export interface OwnStream {
+  readonly replicas: number;
+  /** Stored bytes of one copy. */
+  readonly bytes: number;
+  /** -1: no limit. */
+  readonly maxBytes: number;
 }
 
 /** Consumers of one stream: those of four pools. */
@@ -32,37 +40,70 @@ const consumerCount = 4 * partitionCount;
 const requestTimeoutMs = 5_000;
 
 /** @throws InvalidInput if the limits of the account, which others may use too, are below what the streams need */
-export async function requireAccountRoom({ client, apiPrefix }: Connection, needed: NeededRoom): Promise<void> {
+export async function requireAccountRoom({ client, apiPrefix, manager }: Connection, needed: NeededRoom): Promise<void> {
   const answer = await client.request(`${apiPrefix}.INFO`, "", { timeout: requestTimeoutMs });
-  const problems = tooSmall(accountInfo.parse(answer.json()), needed);
+  const problems = tooSmall(accountInfo.parse(answer.json()), await listOwn(manager), needed);
   if (problems.length > 0) throw new InvalidInput(`the account of NATS is too small: ${problems.join("; ")}`, { code: "nats_account" });
 }
 
+/** A setup that was killed has created only some of the streams. */
+async function listOwn(manager: Connection["manager"]): Promise<readonly OwnStream[]> {
+  const own: OwnStream[] = [];
+  for await (const { config, state } of manager.streams.list())
+    if (streamNames.includes(config.name)) own.push({ replicas: config.num_replicas, bytes: state.bytes, maxBytes: config.max_bytes });
+  return own;
+}
+
 /** Sentences about limits that are too low. An account may have limits for each number of replicas, its tiers. */
-export function tooSmall(info: AccountInfo, { replicas, storeBytes, exists }: NeededRoom): readonly string[] {
+export function tooSmall(info: AccountInfo, own: readonly OwnStream[], needed: NeededRoom): readonly string[] {
+  const { replicas, storeBytes } = needed;
   const tier = info.tiers?.[`R${replicas}`];
   if (info.tiers !== undefined && tier === undefined)
     return [`it has no limits for ${replicas} replicas, only for ${Object.keys(info.tiers).join(", ")}`];
-  const { limits: max, storage, reserved_storage, streams: used } = tier ?? info;
+  const { limits: max } = tier ?? info;
+  const others = tier === undefined ? usedByOthers(info, own) : usedByOthersOfTier(tier, own, replicas);
   // In tiers NATS does not count the copies.
   const bytes = storeBytes * (tier === undefined ? replicas : 1);
-  const free = max.max_storage - (exists ? 0 : Math.max(storage, reserved_storage));
-  const largest = maxBytesOf(streams.runs, storeBytes);
-  const checks: readonly (readonly [number, number, string])[] = [
-    [
-      max.max_storage < 0 ? -1 : Math.max(0, free),
-      bytes,
-      `storage, with ${replicas} replica(s): raise its limit, or lower HEADWATER_STORE_SIZE (chart: nats.storeSize)`,
-    ],
-    [max.max_streams < 0 ? -1 : max.max_streams - (exists ? 0 : used), exists ? 0 : streamNames.length, "streams"],
-    [max.max_consumers, consumerCount, "consumers of a stream"],
-    [max.max_ack_pending > 0 ? max.max_ack_pending : -1, partitionWindow, "unacked messages of a consumer (max_ack_pending)"],
-    [max.storage_max_stream_bytes > 0 ? max.storage_max_stream_bytes : -1, largest, "bytes of one stream"],
+  const storage = max.max_storage < 0 ? Infinity : Math.max(0, max.max_storage - others.bytes);
+  const counts: readonly (readonly [string, number, number])[] = [
+    ["streams leaves", max.max_streams < 0 ? -1 : Math.max(0, max.max_streams - others.streams), streamNames.length],
+    ["consumers of a stream is", max.max_consumers, consumerCount],
+    ["unacked messages of a consumer (max_ack_pending) is", positive(max.max_ack_pending), partitionWindow],
+    ["bytes of a stream is", positive(max.storage_max_stream_bytes), maxBytesOf(streams.runs, storeBytes)],
   ];
   return [
-    ...checks.filter(([limit, need]) => limit >= 0 && limit < need).map(([limit, need, what]) => `it allows ${limit} of ${need} ${what}`),
+    ...(storage < bytes ? [tooLittleStorage(storage, bytes, replicas)] : []),
+    ...counts
+      .filter(([, limit, need]) => limit >= 0 && limit < need)
+      .map(([of, limit, need]) => `its limit of ${of} ${limit}, and Headwater needs ${need}`),
     ...(max.max_bytes_required
       ? ["it requires max_bytes of every stream, with which NATS would drop accepted requests of a full stream: turn that off"]
       : []),
   ];
 }
+
+/** For these limits 0 is no limit too. */
+const positive = (limit: number): number => (limit > 0 ? limit : -1);
+
+const tooLittleStorage = (limit: number, need: number, replicas: number): string =>
+  `its storage limit leaves ${limit} bytes, and the streams need ${need} with ${replicas} ${replicas === 1 ? "replica" : "replicas"}: raise the limit, or lower HEADWATER_STORE_SIZE (chart: nats.storeSize)`;
+
+interface Used {
+  readonly streams: number;
+  readonly bytes: number;
+}
+
+/** NATS reports the stored bytes of all copies, and the reserved bytes of one. */
+function usedByOthers({ storage, reserved_storage, streams: used }: Usage, own: readonly OwnStream[], countedCopies = 1): Used {
+  const stored = storage - sum(own.map(({ bytes, replicas }) => bytes * replicas));
+  const reserved = reserved_storage - sum(own.map(({ maxBytes }) => Math.max(0, maxBytes)));
+  return { streams: used - own.length, bytes: Math.max(0, stored / countedCopies, reserved) };
+}
+
+/** The limit of a tier is for one copy of its streams. */
+function usedByOthersOfTier(tier: Usage, own: readonly OwnStream[], replicas: number): Used {
+  const inTier = own.filter((stream) => stream.replicas === replicas);
+  return usedByOthers(tier, inTier, replicas);
+}
+
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, each) => total + each, 0);
