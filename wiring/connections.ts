@@ -1,4 +1,4 @@
-import { Unavailable } from "../domain/errors.ts";
+import { Invariant, Unavailable } from "../domain/errors.ts";
 import { connect, type Connection } from "../platform/jetstream/connection/connection.ts";
 import { RunAnswers } from "../platform/jetstream/requests/run-answers.ts";
 import { waitForStreams } from "../platform/jetstream/streams/wait-for-streams.ts";
@@ -26,7 +26,7 @@ export function startAnswers(connection: Connection, opened: AsyncDisposableStac
 
 async function connectNats(context: RoleContext): Promise<Connection> {
   const { nats, configuration, logger } = context;
-  const connection = await connect({ server: nats, name: `headwater ${configuration.roles.join(",")}` });
+  const connection = await connect({ server: nats, name: `headwater ${configuration.roles.join(",")}`, onUnexpectedClose });
   connection.onStatus((status) => logger.info({ op: "nats.status", status }, `nats is ${status}`));
   try {
     await requireAccountRights(connection, context);
@@ -36,6 +36,13 @@ async function connectNats(context: RoleContext): Promise<Connection> {
     await connection.close();
     throw error;
   }
+}
+
+/** Nothing opens the connection again, so the process ends: `main.ts` stops the roles after an error that is not caught. */
+function onUnexpectedClose(cause: unknown): void {
+  process.nextTick(() => {
+    throw new Invariant("the client has closed the connection to NATS and does not connect again", { cause });
+  });
 }
 
 function lostConnection(connection: Connection): Unavailable {

@@ -1,16 +1,19 @@
+import { once } from "node:events";
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { describeAccountRights } from "../../platform/jetstream/connection/account-rights.ts";
+import { connect } from "../../platform/jetstream/connection/connection.ts";
+import { areSetUp } from "../../platform/jetstream/streams/streams.ts";
 import { givenNats } from "../../platform/process/nats/given-nats.ts";
 import { parseConfiguration } from "../../platform/process/settings/configuration.ts";
-import { createLogger } from "../../platform/telemetry/logger.ts";
-import type { RoleContext } from "../../wiring/context.ts";
 import { prepare } from "../../wiring/install/prepare.ts";
 import { launch } from "../e2e/support/headwater.ts";
 import { startForeignNats, type ForeignNats, type NatsPermissions } from "../support/nats/foreign-nats.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { contextWithoutDatabase, startClosingRole } from "./closing-role.ts";
 import { until } from "./jetstream/support.ts";
 
 let directory: TemporaryDirectory;
@@ -18,7 +21,7 @@ let nats: ForeignNats;
 
 beforeAll(async () => {
   directory = await temporaryDirectory("account-setup");
-  nats = await startForeignNats({ directory: join(directory.path, "nats"), limits: { disk_storage: 2 * 2 ** 30 } });
+  nats = await startForeignNats({ directory: join(directory.path, "nats"), limits: { disk_storage: 3 * 2 ** 30 } });
 });
 afterAll(async () => {
   await nats.stop();
@@ -40,17 +43,7 @@ async function environmentWith(
 
 /** Setup, without tables. */
 async function setUpWith(env: Readonly<Record<string, string>>): Promise<void> {
-  const configuration = parseConfiguration({ HEADWATER_ROLES: "setup", HEADWATER_NATS_ACCOUNT: "perRole", ...env });
-  const context: RoleContext = {
-    ...(await givenNats(configuration)),
-    configuration,
-    databaseUrl: undefined,
-    databaseUrlOf: () => undefined,
-    databasePasswords: undefined,
-    dataDirectory: directory.path,
-    logger: createLogger({ level: "silent" }),
-  };
-  await prepare(context);
+  await prepare(await contextWithoutDatabase({ HEADWATER_ROLES: "setup", HEADWATER_NATS_ACCOUNT: "perRole", ...env }, directory.path));
 }
 
 describe("setup in an account that others have signed", () => {
@@ -61,10 +54,28 @@ describe("setup in an account that others have signed", () => {
     await expect(setUpWith(env)).resolves.toBeUndefined(); // Again, with its own streams in the account.
   });
 
+  it("continues after a setup that was killed, in an account with no more room than it needs", async () => {
+    const tight = await startForeignNats({ directory: join(directory.path, "tight"), limits: { disk_storage: 2 ** 30, streams: 16 } });
+    const { creds } = await tight.user("all");
+    const env = { ...(await environmentWith("tight", creds)), NATS_URL: tight.url };
+    const connection = await connect({ server: { servers: tight.url, credentials: creds, prefix: "tight" }, name: "test" });
+    try {
+      await setUpWith(env);
+      for (const created of ["OBJ_BUNDLES", "STATE"]) await connection.manager.streams.delete(created);
+      await expect(setUpWith(env)).resolves.toBeUndefined();
+      expect(await areSetUp(connection)).toBe(true);
+    } finally {
+      await connection.close();
+      await tight.stop();
+    }
+  });
+
   it("names the limit that is too small", async () => {
     const { creds } = await nats.user("all");
     const env = await environmentWith("large", creds, { HEADWATER_STORE_SIZE: "4Gi" });
-    await expect(setUpWith(env)).rejects.toThrow(/^the account of NATS is too small: it allows \d+ of 4294967296 storage/);
+    await expect(setUpWith(env)).rejects.toThrow(
+      /^the account of NATS is too small: its storage limit leaves \d+ bytes, and the streams need 4294967296 with/,
+    );
   });
 
   it("names the right that the user lacks", async () => {
@@ -123,5 +134,18 @@ describe("a role whose user is revoked", () => {
       child.kill("SIGINT");
       await exited;
     }
+  });
+});
+
+describe("a role whose connection to NATS the client closes by itself", () => {
+  it("ends with an error, so that its process is started again", async () => {
+    const { creds } = await nats.user("all");
+    const env = await environmentWith("closing", creds);
+    await setUpWith(env);
+    const child = startClosingRole({ ...env, HEADWATER_ROLES: "ingress", HEADWATER_NATS_ACCOUNT: "perRole" });
+    const errors = child.stderr === null ? "" : text(child.stderr);
+    const [code] = (await once(child, "exit")) as [number | null];
+    expect(await errors).toContain("the client has closed the connection to NATS and does not connect again");
+    expect(code).toBe(1);
   });
 });

@@ -16,12 +16,28 @@ export function parseLogin(text: string): Login | undefined {
   return user === undefined || password === undefined ? undefined : { kind: "password", user, password };
 }
 
-/** Logs in with the text that `read` returns, which is called for each connection: rotated credentials need no restart. */
-export function authenticatorOf(read: () => string): Authenticator {
-  return (nonce) => authenticate(read())(nonce);
+/**
+ * Logs in with the text that `read` returns, which is called for each connection: rotated credentials need no restart. If `read` throws, or
+ * its text is not complete yet, logs in with the last complete text. The client closes a connection for good if its authenticator throws.
+ *
+ * @param text used until `read` returns a complete one
+ */
+export function authenticatorOf(text: string, read: () => string): Authenticator {
+  let last = text;
+  return (nonce) => {
+    try {
+      const current = read();
+      const login = loginWith(current)(nonce);
+      last = current;
+      return login;
+    } catch {
+      return loginWith(last)(nonce);
+    }
+  };
 }
 
-function authenticate(text: string): Authenticator {
+/** Throws at the call of the authenticator if the text has no complete login. */
+function loginWith(text: string): Authenticator {
   const login = parseLogin(text);
   if (login?.kind === "nkey") return nkeyAuthenticator(Buffer.from(login.seed));
   if (login?.kind === "password") return usernamePasswordAuthenticator(login.user, login.password);

@@ -33,6 +33,8 @@ export interface LinkOptions {
   readonly name: string;
   /** How long to try to connect at the start. */
   readonly startTimeoutMs?: number;
+  /** Called if the client closes the connection by itself: it does not connect again. */
+  readonly onUnexpectedClose?: (cause: unknown) => void;
 }
 
 /** Something that runs until it is stopped: a reader, a watch, a service. `stop` resolves when it calls back no more. */
@@ -78,6 +80,11 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     for (const listener of listeners) listener(next);
   };
   void followStatus(client, report, (reason) => (refusal = reason)); // Ends with the connection and cannot fail.
+  let isClosing = false;
+  void client.closed().then((cause) => {
+    report("closed");
+    if (!isClosing) options.onUnexpectedClose?.(cause);
+  });
   const { prefix, apiPrefix = "$JS.API" } = options.server;
   const names = wireNames(apiPrefix, prefix);
   return {
@@ -93,6 +100,7 @@ export async function openLink(options: LinkOptions): Promise<Link> {
       return () => listeners.delete(listener);
     },
     close: async () => {
+      isClosing = true;
       // Draining needs the server. Without a connection there is nothing to wait for.
       await (status === "connected" ? client.drain().catch(() => client.close()) : client.close());
       report("closed");
@@ -108,14 +116,14 @@ async function followStatus(
   for await (const event of nats.status()) {
     if (event.type === "disconnect") report("disconnected");
     else if (event.type === "reconnect") report("connected");
-    else if (event.type === "close") report("closed");
     else if (event.type === "error" && isCredentialError(event.error)) onRefusal(event.error.message);
   }
 }
 
 async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsConnection> {
   const { servers, credentials, apiPrefix: _api, prefix: _prefix, credentialsFile, tlsFiles, ...login } = options.server;
-  const authenticator = credentials === undefined ? {} : { authenticator: authenticatorOf(readAgain(credentialsFile, credentials)) };
+  const authenticator =
+    credentials === undefined ? {} : { authenticator: authenticatorOf(credentials, readerOf(credentialsFile, credentials)) };
   const dialOnce = (): Promise<NatsConnection> =>
     dial({
       ...login,
@@ -149,18 +157,10 @@ async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsCo
   }
 }
 
-/** The file's text at each call: it may have been replaced by new credentials. While it cannot be read, the last text. */
-function readAgain(file: string | undefined, credentials: string): () => string {
-  let last = credentials;
-  return () => {
-    try {
-      if (file !== undefined) last = readFileSync(file, "utf8");
-    } catch {
-      // It is being replaced.
-    }
-    return last;
-  };
-}
+const readerOf =
+  (file: string | undefined, credentials: string): (() => string) =>
+  () =>
+    file === undefined ? credentials : readFileSync(file, "utf8");
 
 /** The client reads the files for each connection. With these options it refuses a server without TLS. */
 function tlsOptions(servers: string, { ca, certificate, key }: ClientFiles): TlsOptions & Pick<ConnectionOptions, "checkServerIdentity"> {

@@ -112,15 +112,15 @@ describe("an account that is too small", () => {
   it.each([
     [
       { disk_storage: 100_000_000 },
-      /it allows 100000000 of 1073741824 storage, with 1 replica\(s\): raise its limit, or lower HEADWATER_STORE_SIZE/,
+      /its storage limit leaves 100000000 bytes, and the streams need 1073741824 with 1 replica: raise the limit, or lower HEADWATER_STORE_SIZE/,
     ],
-    [{ streams: 5 }, /it allows 5 of 16 streams$/],
+    [{ streams: 5 }, /its limit of streams leaves 5, and Headwater needs 16$/],
     [{ max_bytes_required: true }, /it requires max_bytes of every stream/],
   ])("is refused with its limit: %o", async (limits, message) => {
     const small = await startForeignNats({ directory: join(directory.path, `small-${Object.keys(limits)[0]}`), limits });
     try {
       const connection = await openAll(undefined, small);
-      await expect(requireAccountRoom(connection, { replicas: 1, storeBytes: 2 ** 30, exists: false })).rejects.toThrow(message);
+      await expect(requireAccountRoom(connection, { replicas: 1, storeBytes: 2 ** 30 })).rejects.toThrow(message);
     } finally {
       await Promise.all(opened.splice(0).map((connection) => connection.close()));
       await small.stop();
@@ -129,7 +129,7 @@ describe("an account that is too small", () => {
 
   it("is accepted with enough room", async () => {
     const connection = await openAll("roomy");
-    await expect(requireAccountRoom(connection, { replicas: 1, storeBytes: 2 ** 30, exists: false })).resolves.toBeUndefined();
+    await expect(requireAccountRoom(connection, { replicas: 1, storeBytes: 2 ** 30 })).resolves.toBeUndefined();
   });
 });
 
@@ -146,5 +146,27 @@ describe("credentials that are revoked", () => {
     await rename(`${file}.new`, file);
     await until(() => connection.status() === "connected", "the connection is open again");
     expect(connection.refusal()).toBeUndefined();
+  });
+});
+
+describe("a credentials file that is being written", () => {
+  it("is not used until it is complete: reconnects log in with the last complete credentials", async () => {
+    const file = join(directory.path, "written.creds");
+    const [first, second] = [await nats.user("first"), await nats.user("second")];
+    await writeFile(file, first.creds);
+    const connection = await open({ credentials: first.creds, credentialsFile: file });
+    const reported: string[] = [];
+    connection.onStatus((status) => reported.push(status));
+    for (const incomplete of ["", second.creds.slice(0, second.creds.length / 2)]) {
+      reported.length = 0;
+      await writeFile(file, incomplete);
+      await connection.client.reconnect();
+      await until(() => reported.length >= 2, "the connection was opened again, or closed");
+      expect(reported).toEqual(["disconnected", "connected"]);
+    }
+    await nats.revoke(first);
+    await until(() => connection.refusal() !== undefined, "the revoked credentials are refused");
+    await writeFile(file, second.creds);
+    await until(() => connection.status() === "connected", "the connection is open again");
   });
 });
