@@ -26,7 +26,10 @@ export function namedManager(manager: JetStreamManager, names: WireNames): Strea
       list: () => listOwn(manager, names),
     },
     consumers: {
-      info: (stream, name) => consumers.info(names.stream(stream), name),
+      info: async (stream, name) => {
+        const info = await consumers.info(names.stream(stream), name);
+        return { ...info, config: convertFilters(info.config, names.subjectOf) };
+      },
       add: (stream, config, options) => consumers.add(names.stream(stream), wireFilter(config, names), options),
       update: (stream, name, config) => consumers.update(names.stream(stream), name, wireFilter(config, names)),
       delete: (stream, name) => consumers.delete(names.stream(stream), name),
@@ -61,10 +64,12 @@ const ownMessage = (message: StoredMsg | null, names: WireNames): StoredMsg | nu
 /** Fields of requests and of consumers that hold subjects. */
 const filters = ["filter", "subjects_filter", "filter_subject", "filter_subjects", "last_by_subj", "next_by_subj", "multi_last"];
 
-function wireFilter<T extends object | undefined>(options: T, names: WireNames): T {
-  if (options === undefined) return options;
+const wireFilter = <T extends object | undefined>(options: T, names: WireNames): T =>
+  options === undefined ? options : convertFilters(options, names.subject);
+
+function convertFilters<T extends object>(options: T, subject: Convert): T {
   const convert = (value: unknown): unknown =>
-    typeof value === "string" ? names.subject(value) : Array.isArray(value) ? value.map(convert) : value;
+    typeof value === "string" ? subject(value) : Array.isArray(value) ? value.map(convert) : value;
   const entries = Object.entries(options).map(([key, value]) => [key, filters.includes(key) ? convert(value) : value]);
   return Object.fromEntries(entries) as T; // The same fields, with values of the same types.
 }

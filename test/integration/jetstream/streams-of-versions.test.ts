@@ -1,10 +1,12 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { bundleStore, streams } from "../../../domain/subjects.ts";
 import { missingStreams, setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { streamOptions, until, withJetStream } from "./support.ts";
 
 /** Streams that another version has set up: in an upgrade and in a rollback the roles of both run at the same time. */
 const nats = withJetStream();
+const apiRequest = z.object({ subject: z.string() });
 const bundles = `OBJ_${bundleStore}`;
 const subjectsOf = async (stream: string): Promise<readonly string[]> =>
   (await nats.connection.manager.streams.info(stream)).config.subjects;
@@ -16,6 +18,13 @@ test("setup that has nothing to change updates no stream and no consumer", async
   const advisories = nats.connection.nats.subscribe("$JS.EVENT.ADVISORY.*.*.>", {
     callback: (_, { subject }) => void changes.push(subject),
   });
+  // A consumer that is created again with the same settings has no advisory of its own, but its readers receive nothing for a while.
+  const requests = nats.connection.nats.subscribe("$JS.EVENT.ADVISORY.API", {
+    callback: (_, message) => {
+      const { subject } = apiRequest.parse(JSON.parse(message.string()));
+      if (/\.(CREATE|UPDATE|DELETE)\./.test(subject)) changes.push(subject);
+    },
+  });
   await nats.connection.nats.flush();
   await setUpStreams(nats.connection, streamOptions);
   await nats.connection.nats.flush();
@@ -23,6 +32,7 @@ test("setup that has nothing to change updates no stream and no consumer", async
   await setUpStreams(nats.connection, { ...streamOptions, storeBytes: 1_000_000_000 });
   await until(() => changes.includes("$JS.EVENT.ADVISORY.STREAM.UPDATED.RUNS"), "a change is announced");
   advisories.unsubscribe();
+  requests.unsubscribe();
   await setUpStreams(nats.connection, streamOptions);
 });
 
