@@ -13,6 +13,7 @@ import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { RunAnswers, sendAnswer } from "../../platform/jetstream/requests/run-answers.ts";
 import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
 import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
+import { packPublisher } from "../../platform/jetstream/invocations/publish-invocation.ts";
 import type { Stoppable } from "../../platform/jetstream/connection/link.ts";
 import { readPartition } from "../../platform/jetstream/read/partition-reader.ts";
 import { announce, runnersOf } from "../../platform/jetstream/members/group.ts";
@@ -396,6 +397,26 @@ test("returns 503 with Retry-After while NATS is down, then 200 again", async ()
   expect([response.status, response.headers.get("retry-after")]).toEqual([503, "2"]);
   await nats.server.crash();
   await until(async () => (await fetch(url("/plain1"), { method: "POST", body: "x" })).status === 200, "taken again");
+});
+
+test("accepts a request that was in flight when NATS was killed, and stores it once", async () => {
+  const publish = packPublisher(nats.connection);
+  let sent = 0;
+  const counted = (subject: string, pack: string): Promise<void> => {
+    const stored = publish(subject, pack);
+    sent++;
+    return stored;
+  };
+  const patient = await start({}, { invocations: { publish: counted } });
+  process.kill(nats.server.server.pid, "SIGSTOP");
+  const response = fetch(url("/plain1/in-doubt", patient), { method: "POST", body: "x" });
+  await until(() => sent === 1, "the request is sent to NATS");
+  await nats.server.crash();
+  expect((await response).status).toBe(200);
+  const paths: string[] = [];
+  await receive(sources.plain, ({ event }) => paths.push((event as HttpEvent).path));
+  await until(() => paths.includes("/in-doubt"), "the invocation");
+  expect(paths.filter((path) => path === "/in-doubt")).toHaveLength(1);
 });
 
 test("reads the endpoint of a workflow with the key of its resume URLs", async () => {

@@ -6,6 +6,7 @@ import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
 import { followOverQuota } from "../../platform/jetstream/buckets/quotas.ts";
+import { packPublisher } from "../../platform/jetstream/invocations/publish-invocation.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
@@ -44,7 +45,7 @@ async function ingressPorts(context: RoleContext, connection: Connection, opened
   const admission = disposeWith(opened, await followAdmission(connection, context.configuration.backlog));
   return {
     endpoints,
-    invocations: { publish: async (subject, pack) => void (await connection.publisher.publish(subject, pack)) },
+    invocations: { publish: packPublisher(connection) },
     answers,
     admission: admission.gate,
     overQuota: overQuota.blockedUntil,
