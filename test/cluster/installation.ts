@@ -54,7 +54,7 @@ export async function installRelease(release: Release, verb: "install" | "upgrad
   const args = [verb, "headwater", release.chart, ...common, ...flags];
   const { code, stdout, stderr } = await helm(args);
   if (code !== 0) throw new Error(`helm ${verb}: ${stderr}${stdout}\n${await state()}`);
-  await until(async () => (await list("runnerpool")).some(({ status }) => status?.["readyReplicas"] === 1), "a runner is ready");
+  await until(async () => (await list("runnerpool")).some(({ status }) => Number(status?.["readyReplicas"]) >= 1), "a runner is ready");
   return performance.now() - startedAt;
 }
 
