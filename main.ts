@@ -181,9 +181,10 @@ async function main(): Promise<void> {
     return void process.stdout.write(`${describeAccountRights(parseNatsNames(process.env))}\n`);
   }
   const backup = backupAction();
-  const configuration = parseConfiguration(
-    process.argv.includes("--setup") || backup !== undefined ? { ...process.env, HEADWATER_ROLES: "setup" } : process.env,
-  );
+  const task = backup !== undefined ? "backup" : process.argv.includes("--setup") ? "setup" : undefined;
+  const configuration = parseConfiguration(task === undefined ? process.env : { ...process.env, HEADWATER_ROLES: task });
+  if (configuration.backsUp && backup === undefined)
+    throw new InvalidInput("HEADWATER_ROLES is backup: start it with --backup DIR or --restore DIR");
   if (process.argv.includes("--rotate-key")) {
     const { rotateKey } = await import("./platform/secrets/rotate-key.ts");
     return void process.stdout.write(`${await rotateKey(configuration)}\n`);

@@ -2,12 +2,12 @@ import { sql, type Kysely } from "kysely";
 import { z } from "zod";
 import { Conflict, Invariant } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
-import { replaceRights } from "./granted-rights.ts";
+import { grantsTable, replaceRights } from "./granted-rights.ts";
 import { formerTable, migrationsTable } from "./migrations/record.ts";
 import type { Tables } from "./tables.ts";
 
-/** Roles of processes that have a user of Postgres each. */
-export const databaseRoles = ["api", "operator", "delivery"] as const;
+/** Roles of processes that have a user of Postgres each. `backup` is that of the CronJob. */
+export const databaseRoles = ["api", "operator", "delivery", "backup"] as const;
 export type DatabaseRole = (typeof databaseRoles)[number];
 
 export const isDatabaseRole = (role: string): role is DatabaseRole => databaseRoles.some((known) => known === role);
@@ -28,7 +28,7 @@ const resources = {
 } as const;
 
 /** Rights of each role per table. No role may change the schema. A delete also reads the columns of its conditions. */
-const rights: Readonly<Record<DatabaseRole, Readonly<Partial<Record<keyof Tables, string>>>>> = {
+const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<Record<keyof Tables, string>>>>> = {
   /** Users, keys, plans and resources; of the history only lists, and the deletion of events. */
   api: {
     ...resources,
@@ -114,11 +114,14 @@ export type RolePasswords = Readonly<Record<DatabaseRole, string>> & {
 /** Parses the file `database-passwords.json`. @throws Invariant without quoting the text */
 export function parseRolePasswords(text: string): RolePasswords {
   const password = z.string().min(16);
-  const shape = z.object({ api: password, operator: password, delivery: password, prefix: z.string().regex(rolePrefixPattern).optional() });
+  const passwords = { api: password, operator: password, delivery: password, backup: password };
+  const shape = z.object({ ...passwords, prefix: z.string().regex(rolePrefixPattern).optional() });
   try {
     return shape.parse(JSON.parse(text));
   } catch {
-    throw new Invariant("the passwords of the database roles are damaged: they must be a JSON object with api, operator and delivery");
+    throw new Invariant(
+      `the passwords of the database roles are damaged: they must be a JSON object with ${databaseRoles.join(", ")}, each of 16 or more characters`,
+    );
   }
 }
 
@@ -148,8 +151,17 @@ export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): 
 
 /** Grants the roles' users, which must exist, the rights above. */
 export async function grantRights(db: Kysely<Tables>, prefix?: string): Promise<void> {
-  const all = databaseRoles.map((role) => [role, { ...records, ...rights[role] }] as const);
+  const all = Object.entries({ ...rights, backup: await readingAll(db) }).map(([role, own]) => [role, { ...records, ...own }] as const);
   await replaceRights(db, Object.fromEntries(all), (role) => `${prefix ?? defaultRolePrefix}${role}`);
+}
+
+/** A backup reads all tables and changes none. */
+async function readingAll(db: Kysely<Tables>): Promise<Readonly<Record<string, string>>> {
+  const { rows } = await sql<{ name: string }>`
+    select relname as name from pg_class
+    where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition and relname <> ${grantsTable}
+    order by relname`.execute(db);
+  return Object.fromEntries(rows.map(({ name }) => [name, "select"]));
 }
 
 /** Every role waits for the migrations of its version. */

@@ -80,7 +80,12 @@ export async function startOwnPostgres(
 /** Our own server has a user for each role that needs one. */
 async function accessTo(databaseUrl: string, dataDirectory: string): Promise<DatabaseAccess> {
   const storedFor = (role: DatabaseRole): Promise<string> => storedPassword(join(dataDirectory, `password-${role}`));
-  const databasePasswords = { api: await storedFor("api"), operator: await storedFor("operator"), delivery: await storedFor("delivery") };
+  const databasePasswords = {
+    api: await storedFor("api"),
+    operator: await storedFor("operator"),
+    delivery: await storedFor("delivery"),
+    backup: await storedFor("backup"),
+  };
   return {
     databaseUrl,
     databasePasswords,

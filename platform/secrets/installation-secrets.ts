@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { defaultPool } from "../../domain/subjects.ts";
 import { databaseRoles, defaultRolePrefix, userOf, type DatabaseRole } from "../postgres/roles.ts";
-import { adminCredentials, builderCredentials, roleCredentials } from "../process/nats/nats-accounts.ts";
+import { adminCredentials, backupCredentials, builderCredentials, roleCredentials } from "../process/nats/nats-accounts.ts";
 import { authentication } from "../process/nats/nats-configuration.ts";
 import { natsKeysOf } from "../process/nats/nats-keys.ts";
 import { undatedTokens } from "../process/nats/undated-tokens.ts";
@@ -76,6 +76,11 @@ export async function installationSecrets(roots: Roots, postgres: PostgresAddres
     "headwater-delivery": { ...master, "nats.creds": await roleCredentials(keys, "delivery"), DATABASE_URL: databaseUrl("delivery") },
     "headwater-ingress": { "nats.creds": await roleCredentials(keys, "ingress") },
     "headwater-builder": { "nats.creds": await builderCredentials(keys) },
+    "headwater-backup": {
+      "nats.creds": await backupCredentials(keys),
+      "backup.key": passwordOf("backups"),
+      DATABASE_URL: databaseUrl("backup"),
+    },
     "headwater-api-key": { "api-key": roots.apiKey },
     "headwater-setup": {
       "api-key": roots.apiKey,

@@ -87,7 +87,7 @@ suite(`the chart${missing}`, () => {
 
   it("saves by a CronJob if it is asked to, and begins an installation, but no upgrade, with a backup", async () => {
     const text = async (...flags: string[]) => JSON.stringify(objectsOf(await render(...flags)));
-    expect(await text()).not.toContain("headwater-backup");
+    expect(await text()).not.toContain('"kind":"CronJob"');
     const restoring = ["--set", "backup.enabled=true,backup.restore=2026-11-27T02-17-00Z,backup.existingClaim=mine"];
     const installed = await text(...restoring);
     expect(installed).toContain('"--backup","/backups","--keep","7"');
@@ -97,6 +97,15 @@ suite(`the chart${missing}`, () => {
     const upgraded = await text(...restoring, "--is-upgrade");
     expect(upgraded).toContain('"--backup"');
     expect(upgraded).not.toMatch(/--restore|headwater-restore/);
+  });
+
+  it("gives the backup its own Secret alone, with the user of Postgres that only reads", async () => {
+    const tracing = "traces.endpoint=https://collector.example.com:4318,traces.caSecret=internal-ca";
+    const objects = objectsOf(await render("--set", `backup.enabled=true,${tracing}`));
+    const cronJob = JSON.stringify(objects.find(({ kind }) => kind === "CronJob"));
+    expect(cronJob).toContain('"valueFrom":{"secretKeyRef":{"name":"headwater-backup","key":"DATABASE_URL"}}');
+    expect(cronJob.match(/(?<="secretName":")[^"]+/g)).toEqual(["headwater-backup"]);
+    expect(cronJob).not.toMatch(/headwater-setup|internal-ca|OTEL_/);
   });
 
   it("renders the same without hooks each time, for tools that compare manifests with the cluster", async () => {

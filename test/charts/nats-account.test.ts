@@ -19,7 +19,9 @@ const podTemplate = z.object({
     volumes: z.array(z.object({ name: z.string(), projected: z.object({ sources: z.array(z.json()) }).optional() })),
   }),
 });
-const workload = z.object({ spec: z.object({ template: podTemplate }) });
+const withTemplate = z.object({ spec: z.object({ template: podTemplate }) });
+const cronJob = z.object({ spec: z.object({ jobTemplate: withTemplate }) });
+const workload = z.union([withTemplate, cronJob.transform(({ spec }) => spec.jobTemplate)]);
 
 interface Role {
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -55,6 +57,14 @@ suite(`an account of NATS of your own${missing}`, () => {
     const operators = [secret("team-nats-operator", "operator.creds"), secret("team-nats-runner", "runner.creds")];
     expect((await roleOf("Deployment", "headwater-operator", flags)).sources).toEqual(operators);
     expect((await roleOf("Job", "headwater-setup", flags)).sources).toEqual(operators);
+  });
+
+  it("gives the backup the Secret of its user, also to restore before the setup", async () => {
+    const flags = [...account, "--set", "nats.credentials=perRole,backup.enabled=true,backup.restore=2026-11-27T02-17-00Z"];
+    const backup = secret("team-nats-backup", "backup.creds");
+    expect((await roleOf("CronJob", "headwater-backup", flags)).sources).toEqual([backup]);
+    const setup = [secret("team-nats-operator", "operator.creds"), secret("team-nats-runner", "runner.creds"), backup];
+    expect((await roleOf("Job", "headwater-setup", flags)).sources).toEqual(setup);
   });
 
   it("gives all roles one Secret only if that is chosen", async () => {

@@ -4,7 +4,7 @@ import { cp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
-import { adminCredentials } from "../../platform/process/nats/nats-accounts.ts";
+import { adminCredentials, backupCredentials } from "../../platform/process/nats/nats-accounts.ts";
 import { natsKeysOf, storedNatsRoot, type NatsKeys } from "../../platform/process/nats/nats-keys.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { startSmallDisk } from "../support/small-disk.ts";
@@ -51,11 +51,14 @@ interface Ended {
   readonly output: string;
 }
 
+/** As in a cluster, a backup has its own user of NATS. */
+const backupUser = (): Readonly<Record<string, string>> => ({ HEADWATER_NATS_CREDENTIALS: join(directory.path, "backup.creds") });
+
 /** Runs a command of main.ts. @param killAt kills it when it prints this */
 async function command(place: Place, args: readonly string[], killAt?: string): Promise<Ended> {
   const child = spawn(process.execPath, [join(root, "main.ts"), ...args], {
     cwd: root,
-    env: { ...process.env, ...environmentOf(place) },
+    env: { ...process.env, ...environmentOf(place), ...(args[0] === "--backup" ? backupUser() : {}) },
     stdio: ["ignore", "pipe", "pipe"],
   });
   let output = "";
@@ -98,6 +101,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory("backup");
   keys = natsKeysOf(await storedNatsRoot(join(directory.path, "nats.root")));
   await writeFile(join(directory.path, "admin.creds"), await adminCredentials(keys));
+  await writeFile(join(directory.path, "backup.creds"), await backupCredentials(keys));
   const [one, other] = [
     await startMessageServers(join(directory.path, "one"), keys),
     await startMessageServers(join(directory.path, "other"), keys),

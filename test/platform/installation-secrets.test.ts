@@ -38,6 +38,8 @@ describe("the Secrets of an installation", () => {
     expect(holdersOf(roots.passwords)).toEqual([]);
     expect(Object.keys(secrets["headwater-ingress"] ?? {})).toEqual(["nats.creds"]);
     expect(Object.keys(secrets["headwater-builder"] ?? {})).toEqual(["nats.creds"]);
+    expect(Object.keys(secrets["headwater-backup"] ?? {})).toEqual(["nats.creds", "backup.key", "DATABASE_URL"]);
+    expect(secrets["headwater-backup"]?.["DATABASE_URL"]).toMatch(/^postgres:\/\/headwater_backup:/);
   });
 
   it("give all NATS servers one password for their routes", () => {

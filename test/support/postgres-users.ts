@@ -6,6 +6,7 @@ export const rolePasswords: RolePasswords = {
   api: "a password of the api",
   operator: "the operator's own password",
   delivery: "delivery's p@ssword:/'",
+  backup: "a password of backups",
 };
 /** Owns the databases of test files, like the user of `--setup` in an installation. Not a superuser. */
 export const setupUser = { name: "headwater_setup", password: "password-of-setup" } as const;

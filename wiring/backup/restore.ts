@@ -1,8 +1,9 @@
+import { basename } from "node:path";
 import { InvalidInput } from "../../domain/errors.ts";
 import { bundleStore, streams } from "../../domain/subjects.ts";
 import { openBackup, type Backup } from "../../platform/backup/directory.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
-import { isRestored, restoreStream } from "../../platform/jetstream/streams/backup.ts";
+import { isRestored, restoredBackupName, restoreStream } from "../../platform/jetstream/streams/backup.ts";
 import { continueAfterCut, endAtCut } from "../../platform/jetstream/streams/backup-moment.ts";
 import { alignGenerations } from "../../platform/jetstream/streams/restored-generations.ts";
 import { connectKubernetes, type Kubernetes } from "../../platform/kubernetes/access/connection.ts";
@@ -23,7 +24,8 @@ const lastStream = `OBJ_${bundleStore}`;
  * @returns what to do next @throws InvalidInput for a damaged or newer backup, Conflict for a target with data, Unavailable
  */
 export async function restoreBackup(context: RoleContext, directory: string): Promise<string> {
-  const backup = await openBackup(directory, await readBackupKey(context.configuration.keysDirectory));
+  const backup = await openUnlessRestored(context, directory);
+  if (backup === undefined) return `This is the backup ${basename(directory)} already, which no longer exists: nothing to do.`;
   const facts = backupFacts.parse(backup.facts);
   refuseUnfit(context, facts);
   const log = (file: string, message: string): void => context.logger.info({ op: "backup.restore", file }, message);
@@ -31,7 +33,13 @@ export async function restoreBackup(context: RoleContext, directory: string): Pr
   const isDone = await withNats(context, async (connection) => {
     const kubernetes = facts.hasResources ? await connectKubernetes({ userAgent: "headwater restore" }) : undefined;
     try {
-      return await new InstallationRestore(context, { connection, kubernetes }, backup, facts, log).restoreAll();
+      return await new InstallationRestore(
+        context,
+        { connection, kubernetes },
+        { ...backup, name: basename(directory) },
+        facts,
+        log,
+      ).restoreAll();
     } finally {
       await kubernetes?.close();
     }
@@ -39,6 +47,18 @@ export async function restoreBackup(context: RoleContext, directory: string): Pr
   const { id, version, createdAt } = backup.label;
   const what = `the backup of ${createdAt} (version ${version}, ${id})`;
   return isDone ? `This is ${what} already: nothing to do.` : `Restored is ${what}. Run setup now (npm start does), then the roles start.`;
+}
+
+/** Undefined when the backup was restored and has been removed since: a Job that a GitOps tool repeats later must not fail. */
+async function openUnlessRestored(context: RoleContext, directory: string): Promise<Backup | undefined> {
+  try {
+    return await openBackup(directory, await readBackupKey(context.configuration.keysDirectory));
+  } catch (error) {
+    if (!(error instanceof InvalidInput && error.code === "no_backup")) throw error;
+    const restored = await withNats(context, (connection) => restoredBackupName(connection, lastStream));
+    if (restored === basename(directory)) return undefined;
+    throw error;
+  }
 }
 
 function refuseUnfit({ configuration: { resources } }: RoleContext, { hasResources, tables }: BackupFacts): void {
@@ -55,14 +75,23 @@ interface Targets {
   readonly kubernetes: Kubernetes | undefined;
 }
 
+/** With the name of its directory. */
+type NamedBackup = Backup & { readonly name: string };
+
 class InstallationRestore {
   readonly #context: RoleContext;
   readonly #targets: Targets;
-  readonly #backup: Backup;
+  readonly #backup: NamedBackup;
   readonly #facts: BackupFacts;
   readonly #log: (file: string, message: string) => void;
 
-  constructor(context: RoleContext, targets: Targets, backup: Backup, facts: BackupFacts, log: (file: string, message: string) => void) {
+  constructor(
+    context: RoleContext,
+    targets: Targets,
+    backup: NamedBackup,
+    facts: BackupFacts,
+    log: (file: string, message: string) => void,
+  ) {
     this.#context = context;
     this.#targets = targets;
     this.#backup = backup;
@@ -103,10 +132,11 @@ class InstallationRestore {
 
   async #restoreStream(name: string): Promise<void> {
     const saved = this.#facts.streams.find(({ config }) => config.name === name);
-    const { id } = this.#backup.label;
+    const { label, name: backupName } = this.#backup;
+    const { id } = label;
     if (saved === undefined) throw new InvalidInput(`the backup lacks the stream ${name}`, { code: "damaged_backup" });
     if (await isRestored(this.#targets.connection, name, id)) return;
-    const target = { replicas: this.#context.configuration.natsReplicas, backup: id };
+    const target = { replicas: this.#context.configuration.natsReplicas, id, name: backupName };
     await restoreStream(this.#targets.connection, saved, this.#read(streamFile(name)), target);
   }
 

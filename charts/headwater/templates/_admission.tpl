@@ -26,7 +26,7 @@ spec:
 
 {{/* Names of the Secrets that the release generates, as a JSON array. */}}
 {{- define "headwater.generatedSecrets" -}}
-{{- $names := list "headwater-keys" "headwater-nats" "headwater-postgres" "headwater-api-key" "headwater-api" "headwater-ingress" "headwater-delivery" "headwater-builder" "headwater-operator" "headwater-setup" -}}
+{{- $names := list "headwater-keys" "headwater-nats" "headwater-postgres" "headwater-api-key" "headwater-api" "headwater-ingress" "headwater-delivery" "headwater-builder" "headwater-operator" "headwater-setup" "headwater-backup" -}}
 {{- if and .Values.api.adminApi (not .Values.api.adminTokenSecret) }}{{ $names = append $names "headwater-admin-token" }}{{ end -}}
 {{- toJson $names -}}
 {{- end -}}

@@ -16,17 +16,20 @@ HEADWATER_NATS_PREFIX: {{ . | quote }}
 {{- end -}}
 {{- end -}}
 
-{{/* Sources of the projected volume `nats`, mounted at /nats; empty: no volume. Setup has the operator's user; the operator also gives
-runner pods theirs. Call with (list $ "role"). */}}
+{{/* Sources of the projected volume `nats`, mounted at /nats; empty: no volume. Setup has the operator's user, and to restore that of
+backups; the operator also gives runner pods theirs. Call with (list $ "role"). */}}
 {{- define "headwater.natsSources" -}}
 {{- $nats := (index . 0).Values.nats -}}
-{{- $role := index . 1 | replace "setup" "operator" | replace "backup" "operator" -}}
+{{- $role := index . 1 -}}
+{{- $users := list $role -}}
+{{- if has $role (list "operator" "setup") }}{{ $users = list "operator" "runner" }}{{ end -}}
+{{- if and (eq $role "setup") (include "headwater.restores" (index . 0)) }}{{ $users = append $users "backup" }}{{ end -}}
 {{- if $nats.credentials }}
 {{- $secret := required "nats.credentialsSecret is needed with nats.credentials: the Secret with the key nats.creds" $nats.credentialsSecret -}}
 {{- if eq $nats.credentials "shared" }}
 - secret: { name: {{ $secret }}, items: [{ key: nats.creds, path: nats.creds }] }
 {{- else }}
-{{- range ternary (list "operator" "runner") (list $role) (eq $role "operator") }}
+{{- range $users }}
 - secret: { name: {{ $secret }}-{{ . }}, items: [{ key: nats.creds, path: {{ . }}.creds }] }
 {{- end }}
 {{- end }}

@@ -80,10 +80,10 @@ readOnlyRootFilesystem: true
 - { name: HEADWATER_TRUSTED_PROXIES, value: {{ ternary (join "," .) (toString .) (kindIs "slice" .) | quote }} }
 {{- end }}
 {{- end }}
-{{- if and $root.Values.traces.endpoint (ne $role "setup") }}
+{{- if include "headwater.sendsTraces" . }}
 - { name: OTEL_EXPORTER_OTLP_ENDPOINT, value: {{ $root.Values.traces.endpoint | quote }} }
 {{- end }}
-{{- if has $role (list "api" "operator" "delivery" "setup") }}
+{{- if include "headwater.usesPostgres" $role }}
 - name: DATABASE_URL
   valueFrom: { secretKeyRef: { name: headwater-{{ $role }}, key: DATABASE_URL } }
 {{- if ne $root.Values.postgres.pooler "none" }}

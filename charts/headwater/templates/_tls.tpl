@@ -34,6 +34,11 @@
 {{- if has . (list "api" "operator" "delivery" "setup" "backup") }}true{{ end -}}
 {{- end -}}
 
+{{/* Jobs send no traces; call with (list $ "role"). */}}
+{{- define "headwater.sendsTraces" -}}
+{{- if and (index . 0).Values.traces.endpoint (not (has (index . 1) (list "setup" "backup"))) }}true{{ end -}}
+{{- end -}}
+
 {{/* The Secret with the certificate that a role serves; call with (list $ "role"). */}}
 {{- define "headwater.servedSecret" -}}
 {{- if has (index . 1) (list "api" "ingress") }}{{ (get (index . 0).Values (index . 1)).tlsSecret }}{{ end -}}
@@ -49,7 +54,7 @@
   (dict "setting" "HEADWATER_SMTP_CA" "folder" "mail" "secret" (ternary $values.mail.caSecret "" (not (empty $values.mail.smtpUrlSecret))))
   (dict "setting" "HEADWATER_S3_CA" "folder" "objects" "secret" (ternary $values.objects.caSecret "" (not (empty $values.objects.s3UrlSecret)))) -}}
 {{- end -}}
-{{- if and $values.traces.endpoint (ne (index . 1) "setup") -}}
+{{- if include "headwater.sendsTraces" . -}}
 {{- $cas = append $cas (dict "setting" "OTEL_EXPORTER_OTLP_CERTIFICATE" "folder" "traces" "secret" $values.traces.caSecret) -}}
 {{- end -}}
 {{- range $cas }}{{ if .secret }}

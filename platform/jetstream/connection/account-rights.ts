@@ -1,4 +1,5 @@
 import { buildSubject, streamNames } from "../../../domain/subjects.ts";
+import { backupRights } from "./backup-rights.ts";
 import { builderServices, inboxPrefix, rightsOf, runnerNews, runnerServices, type Rights } from "./permissions.ts";
 import { wireNames, type WireNames } from "./wire-names.ts";
 
@@ -7,7 +8,7 @@ import { wireNames, type WireNames } from "./wire-names.ts";
  * account of the streams, so the rights of runners and of the builder are a list of subjects too, which decision 0050 shows to be weaker
  * than an account of their own.
  */
-export const accountRoles = ["api", "ingress", "operator", "delivery", "builder", "runner"] as const;
+export const accountRoles = ["api", "ingress", "operator", "delivery", "builder", "runner", "backup"] as const;
 export type AccountRole = (typeof accountRoles)[number];
 
 export interface AccountRights extends Rights {
@@ -26,6 +27,7 @@ const rightsByRole: Readonly<Record<AccountRole, AccountRights>> = {
   delivery: { ...rightsOf.delivery, responds: true },
   builder: { publish: builderServices.map(({ subject }) => subject), subscribe: [buildSubject], responds: true },
   runner: { publish: runnerServices("*").map(({ subject }) => subject), subscribe: runnerNews("*"), responds: false },
+  backup: { ...backupRights, responds: false },
 };
 
 /** Rights of a role with the names on the wire. @param prefix as in {@link accountInbox} */
@@ -65,6 +67,8 @@ function onTheWire(subject: string, names: WireNames): readonly string[] {
     // A server with a domain may name the domain and the account in front of the stream.
     return [ack, ack.replace("$JS.ACK.", "$JS.ACK.*.*.")];
   }
+  const chunks = /^\$JS\.SNAPSHOT\.\w+\./.exec(subject)?.[0];
+  if (chunks !== undefined) return streamNames.map((stream) => `${chunks}${names.stream(stream)}.*`);
   if (!subject.startsWith(ownApi)) return [names.target(subject)];
   const request = subject.slice(ownApi.length);
   const requests = /^STREAM\.\w+\.\*$/.test(request) ? streamNames.map((stream) => request.replace("*", stream)) : [request];

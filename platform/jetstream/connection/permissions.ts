@@ -52,7 +52,7 @@ const bundles = `OBJ_${bundleStore}`;
 const setUpCheck = api(`STREAM.INFO.${bundles}`);
 
 /** Reading or following a stream with consumers that the role creates. */
-const reading = (stream: string): readonly string[] => [
+export const reading = (stream: string): readonly string[] => [
   api(`STREAM.INFO.${stream}`),
   api(`CONSUMER.CREATE.${stream}`),
   api(`CONSUMER.CREATE.${stream}.>`),

@@ -1,5 +1,6 @@
 import type { StoredMsg } from "@nats-io/jetstream";
 import { buckets, streams } from "../../../domain/subjects.ts";
+import { restoredFiller } from "../connection/backup-rights.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 import { doneUpTo, readFloors } from "../runs/floors.ts";
@@ -87,16 +88,13 @@ async function deleteCommit(manager: Connection["manager"], sequence: number): P
   if (found !== null) await manager.streams.deleteMessage(streams.runs, found.seq, false);
 }
 
-/** A subject of INVOCATIONS that no consumer reads. */
-const filler = "timer.restored";
-
 /** Raises the last sequence of the restored INVOCATIONS to that of the cut. Safe to repeat. */
 export async function continueAfterCut({ manager, publisher }: Connection, { invocations }: Cut): Promise<void> {
   for (;;) {
     const { last_seq } = (await manager.streams.info(streams.invocations)).state;
     if (last_seq >= invocations) break;
     const count = Math.min(atOnce, invocations - last_seq);
-    await Promise.all(Array.from({ length: count }, () => publisher.publish(filler, "")));
+    await Promise.all(Array.from({ length: count }, () => publisher.publish(restoredFiller, "")));
   }
-  await manager.streams.purge(streams.invocations, { filter: filler });
+  await manager.streams.purge(streams.invocations, { filter: restoredFiller });
 }

@@ -3,7 +3,7 @@ import { NoRespondersError, RequestError, type Msg } from "@nats-io/transport-no
 import { z } from "zod";
 import { Conflict, Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
-import { buckets } from "../../../domain/subjects.ts";
+import { buckets, streamNames } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { wireConfig } from "../connection/named-manager.ts";
 import { formerCreation, identityOf } from "./stream-identity.ts";
@@ -12,9 +12,10 @@ const chunkBytes = 512 * 1024;
 const requestTimeoutMs = 60_000;
 const defaultMaxIdleMs = 60_000;
 /** Heartbeats expire within seconds. Setup creates these buckets again. */
-const skipped: readonly string[] = [buckets.runners, buckets.replicas].map((bucket) => `KV_${bucket}`);
-/** Metadata of a restored stream: the backup that it comes from. */
-const restoredFrom = "headwater-backup";
+const heartbeats: readonly string[] = [buckets.runners, buckets.replicas].map((bucket) => `KV_${bucket}`);
+const saved: readonly string[] = streamNames.filter((name) => !heartbeats.includes(name));
+/** Metadata of a restored stream: id and name of the backup that it comes from. */
+const [restoredId, restoredName] = ["headwater-backup", "headwater-backup-name"];
 
 const savedStream = z.object({
   config: z.looseObject({ name: z.string(), metadata: z.record(z.string(), z.string()).optional(), persist_mode: z.unknown().optional() }),
@@ -27,10 +28,10 @@ export type SavedStream = z.infer<typeof savedStream>;
 
 const answer = z.looseObject({ error: z.object({ description: z.string() }).optional(), deliver_subject: z.string().optional() });
 
-/** Names of the streams and buckets that are saved. */
+/** Names of the streams and buckets that are saved. Other applications may have streams in the same account. */
 export async function streamsToSave({ manager }: Connection): Promise<readonly string[]> {
   const names: string[] = [];
-  for await (const { config } of manager.streams.list()) if (!skipped.includes(config.name)) names.push(config.name);
+  for await (const { config } of manager.streams.list()) if (saved.includes(config.name)) names.push(config.name);
   return names;
 }
 
@@ -88,18 +89,29 @@ async function nextChunk(messages: AsyncIterator<Msg, void>, name: string, maxId
 
 export interface RestoreTarget {
   readonly replicas: number;
-  /** Id of the backup. */
-  readonly backup: string;
+  /** The backup. */
+  readonly id: string;
+  readonly name: string;
 }
 
 /** Whether the stream was restored from this backup. @throws Conflict when it exists and was not */
 export async function isRestored({ manager }: Connection, name: string, backup: string): Promise<boolean> {
   try {
     const { config } = await manager.streams.info(name);
-    if (config.metadata?.[restoredFrom] === backup) return true;
+    if (config.metadata?.[restoredId] === backup) return true;
     throw new Conflict(`NATS has a stream ${name} already: restore into servers without streams of Headwater`, { code: "not_empty" });
   } catch (error) {
     if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return false;
+    throw error;
+  }
+}
+
+/** The name of the backup that the stream was restored from. Undefined without such a stream. */
+export async function restoredBackupName({ manager }: Connection, stream: string): Promise<string | undefined> {
+  try {
+    return (await manager.streams.info(stream)).config.metadata?.[restoredName];
+  } catch (error) {
+    if (error instanceof JetStreamApiError && error.code === JetStreamApiCodes.StreamNotFound) return undefined;
     throw error;
   }
 }
@@ -109,7 +121,7 @@ export async function restoreStream(
   { nats, manager, names, apiPrefix }: Connection,
   { config, state, identity }: SavedStream,
   chunks: AsyncIterable<Uint8Array>,
-  { replicas, backup }: RestoreTarget,
+  { replicas, ...backup }: RestoreTarget,
 ): Promise<void> {
   const { name, persist_mode: _singleServerOnly, ...kept } = config;
   // Setup sets the limits and what this version needs.
@@ -118,7 +130,7 @@ export async function restoreStream(
     name,
     num_replicas: replicas,
     max_bytes: -1,
-    metadata: { ...ownMetadata(config.metadata), [formerCreation]: identity, [restoredFrom]: backup },
+    metadata: { ...ownMetadata(config.metadata), [formerCreation]: identity, [restoredId]: backup.id, [restoredName]: backup.name },
   };
   const wire = wireConfig(restored as unknown as Partial<StreamConfig>, names); // As NATS has reported it.
   const begin = (): Promise<z.infer<typeof answer>> =>

@@ -8,7 +8,7 @@ import { parseCredentials, parseNatsUrl, requireLogin, type NatsConnection } fro
 
 type Settings = Pick<
   Configuration,
-  "natsUrl" | "natsCredentialsFile" | "natsAccount" | "natsDomain" | "natsPrefix" | "natsTls" | "roles" | "setsUp"
+  "natsUrl" | "natsCredentialsFile" | "natsAccount" | "natsDomain" | "natsPrefix" | "natsTls" | "roles" | "setsUp" | "backsUp"
 >;
 
 /** An external server. Roles of this process share the given credentials, except with a user for each role. @throws InvalidInput */
@@ -22,9 +22,9 @@ export async function givenNats(configuration: Settings): Promise<NatsAccess> {
   return accountNats(configuration, server);
 }
 
-/** A user of an account that is not ours (decision 0111). The operator's user sets up the installation. */
+/** A user of an account that is not ours (decision 0111). */
 async function accountNats(configuration: Settings, server: NatsConnection): Promise<NatsAccess> {
-  const { natsDomain, natsPrefix, roles, setsUp } = configuration;
+  const { natsDomain, natsPrefix } = configuration;
   const names = {
     ...(natsDomain === undefined ? {} : { apiPrefix: `$JS.${natsDomain}.API` }),
     ...(natsPrefix === undefined ? {} : { prefix: natsPrefix }),
@@ -34,10 +34,15 @@ async function accountNats(configuration: Settings, server: NatsConnection): Pro
     const credentials = file === undefined ? {} : { credentials: await readLogin(file), credentialsFile: file };
     return { ...server, ...names, ...credentials, inboxPrefix: accountInbox(role, natsPrefix) };
   };
-  const users: readonly AccountRole[] = setsUp ? ["operator"] : roles;
-  const connections = new Map(await Promise.all(users.map(async (role) => [role, await connect(role)] as const)));
+  const connections = new Map(await Promise.all(accountUsersOf(configuration).map(async (role) => [role, await connect(role)] as const)));
   const nats = connections.get("operator") ?? [...connections.values()][0] ?? server;
   return { nats, natsOf: (role) => connections.get(role) ?? nats };
+}
+
+/** The users whose credentials this process needs. The operator's user sets up the installation. */
+export function accountUsersOf({ roles, setsUp, backsUp }: Pick<Settings, "roles" | "setsUp" | "backsUp">): readonly AccountRole[] {
+  if (backsUp) return ["backup"];
+  return setsUp ? ["operator"] : roles;
 }
 
 /** The file with the credentials of a role; undefined if NATS_URL has them. */

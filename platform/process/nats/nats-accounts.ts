@@ -13,6 +13,7 @@ import {
 } from "@nats-io/jwt";
 import type { KeyPair } from "@nats-io/nkeys";
 import { buildSubject } from "../../../domain/subjects.ts";
+import { backupRights } from "../../jetstream/connection/backup-rights.ts";
 import {
   builderServices,
   importedName,
@@ -71,7 +72,7 @@ export async function permanentAccounts(keys: NatsKeys, pools: readonly Pool[]):
         imports: [importOf(keys, names.builder, buildSubject, "service")],
         limits: { ...unlimited, ...storage },
       },
-      { ...rightsOf, admin: allSubjects },
+      { ...rightsOf, backup: backupRights, admin: allSubjects },
     ),
     accountToken(
       keys,
@@ -110,7 +111,8 @@ export const builderCredentials = (keys: NatsKeys): Promise<string> => credentia
 /** For the runners of a pool, whose account the server must know: see `poolToken`. */
 export const poolCredentials = (keys: NatsKeys, { pool }: Pick<Pool, "pool">): Promise<string> =>
   credentials(keys, poolAccount(pool), "runner");
-/** All rights on streams: for administrators, backups and benchmarks. */
+export const backupCredentials = (keys: NatsKeys): Promise<string> => credentials(keys, names.streams, "backup");
+/** All rights on streams: for administrators, setup, restores and benchmarks. */
 export const adminCredentials = (keys: NatsKeys): Promise<string> => credentials(keys, names.streams, "admin");
 /** For updating accounts, see nats-claims.ts. */
 export const systemCredentials = (keys: NatsKeys): Promise<string> => credentials(keys, names.system, "system");

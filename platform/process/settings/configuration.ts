@@ -4,16 +4,17 @@ import { defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { suggestion } from "../../../domain/nearest-name.ts";
 import { encryptionMistakes, encryptionOf } from "./encryption.ts";
-import { environment, setUp } from "./environment.ts";
+import { backUp, environment, setUp } from "./environment.ts";
 import { natsMistakes } from "./nats-settings.ts";
 import { givenSettings, settingNotes, type ListenAddress } from "./settings.ts";
 
 export { roleNames, type RoleName } from "./environment.ts";
 
 const configurationSchema = environment.transform((env) => ({
-  /** Empty if `setsUp`. */
-  roles: env.HEADWATER_ROLES === setUp ? [] : env.HEADWATER_ROLES,
+  /** Empty if `setsUp` or `backsUp`. */
+  roles: env.HEADWATER_ROLES === setUp || env.HEADWATER_ROLES === backUp ? [] : env.HEADWATER_ROLES,
   setsUp: env.HEADWATER_ROLES === setUp,
+  backsUp: env.HEADWATER_ROLES === backUp,
   resources: env.HEADWATER_RESOURCES,
   namespace: env.HEADWATER_NAMESPACE,
   podName: env.HEADWATER_POD_NAME,

@@ -24,12 +24,13 @@ import { tlsSettings } from "./tls-settings.ts";
 export const roleNames = ["ingress", "api", "operator", "delivery", "runner", "builder"] as const;
 export type RoleName = (typeof roleNames)[number];
 
-/** Not a role: the one-time installation steps before roles start in a cluster. */
-export const setUp = "setup";
+/** Not roles, since they end: the installation steps before roles start in a cluster, and `--backup` or `--restore`. */
+export const [setUp, backUp] = ["setup", "backup"] as const;
+type Task = typeof setUp | typeof backUp;
 
-const roles = z.string().transform((text, context): readonly RoleName[] | typeof setUp => {
+const roles = z.string().transform((text, context): readonly RoleName[] | Task => {
   const names = text.split(",").map((name) => name.trim());
-  if (names.length === 1 && names[0] === setUp) return setUp;
+  if (names.length === 1 && (names[0] === setUp || names[0] === backUp)) return names[0];
   const unknown = names.filter((name) => name !== "all" && !roleNames.some((role) => role === name));
   for (const name of unknown) context.addIssue(`'${name}' is not a role: use ${roleNames.join(", ")}, or all`);
   return names.includes("all") ? roleNames : roleNames.filter((role) => names.includes(role));
@@ -42,7 +43,7 @@ export const environment = z.object({
   HEADWATER_ROLES: setting(roles, {
     unit: "roles, by comma",
     default: "all",
-    reason: `roles of this process: ${roleNames.join(", ")}; in a cluster each process has one. ${setUp}: install tables, streams and the first user, then exit`,
+    reason: `roles of this process: ${roleNames.join(", ")}; in a cluster each process has one. ${setUp}: install tables, streams and the first user, then exit. ${backUp}: set by --backup and --restore`,
   }),
   HEADWATER_RESOURCES: setting(z.enum(["postgres", "kubernetes"]), {
     unit: "postgres or kubernetes",

@@ -86,7 +86,7 @@ async function restore(connection: Connection, saved: readonly Saved[]): Promise
     const inTurn = async function* (): AsyncGenerator<Uint8Array> {
       yield* chunks;
     };
-    await restoreStream(connection, description, inTurn(), { replicas: 3, backup: "test" });
+    await restoreStream(connection, description, inTurn(), { replicas: 3, id: "test", name: "backup" });
   }
 }
 

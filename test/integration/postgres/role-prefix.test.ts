@@ -9,6 +9,7 @@ const passwordsOf = (prefix: string): RolePasswords => ({
   api: `${prefix} password of the api`,
   operator: `${prefix} password of the operator`,
   delivery: `${prefix} password of delivery`,
+  backup: `${prefix} password of backups`,
   prefix,
 });
 

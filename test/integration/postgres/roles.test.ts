@@ -2,11 +2,12 @@ import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import { createAccounts } from "../../../platform/postgres/accounts/index.ts";
+import { openSnapshot } from "../../../platform/postgres/backup.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { migrate, untilMigrated } from "../../../platform/postgres/migrations/migrations.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
-import { isRoleUrl, setUpRoles, type DatabaseRole } from "../../../platform/postgres/roles.ts";
+import { databaseRoles, isRoleUrl, setUpRoles, type DatabaseRole } from "../../../platform/postgres/roles.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { rolePasswords } from "../../support/postgres-users.ts";
 
@@ -26,7 +27,7 @@ beforeAll(async () => {
   const { db } = databaseOf(postgres.setupUrl);
   await migrate(db);
   await Promise.all([setUpRoles(db, rolePasswords), setUpRoles(db, rolePasswords)]);
-  for (const role of ["api", "operator", "delivery"] as const) {
+  for (const role of databaseRoles) {
     const client = new pg.Client(urlOf(role));
     await client.connect();
     clients.set(role, client);
@@ -80,6 +81,14 @@ const forbidden: Readonly<Record<DatabaseRole, readonly string[]>> = {
     "delete from resource_tombstones",
     "update resource_head set version = 0",
   ],
+  backup: [
+    ...all.map((table) => `delete from ${table}`),
+    "update users set error_mails = true",
+    "delete from resources",
+    "update resources set spec = '{}'",
+    "delete from events",
+    "update headwater_rights set rights = '{}'",
+  ],
 };
 const everybody = [
   "create table mine (n int)",
@@ -98,7 +107,7 @@ const everybody = [
   "copy events to program 'true'",
 ];
 
-describe.each(["api", "operator", "delivery"] as const)("the user of %s", (role) => {
+describe.each(databaseRoles)("the user of %s", (role) => {
   it.each([...forbidden[role], ...everybody])("cannot '%s'", async (statement) => {
     await expect(clients.get(role)?.query(statement)).rejects.toMatchObject({ code: "42501" });
   });
@@ -107,6 +116,15 @@ describe.each(["api", "operator", "delivery"] as const)("the user of %s", (role)
     expect(isRoleUrl(urlOf(role))).toBe(true);
     await untilMigrated(databaseOf(urlOf(role)).db);
   });
+});
+
+it("a backup reads the rows of all tables as its own user", async () => {
+  const snapshot = await openSnapshot({ url: urlOf("backup"), tls: undefined, throughPooler: false });
+  const own = await openSnapshot({ url: postgres.setupUrl, tls: undefined, throughPooler: false });
+  expect(snapshot.tables).toEqual(own.tables);
+  expect(snapshot.tables.length).toBeGreaterThan(25);
+  for (const table of snapshot.tables) for await (const chunk of snapshot.rows(table)) expect(chunk).toBeInstanceOf(Uint8Array);
+  await Promise.all([snapshot.close(), own.close()]);
 });
 
 it("each role does its own work as its own user", async () => {
