@@ -13,7 +13,14 @@ const textOf = (name: string): string => readFileSync(join(folder, name), "utf8"
 const job = z.object({
   permissions: z.record(z.string(), z.enum(["read", "write"])),
   "timeout-minutes": z.number(),
-  steps: z.array(z.object({ uses: z.string().optional(), run: z.string().optional(), with: z.record(z.string(), z.unknown()).optional() })),
+  steps: z.array(
+    z.object({
+      uses: z.string().optional(),
+      run: z.string().optional(),
+      with: z.record(z.string(), z.unknown()).optional(),
+      env: z.record(z.string(), z.string()).optional(),
+    }),
+  ),
 });
 const workflow = z.object({ permissions: z.strictObject({}), jobs: z.record(z.string(), job) });
 const jobsOf = (name: string) => Object.entries(workflow.parse(parse(textOf(name))).jobs);
@@ -28,6 +35,19 @@ it.each(names)("%s gives each job its own rights and a limit, and keeps no crede
   for (const [, { steps }] of jobsOf(name))
     for (const step of steps.filter(({ uses }) => uses?.startsWith("actions/checkout@")))
       expect(step.with).toEqual({ "persist-credentials": false });
+});
+
+it("ci.yml requires the programs of all tests, and verifies those that it downloads", () => {
+  const steps = jobsOf("ci.yml").flatMap(([, { steps: own }]) => own);
+  expect(steps.find(({ run }) => run === "npm test")?.env).toEqual({ HEADWATER_TEST_REQUIRE_TOOLS: "1" });
+  const downloads = steps.filter(({ run }) => run?.includes("curl"));
+  expect(downloads.length).toBeGreaterThan(0);
+  for (const { run = "", env = {} } of downloads) {
+    const sums = Object.entries(env).filter(([name]) => name.endsWith("_SHA256"));
+    expect(sums).toHaveLength(run.match(/^get /gm)?.length ?? 0);
+    for (const [name, sum] of sums) expect([sum.length, run.includes(`echo "$${name}  `)]).toEqual([64, true]);
+    expect(run.match(/\| sha256sum --check$/gm)).toHaveLength(sums.length);
+  }
 });
 
 it("ci.yml reads only", () => {

@@ -3,16 +3,19 @@ import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
+import { reportMissing } from "./required-tools.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 export const chart = join(root, "charts/headwater");
 
+type Program = "helm" | "kubectl" | "kube-linter" | "prometheus" | "promtool";
+
 /** Path of the program, below KUBEBUILDER_ASSETS or on PATH; undefined: tests that need it are skipped, visibly. */
-export function findProgram(name: "helm" | "kubectl" | "kube-linter" | "prometheus" | "promtool"): string | undefined {
-  const folders = [process.env["KUBEBUILDER_ASSETS"] ?? "", ...(process.env["PATH"] ?? "").split(delimiter)].filter(
-    (folder) => folder !== "",
-  );
-  return folders.map((folder) => join(folder, name)).find(existsSync);
+export function findProgram(name: Program, env: NodeJS.ProcessEnv = process.env): string | undefined {
+  const folders = [env["KUBEBUILDER_ASSETS"] ?? "", ...(env["PATH"] ?? "").split(delimiter)].filter((folder) => folder !== "");
+  const found = folders.map((folder) => join(folder, name)).find(existsSync);
+  if (found === undefined) reportMissing(`${name} was not found below KUBEBUILDER_ASSETS or on PATH`, env);
+  return found;
 }
 
 /** The version of the chart, which is the default tag of the image. */

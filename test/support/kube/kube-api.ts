@@ -9,6 +9,7 @@ import type { BrokerAnswer, BrokerRequest } from "./kube-broker.ts";
 import { installCrds } from "./kube-crds.ts";
 import { kubeObjects, type KubeObjects } from "./kube-objects.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../temporary-directory.ts";
+import { reportMissing } from "../required-tools.ts";
 
 export interface KubeApiOptions {
   /** A server for this file only: for tests that stop it, or that read all namespaces or cluster-scoped resources. */
@@ -51,6 +52,7 @@ export interface KubeApi {
 export async function withKubeApi(options: KubeApiOptions = {}): Promise<KubeApi> {
   const found = await ask({ ask: "assets" });
   const missing = "missing" in found ? found.missing : undefined;
+  if (missing !== undefined) reportMissing(missing);
   const assets = "assets" in found ? found.assets : undefined;
   const suite = missing === undefined ? describe : describe.skip;
   const own = options.own === true;
