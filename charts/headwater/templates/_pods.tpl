@@ -119,6 +119,7 @@ spec:
   selector:
     matchLabels: {{- include "headwater.selector" (list $root .role) | nindent 6 }}
   strategy:
+    type: RollingUpdate
     rollingUpdate: { maxUnavailable: 0, maxSurge: 1 }
   template:
     metadata:
