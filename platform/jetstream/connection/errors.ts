@@ -26,18 +26,24 @@ const wrongSequenceCodes: readonly number[] = [10071, 10164];
 /** A copy with the same message id is not committed yet. */
 const copyInProcessCode = 10158;
 
-/** May the message have been refused only because a copy of it was stored, or is being stored? */
-export const isRefusedForCopy = ({ err_code: code }: ApiError): boolean => code === copyInProcessCode || wrongSequenceCodes.includes(code);
+/** May the message have been refused only because a copy of it was stored, or is being stored? A stored copy is later than `expected`. */
+export function isRefusedForCopy(error: ApiError, expected: number | undefined): boolean {
+  if (error.err_code === copyInProcessCode) return true;
+  return wrongSequenceCodes.includes(error.err_code) && (lastSequence(error) ?? Infinity) > (expected ?? 0);
+}
+
+/** The last sequence of the subject, if NATS returned it. 0: the subject is empty. */
+function lastSequence({ description }: ApiError): number | undefined {
+  const last = /wrong last sequence: (\d+)/.exec(description)?.[1];
+  return last === undefined ? undefined : Number(last);
+}
 
 /** A stream is at its `max_bytes`, or all streams are at the server's `max_file_store`. NATS reports a full disk differently. */
 const fullDescriptions = /^(maximum bytes exceeded|insufficient resources|insufficient storage resources available)$/;
 
 /** Converts an error of NATS into one of ours. */
 export function refusal(subject: string, expected: number | undefined, error: ApiError): HeadwaterError {
-  if (wrongSequenceCodes.includes(error.err_code)) {
-    const last = /wrong last sequence: (\d+)/.exec(error.description)?.[1];
-    return new WrongLastSequence(subject, expected, last === undefined ? undefined : Number(last));
-  }
+  if (wrongSequenceCodes.includes(error.err_code)) return new WrongLastSequence(subject, expected, lastSequence(error));
   const details = { err_code: error.err_code };
   if (fullDescriptions.test(error.description))
     return new Unavailable("the message cannot be stored: the store of NATS is full until more of its messages are processed", {

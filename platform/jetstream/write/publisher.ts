@@ -41,10 +41,13 @@ interface Pending {
   /** Safe to send twice: NATS recognizes the message by its id or expected sequence. */
   readonly repeatable: boolean;
   readonly deadline: number;
+  /** False: to be sent, or sent again, as soon as the connection is open. */
   sent: boolean;
   sentAt: number;
-  /** Sent again on the same connection: NATS may refuse one copy because of the other. */
-  hasCopies: boolean;
+  /** Copies sent on this connection that NATS has not answered yet. It may refuse one because it has stored another. */
+  unanswered: number;
+  /** A copy was sent on a connection that broke before its answer. */
+  hasLostCopy: boolean;
   readonly resolve: (published: Published) => void;
   readonly reject: (error: HeadwaterError) => void;
 }
@@ -101,7 +104,8 @@ export class Publisher {
         deadline: performance.now() + (options.timeoutMs ?? defaultTimeoutMs),
         sent: false,
         sentAt: 0,
-        hasCopies: false,
+        unanswered: 0,
+        hasLostCopy: false,
         resolve,
         reject,
       };
@@ -121,6 +125,7 @@ export class Publisher {
         pending.headers === undefined ? { reply } : { reply, headers: pending.headers },
       );
       pending.sent = true;
+      pending.unanswered++;
       pending.sentAt = performance.now();
     } catch (cause) {
       this.#pending.delete(token);
@@ -132,13 +137,15 @@ export class Publisher {
     const token = message.subject.slice(this.#inbox.length + 1);
     const pending = this.#pending.get(token);
     if (pending === undefined) return;
+    pending.unanswered--;
     if (message.data.length === 0) {
       // No responders: the stream is starting or electing a leader. Nothing was stored; the next sweep sends it again.
       pending.sent = false;
       return;
     }
     const answer = JSON.parse(message.string()) as { seq?: number; duplicate?: boolean; error?: ApiError }; // The JetStream protocol defines the form.
-    if (pending.hasCopies && answer.error !== undefined && isRefusedForCopy(answer.error)) return; // The copy's answer decides.
+    // The answer to another copy decides.
+    if (answer.error !== undefined && pending.unanswered > 0 && isRefusedForCopy(answer.error, pending.expected)) return;
     this.#pending.delete(token);
     if (answer.error !== undefined) pending.reject(refusal(pending.subject, pending.expected, answer.error));
     else pending.resolve({ seq: answer.seq ?? 0, duplicate: answer.duplicate === true });
@@ -149,7 +156,9 @@ export class Publisher {
     if (status === "connected") return this.#sendUnsent();
     for (const [token, pending] of this.#pending) {
       if (pending.sent && !pending.repeatable) this.#rejectOne(token, pending, "the connection broke");
-      else pending.sent = false;
+      pending.hasLostCopy ||= pending.unanswered > 0;
+      pending.unanswered = 0;
+      pending.sent = false;
     }
   }
 
@@ -161,18 +170,12 @@ export class Publisher {
     const now = performance.now();
     for (const [token, pending] of this.#pending) {
       if (pending.deadline <= now) this.#rejectOne(token, pending, "no answer in time");
-      else if (pending.sent && pending.repeatable && now - pending.sentAt > resendAfterMs) this.#resend(token, pending);
+      else if (pending.repeatable && now - pending.sentAt > resendAfterMs) pending.sent = false;
     }
     if (this.#pending.size === 0) {
       clearInterval(this.#sweeper);
       this.#sweeper = undefined;
     } else if (this.#link.status() === "connected") this.#sendUnsent();
-  }
-
-  #resend(token: string, pending: Pending): void {
-    if (this.#link.status() !== "connected") return;
-    pending.hasCopies = true;
-    this.#send(token, pending);
   }
 
   #rejectAll(why: string): void {
@@ -183,7 +186,7 @@ export class Publisher {
 
   #rejectOne(token: string, pending: Pending, why: string): void {
     this.#pending.delete(token);
-    const outcome = pending.sent ? "it is unknown whether it was stored" : "it was not stored";
+    const outcome = pending.unanswered > 0 || pending.hasLostCopy ? "it is unknown whether it was stored" : "it was not stored";
     pending.reject(new Unavailable(`publishing on '${pending.subject}' failed, ${why}: ${outcome}`));
   }
 }

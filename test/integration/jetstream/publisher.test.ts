@@ -120,20 +120,45 @@ test("after kill -9 nothing acknowledged is lost, and each publish either succee
   expect(rejected).toBeLessThan(100);
 });
 
+/** Publishes while the server is suspended, which receives each of the messages twice. */
+async function publishTwice<Result>(messages: number, start: () => Promise<Result>): Promise<Result> {
+  const { server, connection } = nats;
+  const sent = (): number => connection.client.stats().outMsgs;
+  process.kill(server.server.pid, "SIGSTOP");
+  const before = sent();
+  const publishing = start();
+  await until(() => sent() >= before + 2 * messages, "each message is sent twice").finally(() =>
+    process.kill(server.server.pid, "SIGCONT"),
+  );
+  return publishing;
+}
+
 test("a publish that a suspended server received twice is stored once", async () => {
   const { seq } = await publish("runs.0.u_4.dc_twice", "first", { expectedLastSubjectSequence: 0 });
-  const { pid } = nats.server.server;
-  process.kill(pid, "SIGSTOP");
-  const publishing = Promise.all([
-    publish("runs.0.u_4.dc_twice", "second", { expectedLastSubjectSequence: seq }),
-    publish("invoke.default.0.dc_twice", "{}", { messageId: "twice" }),
-  ]);
-  await new Promise((resolve) => setTimeout(resolve, 3_500)); // Until the second copies are sent, before the client gives the server up.
-  process.kill(pid, "SIGCONT");
-  const [second, invocation] = await publishing;
+  const [second, invocation] = await publishTwice(2, () =>
+    Promise.all([
+      publish("runs.0.u_4.dc_twice", "second", { expectedLastSubjectSequence: seq }),
+      publish("invoke.default.0.dc_twice", "{}", { messageId: "twice" }),
+    ]),
+  );
   expect(await publish("invoke.default.0.dc_twice", "{}", { messageId: "twice" })).toEqual({ seq: invocation.seq, duplicate: true });
   const third = await publish("runs.0.u_4.dc_twice", "third", { expectedLastSubjectSequence: second.seq });
   expect(third.seq).toBe(second.seq + 1);
+});
+
+test("a publish is refused with the actual sequence if NATS has refused all its copies", async () => {
+  const { seq } = await publish("runs.0.u_4.dc_refused", "first", { expectedLastSubjectSequence: 0 });
+  const refused = (subject: string, expectedLastSubjectSequence: number): Promise<unknown> =>
+    publish(subject, "refused", { expectedLastSubjectSequence }).catch((error: unknown) => error);
+  const [conflict, behind, trimmed] = await publishTwice(3, () =>
+    Promise.all([
+      refused("runs.0.u_4.dc_refused", 0),
+      refused("runs.0.u_4.dc_refused", seq + 1_000),
+      refused("runs.0.u_4.dc_trimmed", seq),
+    ]),
+  );
+  for (const error of [conflict, behind, trimmed]) expect(error).toBeInstanceOf(WrongLastSequence);
+  expect([conflict, behind, trimmed]).toMatchObject([{ actual: seq }, { actual: seq }, { actual: 0 }]);
 });
 
 test("a read is sent again until a server answers, a change is not", async () => {
@@ -158,4 +183,15 @@ test("while the server is away a publish waits and then succeeds", async () => {
   await expect(hopeless).rejects.toThrow(/it was not stored/);
   await nats.server.crash();
   expect((await waiting).seq).toBeGreaterThan(0);
+});
+
+test("a publish whose connection breaks and does not return in time is reported as unknown", async () => {
+  process.kill(nats.server.server.pid, "SIGSTOP"); // It receives the message and does not answer.
+  const publishing = publish("runs.0.u_3.dc_unknown", "x", { expectedLastSubjectSequence: 0, timeoutMs: 2_000 }).catch(
+    (error: unknown) => error,
+  );
+  await nats.server.server.kill();
+  await until(() => nats.connection.status() === "disconnected", "the connection is seen broken");
+  expect(String(await publishing)).toContain("it is unknown whether it was stored");
+  await nats.server.crash();
 });
