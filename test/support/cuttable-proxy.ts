@@ -7,6 +7,9 @@ export interface CuttableProxy {
   cut(): void;
   /** Drops all data of current connections silently, like a router that has lost its state. New connections work. */
   hush(): void;
+  /** Holds up all data of current connections until `release`. */
+  hold(): void;
+  release(): void;
   close(): Promise<void>;
 }
 
@@ -33,14 +36,19 @@ export async function startProxy(targetPort: number, port = 0): Promise<Cuttable
   const each = (act: (socket: Socket) => void): void => {
     for (const pair of pairs) pair.forEach(act);
   };
+  const hold = (): void =>
+    each((socket) => {
+      socket.unpipe();
+      socket.pause();
+    });
   return {
     port: address.port,
     cut: () => each((socket) => socket.resetAndDestroy()),
-    hush: () =>
-      each((socket) => {
-        socket.unpipe();
-        socket.pause();
-      }),
+    hush: hold,
+    hold,
+    release: () => {
+      for (const [near, far] of pairs) near.pipe(far).pipe(near);
+    },
     close: async () => {
       each((socket) => socket.destroy());
       await new Promise((resolve) => server.close(resolve));

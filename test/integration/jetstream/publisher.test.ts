@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
 import { InvalidInput, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
 import { streamNames } from "../../../domain/subjects.ts";
-import { connect } from "../../../platform/jetstream/connection/connection.ts";
+import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { withRepeatedReads } from "../../../platform/jetstream/connection/repeated-reads.ts";
 import { WrongLastSequence } from "../../../platform/jetstream/connection/errors.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
+import { startProxy } from "../../support/cuttable-proxy.ts";
 import { streamOptions, until, withJetStream } from "./support.ts";
 
 const nats = withJetStream();
@@ -120,25 +121,32 @@ test("after kill -9 nothing acknowledged is lost, and each publish either succee
   expect(rejected).toBeLessThan(100);
 });
 
-/** Publishes while the server is suspended, which receives each of the messages twice. */
-async function publishTwice<Result>(messages: number, start: () => Promise<Result>): Promise<Result> {
-  const { server, connection } = nats;
+type Publish = Connection["publisher"]["publish"];
+
+/** Calls `start` with a publish whose messages reach NATS only when each of them has been sent twice. */
+async function publishTwice<Result>(messages: number, start: (publish: Publish) => Promise<Result>): Promise<Result> {
+  const proxy = await startProxy(nats.server.server.port);
+  const connection = await connect({ server: { ...nats.server.connection, servers: `127.0.0.1:${proxy.port}` }, name: "test" });
   const sent = (): number => connection.client.stats().outMsgs;
-  process.kill(server.server.pid, "SIGSTOP");
-  const before = sent();
-  const publishing = start();
-  await until(() => sent() >= before + 2 * messages, "each message is sent twice").finally(() =>
-    process.kill(server.server.pid, "SIGCONT"),
-  );
-  return publishing;
+  try {
+    proxy.hold();
+    const before = sent();
+    const publishing = start((...args) => connection.publisher.publish(...args));
+    await until(() => sent() >= before + 2 * messages, "each message is sent twice");
+    proxy.release();
+    return await publishing;
+  } finally {
+    await connection.close();
+    await proxy.close();
+  }
 }
 
-test("a publish that a suspended server received twice is stored once", async () => {
+test("a publish that NATS received twice is stored once", async () => {
   const { seq } = await publish("runs.0.u_4.dc_twice", "first", { expectedLastSubjectSequence: 0 });
-  const [second, invocation] = await publishTwice(2, () =>
+  const [second, invocation] = await publishTwice(2, (send) =>
     Promise.all([
-      publish("runs.0.u_4.dc_twice", "second", { expectedLastSubjectSequence: seq }),
-      publish("invoke.default.0.dc_twice", "{}", { messageId: "twice" }),
+      send("runs.0.u_4.dc_twice", "second", { expectedLastSubjectSequence: seq }),
+      send("invoke.default.0.dc_twice", "{}", { messageId: "twice" }),
     ]),
   );
   expect(await publish("invoke.default.0.dc_twice", "{}", { messageId: "twice" })).toEqual({ seq: invocation.seq, duplicate: true });
@@ -148,15 +156,15 @@ test("a publish that a suspended server received twice is stored once", async ()
 
 test("a publish is refused with the actual sequence if NATS has refused all its copies", async () => {
   const { seq } = await publish("runs.0.u_4.dc_refused", "first", { expectedLastSubjectSequence: 0 });
-  const refused = (subject: string, expectedLastSubjectSequence: number): Promise<unknown> =>
-    publish(subject, "refused", { expectedLastSubjectSequence }).catch((error: unknown) => error);
-  const [conflict, behind, trimmed] = await publishTwice(3, () =>
-    Promise.all([
+  const [conflict, behind, trimmed] = await publishTwice(3, (send) => {
+    const refused = (subject: string, expectedLastSubjectSequence: number): Promise<unknown> =>
+      send(subject, "refused", { expectedLastSubjectSequence }).catch((error: unknown) => error);
+    return Promise.all([
       refused("runs.0.u_4.dc_refused", 0),
       refused("runs.0.u_4.dc_refused", seq + 1_000),
       refused("runs.0.u_4.dc_trimmed", seq),
-    ]),
-  );
+    ]);
+  });
   for (const error of [conflict, behind, trimmed]) expect(error).toBeInstanceOf(WrongLastSequence);
   expect([conflict, behind, trimmed]).toMatchObject([{ actual: seq }, { actual: seq }, { actual: 0 }]);
 });
@@ -186,12 +194,13 @@ test("while the server is away a publish waits and then succeeds", async () => {
 });
 
 test("a publish whose connection breaks and does not return in time is reported as unknown", async () => {
-  process.kill(nats.server.server.pid, "SIGSTOP"); // It receives the message and does not answer.
-  const publishing = publish("runs.0.u_3.dc_unknown", "x", { expectedLastSubjectSequence: 0, timeoutMs: 2_000 }).catch(
-    (error: unknown) => error,
-  );
-  await nats.server.server.kill();
-  await until(() => nats.connection.status() === "disconnected", "the connection is seen broken");
+  const proxy = await startProxy(nats.server.server.port);
+  const connection = await connect({ server: { ...nats.server.connection, servers: `127.0.0.1:${proxy.port}` }, name: "test" });
+  proxy.hold();
+  const options = { expectedLastSubjectSequence: 0, timeoutMs: 2_000 };
+  const publishing = connection.publisher.publish("runs.0.u_3.dc_unknown", "x", options).catch((error: unknown) => error);
+  await proxy.close();
+  await until(() => connection.status() === "disconnected", "the connection is seen broken");
   expect(String(await publishing)).toContain("it is unknown whether it was stored");
-  await nats.server.crash();
+  await connection.close();
 });
