@@ -10,7 +10,7 @@ import {
   settledUpTo,
   type Cut,
   type SavingOrder,
-} from "../../platform/jetstream/streams/backup-moment.ts";
+} from "../../platform/jetstream/streams/backup-cut.ts";
 import { areSetUp } from "../../platform/jetstream/streams/streams.ts";
 import { connectKubernetes } from "../../platform/kubernetes/access/connection.ts";
 import { resourceLines } from "../../platform/kubernetes/backup/save.ts";
@@ -32,8 +32,9 @@ export interface SaveOptions {
 }
 
 /**
- * Saves everything but the keys while the roles run (decision 0108): what is moved from one place to another is saved first where it comes
- * from, and the commits that are not saved are those that were routed again or never acknowledged.
+ * Saves everything but the keys while the roles run (decision 0108). Requests are saved before the commits that answer them. FLOORS is saved
+ * before RUNS, so commits above the floors are routed again after a restore. Commits missing from the backup were already copied, routed
+ * and recorded, or come after the cut.
  *
  * @returns what to do next @throws InvalidInput, Unavailable
  */
@@ -57,7 +58,8 @@ export async function saveBackup(context: RoleContext, { parent, keep }: SaveOpt
 /** 2026-11-27T02-57-14Z */
 const nameAt = (time: Date): string => time.toISOString().replace(/\..*/, "Z").replaceAll(":", "-");
 
-interface Moment {
+/** What is read after the streams that must fit together are saved. */
+interface ConsistentCopy {
   readonly snapshot: TablesSnapshot;
   readonly cut: Cut;
 }
@@ -79,7 +81,7 @@ class Saving {
     const hasResources = this.#context.configuration.resources === "kubernetes";
     await this.#saveStreams(order.entries);
     if (hasResources) await this.#saveResources();
-    const { snapshot, cut } = await this.#saveMoment(order);
+    const { snapshot, cut } = await this.#saveConsistently(order);
     try {
       await this.#saveStreams(order.rest);
       for (const table of snapshot.tables) await this.#write(tableFile(table.name), snapshot.rows(table));
@@ -90,10 +92,11 @@ class Saving {
     }
   }
 
-  async #saveMoment(order: SavingOrder): Promise<Moment> {
+  /** Saves the streams that must fit together, and opens the snapshot of the tables that fits them. */
+  async #saveConsistently(order: SavingOrder): Promise<ConsistentCopy> {
     for (let attempt = 1; attempt <= maxAttempts; attempt++) {
-      const moment = await this.#tryMoment(order);
-      if (moment !== undefined) return moment;
+      const copy = await this.#trySaveConsistently(order);
+      if (copy !== undefined) return copy;
       this.#context.logger.info({ op: "backup.repeat", attempt }, "RUNS was trimmed while it was saved: saving the streams again");
     }
     throw new Unavailable(
@@ -103,7 +106,7 @@ class Saving {
   }
 
   /** Undefined: commits have been removed from RUNS that the saved FLOORS, STATE or tables need. */
-  async #tryMoment({ routed, accepted, commits }: SavingOrder): Promise<Moment | undefined> {
+  async #trySaveConsistently({ routed, accepted, commits }: SavingOrder): Promise<ConsistentCopy | undefined> {
     const settled = await settledUpTo(this.#connection);
     await this.#saveStreams(routed);
     const snapshot = await openSnapshot(backupDatabaseOf(this.#context));

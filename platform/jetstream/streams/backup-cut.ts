@@ -6,10 +6,10 @@ import { isMessageNotFound } from "../connection/errors.ts";
 import { doneUpTo, readFloors } from "../runs/floors.ts";
 import { statePosition } from "../runs/state-position.ts";
 
-/** Later than STATE and FLOORS, earlier than RUNS (decision 0108). */
+/** In the order of the saves: STATE and FLOORS, then what delivery writes, then INVOCATIONS, then RUNS (decision 0108). */
 const [copies, floors] = [streams.state, `KV_${buckets.floors}`];
-const fedByRouting = [streams.deliveries, streams.ordered, streams.workflows];
-const ordered: readonly string[] = [copies, floors, ...fedByRouting, streams.invocations, streams.runs];
+const streamsWrittenByDelivery = [streams.deliveries, streams.ordered, streams.workflows];
+const ordered: readonly string[] = [copies, floors, ...streamsWrittenByDelivery, streams.invocations, streams.runs];
 
 /** In the order of the saves. */
 export interface SavingOrder {
@@ -29,7 +29,7 @@ export function savingOrder(names: readonly string[]): SavingOrder {
   const isEntry = (name: string): boolean => name.startsWith("KV_") && !ordered.includes(name);
   return {
     entries: names.filter(isEntry),
-    routed: of(copies, floors, ...fedByRouting),
+    routed: of(copies, floors, ...streamsWrittenByDelivery),
     accepted: of(streams.invocations),
     commits: of(streams.runs),
     rest: names.filter((name) => !isEntry(name) && !ordered.includes(name)),
@@ -69,13 +69,13 @@ export async function firstCommit({ manager }: Connection): Promise<number> {
   return (await manager.streams.info(streams.runs)).state.first_seq;
 }
 
-const atOnce = 200;
+const batchSize = 200;
 
 /** Deletes commits after the cut from the restored RUNS, before STATE copies from it. Sequences continue after them. Safe to repeat. */
 export async function endAtCut({ manager }: Connection, { commits }: Cut): Promise<void> {
   const { last_seq } = (await manager.streams.info(streams.runs)).state;
-  for (let start = commits + 1; start <= last_seq; start += atOnce) {
-    const sequences = Array.from({ length: Math.min(atOnce, last_seq - start + 1) }, (_, index) => start + index);
+  for (let start = commits + 1; start <= last_seq; start += batchSize) {
+    const sequences = Array.from({ length: Math.min(batchSize, last_seq - start + 1) }, (_, index) => start + index);
     await Promise.all(sequences.map((sequence) => deleteCommit(manager, sequence)));
   }
 }
@@ -93,7 +93,7 @@ export async function continueAfterCut({ manager, publisher }: Connection, { inv
   for (;;) {
     const { last_seq } = (await manager.streams.info(streams.invocations)).state;
     if (last_seq >= invocations) break;
-    const count = Math.min(atOnce, invocations - last_seq);
+    const count = Math.min(batchSize, invocations - last_seq);
     await Promise.all(Array.from({ length: count }, () => publisher.publish(restoredFiller, "")));
   }
   await manager.streams.purge(streams.invocations, { filter: restoredFiller });
