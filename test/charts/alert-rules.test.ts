@@ -82,7 +82,11 @@ const healthy: Series = {
   'kube_deployment_status_replicas_unavailable{namespace="headwater", deployment="api"}': stays(0),
   'process_start_time_seconds{namespace="headwater", pod="api"}': stays(1_000),
   'nodejs_eventloop_lag_p99_seconds{namespace="headwater", pod="api"}': stays(0.02),
+  'kube_cronjob_status_last_successful_time{namespace="headwater", cronjob="headwater-backup"}': stays(-100_000),
+  'kube_cronjob_created{namespace="headwater", cronjob="headwater-backup"}': stays(-1_000_000),
 };
+
+const backup = 'namespace="headwater", cronjob="headwater-backup"';
 
 /** Of each alert: what differs from the healthy installation, and the labels of the alert besides its severity. */
 const failures: Readonly<Record<string, { readonly series: Series; readonly labels?: Readonly<Record<string, string>> }>> = {
@@ -136,6 +140,10 @@ const failures: Readonly<Record<string, { readonly series: Series; readonly labe
   HeadwaterProcessBusy: {
     series: { 'nodejs_eventloop_lag_p99_seconds{namespace="headwater", pod="api"}': stays(1.1) },
     labels: { namespace: "headwater", pod: "api" },
+  },
+  HeadwaterBackupOld: {
+    series: { [`kube_cronjob_status_last_successful_time{${backup}}`]: stays(-102_000) },
+    labels: { namespace: "headwater", cronjob: "headwater-backup" },
   },
   HeadwaterRunsLateFast: { series: waits(100, 84) },
   HeadwaterRunsLateSlow: { series: waits(100, 93) },
@@ -207,6 +215,19 @@ suite(`the alert rules${why}`, () => {
       only: [alert],
     }));
     expect(await check(...expectations)).toBe("");
+  });
+
+  it("of backups fire when none has succeeded in 36 hours since the CronJob was created, and not without a CronJob", async () => {
+    const only = ["HeadwaterBackupOld"];
+    const created = (at: number): Series => ({ [`kube_cronjob_created{${backup}}`]: stays(at) });
+    const firing = { HeadwaterBackupOld: { namespace: "headwater", cronjob: "headwater-backup" } };
+    expect(
+      await check(
+        { series: created(-102_000), at: "7h50m", firing, only },
+        { series: created(0), at: "7h50m", firing: {}, only },
+        { series: {}, at: "7h50m", firing: {}, only },
+      ),
+    ).toBe("");
   });
 
   it("of fast burn rates fire within minutes of an outage, and end within minutes of its end", async () => {

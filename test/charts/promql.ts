@@ -5,7 +5,7 @@ export interface Expression {
   readonly grouping: readonly string[];
 }
 
-const functions = ["absent", "changes", "histogram_quantile", "increase", "rate", "scalar"];
+const functions = ["absent", "changes", "histogram_quantile", "increase", "rate", "scalar", "time"];
 const aggregations = ["max", "sum"];
 const operators = ["and", "or", "unless"];
 const groupings = ["by", "without", "on", "ignoring"];

@@ -47,6 +47,8 @@ const queries = dashboard.panels.flatMap(({ title, targets = [] }) => targets.ma
 const scrapeLabels = ["job", "instance", "namespace", "pod", "container"];
 /** Of kube-state-metrics and the kubelet, as their documentation has them. */
 const foreign: Readonly<Record<string, readonly string[]>> = {
+  kube_cronjob_created: ["cronjob"],
+  kube_cronjob_status_last_successful_time: ["cronjob"],
   kube_deployment_status_replicas_unavailable: ["deployment"],
   kube_statefulset_replicas: ["statefulset"],
   kube_statefulset_status_replicas_ready: ["statefulset"],
