@@ -37,7 +37,7 @@ const created = new Map<string, readonly string[]>([
 ]);
 
 /** Those that the chart's Job creates. */
-const ofTheChart = /^headwater-(keys|nats|postgres|api-key|admin-token|api|ingress|delivery|builder|operator|setup)$/;
+const ofTheChart = /^headwater-(keys|nats|postgres|api-key|admin-token|api|ingress|delivery|builder|operator|setup|backup)$/;
 
 describe.skipIf(missing !== "")(`docs/production.md${missing}`, () => {
   let directory: TemporaryDirectory;
@@ -58,6 +58,11 @@ describe.skipIf(missing !== "")(`docs/production.md${missing}`, () => {
     expect(rendered).not.toContain("HEADWATER_PLAINTEXT");
     expect(rendered).toContain(`{ name: HEADWATER_NATS_CA, value: "/tls/nats/ca.crt" }`);
     expect(objectsOf(rendered).map(({ kind, metadata }) => `${kind} ${metadata.name}`)).not.toContain("StatefulSet headwater-postgres");
+  });
+
+  it("is watched and backed up", () => {
+    const names = objectsOf(rendered).map(({ kind, metadata }) => `${kind} ${metadata.name}`);
+    expect(names).toEqual(expect.arrayContaining(["PodMonitor headwater", "PrometheusRule headwater", "CronJob headwater-backup"]));
   });
 
   it("creates every Secret that its values name, with the keys that are read", () => {
