@@ -27,7 +27,7 @@ export interface NeededRoom {
 }
 
 /** A stream of this installation, which setup has created before. */
-export interface OwnStream {
+export interface CreatedStream {
   readonly replicas: number;
   /** Stored bytes of one copy. */
   readonly bytes: number;
@@ -42,29 +42,29 @@ const requestTimeoutMs = 5_000;
 /** @throws InvalidInput if the limits of the account, which others may use too, are below what the streams need */
 export async function requireAccountRoom({ client, apiPrefix, manager }: Connection, needed: NeededRoom): Promise<void> {
   const answer = await client.request(`${apiPrefix}.INFO`, "", { timeout: requestTimeoutMs });
-  const problems = tooSmall(accountInfo.parse(answer.json()), await listOwn(manager), needed);
+  const problems = tooSmall(accountInfo.parse(answer.json()), await listCreated(manager), needed);
   if (problems.length > 0) throw new InvalidInput(`the account of NATS is too small: ${problems.join("; ")}`, { code: "nats_account" });
 }
 
 /** A setup that was killed has created only some of the streams. */
-async function listOwn(manager: Connection["manager"]): Promise<readonly OwnStream[]> {
-  const own: OwnStream[] = [];
+async function listCreated(manager: Connection["manager"]): Promise<readonly CreatedStream[]> {
+  const created: CreatedStream[] = [];
   for await (const { config, state } of manager.streams.list())
-    if (streamNames.includes(config.name)) own.push({ replicas: config.num_replicas, bytes: state.bytes, maxBytes: config.max_bytes });
-  return own;
+    if (streamNames.includes(config.name)) created.push({ replicas: config.num_replicas, bytes: state.bytes, maxBytes: config.max_bytes });
+  return created;
 }
 
 /** Sentences about limits that are too low. An account may have limits for each number of replicas, its tiers. */
-export function tooSmall(info: AccountInfo, own: readonly OwnStream[], needed: NeededRoom): readonly string[] {
+export function tooSmall(info: AccountInfo, created: readonly CreatedStream[], needed: NeededRoom): readonly string[] {
   const { replicas, storeBytes } = needed;
   const tier = info.tiers?.[`R${replicas}`];
   if (info.tiers !== undefined && tier === undefined)
     return [`it has no limits for ${replicas} replicas, only for ${Object.keys(info.tiers).join(", ")}`];
   const { limits: max } = tier ?? info;
-  const others = tier === undefined ? usedByOthers(info, own) : usedByOthersOfTier(tier, own, replicas);
+  const others = tier === undefined ? usedByOthers(info, created) : usedByOthersOfTier(tier, created, replicas);
   // In tiers NATS does not count the copies.
   const bytes = storeBytes * (tier === undefined ? replicas : 1);
-  const storage = max.max_storage < 0 ? Infinity : Math.max(0, max.max_storage - others.bytes);
+  const storage = max.max_storage < 0 ? Infinity : Math.floor(Math.max(0, max.max_storage - others.bytes));
   const counts: readonly (readonly [string, number, number])[] = [
     ["streams leaves", max.max_streams < 0 ? -1 : Math.max(0, max.max_streams - others.streams), streamNames.length],
     ["consumers of a stream is", max.max_consumers, consumerCount],
@@ -94,15 +94,15 @@ interface Used {
 }
 
 /** NATS reports the stored bytes of all copies, and the reserved bytes of one. */
-function usedByOthers({ storage, reserved_storage, streams: used }: Usage, own: readonly OwnStream[], countedCopies = 1): Used {
-  const stored = storage - sum(own.map(({ bytes, replicas }) => bytes * replicas));
-  const reserved = reserved_storage - sum(own.map(({ maxBytes }) => Math.max(0, maxBytes)));
-  return { streams: used - own.length, bytes: Math.max(0, stored / countedCopies, reserved) };
+function usedByOthers({ storage, reserved_storage, streams: used }: Usage, created: readonly CreatedStream[], countedCopies = 1): Used {
+  const stored = storage - sum(created.map(({ bytes, replicas }) => bytes * replicas));
+  const reserved = reserved_storage - sum(created.map(({ maxBytes }) => Math.max(0, maxBytes)));
+  return { streams: used - created.length, bytes: Math.max(0, stored / countedCopies, reserved) };
 }
 
 /** The limit of a tier is for one copy of its streams. */
-function usedByOthersOfTier(tier: Usage, own: readonly OwnStream[], replicas: number): Used {
-  const inTier = own.filter((stream) => stream.replicas === replicas);
+function usedByOthersOfTier(tier: Usage, created: readonly CreatedStream[], replicas: number): Used {
+  const inTier = created.filter((stream) => stream.replicas === replicas);
   return usedByOthers(tier, inTier, replicas);
 }
 
