@@ -40,6 +40,13 @@ describe("parseConfiguration", () => {
     expect(parseConfiguration({ HEADWATER_ROLES: "runner, api,api" }).roles).toEqual(["api", "runner"]);
   });
 
+  it.each([
+    ["setup", { roles: [], setsUp: true, backsUp: false }],
+    ["backup", { roles: [], setsUp: false, backsUp: true }],
+  ])("starts no role for the task %s", (HEADWATER_ROLES, expected) => {
+    expect(parseConfiguration({ HEADWATER_ROLES })).toMatchObject(expected);
+  });
+
   it("parses durations with units, networks and addresses", () => {
     const read = parseConfiguration({
       HEADWATER_DELIVERY_RETRY: "250ms,5s,2m,1h",
