@@ -32,6 +32,11 @@ export function refuse({ metadata: { name }, spec: { owner } }: RunnerPoolResour
   return undefined;
 }
 
+/** The API server refuses an object of the pool, for example because of its resources. Earlier runners keep running. */
+export function judgeInvalid({ status }: RunnerPoolResource, message: string): Verdict {
+  return { ...stalled("InvalidSpec", message), ready: (status.readyReplicas ?? 0) > 0 };
+}
+
 /** Derives the verdict from a pool's Deployment and pods. */
 export function judge(desired: number, deployment: LiveDeployment, pods: readonly LivePod[]): Verdict {
   const { status, metadata } = deployment;

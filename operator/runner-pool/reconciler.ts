@@ -4,10 +4,10 @@ import { release } from "../controller/ownership.ts";
 import { parseKey } from "../controller/informer.ts";
 import { sameStatus } from "../controller/conditions.ts";
 import { nextStatus, writeStatus } from "../controller/status.ts";
-import { Invariant } from "../../domain/errors.ts";
+import { InvalidInput, Invariant } from "../../domain/errors.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { followSettings, makeDefaultPool } from "./default-pool.ts";
-import { conditionsOf, judge, judgeDraining, refuse, shownBacklog, type Verdict } from "./judge.ts";
+import { conditionsOf, judge, judgeDraining, judgeInvalid, refuse, shownBacklog, type Verdict } from "./judge.ts";
 import { parseDeployment, parsePod, type LiveDeployment } from "./objects/live.ts";
 import { formatSelector, identityOf, podSelector, workloadName } from "./objects/names.ts";
 import { workloadKinds, type WorkloadObject } from "./objects/objects.ts";
@@ -82,7 +82,10 @@ async function adopt({ ports }: Context, pool: RunnerPoolResource): Promise<Runn
 }
 
 async function run(context: Context, pool: RunnerPoolResource): Promise<number> {
-  const { verdict, fields } = await applyPool(context, pool);
+  const { verdict, fields } = await applyPool(context, pool).catch((error: unknown): ReconcileResult => {
+    if (!(error instanceof InvalidInput)) throw error;
+    return { verdict: judgeInvalid(pool, error.message), fields: {} };
+  });
   await report(context, pool, verdict, fields);
   return fields.desiredReplicas === 0 ? asleepRequeueMs : awakeRequeueMs;
 }

@@ -6,6 +6,7 @@ import type {
   V1TopologySpreadConstraint,
   V1Volume,
 } from "@kubernetes/client-node";
+import { amountOf } from "../../../crds/quantity.ts";
 import type { RunnerPoolSpec } from "../../../crds/runner-pool.ts";
 import type { PodSettings } from "./pod-settings.ts";
 import type { Plain } from "./objects.ts";
@@ -137,15 +138,20 @@ function spread({ pool, settings }: PodInput, topologyKey: string): Plain<V1Topo
   };
 }
 
-/** Unset values come from the defaults: without a memory limit user code could exhaust the node. */
+/**
+ * Unset values come from the defaults: without a memory limit user code could exhaust the node. A default request above the limit of a pool is
+ * left out, because Kubernetes refuses it, and takes the limit as the request.
+ */
 function resources(
   defaults: NonNullable<RunnerPoolSpec["resources"]>,
   own: RunnerPoolSpec["resources"] = {},
 ): Plain<V1ResourceRequirements> {
-  return {
-    requests: toStrings({ ...defaults.requests, ...own.requests }),
-    limits: toStrings({ ...defaults.limits, ...own.limits }),
-  };
+  const limits = { ...defaults.limits, ...own.limits };
+  const requests = Object.entries(defaults.requests ?? {}).filter(([name, request]) => {
+    const limit = limits[name];
+    return limit === undefined || amountOf(request) <= amountOf(limit);
+  });
+  return { requests: toStrings({ ...Object.fromEntries(requests), ...own.requests }), limits: toStrings(limits) };
 }
 
 const toStrings = (quantities: Readonly<Record<string, string | number>>): Readonly<Record<string, string>> =>

@@ -278,6 +278,18 @@ kube.describe("runner pools in a cluster", () => {
     await vi.waitFor(async () => expect(await verdict("broken")).toMatchObject({ Stalled: "False RunnersReady" }), within);
   });
 
+  it("report resources that Kubernetes refuses, until they are corrected", async () => {
+    const resources = { requests: { cpu: "2" }, limits: { cpu: "1" } };
+    await create("refused", { owner: "u_refused0001", resources });
+    await vi.waitFor(async () => expect(await verdict("refused")).toMatchObject({ Stalled: "True InvalidSpec" }), within);
+    const message = JSON.stringify(await kube.client.request("GET", poolPath("refused")));
+    expect(message).toContain("must be less than or equal to cpu limit of 1");
+    const corrected = { spec: { resources: { requests: { cpu: "1" } } } };
+    const type = { "content-type": "application/merge-patch+json" };
+    expect((await kube.client.request("PATCH", poolPath("refused"), corrected, type)).status).toBe(200);
+    await replicasAre("refused", 1);
+  });
+
   it("report an unschedulable pod at once, also beside ready runners, until a node takes it", async () => {
     await create("crowded", { owner: "u_crowded0001" });
     await replicasAre("crowded", 1);

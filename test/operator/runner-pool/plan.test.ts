@@ -157,6 +157,14 @@ describe("the objects of a pool", () => {
     });
   });
 
+  it("leave out a default request above the pool's own limit, which Kubernetes would refuse", () => {
+    const tiny = poolOf("tiny", { resources: { limits: { cpu: "100m", memory: "1Gi" } } });
+    expect(objectOf("Deployment", tiny)).toHaveProperty("spec.template.spec.containers.0.resources", {
+      requests: { memory: "512Mi" },
+      limits: { cpu: "100m", memory: "1Gi" },
+    });
+  });
+
   it("roll out again when the secret changes, but not when the number of replicas does", () => {
     const template = (kept: typeof secret, replicas: number): string => {
       const deployment = plan(poolOf("default"), settingsOf(), kept, replicas).at(-1);
