@@ -60,7 +60,7 @@ const spec = withRules(
         limits: quantities.optional().describe("Resource limits of a pod. Runners fit their warm isolates into the memory limit."),
       })
       .optional()
-      .describe("Resources of a pod. Absent ones have the installation's default."),
+      .describe("Resources of a pod. Absent ones have the installation's default; a default request is at most your limit."),
     nodeSelector: valuesByName(z.string().max(63).describe("Value of the label."), 20)
       .optional()
       .describe("Labels of the nodes that its pods may run on."),
