@@ -11,7 +11,7 @@ import { restoreBackup } from "../../wiring/backup/restore.ts";
 import { saveBackup } from "../../wiring/backup/save.ts";
 import type { RoleContext } from "../../wiring/context.ts";
 import { setUp } from "../../wiring/install/install.ts";
-import { startForeignNats, type ForeignNats, type NatsPermissions } from "../support/nats/foreign-nats.ts";
+import { startForeignNats, startLeafNode, type ForeignNats, type NatsPermissions } from "../support/nats/foreign-nats.ts";
 import { rolePasswords } from "../support/postgres-users.ts";
 import { withPostgres, type TestPostgres } from "../support/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
@@ -25,25 +25,45 @@ interface Place {
 }
 
 const databases = { former: withPostgres(), next: withPostgres() };
-const rights = JSON.parse(describeAccountRights({})) as Readonly<Record<string, NatsPermissions>>; // As written.
+const rightsWith = (names: Parameters<typeof describeAccountRights>[0]): Readonly<Record<string, NatsPermissions>> =>
+  JSON.parse(describeAccountRights(names)) as Readonly<Record<string, NatsPermissions>>; // As written.
 let directory: TemporaryDirectory;
 let places: Readonly<Record<keyof typeof databases, Place>>;
 let backup: string;
 
-async function startPlace(name: keyof typeof databases): Promise<Place> {
-  const nats = await startForeignNats({ directory: join(directory.path, name) });
+/** Creates a user for each role. @returns the directory with their credentials */
+async function createUsers(nats: ForeignNats, name: string, prefix?: string): Promise<string> {
   const credentials = join(directory.path, `${name}-credentials`);
   await mkdir(credentials);
-  for (const role of accountRoles) await writeFile(join(credentials, `${role}.creds`), (await nats.user(role, rights[role])).creds);
-  return { nats, postgres: databases[name], credentials };
+  const own = rightsWith({ prefix });
+  for (const role of accountRoles) await writeFile(join(credentials, `${role}.creds`), (await nats.user(role, own[role])).creds);
+  return credentials;
 }
 
-async function contextOf({ nats, credentials }: Place, task: "setup" | "backup", databaseUrl: string): Promise<RoleContext> {
+async function startPlace(name: keyof typeof databases): Promise<Place> {
+  const nats = await startForeignNats({ directory: join(directory.path, name), domain: "hub" });
+  return { nats, postgres: databases[name], credentials: await createUsers(nats, name) };
+}
+
+interface Access {
+  readonly nats: { readonly url: string };
+  readonly credentials: string;
+  readonly domain?: string;
+  readonly prefix?: string;
+}
+
+async function contextOf(
+  { nats, credentials, domain, prefix }: Access,
+  task: "setup" | "backup",
+  databaseUrl: string,
+): Promise<RoleContext> {
   const configuration = parseConfiguration({
     HEADWATER_ROLES: task,
     HEADWATER_KEYS: join(directory.path, "keys"),
     HEADWATER_NATS_ACCOUNT: "perRole",
     HEADWATER_NATS_CREDENTIALS: credentials,
+    HEADWATER_NATS_DOMAIN: domain ?? "",
+    HEADWATER_NATS_PREFIX: prefix ?? "",
     HEADWATER_STORE_SIZE: "1Gi",
     NATS_URL: nats.url,
   });
@@ -104,6 +124,31 @@ describe("a backup in an account that others use too", () => {
     expect(files).not.toContain("stream-ORDERS");
   });
 
+  it("is saved through a leaf node", async () => {
+    const { nats, postgres } = places.former;
+    const leaf = await startLeafNode({ directory: join(directory.path, "leaf"), hub: nats, users: rightsWith({ domain: "hub" }) });
+    const credentials = join(directory.path, "leaf-credentials");
+    await writeFile(credentials, "backup:backup");
+    const context = await contextOf({ nats: leaf, credentials, domain: "hub" }, "backup", postgres.urlOf("backup"));
+    const parent = join(directory.path, "leaf-backups");
+    try {
+      await saveBackup(context, { parent, keep: undefined });
+      expect((await leaf.log()).split("\n").filter((line) => line.includes("Violation"))).toEqual([]);
+    } finally {
+      await leaf.stop();
+    }
+    expect(await readdir(join(parent, (await readdir(parent))[0] ?? ""))).toContain("stream-RUNS");
+  });
+
+  it("is saved with a prefix", async () => {
+    const { nats, postgres } = places.former;
+    const access = { nats, credentials: await createUsers(nats, "prefixed", "team"), prefix: "team" };
+    await setUp(await contextOf(access, "setup", postgres.setupUrl));
+    const parent = join(directory.path, "prefixed-backups");
+    await saveBackup(await contextOf(access, "backup", postgres.urlOf("backup")), { parent, keep: undefined });
+    expect(await readdir(join(parent, (await readdir(parent))[0] ?? ""))).toContain("stream-RUNS");
+  });
+
   it("is restored by the user of backups, beside the streams of others", async () => {
     expect(await restore(places.next)).toContain("Restored is the backup");
     await setUpAt(places.next);
@@ -126,7 +171,7 @@ describe("a backup in an account that others use too", () => {
   });
 
   it("names the right that its user lacks", async () => {
-    const { publish, subscribe } = rights["backup"] ?? { publish: { allow: [] }, subscribe: { allow: [] } };
+    const { publish, subscribe } = rightsWith({})["backup"] ?? { publish: { allow: [] }, subscribe: { allow: [] } };
     const allow = publish.allow.filter((subject) => subject !== "$JS.API.STREAM.SNAPSHOT.RUNS");
     await writeFile(
       join(places.former.credentials, "backup.creds"),
