@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { streamChunks } from "../../../platform/jetstream/streams/backup.ts";
 import { withJetStream } from "./support.ts";
 
@@ -18,6 +18,8 @@ describe("the save of a stream", () => {
     for (let n = 0; n < messages; n++) await nats.connection.publisher.publish(`runs.0.u_1.dc_${n}`, randomBytes(messageBytes));
   });
 
+  afterEach(() => void process.kill(nats.server.server.pid, "SIGCONT"));
+
   it.each([
     ["is suspended", async () => void process.kill(nats.server.server.pid, "SIGSTOP")],
     ["is killed and starts again", () => nats.server.crash()],
@@ -28,7 +30,6 @@ describe("the save of a stream", () => {
     await interrupt();
     const message = expect.stringContaining("NATS sent no chunk for 4 s");
     await expect(bytesOf(chunks)).rejects.toMatchObject({ code: "unavailable", message });
-    process.kill(nats.server.server.pid, "SIGCONT");
   });
 
   it("contains all chunks otherwise", async () => {
