@@ -9,8 +9,8 @@ import { median, percentile } from "../harness/measure/statistics.ts";
  * The default pool of an installation in a cluster. Its spec is changed for the measurement, and restored. Each runner has a fraction of a
  * core, so that four of them are as busy as one on a machine with few cores.
  */
-const cpuOfRunner = "100m";
-const [sources, rounds, callers, wakes] = [64, 3, 96, 20] as const;
+const cpuOfRunner = "50m";
+const [sources, rounds, callers, wakes] = [64, 2, 128, 20] as const;
 /** Isolates are created, a backlog arises, and the kubelet has measured the CPU under load. */
 const warmUpMs = 20_000;
 const durationMs = 30_000;
