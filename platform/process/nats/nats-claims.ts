@@ -3,6 +3,9 @@ import { Unavailable } from "../../../domain/errors.ts";
 import type { Link } from "../../jetstream/connection/link.ts";
 import { poolCredentials, poolRemovalToken, poolToken, permanentAccounts, type Pool } from "./nats-accounts.ts";
 import type { NatsKeys } from "./nats-keys.ts";
+import { undatedTokens } from "./undated-tokens.ts";
+
+const lookupTimeoutMs = 2_000;
 
 /**
  * Updates accounts of a running server. `link` is a connection with the credentials `system`. Requests are idempotent and reach all servers
@@ -31,9 +34,23 @@ export async function removePoolAccount(link: Link, keys: NatsKeys, pool: string
   await updateClaims(link, "DELETE", await poolRemovalToken(keys, pool), `the end of pool '${pool}'`);
 }
 
-/** Updates the permanent accounts to the permissions of this version: the server reads its configuration only at its start. */
+/**
+ * Updates the permanent accounts to the permissions of this version: the server reads its configuration only at its start. An account that has
+ * them is left alone: its update makes NATS forget the open pull requests of runners, which receive nothing until they notice the silence.
+ */
 export async function updatePermanentAccounts(link: Link, keys: NatsKeys): Promise<void> {
-  for (const { id, token } of await permanentAccounts(keys, [])) await updateClaims(link, "UPDATE", token, `the rights of account ${id}`);
+  for (const { id, token } of await permanentAccounts(keys, []))
+    if (!(await hasClaims(link, id, token))) await updateClaims(link, "UPDATE", token, `the rights of account ${id}`);
+}
+
+/** False also if the server does not know the account: then it does not answer. */
+async function hasClaims(link: Link, account: string, token: string): Promise<boolean> {
+  const lookup = link.nats.request(`$SYS.REQ.ACCOUNT.${account}.CLAIMS.LOOKUP`, "", { timeout: lookupTimeoutMs });
+  const current = await lookup.then(
+    (message) => message.string(),
+    () => "",
+  );
+  return undatedTokens(current) === undatedTokens(token);
 }
 
 async function updateClaims(link: Link, what: "UPDATE" | "DELETE", token: string, of: string): Promise<void> {
