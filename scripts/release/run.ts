@@ -18,7 +18,8 @@ export interface RunOptions {
 }
 
 /** Runs a command, in UTC since Helm writes local times, and returns its standard output. @throws with its standard error if it fails */
-export function run({ program, args }: Command, { cwd, env, input }: RunOptions = {}): Promise<string> {
+export function run(started: Command, { cwd, env, input }: RunOptions = {}): Promise<string> {
+  const { program, args } = started;
   return new Promise((resolve, reject) => {
     const child = spawn(program, args, { cwd, env: { ...process.env, TZ: "UTC", ...env }, stdio: ["pipe", "pipe", "pipe"] });
     let [output, errors] = ["", ""];
@@ -27,7 +28,7 @@ export function run({ program, args }: Command, { cwd, env, input }: RunOptions 
     child.once("error", (cause) => reject(new Error(`${program} could not be started: install it, or add it to PATH`, { cause })));
     child.once("close", (code) => {
       if (code === 0) resolve(output);
-      else reject(new Error(`${program} ${args[0] ?? ""} failed with exit code ${code}: ${errors.trim() || output.trim()}`));
+      else reject(new Error(`${describeCommand(started)} failed with exit code ${code}: ${errors.trim() || output.trim()}`));
     });
     // A program that ends before it has read its input closes the pipe; its exit code reports the failure.
     child.stdin.on("error", () => undefined);
