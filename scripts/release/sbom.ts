@@ -21,7 +21,7 @@ type Bom = z.infer<typeof bom>;
  */
 export async function createSbom({ root, version, committedAt }: Release): Promise<string> {
   const [program, ...first] = npm();
-  const args = ["sbom", "--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only"];
+  const args = ["sbom", "--loglevel=error", "--sbom-format=cyclonedx", "--sbom-type=application", "--package-lock-only"];
   const listed = bom.parse(JSON.parse(await run(command(program, ...first, ...args), { cwd: root })));
   const component = { ...listed.metadata.component, type: "application", name: "headwater", version };
   const { components, dependencies } = await onlyInstalled(root, listed);
