@@ -1,6 +1,6 @@
 import { requestBuild } from "../../platform/jetstream/requests/build-requests.ts";
 import type { Figure } from "../figure.ts";
-import { percentile } from "../harness/measure/statistics.ts";
+import { describeTimes, percentile } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 
 /**
@@ -53,7 +53,7 @@ function figure(what: string, times: readonly number[], atMost: number): Figure 
     value: percentile(times, 0.95),
     unit: "ms",
     goal: { of: "value", atMost },
-    note: `${times.length} builds one after the other, new code each; p50 ${percentile(times, 0.5).toFixed(0)} ms, most ${percentile(times, 1).toFixed(0)} ms`,
+    note: `${times.length} builds one after the other, new code each; ${describeTimes(times)}`,
   };
 }
 

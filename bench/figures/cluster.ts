@@ -1,6 +1,6 @@
 import type { Figure } from "../figure.ts";
 import { openClusterInstallation, pause, type ClusterInstallation } from "../harness/cluster-installation.ts";
-import { percentile } from "../harness/measure/statistics.ts";
+import { describeTimes, percentile } from "../harness/measure/statistics.ts";
 
 /**
  * On an installation in a cluster: from a server-side apply of a Source, whose component is built, to the first 200 of its endpoint, one
@@ -23,7 +23,7 @@ export async function run(): Promise<readonly Figure[]> {
       value: percentile(times, 0.95),
       unit: "ms",
       goal: { of: "value", atMost: 1_500 },
-      note: `${samples} one after the other; p50 ${percentile(times, 0.5).toFixed(0)} ms, most ${percentile(times, 1).toFixed(0)} ms`,
+      note: `${samples} one after the other; ${describeTimes(times)}`,
     },
   ];
 }

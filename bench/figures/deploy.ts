@@ -1,6 +1,6 @@
 import { request } from "undici";
 import type { Figure } from "../figure.ts";
-import { percentile } from "../harness/measure/statistics.ts";
+import { describeTimes, percentile } from "../harness/measure/statistics.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
 
 /**
@@ -34,7 +34,7 @@ export async function run(): Promise<readonly Figure[]> {
         value: percentile(times, 0.95),
         unit: "ms",
         goal: { of: "value", atMost },
-        note: `${samples} deploys one after the other, new code each; p50 ${percentile(times, 0.5).toFixed(0)} ms, most ${percentile(times, 1).toFixed(0)} ms, the very first ${first.toFixed(0)} ms`,
+        note: `${samples} deploys one after the other, new code each; ${describeTimes(times)}, the very first ${first.toFixed(0)} ms`,
       });
     }
     return figures;

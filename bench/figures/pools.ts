@@ -3,7 +3,7 @@ import { z } from "zod";
 import { pathOf, type Kubernetes } from "../../platform/kubernetes/access/connection.ts";
 import type { Figure } from "../figure.ts";
 import { openClusterInstallation, pause, type ClusterInstallation } from "../harness/cluster-installation.ts";
-import { median, percentile } from "../harness/measure/statistics.ts";
+import { describeTimes, median, percentile } from "../harness/measure/statistics.ts";
 
 /**
  * The default pool of an installation in a cluster. Its spec is changed for the measurement, and restored. Each runner has a fraction of a
@@ -44,7 +44,7 @@ async function wakeFromZero(installation: ClusterInstallation, pool: Pool): Prom
     value: percentile(times, 0.95),
     unit: "ms",
     goal: { of: "value", atMost: 5_000 },
-    note: `${wakes} one after the other; p50 ${percentile(times, 0.5).toFixed(0)} ms, most ${percentile(times, 1).toFixed(0)} ms`,
+    note: `${wakes} one after the other; ${describeTimes(times)}`,
   };
 }
 
@@ -128,7 +128,7 @@ async function deploy(installation: ClusterInstallation, name: string, code: str
 interface Pool extends AsyncDisposable {
   /** Replaces the spec. */
   set(spec: object): Promise<void>;
-  /** Resolves when the pool has that many ready pods of its newest spec, and no others. */
+  /** Resolves when the pool has that many ready pods of its current spec, and no others. */
   untilPods(count: number): Promise<void>;
   /** Of each pod, in a fixed order. */
   samples(): Promise<readonly Sample[]>;
@@ -141,11 +141,11 @@ const pod = z.object({
 });
 type Pod = z.infer<typeof pod>;
 const podList = z.object({ items: z.array(pod) });
-const deployment = z.object({
+const observed = z.object({
   metadata: z.object({ generation: z.number() }),
   status: z.object({ observedGeneration: z.number().default(0) }),
 });
-const appsPath = pathOf(["apis", "apps", "v1", "namespaces", "headwater", "deployments", "headwater-runner-default"]);
+const deploymentPath = pathOf(["apis", "apps", "v1", "namespaces", "headwater", "deployments", "headwater-runner-default"]);
 const podsPath = (...more: readonly string[]): string => pathOf(["api", "v1", "namespaces", "headwater", "pods", ...more]);
 
 async function changeablePool(kubernetes: Kubernetes): Promise<Pool> {
@@ -158,18 +158,21 @@ async function changeablePool(kubernetes: Kubernetes): Promise<Pool> {
     podList.parse(
       await kubernetes.request({ method: "GET", path: podsPath(), query: { labelSelector: "app.kubernetes.io/component=runner" } }),
     ).items;
+  const isObserved = async (path: string): Promise<boolean> => {
+    const { metadata, status } = observed.parse(await kubernetes.request({ method: "GET", path }));
+    return metadata.generation === status.observedGeneration;
+  };
   const isSettled = async (count: number): Promise<boolean> => {
-    const { metadata, status } = deployment.parse(await kubernetes.request({ method: "GET", path: appsPath }));
+    if (!(await isObserved(poolPath)) || !(await isObserved(deploymentPath))) return false;
     const found = await pods();
     const isReady = found.every((each) => each.status.conditions.some(({ type, status: holds }) => type === "Ready" && holds === "True"));
     const revisions = new Set(found.map(({ metadata: { labels } }) => labels["pod-template-hash"]));
-    return metadata.generation === status.observedGeneration && found.length === count && isReady && revisions.size <= 1;
+    return found.length === count && isReady && revisions.size <= 1;
   };
   return {
     set: (spec) => put({ ...original, ...spec }),
     untilPods: async (count) => {
       const deadline = performance.now() + withinMs;
-      await pause(2_000); // The operator has seen the spec.
       while (!(await isSettled(count))) {
         if (performance.now() > deadline) throw new Error(`the pool has not ${count} ready pods within ${withinMs / 1_000} s`);
         await pause(200);

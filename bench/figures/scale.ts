@@ -13,7 +13,7 @@ import {
 import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";
 import type { Metrics } from "../harness/role-process.ts";
 import { startScaleSystem, type ScaleSystem } from "../harness/scale-system.ts";
-import { percentile } from "../harness/measure/statistics.ts";
+import { describeTimes, percentile } from "../harness/measure/statistics.ts";
 
 /**
  * One operator process and one API process over a real kube-apiserver with etcd, NATS and Postgres. Sources of one built component, each
@@ -138,7 +138,7 @@ async function secondStart(system: ScaleSystem, sources: number): Promise<readon
       value: percentile(times, 0.95),
       unit: "ms",
       goal: { of: "value", atMost: 500 },
-      note: `${changes} changes one after the other; p50 ${percentile(times, 0.5).toFixed(0)} ms, most ${percentile(times, 1).toFixed(0)} ms`,
+      note: `${changes} changes one after the other; ${describeTimes(times)}`,
     },
   ];
 }

@@ -33,9 +33,10 @@ export function refuse({ metadata: { name }, spec: { owner } }: RunnerPoolResour
 }
 
 /** The API server refuses an object of the pool, for example because of its resources. Earlier runners keep running. */
-export function judgeInvalid({ status }: RunnerPoolResource, message: string): Verdict {
-  return { ...stalled("InvalidSpec", message), ready: (status.readyReplicas ?? 0) > 0 };
-}
+export const judgeInvalid = (readyReplicas: number, message: string): Verdict => ({
+  ...stalled("InvalidSpec", message),
+  ready: readyReplicas > 0,
+});
 
 /** Derives the verdict from a pool's Deployment and pods. */
 export function judge(desired: number, deployment: LiveDeployment, pods: readonly LivePod[]): Verdict {

@@ -82,9 +82,9 @@ async function adopt({ ports }: Context, pool: RunnerPoolResource): Promise<Runn
 }
 
 async function run(context: Context, pool: RunnerPoolResource): Promise<number> {
-  const { verdict, fields } = await applyPool(context, pool).catch((error: unknown): ReconcileResult => {
+  const { verdict, fields } = await applyPool(context, pool).catch((error: unknown) => {
     if (!(error instanceof InvalidInput)) throw error;
-    return { verdict: judgeInvalid(pool, error.message), fields: {} };
+    return readInvalid(context, pool, error.message);
   });
   await report(context, pool, verdict, fields);
   return fields.desiredReplicas === 0 ? asleepRequeueMs : awakeRequeueMs;
@@ -150,6 +150,13 @@ async function applyPool(context: Context, pool: RunnerPoolResource): Promise<Re
     ...(backlog === undefined ? {} : { backlog }),
   };
   return { verdict: judge(replicas, deployment, pods), fields };
+}
+
+/** The state of a pool whose objects the API server refuses with this message. */
+async function readInvalid({ ports }: Context, { metadata }: RunnerPoolResource, message: string): Promise<ReconcileResult> {
+  const found = await ports.workloads.find("Deployment", workloadName(metadata.name));
+  const { replicas, readyReplicas } = found === undefined ? { replicas: 0, readyReplicas: 0 } : parseDeployment(found).status;
+  return { verdict: judgeInvalid(readyReplicas, message), fields: { replicas, readyReplicas } };
 }
 
 async function applyAll({ workloads }: RunnerPoolPorts, planned: readonly WorkloadObject[]): Promise<LiveDeployment> {

@@ -13,7 +13,7 @@ export interface KnownNames {
   readonly body: readonly string[];
   /** Fields of `data`; undefined if the response has none, or any. */
   readonly fields: readonly string[] | undefined;
-  /** Whether the operation changes nothing, whatever its method. */
+  /** Whether the operation changes no resource, whatever its method. */
   readonly changesNoResource: boolean;
 }
 

@@ -5,3 +5,7 @@ export function percentile(values: readonly number[], share: number): number {
 }
 
 export const median = (values: readonly number[]): number => percentile(values, 0.5);
+
+/** p50 and the highest of times in ms, for the note of a figure whose value is another percentile. */
+export const describeTimes = (times: readonly number[]): string =>
+  `p50 ${percentile(times, 0.5).toFixed(0)} ms, most ${percentile(times, 1).toFixed(0)} ms`;
