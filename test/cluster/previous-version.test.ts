@@ -24,8 +24,8 @@ import { countingSources, startLoad } from "./load.ts";
 import { deliveredSchema } from "./probe/delivered.ts";
 
 /**
- * Upgrades the previous version to the current one, rolls back and upgrades again, with millions of events and under load. It takes ten minutes, and
- * needs an image and a chart of the previous version: test/cluster/README.md says how to make them.
+ * Upgrades the previous version to the current one, rolls back and upgrades again, with millions of events and under load. It needs an
+ * image and a chart of the previous version: test/cluster/README.md says how to make them.
  */
 const suite = previous === undefined ? describe.skip : describe;
 const events = Number(process.env["HEADWATER_TEST_EVENTS"] ?? 10_000_000);

@@ -139,8 +139,8 @@ function spread({ pool, settings }: PodInput, topologyKey: string): Plain<V1Topo
 }
 
 /**
- * Unset values come from the defaults: without a memory limit user code could exhaust the node. A default request above the limit of a pool is
- * left out, because Kubernetes refuses it, and takes the limit as the request.
+ * Unset values come from the defaults: without a memory limit user code could exhaust the node. A default request above the pool's own
+ * limit is left out: Kubernetes would refuse it, and takes the limit as the request instead.
  */
 function resources(
   defaults: NonNullable<RunnerPoolSpec["resources"]>,

@@ -1,6 +1,6 @@
-import { ownFieldManager } from "../../../crds/resource.ts";
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
+import { ownFieldManager } from "../../../crds/resource.ts";
 import { Conflict, HeadwaterError, NotFound } from "../../../domain/errors.ts";
 import { backoffMs, pause } from "../../../domain/retry.ts";
 import type { Kubernetes } from "../access/connection.ts";

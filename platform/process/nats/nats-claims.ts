@@ -35,8 +35,9 @@ export async function removePoolAccount(link: Link, keys: NatsKeys, pool: string
 }
 
 /**
- * Updates the permanent accounts to the permissions of this version: the server reads its configuration only at its start. An account that has
- * them is left alone: its update makes NATS forget the open pull requests of runners, which receive nothing until they notice the silence.
+ * Updates the permanent accounts to the permissions of this version: the server reads its configuration only at its start. An account
+ * that has them is left alone, because an update makes NATS forget the open pull requests of runners: they receive nothing until they
+ * notice the silence.
  */
 export async function updatePermanentAccounts(link: Link, keys: NatsKeys): Promise<void> {
   for (const { id, token } of await permanentAccounts(keys, []))
