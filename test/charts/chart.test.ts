@@ -88,11 +88,11 @@ suite(`the chart${missing}`, () => {
   it("saves by a CronJob if it is asked to, and begins an installation, but no upgrade, with a backup", async () => {
     const text = async (...flags: string[]) => JSON.stringify(objectsOf(await render(...flags)));
     expect(await text()).not.toContain('"kind":"CronJob"');
-    const restoring = ["--set", "backup.enabled=true,backup.restore=2026-11-27T02-17-00Z,backup.existingClaim=mine"];
+    const restoring = ["--set", "backup.enabled=true,backup.restore=2026-11-27T02-17-01-204Z,backup.existingClaim=mine"];
     const installed = await text(...restoring);
     expect(installed).toContain('"--backup","/backups","--keep","7"');
     expect(installed).toContain('"jobTemplate":{"spec":{"backoffLimit":3,"activeDeadlineSeconds":21600,');
-    expect(installed).toContain('"--restore","/backups/2026-11-27T02-17-00Z"');
+    expect(installed).toContain('"--restore","/backups/2026-11-27T02-17-01-204Z"');
     expect(installed).toContain('"claimName":"mine"');
     const upgraded = await text(...restoring, "--is-upgrade");
     expect(upgraded).toContain('"--backup"');

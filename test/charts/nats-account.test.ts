@@ -60,7 +60,7 @@ suite(`an account of NATS of your own${missing}`, () => {
   });
 
   it("gives the backup the Secret of its user, also to restore before the setup", async () => {
-    const flags = [...account, "--set", "nats.credentials=perRole,backup.enabled=true,backup.restore=2026-11-27T02-17-00Z"];
+    const flags = [...account, "--set", "nats.credentials=perRole,backup.enabled=true,backup.restore=2026-11-27T02-17-01-204Z"];
     const backup = secret("team-nats-backup", "backup.creds");
     expect((await roleOf("CronJob", "headwater-backup", flags)).sources).toEqual([backup]);
     const setup = [secret("team-nats-operator", "operator.creds"), secret("team-nats-runner", "runner.creds"), backup];

@@ -17,7 +17,7 @@ const variants = [
   [],
   ["--set", "nats.replicas=3,kubernetesIngress.enabled=true,kubernetesIngress.apiHost=a.example.com"],
   ["--is-upgrade"],
-  ["--set", "backup.enabled=true,backup.restore=2026-11-27T02-17-00Z"],
+  ["--set", "backup.enabled=true,backup.restore=2026-11-27T02-17-01-204Z"],
   ["--values", join(import.meta.dirname, "values-tls.yaml")],
 ];
 const within = { timeout: 60_000, interval: 100 };

@@ -16,7 +16,7 @@ const page = "docs/kubernetes.md";
 /** The namespace of another owner, which the chart does not create. */
 const otherOwned = "headwater-test-restore";
 /** The backup that the page names. */
-const documentedName = "2026-11-27T02-17-00Z";
+const documentedName = "2026-11-27T02-17-01-204Z";
 
 /** The shell blocks of the page's section, in their order. */
 function documentedBlocks(heading: string): readonly string[] {

@@ -55,8 +55,8 @@ export async function saveBackup(context: RoleContext, { parent, keep }: SaveOpt
   return `The backup is ${directory}.${kept} It opens only with the keys of this installation, which it does not contain.`;
 }
 
-/** 2026-11-27T02-57-14Z */
-const nameAt = (time: Date): string => time.toISOString().replace(/\..*/, "Z").replaceAll(":", "-");
+/** 2026-11-27T02-57-14-083Z: several backups may begin within a second. */
+const nameAt = (time: Date): string => time.toISOString().replaceAll(/[:.]/g, "-");
 
 /** What is read after the streams that must fit together are saved. */
 interface ConsistentCopy {
