@@ -12,6 +12,7 @@ const order = [
   "outage",
   "uninstall",
   "restore",
+  "move",
   "tls",
   "node-loss",
 ];

@@ -34,6 +34,10 @@ function withPod(change: (pod: PodSpec) => object): object {
   };
 }
 const withContainer = (change: object): object => withPod(({ containers }) => ({ containers: [{ ...containers[0], ...change }] }));
+const withSecurity = (change: object): object =>
+  withPod(({ containers: [container] }) => ({
+    containers: [{ ...container, securityContext: { ...(container as { securityContext: object }).securityContext, ...change } }],
+  }));
 const withVolume = (volume: object): object => withPod(({ volumes }) => ({ volumes: [...volumes, volume] }));
 const renamed = (object: object, name: string): object => ({ ...object, metadata: { name } });
 const secret = (name: string, more: object = {}) => ({ apiVersion: "v1", kind: "Secret", metadata: { name }, type: "Opaque", ...more });
@@ -129,6 +133,7 @@ const ofRelease: readonly Case[] = [
     secret("sh.helm.release.v1.x"),
     "only the Secrets of the installation",
   ],
+  ["create the Secret of a pool", "create-secrets", "POST", `${release}/secrets`, secret("headwater-runner-x"), "only the Secrets of"],
   ["delete the Deployment of the API", "operator", "DELETE", `${deployments}/headwater-api`, undefined, "only the objects of runner pools"],
   [
     "take the place of the NetworkPolicy of Postgres",
@@ -175,6 +180,13 @@ const pods: readonly (readonly [what: string, body: object, refusal?: string])[]
     "entry point",
   ],
   ["run a privileged container", withContainer({ securityContext: { privileged: true } }), "not privileged"],
+  ["run as root", withSecurity({ runAsUser: 0, runAsNonRoot: false }), "not privileged"],
+  ["run a pod as root", withPod(() => ({ securityContext: { runAsNonRoot: true, runAsUser: 0 } })), "not privileged"],
+  ["call any function of the kernel", withSecurity({ seccompProfile: { type: "Unconfined" } }), "not privileged"],
+  ["listen on the host", withContainer({ ports: [{ containerPort: 8081, hostPort: 443 }] }), "no port of its host"],
+  ["choose a node", withPod(() => ({ nodeName: "control-plane" })), "placed by the scheduler"],
+  ["run code of a setting", withContainer({ env: [{ name: "NODE_OPTIONS", value: "--import=data:text/javascript," }] }), "entry point"],
+  ["load a library", withContainer({ env: [{ name: "LD_PRELOAD", value: "/data/eve.so" }] }), "entry point"],
   ["run a second container", withPod(({ containers }) => ({ containers: [...containers, { name: "eve", image }] })), "one container"],
   ["run an init container", withPod(() => ({ initContainers: [{ name: "eve", image }] })), "one container"],
 ];

@@ -65,10 +65,32 @@ suite(`the chart${missing}`, () => {
   it("migrates tables and streams before new code runs on an upgrade, and after the servers start on an install", async () => {
     const job = async (...flags: string[]) =>
       objectsOf(await render(...flags)).find(({ kind, metadata }) => kind === "Job" && metadata.name.startsWith("headwater-setup"));
-    expect((await job())?.metadata.annotations).toEqual({ "argocd.argoproj.io/sync-wave": "-1" });
+    expect((await job())?.metadata.annotations).toEqual({ "argocd.argoproj.io/sync-wave": "3" });
     expect((await job("--is-upgrade"))?.metadata.annotations?.["helm.sh/hook"]).toBe("pre-upgrade");
     const [one, other] = [await job("--set-string", "image.tag=1"), await job("--set-string", "image.tag=2")];
     expect(one?.metadata.name).not.toBe(other?.metadata.name);
+  });
+
+  it("lets the Jobs of an upgrade reach what the new values name, and takes their rights back afterwards", async () => {
+    const flags = ["--is-upgrade", ...valuesFile("external"), "--set", "secrets.generate=true,postgres.existingSecret=admin"];
+    const hooks = objectsOf(await render(...flags)).filter(({ metadata }) => metadata.annotations?.["helm.sh/hook"] !== undefined);
+    const described = hooks.map(({ kind, metadata }) => [
+      Number(metadata.annotations?.["helm.sh/hook-weight"]),
+      `${kind} ${metadata.name}`,
+      metadata.annotations?.["helm.sh/hook-delete-policy"]?.includes("hook-succeeded"),
+    ]);
+    expect(described.toSorted(([a], [b]) => Number(a) - Number(b))).toEqual([
+      [-30, "NetworkPolicy headwater-upgrade-secrets", true],
+      [-30, "NetworkPolicy headwater-upgrade-setup", true],
+      [-20, "ServiceAccount headwater-upgrade-secrets", true],
+      [-20, "Role headwater-upgrade-secrets", true],
+      [-20, "RoleBinding headwater-upgrade-secrets", true],
+      [-10, "Job headwater-upgrade-secrets", false],
+      [0, "Job headwater-setup", false],
+    ]);
+    const policies = objectsOf(await render(...flags)).filter(({ kind }) => kind === "NetworkPolicy");
+    const specOf = (name: string): unknown => policies.find(({ metadata }) => metadata.name === name)?.["spec"];
+    for (const role of ["setup", "secrets"]) expect(specOf(`headwater-upgrade-${role}`)).toEqual(specOf(`headwater-${role}`));
   });
 
   it("restarts neither NATS nor Postgres because of a new version", async () => {
@@ -140,6 +162,11 @@ suite(`the chart${missing}`, () => {
     [["--set", "settings.trustedProxies={10.0.0.0}"], "/settings/trustedProxies"],
     [["--set", "kubernetesIngress.enabled=true"], "apiHost"],
     [["--set", "api.adminApi=true,secrets.generate=false"], "api.adminTokenSecret is needed"],
+    [["--set", "nats.storeSize=10Gi"], "nats.storeSize 10Gi is invalid: it must be below nats.persistence.size, 10Gi"],
+    [["--set", "nats.storeSize=1000Mi,nats.persistence.size=1G"], "nats.storeSize 1000Mi is invalid"],
+    [["--set-json", "networkPolicy.kubeApiPeers=[]"], "networkPolicy.kubeApiPeers is needed"],
+    [[...valuesFile("external"), "--set-json", "postgres.peers=[]"], "postgres.peers is needed"],
+    [[...valuesFile("external"), "--set-json", "nats.peers=[]"], "nats.peers is needed"],
   ])("refuses %j and names the mistake", async (flags, words) => {
     await expect(render(...flags)).rejects.toThrow(words);
   });

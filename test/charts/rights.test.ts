@@ -64,8 +64,14 @@ suite(`the chart on an API server${missing === undefined ? "" : ` (skipped: ${mi
     for (const object of [ofKind("Job", "headwater-setup"), ofKind("StatefulSet", "headwater-nats")]) {
       await vi.waitFor(async () => expect((await apply(object)).stderr).toContain("nats.replicas is 1 here and cannot become 3"), within);
     }
-    const stopped = ofKind("StatefulSet", "headwater-nats").replace('"replicas":3', '"replicas":0');
-    expect((await apply(stopped)).stderr).not.toContain("cannot become");
+    const scale = (replicas: number) =>
+      kube.kubectl(["--namespace", "headwater", "scale", "statefulset", "headwater-nats", `--replicas=${replicas}`]);
+    expect((await scale(3)).stderr).toContain("nats.replicas is 1 here and cannot become 3");
+    // Stopped servers have their streams.
+    expect(await scale(0)).toMatchObject({ code: 0, stderr: "" });
+    expect((await scale(3)).stderr).toContain("nats.replicas is 1 here and cannot become 3");
+    expect((await apply(ofKind("StatefulSet", "headwater-nats"))).stderr).toContain("nats.replicas is 1 here and cannot become 3");
+    expect(await scale(1)).toMatchObject({ code: 0, stderr: "" });
   });
 
   it.each(variants)("is accepted with %j %s, and every pod is restricted", async (...flags) => {

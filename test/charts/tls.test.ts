@@ -28,10 +28,18 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
 
   it.each([
     [[...ownServers, "--set", "nats.tls.publicCa=false"], "nats.tls is needed"],
-    [[...ownServers, "--set", "postgres.tls.caSecret="], "postgres.tls is needed"],
+    [[...ownServers, "--set", "postgres.tls.caSecret=,postgres.tls.clientSecret="], "postgres.tls is needed"],
     [["--set", "nats.plaintext=never"], "nats.tls is needed"],
     [["--set", "postgres.plaintext=never"], "postgres.tls is needed"],
     [["--set", "postgres.tls.caSecret=ca"], "postgres.tls is for a Postgres of your own"],
+    [["--set", "nats.tls.clientSecret=client"], "nats.tls.certificateSecret is needed"],
+    [["--set", "nats.tls.caSecret=ca"], "nats.tls.certificateSecret is needed"],
+    [["--set", "nats.tls.publicCa=true"], "nats.tls.certificateSecret is needed"],
+    [
+      [...ownServers, "--set", "nats.tls.publicCa=false,nats.plaintext=always,nats.tls.clientSecret=client"],
+      "nats.tls.clientSecret needs nats.tls.caSecret",
+    ],
+    [[...ownServers, "--set", "postgres.tls.caSecret=,postgres.plaintext=always"], "postgres.tls.clientSecret needs postgres.tls.caSecret"],
     [["--set", "nats.plaintext=maybe"], "/nats/plaintext"],
   ])("refuses %j and names the value", async (flags, words) => {
     await expect(render(...flags)).rejects.toThrow(words);
@@ -51,6 +59,16 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
     expect(await mounted("headwater-builder")).toEqual([...nats, "traces/ca.crt"]);
     const text = await textOf("Deployment", "headwater-builder", ...encrypted);
     expect(text).toContain(`{"secret":{"items":[{"key":"ca.crt","path":"nats/ca.crt"}],"name":"headwater-nats-tls"}}`);
+  });
+
+  it("verifies clients and other servers of NATS by the authorities of a Secret of their own, if there is one", async () => {
+    const authority = async (...flags: readonly string[]): Promise<unknown> =>
+      /"name":"([^"]+)","items":\[\{"key":"ca.crt"|"items":\[\{"key":"ca.crt","path":"ca.crt"\}\],"name":"([^"]+)"/
+        .exec(await textOf("StatefulSet", "headwater-nats", ...encrypted, ...flags))
+        ?.slice(1)
+        .find((name) => name !== undefined);
+    expect(await authority()).toBe("headwater-nats-tls");
+    expect(await authority("--set", "nats.tls.caSecret=bundle")).toBe("bundle");
   });
 
   it("names the files of private authorities in the settings of the roles and of runners", async () => {

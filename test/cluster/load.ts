@@ -27,6 +27,15 @@ const stoppedSchema = z.object({
   pausesMs: z.array(z.number()),
 });
 export type Stopped = z.infer<typeof stoppedSchema>;
+/** What the same sources had accepted before, added to what was accepted now. */
+export const withEarlier = (stopped: Stopped, earlier: Stopped): Stopped => ({
+  ...stopped,
+  sources: stopped.sources.map(({ id, accepted }) => ({
+    id,
+    accepted: [...(earlier.sources.find((one) => one.id === id)?.accepted ?? []), ...accepted],
+  })),
+});
+
 const progressSchema = z.object({ sent: z.number(), accepted: z.number() });
 const receivedSchema = z.object({ requests: z.array(z.string()), repeated: z.array(z.unknown()) });
 

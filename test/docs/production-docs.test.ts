@@ -20,10 +20,11 @@ const documented = z.looseObject({
     .looseObject({
       secretName: z.string().optional(),
       dnsNames: z.array(z.string()).default([]),
-      target: z.looseObject({ name: z.string() }).optional(),
+      target: z.looseObject({ name: z.string().optional(), secret: z.object({ key: z.string() }).optional() }).optional(),
       data: z.array(z.looseObject({ secretKey: z.string() })).default([]),
     })
     .optional(),
+  stringData: z.record(z.string(), z.string()).default({}),
 });
 const objects = yaml
   .filter(({ text }) => isObject(text))
@@ -34,6 +35,8 @@ const kinds = (kind: string) => objects.filter((object) => object.kind === kind)
 const created = new Map<string, readonly string[]>([
   ...kinds("Certificate").map(({ spec }) => [spec?.secretName ?? "", ["tls.crt", "tls.key", "ca.crt"]] as const),
   ...kinds("ExternalSecret").map(({ spec }) => [spec?.target?.name ?? "", spec?.data.map(({ secretKey }) => secretKey) ?? []] as const),
+  ...kinds("Bundle").map(({ metadata, spec }) => [metadata.name, [spec?.target?.secret?.key ?? ""]] as const),
+  ...kinds("Secret").map(({ metadata, stringData }) => [metadata.name, Object.keys(stringData)] as const),
 ]);
 
 /** Those that the chart's Job creates. */

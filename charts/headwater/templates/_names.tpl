@@ -21,6 +21,27 @@ app.kubernetes.io/instance: {{ $root.Release.Name }}
 app.kubernetes.io/component: {{ index . 1 }}
 {{- end -}}
 
+{{/*
+When Argo CD applies an object: it waits until each wave is healthy. What others refer to (accounts, rights, policies, configuration,
+definitions) has no annotation, and with it wave 0. Call with the name of a step.
+*/}}
+{{- define "headwater.wave" -}}
+argocd.argoproj.io/sync-wave: {{ get (dict "secrets" "1" "servers" "2" "setup" "3" "roles" "4") . | quote }}
+{{- end -}}
+
+{{/*
+Annotations of an object that Helm creates before it changes the others, on an upgrade only. Call with (list $ "weight"), and with
+"hook-succeeded" for an object that is deleted once all hooks have succeeded.
+*/}}
+{{- define "headwater.upgradeHook" -}}
+{{- if not (index . 0).Release.IsInstall -}}
+annotations:
+  helm.sh/hook: pre-upgrade
+  helm.sh/hook-weight: {{ index . 1 | quote }}
+  helm.sh/hook-delete-policy: {{ join "," (prepend (slice . 2) "before-hook-creation") }}
+{{- end -}}
+{{- end -}}
+
 {{- define "headwater.natsUrl" -}}
 {{- if .Values.nats.enabled }}nats://headwater-nats.{{ .Release.Namespace }}.svc:4222{{ else }}{{ required "nats.url is needed when nats.enabled is false" .Values.nats.url }}{{ end -}}
 {{- end -}}
@@ -30,8 +51,21 @@ app.kubernetes.io/component: {{ index . 1 }}
 - podSelector: { matchLabels: { app.kubernetes.io/instance: {{ .Release.Name }}, app.kubernetes.io/component: nats } }
   namespaceSelector: { matchLabels: { kubernetes.io/metadata.name: {{ .Release.Namespace }} } }
 {{- else -}}
-{{ required "nats.peers is needed when nats.enabled is false" .Values.nats.peers | toYaml }}
+{{- include "headwater.peers" (list "nats.peers is needed when nats.enabled is false" .Values.nats.peers) }}
 {{- end -}}
+{{- end -}}
+
+{{/* Bytes of a size such as 8Gi; empty for one with another unit. */}}
+{{- define "headwater.bytes" -}}
+{{- $unit := regexReplaceAll "^[0-9.]+" . "" -}}
+{{- $factors := dict "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 "M" 1000000 "G" 1000000000 "T" 1000000000000 -}}
+{{- with get $factors $unit }}{{ mulf . ($ | trimSuffix $unit | float64) | printf "%.0f" }}{{ end -}}
+{{- end -}}
+
+{{/* A rule without peers would allow all addresses. Call with (list "message" peers). */}}
+{{- define "headwater.peers" -}}
+{{- if not (index . 1) }}{{ fail (index . 0) }}{{ end -}}
+{{- index . 1 | toYaml -}}
 {{- end -}}
 
 {{- define "headwater.natsPorts" -}}
@@ -54,7 +88,7 @@ app.kubernetes.io/component: {{ index . 1 }}
 {{- if .Values.postgres.enabled -}}
 - podSelector: { matchLabels: { app.kubernetes.io/instance: {{ .Release.Name }}, app.kubernetes.io/component: postgres } }
 {{- else -}}
-{{ required "postgres.peers is needed when postgres.enabled is false" .Values.postgres.peers | toYaml }}
+{{- include "headwater.peers" (list "postgres.peers is needed when postgres.enabled is false" .Values.postgres.peers) }}
 {{- end -}}
 {{- end -}}
 

@@ -113,6 +113,8 @@ metadata:
   name: headwater-{{ .role }}
   namespace: {{ $root.Release.Namespace }}
   labels: {{- include "headwater.labels" (list $root .role) | nindent 4 }}
+  annotations:
+    {{- include "headwater.wave" "roles" | nindent 4 }}
 spec:
   replicas: {{ .values.replicas }}
   revisionHistoryLimit: 3
@@ -215,9 +217,11 @@ metadata:
   name: headwater-{{ .role }}
   namespace: {{ $root.Release.Namespace }}
   labels: {{- include "headwater.labels" (list $root .role) | nindent 4 }}
-  {{- with .values.service.annotations }}
-  annotations: {{- toYaml . | nindent 4 }}
-  {{- end }}
+  annotations:
+    {{- include "headwater.wave" "roles" | nindent 4 }}
+    {{- with .values.service.annotations }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
 spec:
   type: {{ .values.service.type }}
   selector: {{- include "headwater.selector" (list $root .role) | nindent 4 }}

@@ -19,8 +19,14 @@
 {{- /* A missing address is reported first. */ -}}
 {{- $_ := list (include "headwater.natsUrl" .) (include "headwater.postgresHost" .) (include "headwater.postgresSecret" .) -}}
 {{- if and .Values.postgres.enabled (include "headwater.postgresCa" .) }}{{ fail "postgres.tls is for a Postgres of your own (postgres.enabled=false): the release's own Postgres has no TLS" }}{{ end -}}
-{{- $allowed := list -}}
+{{- if .Values.nats.enabled -}}
+{{- with .Values.nats.tls }}{{ if and (or .clientSecret .caSecret .publicCa) (not .certificateSecret) }}{{ fail "nats.tls.certificateSecret is needed for the other settings of nats.tls: without it the release's NATS has no TLS" }}{{ end }}{{ end -}}
+{{- end -}}
 {{- $encrypted := dict "nats" (or (include "headwater.natsCa" .) (and (not .Values.nats.enabled) (hasPrefix "tls://" .Values.nats.url))) "postgres" (include "headwater.postgresCa" .) -}}
+{{- range $name, $tls := dict "nats" .Values.nats.tls "postgres" .Values.postgres.tls -}}
+{{- if and $tls.clientSecret (not (get $encrypted $name)) }}{{ fail (printf "%s.tls.clientSecret needs %s.tls.caSecret or %s.tls.publicCa: a client certificate is sent only to a server that is verified" $name $name $name) }}{{ end -}}
+{{- end -}}
+{{- $allowed := list -}}
 {{- range $name, $values := dict "nats" .Values.nats "postgres" .Values.postgres -}}
 {{- if not (get $encrypted $name) -}}
 {{- if or (eq $values.plaintext "always") (and (eq $values.plaintext "own") $values.enabled) }}{{ $allowed = append $allowed $name }}

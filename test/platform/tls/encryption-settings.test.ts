@@ -45,6 +45,10 @@ describe("settings of TLS", () => {
     ],
     [{ HEADWATER_SERVER_KEY: "key" }, /HEADWATER_SERVER_KEY is set, but HEADWATER_SERVER_CERTIFICATE is not/],
     [{ ...postgres, HEADWATER_DATABASE_CERTIFICATE: "crt", HEADWATER_DATABASE_KEY: "key" }, /HEADWATER_DATABASE_CA is not/],
+    [
+      { ...nats, HEADWATER_NATS_CERTIFICATE: "crt", HEADWATER_NATS_KEY: "key", HEADWATER_PLAINTEXT: "nats" },
+      /HEADWATER_NATS_CERTIFICATE is set, but .* set HEADWATER_NATS_CA/,
+    ],
     [{ HEADWATER_NATS_CA: "ca" }, /HEADWATER_NATS_CA is set, but NATS_URL is not/],
     [{ HEADWATER_SMTP_CA: "ca" }, /HEADWATER_SMTP_CA is set, but HEADWATER_SMTP_URL is not/],
     [{ HEADWATER_S3_CA: "ca" }, /HEADWATER_S3_CA is set, but HEADWATER_S3_URL is not/],
