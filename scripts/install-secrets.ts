@@ -1,5 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { text } from "node:stream/consumers";
 import { parseArgs } from "node:util";
+import { stringify } from "yaml";
 import { z } from "zod";
 import { Conflict, HeadwaterError, InvalidInput, NotFound } from "../domain/errors.ts";
 import { defaultRolePrefix, rolePrefixPattern } from "../platform/postgres/roles.ts";
@@ -10,49 +13,54 @@ import {
   rootsSecret,
   saysTheSame,
   type PostgresAddress,
-  type Roots,
   type SecretTexts,
 } from "../platform/secrets/installation-secrets.ts";
+import {
+  administratorFrom,
+  administratorIn,
+  newAdministrator,
+  ownPostgresSecret,
+  parseSecrets,
+  rootsIn,
+  secretsToPrint,
+  textsOfRoots,
+  type Printing,
+} from "../platform/secrets/printed-secrets.ts";
 
 /**
  * Creates the Secrets of an installation in a cluster. Roots and passwords are created once and never changed; derived Secrets are
  * updated. `--print` uses no cluster and prints them as YAML, for users who manage Secrets elsewhere.
  */
-const help = `Usage: node scripts/install-secrets.ts --postgres host:port/database [--postgres-secret NAME] [--role-prefix PREFIX] [--admin-token] [--print]
+const help = `Usage: node scripts/install-secrets.ts --postgres host:port/database [--postgres-secret NAME] [--role-prefix PREFIX]
+         [--admin-token] [--print [--existing FILE]]
 
   --postgres         where Postgres is
   --postgres-secret  Secret with username and password of a user who may make tables and roles; made when it is headwater-postgres
   --role-prefix      start of the names of the roles' users in Postgres; default: headwater_. Each installation on a server needs its own
   --admin-token      makes headwater-admin-token as well, which opens the admin API; made once and never changed
-  --print            prints the Secrets instead of making them, with new keys each time: do it once, and keep what is printed
+  --print            prints the Secrets instead of making them, with new keys unless --existing has some: keep what is printed
+  --existing         file with the Secrets that exist, as YAML or JSON; - is standard input. Only Secrets that are missing or that this
+                     version changes are printed
+
+With --print and a Postgres of your own, the administrator is that of PGUSER and PGPASSWORD, or of an existing Secret.
 `;
 
-const rootsShape = z.object({ "nats-root": z.string(), "master.json": z.string(), "passwords-root": z.string(), "api-key": z.string() });
-const adminShape = z.object({ username: z.string(), password: z.string() });
 const secretShape = z.looseObject({
   data: z.record(z.string(), z.string()).default({}),
   metadata: z.looseObject({ resourceVersion: z.string() }),
 });
-const ownPostgres = "headwater-postgres";
 const adminTokenSecret = "headwater-admin-token";
-
-const newAdmin = (): z.infer<typeof adminShape> => ({ username: "postgres", password: randomBytes(24).toString("base64url") });
 const newAdminToken = (): SecretTexts => ({ "admin-token": randomBytes(32).toString("base64url") });
-const textsOf = (roots: Roots): SecretTexts => ({
-  "nats-root": roots.nats,
-  "master.json": roots.master,
-  "passwords-root": roots.passwords,
-  "api-key": roots.apiKey,
-});
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
     options: {
       postgres: { type: "string" },
-      "postgres-secret": { type: "string", default: ownPostgres },
+      "postgres-secret": { type: "string", default: ownPostgresSecret },
       "role-prefix": { type: "string", default: defaultRolePrefix },
       "admin-token": { type: "boolean", default: false },
       print: { type: "boolean", default: false },
+      existing: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
@@ -64,7 +72,13 @@ async function main(): Promise<void> {
     throw new InvalidInput(`--role-prefix '${rolePrefix}' is invalid: use at most 50 lower-case letters, digits and _, such as team_a_`);
   const postgres = { address: values.postgres, rolePrefix };
   const adminToken = values["admin-token"] ? { [adminTokenSecret]: newAdminToken } : {};
-  if (values.print) return print(postgres, adminToken);
+  const { existing: file } = values;
+  if (file !== undefined && !values.print) throw new InvalidInput("--existing is only for --print: in a cluster the Secrets are found");
+  if (values.print) {
+    const existing = file === undefined ? {} : parseSecrets(file === "-" ? await text(process.stdin) : await readFile(file, "utf8"));
+    const administrator = administratorFrom(process.env);
+    return print({ postgres, administrator, administratorSecret: values["postgres-secret"], existing, generated: adminToken });
+  }
   await install(postgres, values["postgres-secret"], adminToken);
 }
 
@@ -77,9 +91,9 @@ async function install(postgres: Target, adminSecret: string, kept: Kept): Promi
   const kubernetes = await connectKubernetes({ userAgent: "headwater secrets" });
   try {
     const secrets = new Secrets(kubernetes);
-    const known = rootsShape.parse(await secrets.keep(rootsSecret, async () => textsOf(await newRoots())));
-    const roots = { nats: known["nats-root"], master: known["master.json"], passwords: known["passwords-root"], apiKey: known["api-key"] };
-    const admin = adminShape.parse(await secrets.keep(adminSecret, adminSecret === ownPostgres ? async () => newAdmin() : undefined));
+    const roots = rootsIn(await secrets.keep(rootsSecret, async () => textsOfRoots(await newRoots())));
+    const isOwn = adminSecret === ownPostgresSecret;
+    const admin = administratorIn(await secrets.keep(adminSecret, isOwn ? async () => newAdministrator() : undefined), adminSecret);
     for (const [name, make] of Object.entries(kept)) await secrets.keep(name, async () => make());
     for (const [name, texts] of Object.entries(await installationSecrets(roots, { ...postgres, ...admin })))
       await secrets.update(name, texts);
@@ -145,21 +159,10 @@ function secretOf(name: string, stringData: SecretTexts) {
   return { apiVersion: "v1", kind: "Secret", metadata: { name, labels }, type: "Opaque", stringData };
 }
 
-async function print(postgres: Target, kept: Kept): Promise<void> {
-  const { stringify } = await import("yaml");
-  const [roots, admin] = [await newRoots(), newAdmin()];
-  const others = Object.fromEntries(Object.entries(kept).map(([name, make]) => [name, make()]));
-  const all = {
-    [rootsSecret]: textsOf(roots),
-    [ownPostgres]: admin,
-    ...others,
-    ...(await installationSecrets(roots, { ...postgres, ...admin })),
-  };
-  console.log(
-    Object.entries(all)
-      .map(([name, texts]) => `---\n${stringify(secretOf(name, texts))}`)
-      .join(""),
-  );
+async function print(printing: Printing): Promise<void> {
+  const secrets = Object.entries(await secretsToPrint(printing));
+  for (const [name] of secrets) process.stderr.write(`${name} ${printing.existing[name] === undefined ? "is new" : "has changed"}\n`);
+  process.stdout.write(secrets.map(([name, texts]) => `---\n${stringify(secretOf(name, texts))}`).join(""));
 }
 
 main().catch((error: unknown) => {

@@ -151,6 +151,13 @@ suite(`the chart${missing}`, () => {
     expect(await urls(...tls)).toEqual(["https://b.example.com", "https://in.example.com"]);
   });
 
+  it("needs the Secret of Postgres' administrator only to generate Secrets", async () => {
+    const generated = [...valuesFile("external"), "--set", "secrets.generate=true"];
+    await expect(render(...generated)).rejects.toThrow("postgres.existingSecret is needed when postgres.enabled is false");
+    expect(await render(...generated, "--set", "postgres.existingSecret=admin")).toContain("resourceNames: [admin]");
+    expect(objectsOf(await render(...valuesFile("external"))).map(({ metadata }) => metadata.name)).toContain("headwater-api");
+  });
+
   it.each([
     [["--set", "nats.enabled=false"], "nats.url is needed"],
     [["--set", "mail.smtpUrlSecret=smtp"], "mail.from is required with mail.smtpUrlSecret"],

@@ -92,8 +92,9 @@ annotations:
 {{- end -}}
 {{- end -}}
 
+{{/* The Secret with the administrator of Postgres, which only the Job that generates Secrets reads. */}}
 {{- define "headwater.postgresSecret" -}}
-{{- if .Values.postgres.enabled }}headwater-postgres{{ else }}{{ required "postgres.existingSecret is needed when postgres.enabled is false" .Values.postgres.existingSecret }}{{ end -}}
+{{- if .Values.postgres.enabled }}headwater-postgres{{ else if .Values.secrets.generate }}{{ required "postgres.existingSecret is needed when postgres.enabled is false" .Values.postgres.existingSecret }}{{ end -}}
 {{- end -}}
 
 {{/* The URL of a host of the Ingress; empty: there is none. Call with (list $ "host"). */}}
