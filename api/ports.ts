@@ -37,7 +37,7 @@ export type { User };
 export interface ApiPorts {
   readonly store: ResourceStore;
   readonly owners: OwnerNamespaces;
-  readonly secretValues: Pick<SecretValues, "keep" | "settle">;
+  readonly secretValues: Pick<SecretValues, "keep">;
   readonly pages: ResourcePages;
   readonly library: ComponentLibrary;
   /** The registry's components. */

@@ -22,8 +22,10 @@ export interface SecretValues {
   keep(holder: SecretHolder, texts: Readonly<Record<string, string>>): Promise<Readonly<Record<string, SecretReference>>>;
   /** @throws NotFound when the Secret or its key does not exist, InvalidInput when Headwater did not seal the text */
   read(namespace: string, reference: SecretReference): Promise<string>;
+  /** Call after writing the resource. Makes the resource own the stored texts that it refers to, so that they are deleted with it. */
+  adopt(holder: SettledHolder, references: readonly SecretReference[]): Promise<void>;
   /**
-   * Call after writing the resource. Makes the resource own its stored texts, and deletes those that it no longer refers to. Safe to
+   * Call after deploying the resource. Adopts its stored texts, and deletes those that it no longer refers to. Safe to
    * repeat and to call late: with `generation`, texts of a newer generation stay. Never touches Secrets of other creators.
    */
   settle(holder: SettledHolder, references: readonly SecretReference[]): Promise<void>;

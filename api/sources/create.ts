@@ -13,7 +13,7 @@ import { confirmCreated } from "../resources/change.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Following } from "../resources/watch/following.ts";
-import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
+import { keepOnce } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../context.ts";
 import { checkAccounts } from "./account-props.ts";
 import { definitionFor } from "./definition-for.ts";
@@ -53,7 +53,6 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
     });
     await confirmOwned(sourceKind, created, owner, ports);
     await confirmCreated(sourceKind, created, () => checkComponent(component, ports.store), ports.store);
-    await settleSecrets(created, Object.values(stored.secrets), ports);
     // An account may have been deleted before this source existed; the operator would wait for it.
     await checkAccounts(accounts, namespace, context);
     return deploymentOf(created, following, accounts, context);

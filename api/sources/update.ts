@@ -6,7 +6,7 @@ import { newId } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/source/name-slug.ts";
 import type { User } from "../ports.ts";
 import type { Following } from "../resources/watch/following.ts";
-import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
+import { keepOnce } from "../resources/secret-texts.ts";
 import { verdictOf } from "../resources/watch/verdict.ts";
 import type { ApiContext } from "../context.ts";
 import { checkAccounts } from "./account-props.ts";
@@ -35,9 +35,8 @@ export async function updateSource(source: SourceResource, fields: UpdateFields,
   if (fields.configured_props !== undefined) await checkAccounts(accountPropsOf(definition, fields.configured_props), namespace, context);
   const following = sources.follow(namespace, name);
   try {
-    let before = asItRuns(source).spec;
     const changed = await changeSource(ports.store, source, async (now): Promise<SourceSpec> => {
-      before = asItRuns(now).spec;
+      const before = asItRuns(now).spec;
       return {
         ...(replaced === undefined ? before : withComponent(before, replaced.component.metadata.name)),
         ...redeployAfterFailure(now, context),
@@ -46,8 +45,6 @@ export async function updateSource(source: SourceResource, fields: UpdateFields,
         ...(await storedProps(definition, fields.configured_props, before, keep)),
       };
     });
-    // Secrets of the running version are needed until the update succeeds; then the operator deletes them.
-    await settleSecrets(changed, [...Object.values(before.secrets), ...Object.values(changed.spec.secrets)], ports);
     return deploymentOf(changed, following, context);
   } catch (error) {
     following.end();

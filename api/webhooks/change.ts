@@ -1,7 +1,7 @@
-import { secretsOf, webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
+import { webhookKind, type WebhookSpec, type WebhookStatus } from "../../crds/webhook.ts";
 import { showCredentials } from "../../domain/secrets/url-credentials.ts";
 import { changeResource } from "../resources/change.ts";
-import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
+import { keepOnce } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../context.ts";
 import { addressOf, changedAddress, type Address } from "./address.ts";
 import type { WebhookChanges } from "./request.ts";
@@ -11,12 +11,10 @@ import type { WebhookResource } from "./webhook.ts";
 export async function changeWebhook(webhook: WebhookResource, changes: WebhookChanges, { ports }: ApiContext): Promise<WebhookResource> {
   const { namespace, name } = webhook.metadata;
   const keep = keepOnce({ kind: webhookKind.kind, namespace, name }, ports);
-  const changed = await changeResource(webhookKind, ports.store, webhook, async ({ spec, status }) => {
+  return changeResource(webhookKind, ports.store, webhook, async ({ spec, status }) => {
     const address = changes.url === undefined ? addressOf(spec) : await changedAddress(spec, changes.url, keep);
     return { ...changedSpec(spec, changes, address), ...enabled(spec, changes, status, ports.clock.now()) };
   });
-  if (changes.url !== undefined) await settleSecrets(changed, secretsOf(changed.spec), ports);
-  return changed;
 }
 
 function changedSpec(

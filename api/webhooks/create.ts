@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import { labels } from "../../crds/resource.ts";
-import { secretsOf, webhookKind } from "../../crds/webhook.ts";
+import { webhookKind } from "../../crds/webhook.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import type { ApiContext } from "../context.ts";
 import { confirmOwned } from "../resources/owner-present.ts";
-import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
+import { keepOnce } from "../resources/secret-texts.ts";
 import { newAddress } from "./address.ts";
 import type { creation } from "./request.ts";
 import type { WebhookResource } from "./webhook.ts";
@@ -37,6 +37,5 @@ export async function createWebhook(
     },
   });
   await confirmOwned(webhookKind, webhook, owner, ports);
-  await settleSecrets(webhook, secretsOf(webhook.spec), ports);
   return { webhook, signingKey };
 }

@@ -1,7 +1,7 @@
-import { secretsOf, webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
+import { webhookKind, type WebhookSpec } from "../../crds/webhook.ts";
 import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { changeResource } from "../resources/change.ts";
-import { keepOnce, settleSecrets } from "../resources/secret-texts.ts";
+import { keepOnce } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../context.ts";
 import type { WebhookResource } from "./webhook.ts";
 
@@ -24,15 +24,12 @@ export async function rotateKey(
     if (overlapMs === 0 || current === undefined) return withoutPrevious({ ...spec, signingKeys: kept });
     return { ...spec, signingKeys: [...kept, current], previousKeyUntil };
   });
-  await settleSecrets(rotated, secretsOf(rotated.spec), ports);
   return { webhook: rotated, signingKey };
 }
 
 /** Only the newest key signs from now on. */
 export async function endPreviousKey(webhook: WebhookResource, { ports }: ApiContext): Promise<WebhookResource> {
-  const changed = await changeResource(webhookKind, ports.store, webhook, ({ spec }) => withoutPrevious(spec));
-  await settleSecrets(changed, secretsOf(changed.spec), ports);
-  return changed;
+  return changeResource(webhookKind, ports.store, webhook, ({ spec }) => withoutPrevious(spec));
 }
 
 function withoutPrevious({ previousKeyUntil: _, ...spec }: WebhookSpec): WebhookSpec {

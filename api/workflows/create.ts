@@ -8,7 +8,6 @@ import type { User } from "../ports.ts";
 import { confirmCreated } from "../resources/change.ts";
 import { confirmOwned } from "../resources/owner-present.ts";
 import type { Following } from "../resources/watch/following.ts";
-import { settleSecrets } from "../resources/secret-texts.ts";
 import { checkAccounts } from "../sources/account-props.ts";
 import { discard, untilDeployed, type Deployment } from "./deploy.ts";
 import { checkExpressions } from "./expressions.ts";
@@ -44,7 +43,6 @@ export async function createWorkflow(fields: WorkflowFields, owner: string, user
     });
     await confirmOwned(workflowKind, created, owner, ports);
     await confirmCreated(workflowKind, created, () => checkComponents(steps, context), ports.store);
-    await settleSecrets(created, secretsOf(spec), ports);
     // An account may have been deleted before this workflow existed; the operator would wait for it.
     await checkAccounts(accountsOf(steps), namespace, context);
     return deploymentOf(created, following, context);
@@ -68,8 +66,6 @@ function deploymentOf(created: WorkflowResource, following: Following<WorkflowSp
         .finally(() => following.end()),
   };
 }
-
-export const secretsOf = ({ steps }: WorkflowSpec) => steps.flatMap(({ secrets }) => Object.values(secrets));
 
 const accountsOf = (steps: readonly PreparedStep[]) => steps.flatMap(({ accounts }) => accounts);
 

@@ -5,8 +5,6 @@ import type { User } from "../ports.ts";
 import { changeResource } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Following } from "../resources/watch/following.ts";
-import { settleSecrets } from "../resources/secret-texts.ts";
-import { secretsOf } from "./create.ts";
 import { untilDeployed, type Deployment } from "./deploy.ts";
 import { checkExpressions } from "./expressions.ts";
 import type { WorkflowChanges } from "./request.ts";
@@ -32,9 +30,7 @@ export async function updateWorkflow(
     fields.steps === undefined ? undefined : await prepareSteps(fields.steps, { id, owner, user, holder, stored: workflow }, context);
   const following = workflows.follow(namespace, name);
   try {
-    let before = workflow.spec;
-    const changed = await changeResource(workflowKind, ports.store, workflow, async (now): Promise<WorkflowSpec> => {
-      before = now.spec;
+    const changed = await changeResource(workflowKind, ports.store, workflow, async ({ spec: before }): Promise<WorkflowSpec> => {
       return {
         ...before,
         ...(fields.name === undefined ? {} : { name: fields.name }),
@@ -44,8 +40,6 @@ export async function updateWorkflow(
         settings: settingsIn(fields.settings, before.settings),
       };
     });
-    // Runs of the previous version need its secrets until this version is deployed; then the operator deletes them.
-    await settleSecrets(changed, [...secretsOf(before), ...secretsOf(changed.spec)], ports);
     return deploymentOf(changed, following, context);
   } catch (error) {
     following.end();

@@ -2,6 +2,7 @@ import { labels } from "../../crds/resource.ts";
 import { sourceKind, type SourceResource } from "../../crds/source.ts";
 import { Invariant } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
+import { adoptSecrets } from "../adopt-secrets.ts";
 import { parseKey } from "../controller/informer.ts";
 import type { EndConnections } from "../end-connections.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
@@ -28,6 +29,7 @@ export function sourceReconciler(
       const source = await ports.store.find(sourceKind, namespace, name);
       if (source === undefined) return undefined;
       const observed = runner.withMemory(await observe(source, ports));
+      if (observed.owner !== undefined) await adoptSecrets(sourceKind, source, Object.values(source.spec.secrets), ports);
       const steps = plan(observed, { ...planInputs(source, config, ports, slugs), retryHook: runner.isRetryDue(observed) });
       if (steps.length === 0) return runner.settled(observed);
       const waitMs = await runner.run(steps, observed, signal);

@@ -2,6 +2,7 @@ import { disabledWebhook, routedWebhook, secretsOf, webhookKind, type SealedWebh
 import type { Route } from "../../domain/source/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
+import { adoptSecrets } from "../adopt-secrets.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
@@ -33,6 +34,7 @@ export function webhookReconciler(
     if (found === undefined) return;
     const id = await idOf(ports, webhookKind, found, "webhook");
     if (found.metadata.deletionTimestamp !== undefined) {
+      if ((await ports.owners.ownerOf(namespace)) !== undefined) await adoptSecrets(webhookKind, found, secretsOf(found.spec), ports);
       await ports.routes.delete(id);
       await ports.failingEndpoints.forget(id);
       await endConnections(found);
@@ -98,7 +100,7 @@ function updatedAt({ metadata, status }: WebhookResource, now: number): number {
 }
 
 /**
- * Stores the key, names it in the status, then settles it as the webhook's own. After a crash in between, the status without Ready makes
+ * Settles the keys that the webhook names. Else stores a key, names it in the status, then settles it as the webhook's own. After a crash in between, the status without Ready makes
  * the next pass repeat it. A generated key that was deleted is replaced; one that is no longer needed is deleted.
  */
 async function ensureSigningKey(webhook: WebhookResource, id: string, ports: OperatorPorts): Promise<WebhookResource> {
@@ -107,9 +109,9 @@ async function ensureSigningKey(webhook: WebhookResource, id: string, ports: Ope
   const holder = { kind: webhookKind.kind, namespace, name };
   const settled = { ...holder, uid, generation };
   if (webhook.spec.signingKeys.length > 0) {
-    if (signingKey === undefined) return webhook;
+    if (signingKey === undefined && webhook.status.observedGeneration === generation) return webhook;
     await ports.secretValues.settle(settled, secretsOf(webhook.spec));
-    return reportKeyChange(webhook, id, undefined, ports);
+    return signingKey === undefined ? webhook : reportKeyChange(webhook, id, undefined, ports);
   }
   const isSettled = webhook.status.conditions?.some(
     ({ type, status, observedGeneration }) => type === "Ready" && status === "True" && observedGeneration === generation,

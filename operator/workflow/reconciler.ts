@@ -1,6 +1,7 @@
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import { workflowKind, type WorkflowResource } from "../../crds/workflow.ts";
 import { Invariant } from "../../domain/errors.ts";
+import { adoptSecrets } from "../adopt-secrets.ts";
 import { adopt } from "../controller/ownership.ts";
 import { parseKey } from "../controller/informer.ts";
 import type { EndConnections } from "../end-connections.ts";
@@ -35,6 +36,7 @@ export function workflowReconciler(
       const isEnding = found.metadata.deletionTimestamp !== undefined;
       const workflow = isEnding ? found : await adopt(ports.store, workflowKind, found, id);
       const observed = runner.withMemory(await observe(workflow, id, ports, lookup));
+      if (observed.owner !== undefined) await adoptSecrets(workflowKind, workflow, secretsOf(workflow), ports);
       const inputs = planInputs(config, ports);
       const steps = plan(observed, inputs);
       if (steps.length === 0) {
@@ -72,9 +74,9 @@ function pollAfterMs(
   const isLive = (prop: (typeof running)[number]): boolean =>
     // Accounts of the spec are watched; those of another version are not.
     "account" in prop ? blocked !== undefined : prop.reference.secretKeyRef !== undefined;
-  const ofSpec = workflow.spec.steps.flatMap(({ secrets }): readonly SecretReference[] => Object.values(secrets));
-  const mustPoll = hasForeignSource || running.some(isLive) || ofSpec.some(({ secretKeyRef }) => secretKeyRef !== undefined);
+  const mustPoll = hasForeignSource || running.some(isLive) || secretsOf(workflow).some(({ secretKeyRef }) => secretKeyRef !== undefined);
   return mustPoll ? spread(externalPollMs, ports) : undefined;
 }
 
+const secretsOf = ({ spec }: WorkflowResource): readonly SecretReference[] => spec.steps.flatMap(({ secrets }) => Object.values(secrets));
 const hasUrl = ({ spec }: WorkflowResource): boolean => spec.steps.some(({ url }) => url !== undefined);

@@ -52,9 +52,14 @@ export function createKubernetesSecretValues(kubernetes: Kubernetes, options: Ku
       return Object.fromEntries([...keys].map(([given, key]) => [given, { secretKeyRef: { name, key } }]));
     },
     read: (namespace, reference) => readSecret(request, namespace, reference),
+    async adopt(holder, references) {
+      const named = namesOf(references);
+      if (named.size === 0) return;
+      for (const secret of await listKept(request, holder)) if (named.has(secret.metadata.name)) await adopt(request, holder, secret);
+    },
     async settle(holder, references) {
       const kept = await listKept(request, holder);
-      const named = new Set(references.map(({ secretKeyRef }) => secretKeyRef?.name));
+      const named = namesOf(references);
       for (const secret of kept) {
         if (named.has(secret.metadata.name)) await adopt(request, holder, secret);
         else if (hasEnded(holder, secret, abandonedAfterMs)) await deleteSecret(request, secret);
@@ -65,6 +70,8 @@ export function createKubernetesSecretValues(kubernetes: Kubernetes, options: Ku
 
 type Request = (request: KubernetesRequest) => Promise<unknown>;
 
+const namesOf = (references: readonly SecretReference[]): ReadonlySet<string> =>
+  new Set(references.flatMap(({ secretKeyRef }) => secretKeyRef?.name ?? []));
 const secretsPath = (namespace: string): string => pathOf(["api", "v1", "namespaces", namespace, "secrets"]);
 const secretPath = ({ metadata }: KubernetesObject): string => `${secretsPath(metadata.namespace)}${pathOf([metadata.name])}`;
 const randomName = (): string =>

@@ -17,6 +17,7 @@ export function createSealedSecretValues(secrets: Pick<Secrets, "seal" | "open">
         `the Secret '${secretKeyRef?.name}' does not exist: an installation on one machine has no Secrets, but sealed secrets`,
       );
     },
+    adopt: async () => undefined,
     settle: async () => undefined,
   };
 }

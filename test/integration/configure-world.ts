@@ -69,6 +69,7 @@ export function withConfigureWorld(): ConfigureWorld {
           if (secretKeyRef?.name === "missing") throw new NotFound("Secret missing does not exist");
           return `text of ${secretKeyRef?.name ?? ""}`;
         },
+        adopt: async () => undefined,
         settle: async () => undefined,
       },
       secrets: await createSecrets(keys.path),

@@ -40,6 +40,7 @@ function world() {
         return text;
       },
       keep: async () => ({}),
+      adopt: async () => undefined,
       settle: async () => undefined,
     },
     clock,

@@ -43,8 +43,7 @@ export function planDeployment(observed: Observed, desired: Desired, report: Rep
 }
 
 /**
- * The process that changed the source may have crashed before settling its secrets. Once this generation is deployed, references of older
- * ones are unused. A first generation without secrets, as most are, has nothing to settle.
+ * Once this generation is deployed, references of older ones are unused. A first generation without secrets, as most are, has nothing to settle.
  */
 function settleThen({ metadata: { generation }, spec }: Observed["source"], report: readonly Step[]): readonly Step[] {
   const references = Object.values(spec.secrets);

@@ -94,7 +94,7 @@ export const forgetVersions = (pool: string, ids: Iterable<string>): readonly St
     { do: "forget-version", deployment },
   ]);
 
-/** The process that changed the workflow may have crashed before settling its secrets. */
+/** Secrets that only the replaced version refers to are unused. */
 function settleSecrets(observed: Observed, deployed: WorkflowDeployment): readonly Step[] {
   const { metadata, spec } = observed.workflow;
   const references = spec.steps.flatMap(({ secrets }) => Object.values(secrets));

@@ -15,7 +15,6 @@ const api = withApi(
           Object.entries(texts).map(([name, text]) => [name, { sealed: `sealed(${Buffer.from(text).toString("base64")})` }]),
         );
       },
-      settle: () => Promise.reject(new Error("the operator settles")),
     },
   },
 );

@@ -17,7 +17,6 @@ const api = withApi(
         await beforeCreation();
         return Object.fromEntries(Object.keys(texts).map((name) => [name, { sealed: "s" }]));
       },
-      settle: async () => undefined,
     },
   },
 );

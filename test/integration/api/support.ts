@@ -169,7 +169,6 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         },
         secretValues: {
           keep: async (_holder, texts) => mapValues(texts, (text) => ({ sealed: `sealed(${Buffer.from(text).toString("base64url")})` })),
-          settle: async () => undefined,
         },
         clock: systemClock,
         randomBytes,

@@ -83,7 +83,7 @@ export function withRepairWorld(): RepairWorld {
   const api = withApi(
     { deployTimeoutMs: 20_000 },
     {
-      secretValues: { keep: (holder, texts) => ports.secretValues.keep(holder, texts), settle: async () => undefined },
+      secretValues: { keep: (holder, texts) => ports.secretValues.keep(holder, texts) },
       redeliveries: {
         request: (request) => createRedeliveries(streams.connection).request(request),
         test: (request) => createRedeliveries(streams.connection).test(request),

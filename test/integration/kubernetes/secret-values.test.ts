@@ -48,6 +48,20 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, second)).status).toBe(200);
   });
 
+  test("gives an adopted Secret to its resource, and deletes none", async () => {
+    const { holder } = await make();
+    const thorough = createKubernetesSecretValues(kubernetes(), { abandonedAfterMs: -2_000 });
+    const { token: first } = await thorough.keep(holder, { token: "1" });
+    await thorough.adopt({ ...holder, generation: 1 }, [first ?? {}]);
+    const owned = { metadata: { ownerReferences: [{ kind: "Source", name: holder.name, uid: holder.uid }] } };
+    expect((await secretOf(holder.namespace, first)).body).toMatchObject(owned);
+    const { token: abandoned } = await thorough.keep(holder, { token: "2" });
+    const { token: second } = await thorough.keep(holder, { token: "3" });
+    await thorough.adopt({ ...holder, generation: 2 }, [second ?? {}]);
+    for (const reference of [first, second]) expect((await secretOf(holder.namespace, reference)).body).toMatchObject(owned);
+    expect((await secretOf(holder.namespace, abandoned)).body).not.toHaveProperty("metadata.ownerReferences");
+  });
+
   test("deletes nothing when it settles references to Secrets of others", async () => {
     const { values, holder } = await make();
     const theirs = { secretKeyRef: { name: "theirs", key: "token" } };

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { kinds } from "../../../crds/kinds.ts";
+import { formatSigningKey } from "../../../domain/delivery/webhook-signature.ts";
 import type { Condition } from "../../../crds/resource.ts";
 import { startOperator, type StartedOperator } from "../../../operator/start.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
@@ -77,6 +78,37 @@ kube.describe("the operator on a Kubernetes API", () => {
     const webhook = await until("webhook receiver", "Active");
     const { name = "" } = webhook.status?.signingKey?.secretKeyRef ?? {};
     expect((await get(`secret ${name}`))?.metadata.ownerReferences).toMatchObject([{ kind: "Webhook", name: "receiver" }]);
+  });
+
+  it("makes a source own its stored secrets although it cannot be deployed", async () => {
+    const { token } = await world.ports.secretValues.keep({ kind: "Source", namespace, name: "refused" }, { token: "x" });
+    const spec = { code: code('count: { type: "integer", max: 3 }'), props: { count: 9 }, secrets: { token } };
+    await apply(source("refused", spec));
+    await until("source refused", "InvalidProps");
+    const stored = await get(`secret ${token?.secretKeyRef?.name}`);
+    expect(stored?.metadata.ownerReferences).toMatchObject([{ kind: "Source", name: "refused" }]);
+  });
+
+  it("makes a webhook own the stored keys that it names, and deletes a key that it no longer names", async () => {
+    const keep = async (byte: number) => {
+      const key = formatSigningKey(new Uint8Array(32).fill(byte));
+      return (await world.ports.secretValues.keep({ kind: "Webhook", namespace, name: "keyed" }, { key }))["key"];
+    };
+    const [first, second] = [await keep(1), await keep(2)];
+    const named = (signingKeys: readonly unknown[]): string =>
+      JSON.stringify({
+        apiVersion: "headwater.dev/v1alpha1",
+        kind: "Webhook",
+        metadata: { name: "keyed" },
+        spec: { url: "https://example.com/", signingKeys },
+      });
+    await apply(named([first]));
+    await until("webhook keyed", "Active");
+    const stored = await get(`secret ${first?.secretKeyRef?.name}`);
+    expect(stored?.metadata.ownerReferences).toMatchObject([{ kind: "Webhook", name: "keyed" }]);
+    await apply(named([second]));
+    await whenever(async () => (await get(`secret ${first?.secretKeyRef?.name}`)) === undefined, "the first key is deleted");
+    expect(await get(`secret ${second?.secretKeyRef?.name}`)).toBeDefined();
   });
 
   it("never takes over a component that another author created", async () => {

@@ -26,6 +26,7 @@ export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "
     secretValues: {
       read: (namespace, reference) => secretValues.read(namespace, reference),
       keep: deadly((holder, texts) => secretValues.keep(holder, texts)),
+      adopt: deadly((holder, references) => secretValues.adopt(holder, references)),
       settle: deadly((holder, references) => secretValues.settle(holder, references)),
     },
     deployments: entries(ports.deployments),

@@ -172,7 +172,8 @@ describe("an id", () => {
 });
 
 describe("the secrets of a source", () => {
-  it("are settled with each deployed generation", async () => {
+  it("are adopted before the first deployment, and settled with each deployed generation", async () => {
+    const adopted: string[] = [];
     const settled: [SettledHolder, number][] = [];
     const { secretValues } = world.ports;
     const now: OperatorPorts = {
@@ -180,6 +181,7 @@ describe("the secrets of a source", () => {
       secretValues: {
         keep: (holder, texts) => secretValues.keep(holder, texts),
         read: (namespace, reference) => secretValues.read(namespace, reference),
+        adopt: async ({ name, generation }) => void adopted.push(`${name} ${generation} ${settled.length}`),
         settle: async (holder, references) => void settled.push([holder, references.length]),
       },
     };
@@ -190,6 +192,7 @@ describe("the secrets of a source", () => {
     await deploy(source, now);
     const { name, uid, namespace } = source.metadata;
     expect(settled).toEqual([[{ kind: "Source", namespace, name, uid, generation: 1 }, 1]]);
+    expect(new Set(adopted)).toEqual(new Set([`${name} 1 0`]));
     const current = await world.ports.store.get(sourceKind, namespace, name);
     await world.ports.store.update(sourceKind, { ...current, spec: { ...current.spec, secrets: {}, code: "export default {}" } });
     await deploy(source, now);
