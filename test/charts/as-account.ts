@@ -39,13 +39,21 @@ export const namespace = (kube: KubeApi, name: string, labels: Readonly<Record<s
 
 export const bindings = (inNamespace: string): string => `/apis/rbac.authorization.k8s.io/v1/namespaces/${inNamespace}/rolebindings`;
 
+/** The RoleBinding of the API in an owner's namespace, and its ClusterRole. */
+export const apiBinding = "headwater-owner-secrets-api";
+
 /** The RoleBinding that the operator creates in an owner's namespace, with changes. */
-export function binding({ name = "headwater-operator", role = "headwater-owner-secrets", subject = {} } = {}) {
+export function binding({
+  name = "headwater-operator",
+  role = "headwater-owner-secrets",
+  account = name,
+  subject = {},
+}: { readonly name?: string; readonly role?: string; readonly account?: string; readonly subject?: object } = {}) {
   return {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "RoleBinding",
     metadata: { name },
     roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
-    subjects: [{ kind: "ServiceAccount", name, namespace: "headwater", ...subject }],
+    subjects: [{ kind: "ServiceAccount", name: account, namespace: "headwater", ...subject }],
   };
 }

@@ -1,9 +1,9 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it, vi } from "vitest";
 import type { WorkloadObject } from "../../operator/runner-pool/objects/objects.ts";
 import { planOf, poolOf, settingsOf } from "../operator/runner-pool/pools.ts";
 import { chartVersion, findProgram } from "../support/helm.ts";
 import { withKubeApi } from "../support/kube/kube-api.ts";
-import { applyChart, binding, bindings, namespace, requestAs, type Account } from "./as-account.ts";
+import { apiBinding, applyChart, binding, bindings, namespace, requestAs, type Account } from "./as-account.ts";
 
 /** Requests of an attacker who has taken over the operator, the API or the Job of the Secrets, on a real API server. */
 const kube = await withKubeApi({ own: true, crds: false });
@@ -42,9 +42,20 @@ const withVolume = (volume: object): object => withPod(({ volumes }) => ({ volum
 const renamed = (object: object, name: string): object => ({ ...object, metadata: { name } });
 const secret = (name: string, more: object = {}) => ({ apiVersion: "v1", kind: "Secret", metadata: { name }, type: "Opaque", ...more });
 const tokenOf = (account: string): object => ({
-  metadata: { name: "headwater-runner-x", annotations: { "kubernetes.io/service-account.name": account } },
+  metadata: {
+    name: "headwater-runner-x",
+    labels: { "app.kubernetes.io/managed-by": "headwater" },
+    annotations: { "kubernetes.io/service-account.name": account, "headwater.dev/kept-as": "headwater-runner-x" },
+  },
   type: "kubernetes.io/service-account-token",
 });
+/** A Secret as Headwater stores secret texts. @param keptAs the name in its annotation */
+const stored = (name: string, keptAs = name): object =>
+  secret(name, {
+    metadata: { name, labels: { "app.kubernetes.io/managed-by": "headwater" }, annotations: { "headwater.dev/kept-as": keptAs } },
+  });
+const bindingOfApi = (more: { readonly role?: string; readonly account?: string; readonly name?: string } = {}) =>
+  binding({ name: apiBinding, role: apiBinding, account: "headwater-api", ...more });
 const owned = (name: string, labels: object = {}): object => ({
   apiVersion: "v1",
   kind: "Namespace",
@@ -72,7 +83,39 @@ const user = { kind: "User", apiGroup: "rbac.authorization.k8s.io", namespace: u
 
 const rightsOfOwners: readonly Case[] = [
   ["bind the operator in a namespace of an owner", "operator", "POST", bindings("headwater-default"), binding()],
-  ["bind the API in a namespace of an owner", "operator", "POST", bindings("headwater-default"), binding({ name: "headwater-api" })],
+  ["bind the API in a namespace of an owner", "operator", "POST", bindings("headwater-default"), bindingOfApi()],
+  [
+    "bind the API to the operator's role",
+    "operator",
+    "POST",
+    bindings("headwater-default"),
+    bindingOfApi({ role: "headwater-owner-secrets" }),
+    "only the ClusterRole",
+  ],
+  [
+    "bind the API to the operator's role, as earlier releases did",
+    "operator",
+    "POST",
+    bindings("headwater-default"),
+    binding({ name: "headwater-api" }),
+    "its own",
+  ],
+  [
+    "bind itself to the role of the API",
+    "operator",
+    "POST",
+    bindings("headwater-default"),
+    binding({ role: apiBinding }),
+    "only the ClusterRole",
+  ],
+  [
+    "bind the API by the operator's RoleBinding",
+    "operator",
+    "POST",
+    bindings("headwater-default"),
+    binding({ account: "headwater-api" }),
+    "its own",
+  ],
   ["bind itself in kube-system", "operator", "POST", bindings("kube-system"), binding(), "headwater.dev/owner"],
   ["bind itself in a labelled kube namespace", "operator", "POST", bindings("kube-labelled"), binding(), "headwater.dev/owner"],
   ["bind itself in a namespace without an owner", "operator", "POST", bindings("team-a"), binding(), "headwater.dev/owner"],
@@ -88,7 +131,53 @@ const rightsOfOwners: readonly Case[] = [
     "its own",
   ],
   ["bind under another name", "operator", "POST", bindings("headwater-default"), binding({ name: "eve" }), "its own"],
-  ["bind itself in an owner's namespace", "api", "POST", bindings("headwater-default"), binding({ name: "headwater-api" }), "forbidden"],
+  ["bind itself in an owner's namespace", "api", "POST", bindings("headwater-default"), bindingOfApi(), "forbidden"],
+];
+
+const secretOf = (name: string): string => `${ownerSecrets()}/${name}`;
+const label = { metadata: { labels: { stolen: "yes" } } };
+const mark = { metadata: { labels: { "app.kubernetes.io/managed-by": "headwater" }, annotations: { "headwater.dev/kept-as": "theirs" } } };
+const onlyItsOwn = "only Secrets with its annotation";
+
+/** `stored` is Headwater's, `copied` a copy of it by its owner, `theirs` the owner's own Secret. */
+const secretsOfOwners: readonly Case[] = [
+  ["store a secret text", "api", "POST", ownerSecrets(), stored("new")],
+  ["create another Secret", "api", "POST", ownerSecrets(), secret("eve"), onlyItsOwn],
+  ["read a Secret", "api", "GET", secretOf("stored"), undefined, "forbidden"],
+  ["read the owner's Secret", "api", "GET", secretOf("theirs"), undefined, "forbidden"],
+  ["list Secrets", "api", "GET", ownerSecrets(), undefined, "forbidden"],
+  ["read the owner's Secret by an empty patch", "api", "PATCH", secretOf("theirs"), {}, "forbidden"],
+  ["change a Secret", "api", "PATCH", secretOf("stored"), label, "forbidden"],
+  ["replace the owner's Secret", "api", "PUT", secretOf("theirs"), secret("theirs"), "forbidden"],
+  ["delete a Secret", "api", "DELETE", secretOf("stored"), undefined, "forbidden"],
+  ["delete the owner's Secret", "api", "DELETE", secretOf("theirs"), undefined, "forbidden"],
+  ["delete all Secrets", "api", "DELETE", ownerSecrets(), undefined, "forbidden"],
+  ["read a ConfigMap", "api", "GET", "/api/v1/namespaces/headwater-default/configmaps/kube-root-ca.crt", undefined, "forbidden"],
+  ["store a secret text", "operator", "POST", ownerSecrets(), stored("new")],
+  ["create another Secret", "operator", "POST", ownerSecrets(), secret("eve"), onlyItsOwn],
+  ["change a stored Secret", "operator", "PATCH", secretOf("stored"), label],
+  ["delete a stored Secret", "operator", "DELETE", secretOf("stored"), undefined],
+  ["change the owner's Secret", "operator", "PATCH", secretOf("theirs"), label, onlyItsOwn],
+  ["mark the owner's Secret as its own", "operator", "PATCH", secretOf("theirs"), mark, onlyItsOwn],
+  ["delete the owner's Secret", "operator", "DELETE", secretOf("theirs"), undefined, onlyItsOwn],
+  ["change a copy", "operator", "PATCH", secretOf("copied"), label, onlyItsOwn],
+  ["delete a copy", "operator", "DELETE", secretOf("copied"), undefined, onlyItsOwn],
+];
+
+const bindingOf = (inNamespace: string, name: string): string => `${bindings(inNamespace)}/${name}`;
+const removals: readonly Case[] = [
+  ["delete the API's RoleBinding of an earlier release", "operator", "DELETE", bindingOf("headwater-default", "headwater-api"), undefined],
+  ["delete its own RoleBinding", "operator", "DELETE", bindingOf("headwater-default", "headwater-operator"), undefined, "forbidden"],
+  ["delete a RoleBinding of the owner", "operator", "DELETE", bindingOf("headwater-default", "theirs"), undefined, "forbidden"],
+  [
+    "delete the owner's RoleBinding of that name",
+    "operator",
+    "DELETE",
+    bindingOf("kube-labelled", "headwater-api"),
+    undefined,
+    "earlier release",
+  ],
+  ["delete such a RoleBinding elsewhere", "operator", "DELETE", bindingOf("team-a", "headwater-api"), undefined, "earlier release"],
 ];
 
 const namespaces: readonly Case[] = [
@@ -197,7 +286,27 @@ suite(`an account of the chart that was taken over${missing === undefined ? "" :
     await applyChart(kube);
     await namespace(kube, "kube-labelled", { "headwater.dev/owner": "u_eve00002" });
     for (const name of ["headwater-keys", "headwater-runner-there"]) await kube.client.create(`${release}/secrets`, secret(name));
-    for (const name of ["headwater-operator", "headwater-api"]) await kube.client.create(bindings("headwater-default"), binding({ name }));
+    // As of an earlier release, for another account: the API must not have its rights here.
+    const former = binding({ name: "headwater-api", account: "any" });
+    for (const object of [binding(), bindingOfApi(), former, binding({ name: "theirs", account: "any" })])
+      await kube.client.create(bindings("headwater-default"), object);
+    await kube.client.create(bindings("kube-labelled"), binding({ name: "headwater-api", account: "any", role: "view" }));
+    await kube.client.create(bindings("team-a"), former);
+    for (const object of [stored("stored"), stored("copied", "stored"), secret("theirs")]) await kube.client.create(ownerSecrets(), object);
+    // The server enforces a policy, and grants the rights of a RoleBinding, a moment after it is created.
+    await vi.waitFor(
+      async () => {
+        for (const account of ["operator", "api"] as const)
+          expect(await requestAs(kube, account, "POST", ownerSecrets(), secret("eve"))).toContain(onlyItsOwn);
+        expect(await requestAs(kube, "operator", "DELETE", bindingOf("team-a", "headwater-api"))).toContain("earlier release");
+      },
+      { timeout: 60_000, interval: 100 },
+    );
+  });
+
+  it.each(named([...secretsOfOwners, ...removals]))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
+    const verdict = await requestAs(kube, account, method, path, body);
+    expect(verdict).toContain(refusal ?? "allowed");
   });
 
   it.each(named([...namespaces, ...ofRelease]))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { applyChart } from "../charts/as-account.ts";
+import { apiBinding, applyChart, binding, bindings } from "../charts/as-account.ts";
 import { connectKubernetes } from "../../platform/kubernetes/access/connection.ts";
 import { readKubeconfig } from "../../platform/kubernetes/access/kubeconfig.ts";
 import { resourceLines } from "../../platform/kubernetes/backup/save.ts";
@@ -69,6 +69,10 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
       await writeFile(path, await kubeconfig(account), { mode: 0o600 });
       return path;
     };
+    // As an earlier release left it.
+    const labels = { "app.kubernetes.io/managed-by": "headwater" };
+    const former = binding({ name: "headwater-api" });
+    await kube.client.create(bindings(owned), { ...former, metadata: { ...former.metadata, labels } });
     const script = join(import.meta.dirname, "../../scripts/install-secrets.ts");
     const env = { ...process.env, KUBECONFIG: await configOf("create-secrets") };
     const install = (database: string) => promisify(execFile)(process.execPath, [script, "--postgres", `db:5432/${database}`], { env });
@@ -100,8 +104,8 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
       await kube.objects.apply(changed, owned);
       await untilReady("source heartbeat");
     }
-    const binding = `/apis/rbac.authorization.k8s.io/v1/namespaces/${owned}/rolebindings/headwater-api`;
-    const patched = await kube.client.request("PATCH", binding, { subjects: [] }, { "content-type": "application/merge-patch+json" });
+    const ofApi = `${bindings(owned)}/${apiBinding}`;
+    const patched = await kube.client.request("PATCH", ofApi, { subjects: [] }, { "content-type": "application/merge-patch+json" });
     expect(patched.status).toBe(200);
     await kube.objects.delete("autosubscription errors", owned);
     await kube.objects.delete("source tickets", owned);
@@ -205,7 +209,7 @@ const create = async (path: string, body?: unknown): Promise<string> => (await d
 
 const ruleSchema = z.object({ resources: z.array(z.string()), verbs: z.array(z.string()) });
 
-/** `<account>[ in release]: <verb> <resource>` for each right of a role; owners' Secrets are of the account `owner-secrets`. */
+/** `<account>[ in release]: <verb> <resource>` for each right of a role; owners' Secrets are of an account of its own for each role. */
 function rightsOf({ kind, metadata, ...role }: Rendered): readonly string[] {
   const account = metadata.name.replace(/^headwater-/, "");
   if ((kind !== "Role" && kind !== "ClusterRole") || account === "view" || account === "edit") return [];
@@ -231,6 +235,9 @@ const entrySchema = z.object({
   annotations: z.record(z.string(), z.string()).default({}),
 });
 
+/** The role that an account has in namespaces of owners. */
+const ownersRoles: Readonly<Record<string, string>> = { operator: "owner-secrets", api: "owner-secrets-api", backup: "owner-backup" };
+
 /** Requests of the accounts that the log shows, with the code of their response. */
 function requests(): readonly { readonly right: string; readonly code: number }[] {
   const lines = readFileSync(auditLog, "utf8").split("\n");
@@ -245,7 +252,7 @@ function requests(): readonly { readonly right: string; readonly code: number }[
     const what = subresource === undefined ? resource : `${resource}/${subresource}`;
     return [
       {
-        right: `${isOfOwner ? (account === "backup" ? "owner-backup" : "owner-secrets") : account}${inRelease ? " in release" : ""}: ${verb} ${what}`,
+        right: `${isOfOwner ? (ownersRoles[account] ?? account) : account}${inRelease ? " in release" : ""}: ${verb} ${what}`,
         code: responseStatus.code,
       },
     ];

@@ -17,12 +17,12 @@ import { createMirrorMetrics } from "../../platform/telemetry/mirror-metrics.ts"
 import type { RoleContext } from "../context.ts";
 import type { Resources } from "../resources.ts";
 
-/** Names in the chart: of the Lease, and of the ServiceAccounts that may read owners' Secrets. */
+/** Names in the chart: of the Lease, and of the ServiceAccounts with rights to owners' Secrets. */
 const operatorName = "headwater-operator";
 const apiName = "headwater-api";
 const backupName = "headwater-backup";
 /** ClusterRoles of the chart. */
-const [secretsRole, backupRole] = ["headwater-owner-secrets", "headwater-owner-backup"];
+const [secretsRole, apiRole, backupRole] = ["headwater-owner-secrets", "headwater-owner-secrets-api", "headwater-owner-backup"];
 
 export interface OperatorInCluster {
   readonly runtime: OperatorRuntime;
@@ -56,9 +56,10 @@ export function operatorInCluster(
     const rights = startOwnerRights(kubernetes, owners, {
       bindings: {
         [operatorName]: { namespace, name: operatorName, clusterRole: secretsRole },
-        [apiName]: { namespace, name: apiName, clusterRole: secretsRole },
+        [apiRole]: { namespace, name: apiName, clusterRole: apiRole },
         ...(configuration.hasBackups ? { [backupName]: { namespace, name: backupName, clusterRole: backupRole } } : {}),
       },
+      former: { [apiName]: secretsRole },
       onError: warn("rights.bind", "the rights in a namespace cannot be updated, trying again"),
     });
     await aborted(signal);

@@ -4,7 +4,7 @@ import { ownFieldManager } from "../../../crds/resource.ts";
 import { Conflict, HeadwaterError, NotFound } from "../../../domain/errors.ts";
 import { backoffMs, pause } from "../../../domain/retry.ts";
 import type { Kubernetes } from "../access/connection.ts";
-import { unreachable } from "../errors.ts";
+import { undefinedWhenMissing, unreachable } from "../errors.ts";
 import { followCollection, type Follower } from "../resources/follow.ts";
 import type { KubernetesObject } from "../object.ts";
 import type { KubernetesOwnerNamespaces } from "./owner-namespaces.ts";
@@ -19,6 +19,8 @@ export interface BoundAccount {
 export interface OwnerRightsOptions {
   /** RoleBindings of each owner's namespace: name of the binding, the bound account and its role. */
   readonly bindings: Readonly<Record<string, BoundAccount>>;
+  /** RoleBindings of earlier releases, by name, each with its ClusterRole. A namespace loses them once it has all of `bindings`. */
+  readonly former?: Readonly<Record<string, string>>;
   /** Called with failures that are retried, and once with RoleBindings of others under our names. Must not throw. */
   readonly onError?: (error: HeadwaterError) => void;
 }
@@ -31,7 +33,7 @@ type Namespaces = Pick<KubernetesOwnerNamespaces, "isOwned" | "list" | "onChange
 
 /**
  * Keeps the RoleBindings that let Headwater read and write Secrets, only in namespaces of owners. Deleted or changed ones are restored.
- * When a namespace loses its label its bindings stay: removing them would need the right to delete any.
+ * When a namespace loses its label its bindings stay: removing them would need the right to delete more than those of earlier releases.
  */
 export function startOwnerRights(kubernetes: Kubernetes, namespaces: Namespaces, options: OwnerRightsOptions): { stop(): Promise<void> } {
   const rights = new OwnerRights(kubernetes, namespaces, options);
@@ -107,9 +109,22 @@ class OwnerRights {
       for (const namespace of this.#pending) {
         this.#pending.delete(namespace);
         if (signal.aborted || !this.#namespaces.isOwned(namespace)) continue;
-        this.#settle(namespace, await bindAll(this.#kubernetes, namespace, this.#bound, this.#options.bindings));
+        this.#settle(namespace, await this.#update(namespace));
       }
     }
+  }
+
+  /** @returns the failures */
+  async #update(namespace: string): Promise<readonly unknown[]> {
+    const { bindings, former = {} } = this.#options;
+    const failures = await bindAll(this.#kubernetes, namespace, this.#bound, bindings);
+    if (failures.length > 0) return failures;
+    for (const [name, clusterRole] of Object.entries(former)) {
+      const existing = this.#bound.get(`${namespace}/${name}`);
+      if (existing === undefined || binding.parse(existing).roleRef.name !== clusterRole) continue;
+      await unbind(this.#kubernetes, existing).catch((error: unknown) => failures.push(error));
+    }
+    return failures;
   }
 
   /** Reports failures and schedules their retry. */
@@ -172,7 +187,7 @@ async function bindAll(
   namespace: string,
   bound: ReadonlyMap<string, KubernetesObject>,
   bindings: OwnerRightsOptions["bindings"],
-): Promise<readonly unknown[]> {
+): Promise<unknown[]> {
   const failures: unknown[] = [];
   for (const [name, account] of Object.entries(bindings)) {
     const roleRef = { apiGroup: rbac, kind: "ClusterRole", name: account.clusterRole };
@@ -183,11 +198,18 @@ async function bindAll(
   return failures;
 }
 
+const bindingsPath = (namespace: string): string => pathOf(["apis", rbac, "v1", "namespaces", namespace, "rolebindings"]);
+
+async function unbind(kubernetes: Kubernetes, { metadata: { namespace, name, uid } }: KubernetesObject): Promise<void> {
+  const body = { apiVersion: "v1", kind: "DeleteOptions", preconditions: { uid } };
+  await kubernetes.request({ method: "DELETE", path: `${bindingsPath(namespace)}${pathOf([name])}`, body }).catch(undefinedWhenMissing);
+}
+
 type RoleBinding = { readonly metadata: { readonly name: string; readonly namespace: string } };
 
 async function bind(kubernetes: Kubernetes, desired: RoleBinding, existing: KubernetesObject | undefined): Promise<void> {
   const { name, namespace } = desired.metadata;
-  const path = pathOf(["apis", rbac, "v1", "namespaces", namespace, "rolebindings"]);
+  const path = bindingsPath(namespace);
   const query = { fieldManager: ownFieldManager };
   if (existing === undefined) await kubernetes.request({ method: "POST", path, query, body: desired });
   else if (!isSame(existing, desired))

@@ -74,6 +74,7 @@ async function serviceAccount(root: string): Promise<ClusterAccess> {
 }
 
 const rbac = "rbac.authorization.k8s.io";
+const apiRole = "headwater-owner-secrets-api";
 
 /** The rights of the chart's roles that the adapters of this folder need, and no others. */
 const roles = {
@@ -81,9 +82,11 @@ const roles = {
   "headwater-operator": [
     { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] },
     { apiGroups: [rbac], resources: ["rolebindings"], verbs: ["list", "watch", "create", "update"] },
-    { apiGroups: [rbac], resources: ["clusterroles"], resourceNames: ["headwater-owner-secrets"], verbs: ["bind"] },
+    { apiGroups: [rbac], resources: ["rolebindings"], resourceNames: ["headwater-api"], verbs: ["delete"] },
+    { apiGroups: [rbac], resources: ["clusterroles"], resourceNames: ["headwater-owner-secrets", apiRole], verbs: ["bind"] },
   ],
   "headwater-owner-secrets": [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list", "create", "patch", "delete"] }],
+  [apiRole]: [{ apiGroups: [""], resources: ["secrets"], verbs: ["create"] }],
 };
 
 beforeAll(async () => {
@@ -135,7 +138,7 @@ kube.describe("access to a real API server", () => {
     expect(kubernetes.namespace).toBe(namespace);
   });
 
-  test("lets the API create a namespace, and store secrets in it once the operator has bound the role", async () => {
+  test("lets the API create a namespace and store secrets in it, and only the operator read them, once it has bound the roles", async () => {
     const [asApi, asOperator] = [await mountServiceAccount("headwater-api"), await mountServiceAccount("headwater-operator")];
     const api = await connect(await serviceAccount(asApi));
     const operator = await connect(await serviceAccount(asOperator));
@@ -149,16 +152,21 @@ kube.describe("access to a real API server", () => {
     });
     const keeping = createKubernetesSecretValues(api).keep(holder, { token: "secret" });
     const seen = startKubernetesOwnerNamespaces(operator);
-    const bound = { namespace, name: "headwater-api", clusterRole: "headwater-owner-secrets" };
-    const rights = startOwnerRights(operator, seen, { bindings: { "headwater-api": bound } });
+    const bindings = {
+      "headwater-operator": { namespace, name: "headwater-operator", clusterRole: "headwater-owner-secrets" },
+      [apiRole]: { namespace, name: "headwater-api", clusterRole: apiRole },
+    };
+    const rights = startOwnerRights(operator, seen, { bindings });
     const { token: reference = {} } = await keeping;
-    const values = createKubernetesSecretValues(api);
+    await expect(hasty.read(own, reference)).rejects.toMatchObject({ code: "kubernetes_forbidden" });
+    const values = createKubernetesSecretValues(operator);
     expect(await values.read(own, reference)).toBe("secret");
     await values.settle({ ...holder, uid: "1234", generation: 1 }, [reference]);
     await values.settle({ ...holder, uid: "1234", generation: 2 }, []);
     await expect(values.read(own, reference)).rejects.toMatchObject({ status: 404 });
     // And in no other namespace.
-    await expect(hasty.read("kube-system", reference)).rejects.toMatchObject({ code: "kubernetes_forbidden" });
+    const hastyOperator = createKubernetesSecretValues(operator, { rightsTimeoutMs: 0 });
+    await expect(hastyOperator.read("kube-system", reference)).rejects.toMatchObject({ code: "kubernetes_forbidden" });
     await rights.stop();
     await Promise.all([owners.close(), seen.close()]);
   });

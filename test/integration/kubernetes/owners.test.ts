@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
+import { z } from "zod";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import type { HeadwaterError } from "../../../domain/errors.ts";
 import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../../../platform/kubernetes/owners/owner-namespaces.ts";
@@ -114,12 +115,12 @@ kube.describe("rights in owners' namespaces", () => {
     return JSON.stringify(body).includes(`"name":"${name}","namespace":"hw-system"`);
   };
 
-  const takeName = (namespace: string, name: string) =>
+  const takeName = (namespace: string, name: string, { role = "view", labels = {} } = {}) =>
     kube.client.create(path(namespace).slice(0, -1), {
       apiVersion: "rbac.authorization.k8s.io/v1",
       kind: "RoleBinding",
-      metadata: { name, namespace },
-      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "view" },
+      metadata: { name, namespace, labels },
+      roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: role },
     });
 
   test("binds the role in each owner's namespace, and again after the binding was deleted or changed", async () => {
@@ -138,6 +139,55 @@ kube.describe("rights in owners' namespaces", () => {
     await whenever(() => isBound(after, "headwater-operator"), "a changed one is put right");
     expect((await kube.client.request("GET", path(unlabelled, "headwater-api"))).status).toBe(404);
     await rights.stop();
+  });
+
+  describe("RoleBindings of earlier releases", () => {
+    const managed = { "app.kubernetes.io/managed-by": "headwater" };
+    const current = {
+      "headwater-operator": bindings["headwater-operator"],
+      "headwater-owner-secrets-api": { namespace: "hw-system", name: "headwater-api", clusterRole: "headwater-owner-secrets-api" },
+    };
+    const former = { "headwater-api": "headwater-owner-secrets" };
+    const roleOf = async (namespace: string, name: string): Promise<string | undefined> => {
+      const { status, body } = await kube.client.request("GET", path(namespace, name));
+      return status === 200 ? z.object({ roleRef: z.object({ name: z.string() }) }).parse(body).roleRef.name : undefined;
+    };
+    const upgrade = (owners: KubernetesOwnerNamespaces, onError: (error: HeadwaterError) => void = () => undefined) =>
+      startOwnerRights(kubernetes(), owners, { bindings: current, former, onError });
+
+    test("are replaced: the new one is created first, then the former one is deleted", async () => {
+      const owners = start();
+      const namespace = await kube.namespace({ [label]: newOwner() });
+      const before = startOwnerRights(kubernetes(), owners, { bindings });
+      await whenever(() => isBound(namespace, "headwater-api"), "the earlier release has bound the API");
+      await before.stop();
+      const rights = upgrade(owners);
+      await whenever(async () => (await roleOf(namespace, "headwater-api")) === undefined, "the former one is deleted");
+      expect(await roleOf(namespace, "headwater-owner-secrets-api")).toBe("headwater-owner-secrets-api");
+      expect(await roleOf(namespace, "headwater-operator")).toBe("headwater-owner-secrets");
+      await rights.stop();
+      // After a rollback the earlier release needs it again.
+      const after = startOwnerRights(kubernetes(), owners, { bindings });
+      await whenever(() => isBound(namespace, "headwater-api"), "the earlier release binds the API again");
+      await after.stop();
+    });
+
+    test("stay while the new one cannot be created, or when they give another role", async () => {
+      const owners = start();
+      const [blocked, foreign] = [await kube.namespace({ [label]: newOwner() }), await kube.namespace({ [label]: newOwner() })];
+      await takeName(blocked, "headwater-owner-secrets-api");
+      await takeName(blocked, "headwater-api", { role: "headwater-owner-secrets", labels: managed });
+      await takeName(foreign, "headwater-api", { labels: managed });
+      const errors: HeadwaterError[] = [];
+      const rights = upgrade(owners, (error) => errors.push(error));
+      await whenever(() => errors.some(({ message }) => message.includes(blocked)), "the conflict is reported");
+      await whenever(async () => (await roleOf(foreign, "headwater-owner-secrets-api")) !== undefined, "the API is bound");
+      expect([await roleOf(blocked, "headwater-api"), await roleOf(foreign, "headwater-api")]).toEqual(["headwater-owner-secrets", "view"]);
+      await kube.client.request("DELETE", path(blocked, "headwater-owner-secrets-api"));
+      await whenever(async () => (await roleOf(blocked, "headwater-api")) === undefined, "the former one is deleted");
+      expect(await roleOf(foreign, "headwater-api")).toBe("view");
+      await rights.stop();
+    });
   });
 
   test("reports a foreign binding under our name, and creates the other one", async () => {
