@@ -7,6 +7,8 @@ export interface LookupCacheOptions<Value> {
   readonly onChange: "evict" | "refresh";
   /** The least recently used entry is evicted first. */
   readonly maxEntries: number;
+  /** Called for each value that was looked up, once it is cached. */
+  readonly onCached?: (key: string, value: Value) => void;
   /** Bound on keys cached as absent, which do not displace entries: callers may ask for any key. Default: 0, absence is not cached. */
   readonly maxAbsent?: number;
 }
@@ -114,6 +116,7 @@ export class LookupCache<Value extends object> {
     else this.#entries.set(key, value);
     deleteOldest(this.#absent, this.#options.maxAbsent ?? 0);
     deleteOldest(this.#entries, this.#options.maxEntries);
+    if (value !== undefined) this.#options.onCached?.(key, value);
   }
 }
 

@@ -21,7 +21,7 @@ export interface RunnerPorts extends IntakePorts, SchedulePorts, RunPorts, Commi
 export interface RunMetrics {
   /** A run in the sandbox has ended: `returned`, `threw`, `crashed`, or the code of the limit that ended it. */
   ran(outcome: string, durationMs: number): void;
-  /** An invocation starts to run, so many ms after it was stored. */
+  /** An invocation starts to run, so many ms after it was stored. Not called for those that a quota has held back. */
   waited(ms: number): void;
   /** Reads the counts of this runner on each scrape. */
   counts(read: () => QueueCounts): void;

@@ -148,8 +148,9 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
     workflows: { slots, urls: new ResumeUrls(ports.secrets), sandbox: limitKills(sandbox, clock, killsOfWorkflows) },
   };
   return {
-    handle: (received) => {
-      metrics?.waited(Math.max(0, clock.now() - received.storedAt));
+    handle: (received, owner) => {
+      const { storedAt } = received;
+      if (!parts.blockedOwners.hasHeldBack(owner, storedAt)) metrics?.waited(Math.max(0, clock.now() - storedAt));
       return handleInvocation(received, context, config, runPorts);
     },
     runSpeculatively: (received) => runSpeculatively(received, parts.deployments, config, runPorts),

@@ -49,9 +49,10 @@ interface PublishedBlocks {
 }
 
 async function publishBlocks(published: PublishedBlocks, { history, ownerLimits, clock, log }: Ports): Promise<void> {
-  const { startMs, endMs } = dayOf(clock.now());
+  const now = clock.now();
+  const { startMs, endMs } = dayOf(now);
   const exceeded = new Set(await history.listOverQuota(startMs));
-  if (!published.isLoaded) for (const owner of await ownerLimits.list()) published.until.set(owner, 0);
+  if (!published.isLoaded) for (const owner of await ownerLimits.list(now)) published.until.set(owner, 0);
   published.isLoaded = true;
   for (const owner of exceeded) {
     const before = published.until.get(owner);
@@ -63,7 +64,7 @@ async function publishBlocks(published: PublishedBlocks, { history, ownerLimits,
   }
   for (const owner of published.until.keys()) {
     if (exceeded.has(owner)) continue;
-    await ownerLimits.unblock(owner);
+    await ownerLimits.unblock(owner, now);
     published.until.delete(owner);
     log.info({ op: "quota.renew", "owner.id": owner }, "an owner is within its quota again");
   }

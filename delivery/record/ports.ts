@@ -54,11 +54,12 @@ export interface Attempt extends DeliverySubject {
 
 /** Limits of owners that runners and the ingress apply: the end of an exceeded daily quota, and the weight in scheduling. */
 export interface OwnerLimits {
-  /** Blocked owners; empty if there are too many to list, as blocks end at midnight by themselves. */
-  list(): Promise<readonly string[]>;
+  /** Owners that are blocked at `nowMs` (epoch ms); empty if there are too many to list, as blocks end at midnight by themselves. */
+  list(nowMs: number): Promise<readonly string[]>;
   /** Holds back the owner's work until `untilMs` (epoch ms). */
   block(owner: string, untilMs: number): Promise<void>;
-  unblock(owner: string): Promise<void>;
+  /** Ends the block at `nowMs` (epoch ms). Runners can read this time for a day. */
+  unblock(owner: string, nowMs: number): Promise<void>;
   /** The weight expires after an hour. */
   setWeight(owner: string, weight: number): Promise<void>;
   removeWeight(owner: string): Promise<void>;

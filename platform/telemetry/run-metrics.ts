@@ -3,7 +3,14 @@ import type { RunMetrics } from "../../runner/ports.ts";
 import type { QueueCounts } from "../../runner/schedule/ports.ts";
 
 const seconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300];
-const none: QueueCounts = { running: 0, waiting: 0, heldBack: 0, overQuota: 0, fullSources: 0, fullOwners: 0 };
+const none: QueueCounts = {
+  running: 0,
+  waiting: 0,
+  heldBack: 0,
+  blocked: { owner_quota: 0, owner_commits: 0 },
+  fullSources: 0,
+  fullOwners: 0,
+};
 
 export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
   const registers = [registry];
@@ -24,7 +31,7 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
   });
   const waited = new Histogram({
     name: "headwater_invocation_wait_seconds",
-    help: "Time from storing an invocation to the start of its run.",
+    help: "Time from storing an invocation to the start of its run, unless its owner's quota has held it back.",
     labelNames: ["pool"],
     buckets: seconds,
     registers,
@@ -43,7 +50,7 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
       },
     });
   gauge("headwater_runs_running", "Runs in progress in this runner.", ({ running }) => running);
-  gauge("headwater_runs_waiting", "Invocations queued in this runner.", ({ waiting }) => waiting);
+  gauge("headwater_runs_waiting", "Invocations queued in this runner, except those that a quota holds back.", ({ waiting }) => waiting);
   parked(registry, pool, () => look());
   full(registry, pool, () => look());
   return {
@@ -62,13 +69,13 @@ export function createRunMetrics(registry: Registry, pool: string): RunMetrics {
 function parked(registry: Registry, pool: string, look: () => QueueCounts): void {
   const gauge: Gauge<"pool" | "reason"> = new Gauge({
     name: "headwater_runs_parked",
-    help: "Sources that wait because their owner has reached its concurrent runs or its daily quota.",
+    help: "Sources that wait because their owner has reached its concurrent runs, its daily quota or its maximum of unprocessed commits.",
     labelNames: ["pool", "reason"],
     registers: [registry],
     collect() {
-      const { heldBack, overQuota } = look();
+      const { heldBack, blocked } = look();
       gauge.set({ pool, reason: "owner_runs" }, heldBack);
-      gauge.set({ pool, reason: "owner_quota" }, overQuota);
+      for (const [reason, sources] of Object.entries(blocked)) gauge.set({ pool, reason }, sources);
     },
   });
 }

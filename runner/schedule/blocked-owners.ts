@@ -4,7 +4,7 @@ import { partitionCount } from "../../domain/subjects.ts";
 import { CommitBudget } from "../commit/commit-budget.ts";
 import type { CommitStore, ProcessedCommits } from "../commit/ports.ts";
 import type { Log } from "../ports.ts";
-import type { QuotaStore } from "./ports.ts";
+import type { BlockReason, QuotaStore } from "./ports.ts";
 import { QuotaCache } from "./quota-cache.ts";
 import type { SourceQueues } from "./source-queues.ts";
 
@@ -64,6 +64,11 @@ export class BlockedOwners {
     return this.#budget.counting(commits);
   }
 
+  /** Whether a quota has held back an invocation of the owner that was stored at this time and runs now. */
+  hasHeldBack(owner: string, storedAtMs: number): boolean {
+    return this.#quotas.hasHeldBack(owner, storedAtMs);
+  }
+
   /** The response to a request of a blocked owner whose caller waits: a run hours later would come too late. */
   refusalOf(owner: string): Answer {
     const leftMs = this.#quotas.blockedUntil(owner) - this.#clock.now();
@@ -71,14 +76,14 @@ export class BlockedOwners {
   }
 
   #onQuotaChange(owner: string, untilMs: number | undefined): void {
-    const fields = { "owner.id": owner, reason: "owner_quota" };
+    const fields = { "owner.id": owner, reason: "owner_quota" satisfies BlockReason };
     if (untilMs === undefined) this.#log.info({ op: "owner.resume", ...fields }, "an owner is within quota again: queued work runs");
     else this.#log.warn({ op: "owner.park", ...fields, until: untilMs }, "an owner has used up the daily quota: its work stays queued");
     this.#blockOrUnblock(owner);
   }
 
   #onBudgetChange(owner: string, isOver: boolean): void {
-    const fields = { "owner.id": owner, reason: "owner_commits" };
+    const fields = { "owner.id": owner, reason: "owner_commits" satisfies BlockReason };
     if (isOver)
       this.#log.warn({ op: "owner.park", ...fields }, "delivery is behind with an owner's commits: no further run of the owner starts");
     else this.#log.info({ op: "owner.resume", ...fields }, "delivery has caught up with an owner's commits: its runs start again");
@@ -86,9 +91,14 @@ export class BlockedOwners {
   }
 
   #blockOrUnblock(owner: string): void {
-    const isBlocked = this.#budget.isOver(owner) || this.#quotas.blockedUntil(owner) > this.#clock.now();
-    if (isBlocked) this.#queues?.block(owner);
-    else this.#queues?.unblock(owner);
+    const reason = this.#reasonOf(owner);
+    if (reason === undefined) this.#queues?.unblock(owner);
+    else this.#queues?.block(owner, reason);
+  }
+
+  #reasonOf(owner: string): BlockReason | undefined {
+    if (this.#quotas.blockedUntil(owner) > this.#clock.now()) return "owner_quota";
+    return this.#budget.isOver(owner) ? "owner_commits" : undefined;
   }
 }
 

@@ -9,7 +9,7 @@ export interface OwnerValueCacheOptions<Value> {
   /** Value of owners that have none, and of owners whose value cannot be read. */
   readonly defaultValue: Value;
   readonly clock: Clock;
-  /** Called after each read, including failed ones. */
+  /** Called after each read, including failed ones, once the value is cached. */
   readonly onRead?: (owner: string, value: Value) => void;
 }
 
@@ -31,8 +31,14 @@ export class OwnerValueCache<Value> {
 
   constructor(options: OwnerValueCacheOptions<Value>) {
     this.#options = options;
-    const { subscribe } = options;
-    this.#values = new LookupCache({ lookup: (owner) => this.#read(owner), follow: subscribe, onChange: "refresh", maxEntries: maxOwners });
+    const { subscribe, onRead } = options;
+    this.#values = new LookupCache({
+      lookup: (owner) => this.#read(owner),
+      follow: subscribe,
+      onChange: "refresh",
+      onCached: (owner, { value }) => onRead?.(owner, value),
+      maxEntries: maxOwners,
+    });
   }
 
   start(): Promise<void> {
@@ -62,12 +68,10 @@ export class OwnerValueCache<Value> {
 
   /** Never rejects: if the store cannot be read, the previous value stays, and is read again on use after `retryAfterMs`. */
   async #read(owner: string): Promise<OwnerValue<Value>> {
-    const { read, defaultValue, clock, onRead } = this.#options;
-    const next = await read(owner).then(
+    const { read, defaultValue, clock } = this.#options;
+    return read(owner).then(
       (value) => ({ value: value ?? defaultValue, expiresAtMs: clock.now() + maxAgeMs }),
       () => ({ value: this.#values.peek(owner)?.value ?? defaultValue, expiresAtMs: clock.now() + retryAfterMs }),
     );
-    onRead?.(owner, next.value);
-    return next;
   }
 }

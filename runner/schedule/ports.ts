@@ -5,7 +5,7 @@ export interface SchedulePorts {
 }
 
 export interface QuotaStore {
-  /** Epoch ms until which the owner's daily quota is used up; undefined: it is not. @throws Unavailable */
+  /** Epoch ms until which the owner's daily quota is, or within the last day was, used up; undefined: neither. @throws Unavailable */
   blockedUntil(owner: string): Promise<number | undefined>;
   onChange(changed: OwnerListener): Promise<Subscription>;
 }
@@ -23,13 +23,17 @@ export interface Subscription {
   stop(): Promise<void>;
 }
 
+/** Why an owner's work stays queued. */
+export type BlockReason = "owner_quota" | "owner_commits";
+
 export interface QueueCounts {
   readonly running: number;
+  /** Queued invocations, except those that wait for their owner's quota. */
   readonly waiting: number;
   /** Sources that wait only because of their owner's other runs. */
   readonly heldBack: number;
-  /** Sources that wait because their owner is blocked. */
-  readonly overQuota: number;
+  /** Sources that wait because their owner is blocked, by reason. */
+  readonly blocked: Readonly<Record<BlockReason, number>>;
   /** Sources and owners with a full backlog: endpoints refuse their requests. */
   readonly fullSources: number;
   readonly fullOwners: number;

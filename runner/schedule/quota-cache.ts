@@ -9,7 +9,7 @@ import type { QuotaStore } from "./ports.ts";
 export class QuotaCache {
   readonly #clock: Clock;
   readonly #onChange: (owner: string, blockedUntilMs: number | undefined) => void;
-  /** Epoch ms until which the owner's quota is used up; 0: it is not. */
+  /** Epoch ms until which the owner's quota is, or was, used up; 0: neither. */
   readonly #until: OwnerValueCache<number>;
   /** Owners over quota. The timer reads the quota again when the period ends. */
   readonly #over = new Map<string, { readonly untilMs: number; readonly timer: NodeJS.Timeout }>();
@@ -39,6 +39,12 @@ export class QuotaCache {
   /** Epoch ms; 0 for owners within quota. */
   blockedUntil(owner: string): number {
     return this.#over.get(owner)?.untilMs ?? 0;
+  }
+
+  /** Whether the owner's quota was used up at some time after `storedAtMs`, and no longer is. Held-back work runs late on purpose. */
+  hasHeldBack(owner: string, storedAtMs: number): boolean {
+    const untilMs = this.#until.isCached(owner) ? this.#until.get(owner) : 0;
+    return storedAtMs < untilMs && untilMs <= this.#clock.now();
   }
 
   /** Returns the owner once its quota is cached. Synchronous when it already is, because every invocation passes here. */

@@ -1,4 +1,5 @@
 import { Contention } from "../../domain/limits/contention.ts";
+import type { BlockReason } from "./ports.ts";
 import { PriorityQueue } from "./priority-queue.ts";
 
 export interface SchedulerLimits {
@@ -44,8 +45,8 @@ interface Owner {
   readonly ready: Set<string>;
   /** The ready sources whose next invocation is urgent. */
   readonly urgent: Set<string>;
-  /** Only urgent work may start. */
-  isBlocked: boolean;
+  /** Why only urgent work may start. */
+  blockedBy: BlockReason | undefined;
   running: number;
   /** Running sources that do not wait for I/O, as far as is known. */
   computing: number;
@@ -102,20 +103,20 @@ export class Scheduler {
     return this.#runs.size;
   }
 
-  isBlocked(owner: string): boolean {
-    return this.#owners.get(owner)?.isBlocked === true;
+  blockedBy(owner: string): BlockReason | undefined {
+    return this.#owners.get(owner)?.blockedBy;
   }
 
-  block(id: string): void {
+  block(id: string, reason: BlockReason): void {
     const owner = this.#get(id);
-    owner.isBlocked = true;
+    owner.blockedBy = reason;
     this.#update(owner);
   }
 
   unblock(id: string): void {
     const owner = this.#owners.get(id);
     if (owner === undefined) return;
-    owner.isBlocked = false;
+    owner.blockedBy = undefined;
     this.#update(owner);
   }
 
@@ -192,10 +193,10 @@ export class Scheduler {
     return count;
   }
 
-  /** Number of sources that wait because their owner is blocked. */
-  blocked(): number {
+  /** Number of sources that wait because their owner is blocked for this reason. */
+  blocked(reason: BlockReason): number {
     let count = 0;
-    for (const { isBlocked, ready, urgent } of this.#owners.values()) if (isBlocked) count += ready.size - urgent.size;
+    for (const { blockedBy, ready, urgent } of this.#owners.values()) if (blockedBy === reason) count += ready.size - urgent.size;
     return count;
   }
 
@@ -262,7 +263,7 @@ export class Scheduler {
       id,
       ready: new Set(),
       urgent: new Set(),
-      isBlocked: false,
+      blockedBy: undefined,
       running: 0,
       computing: 0,
       // Until the cost of the first run is known, two runs may compute.
@@ -280,7 +281,7 @@ export class Scheduler {
     this.#owners.delete(owner.id);
     this.#owners.set(owner.id, owner);
     if (this.#owners.size <= maxIdleOwners) return;
-    for (const other of this.#owners.values()) if (isIdle(other) && !other.isBlocked) return void this.#owners.delete(other.id);
+    for (const each of this.#owners.values()) if (isIdle(each) && each.blockedBy === undefined) return void this.#owners.delete(each.id);
   }
 }
 
@@ -291,9 +292,9 @@ export function schedulerLimits(children: number, maxOwnerRuns: number): Schedul
 
 const isIdle = ({ running, ready }: Owner): boolean => running === 0 && ready.size === 0;
 /** Sources of the owner whose runs may start. */
-const startable = ({ isBlocked, ready, urgent }: Owner): ReadonlySet<string> => (isBlocked ? urgent : ready);
+const startable = ({ blockedBy, ready, urgent }: Owner): ReadonlySet<string> => (blockedBy === undefined ? ready : urgent);
 
-function nextSource({ isBlocked, ready, urgent }: Owner): string | undefined {
-  const [source] = isBlocked || urgent.size > 0 ? urgent : ready;
+function nextSource({ blockedBy, ready, urgent }: Owner): string | undefined {
+  const [source] = blockedBy !== undefined || urgent.size > 0 ? urgent : ready;
   return source;
 }

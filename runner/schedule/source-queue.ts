@@ -72,6 +72,11 @@ export class SourceQueue {
     return this.#urgent.length + this.#others.length;
   }
 
+  /** Number of invocations that wait while the owner is blocked. */
+  get blockable(): number {
+    return this.#others.length;
+  }
+
   get hasUrgent(): boolean {
     return this.#urgent.length > 0;
   }

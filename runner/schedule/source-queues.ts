@@ -4,7 +4,7 @@ import { backoffMs } from "../../domain/retry.ts";
 import type { InvocationResult } from "../run/handle-invocation.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import type { Backlog, BacklogEntry } from "./backlog.ts";
-import type { QueueCounts } from "./ports.ts";
+import type { BlockReason, QueueCounts } from "./ports.ts";
 import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
 import type { RunLimits } from "./run-limits.ts";
 import { isAwaited, queueKeyOf, SourceQueue, type QueuedInvocation } from "./source-queue.ts";
@@ -23,8 +23,8 @@ export interface QueueOptions extends SchedulerOptions {
 
 /** How invocations run. */
 export interface InvocationRunner {
-  /** Never rejects. */
-  readonly handle: (received: ReceivedInvocation) => Promise<InvocationResult>;
+  /** Never rejects. @param owner empty if the source was deleted */
+  readonly handle: (received: ReceivedInvocation, owner: string) => Promise<InvocationResult>;
   /** Absent: no invocation runs before its turn. */
   readonly runSpeculatively?: RunSpeculatively;
 }
@@ -79,19 +79,21 @@ export class SourceQueues {
 
   counts(): QueueCounts {
     const { backlog } = this.#options;
-    const { running } = this.#scheduler;
+    const scheduler = this.#scheduler;
+    const isOverQuota = ({ owner = noOwner }: SourceQueue): boolean => scheduler.blockedBy(owner) === "owner_quota";
+    const overQuota = this.#queues.values().filter(isOverQuota);
     return {
-      running,
-      waiting: this.#size - running,
-      heldBack: this.#scheduler.heldBack(),
-      overQuota: this.#scheduler.blocked(),
+      running: scheduler.running,
+      waiting: overQuota.reduce((count, { blockable }) => count - blockable, this.#size - scheduler.running),
+      heldBack: scheduler.heldBack(),
+      blocked: { owner_quota: scheduler.blocked("owner_quota"), owner_commits: scheduler.blocked("owner_commits") },
       fullSources: backlog.fullSources,
       fullOwners: backlog.fullOwners,
     };
   }
 
   /** Keeps the owner's work queued, except urgent work. Refuses requests whose callers wait: a run hours later would come too late. */
-  block(owner: string): void {
+  block(owner: string, reason: BlockReason): void {
     for (const queue of this.#queues.values()) {
       if (queue.owner !== owner) continue;
       for (const entry of queue.takeAwaited()) {
@@ -100,7 +102,7 @@ export class SourceQueues {
       }
       this.#updateReadiness(queue);
     }
-    this.#scheduler.block(owner);
+    this.#scheduler.block(owner, reason);
     this.#startRuns();
   }
 
@@ -207,7 +209,7 @@ export class SourceQueues {
 
   /** The caller updates the queue's readiness afterwards. */
   #enqueue(queue: SourceQueue, owner: string, entry: QueuedInvocation): void {
-    if (isAwaited(entry) && this.#scheduler.isBlocked(owner)) return this.#refuse(entry, owner);
+    if (isAwaited(entry) && this.#scheduler.blockedBy(owner) !== undefined) return this.#refuse(entry, owner);
     if (!queue.add(entry)) return entry.settle("finished");
     this.#size++;
     this.#options.backlog.add(this.#backlogEntry(entry, owner));
@@ -253,7 +255,7 @@ export class SourceQueues {
     if (this.#stopping || handle === undefined) return;
     for (let start = this.#scheduler.next(); start !== undefined; start = this.#scheduler.next()) {
       const queue = this.#queues.get(start.source);
-      const entry = queue?.take(this.#scheduler.isBlocked(start.owner));
+      const entry = queue?.take(this.#scheduler.blockedBy(start.owner) !== undefined);
       if (queue === undefined || entry === undefined) this.#scheduler.end(start.source);
       else void this.#run(queue, start.owner, entry, handle); // Never rejects, because `handle` never does.
     }
@@ -266,7 +268,7 @@ export class SourceQueues {
     const { received, failures = 0 } = entry;
     const speculative = this.#speculative?.take(entry);
     const isReleased = (): boolean => this.#isReleasing(queue.source);
-    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative, isReleased });
+    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative, isReleased }, owner);
     queue.running = undefined;
     this.#scheduler.end(queue.key);
     if (result === "retry" && !this.#isReleasing(queue.source)) this.#retryLater(queue, owner, entry);

@@ -131,7 +131,7 @@ test("refuses requests that wait for the response of an owner over quota with Re
   expect((await fetch(url("/over1", started))).status).toBe(200);
   await until(() => got.length === 1, "the invocation");
   await reading.stop();
-  await counting.unblock("u_over");
+  await counting.unblock("u_over", Date.now());
   await until(() => overQuota.blockedUntil("u_over") === 0, "it is over");
   await overQuota.stop();
 });

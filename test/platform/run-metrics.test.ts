@@ -6,7 +6,8 @@ it("exports runs by outcome, their duration and wait, and the current backlog", 
   const registry = new Registry();
   const metrics = createRunMetrics(registry, "own");
   let waiting = 0;
-  metrics.counts(() => ({ running: 1, waiting, heldBack: 2, overQuota: 4, fullSources: 3, fullOwners: 9 }));
+  const blocked = { owner_quota: 4, owner_commits: 5 };
+  metrics.counts(() => ({ running: 1, waiting, heldBack: 2, blocked, fullSources: 3, fullOwners: 9 }));
   metrics.ran("returned", 20);
   metrics.ran("cpu_limit", 10_000);
   metrics.waited(1_500);
@@ -23,6 +24,7 @@ it("exports runs by outcome, their duration and wait, and the current backlog", 
       'headwater_runs_waiting{pool="own"} 7',
       'headwater_runs_parked{pool="own",reason="owner_runs"} 2',
       'headwater_runs_parked{pool="own",reason="owner_quota"} 4',
+      'headwater_runs_parked{pool="own",reason="owner_commits"} 5',
       'headwater_backlog_full{pool="own",kind="source"} 3',
       'headwater_backlog_full{pool="own",kind="owner"} 9',
     ]),

@@ -3,6 +3,7 @@ import { encodePack } from "../../domain/invocation/invocation.ts";
 import type { IntakeMessage } from "../../runner/intake/ports.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
+import type { QueueCounts } from "../../runner/schedule/ports.ts";
 import { startRunner } from "../../runner/start.ts";
 import { deployment, runnerConfig } from "./support.ts";
 
@@ -19,7 +20,7 @@ const writing = (characters: number): Execution => ({
 });
 
 /** A runner whose runs write so many characters to their db. Counts runs and loads of state. */
-async function runnerWith(characters: number, last?: string) {
+async function runnerWith(characters: number, last?: string, others: Partial<RunnerPorts> = {}) {
   let loads = 0;
   let sequence = 0;
   let runs = 0;
@@ -67,13 +68,14 @@ async function runnerWith(characters: number, last?: string) {
     clock: { now: () => 0 },
     randomId: () => "x".repeat(20),
     log: { info: nothing, warn: nothing, error: nothing },
+    ...others,
   };
   const runner = await startRunner(runnerConfig, ports);
   let seq = 0;
-  const send = (source: string, at: number): Promise<string> =>
+  const send = (source: string, at: number, storedAt = 0): Promise<string> =>
     new Promise((resolve) => {
       const text = encodePack([JSON.stringify({ source, trigger: "manual" })]);
-      deliver({ text, seq: at, storedAt: 0, isNew: true, ack: () => resolve("ack") });
+      deliver({ text, seq: at, storedAt, isNew: true, ack: () => resolve("ack") });
     });
   return {
     run: (source: string) => send(source, (seq += 1)),
@@ -109,4 +111,35 @@ it("runs no invocation again that NATS redelivers after losing its ack, even aft
   await next.send("dc_a", 4);
   expect(next.runs()).toBe(1);
   await next.stop();
+});
+
+it("observes the wait of invocations, except of those that a quota has held back", async () => {
+  let [now, blockedUntil, changed]: [number, number | undefined, (owner: string) => void] = [5, undefined, nothing];
+  let counts: () => QueueCounts | undefined = () => undefined;
+  const waits: number[] = [];
+  const { send, stop } = await runnerWith(1, undefined, {
+    clock: { now: () => now },
+    metrics: { ran: nothing, waited: (ms) => waits.push(ms), counts: (read) => (counts = read) },
+    quotas: {
+      blockedUntil: () => Promise.resolve(blockedUntil),
+      onChange: (listener) => ((changed = listener), Promise.resolve({ stop: () => Promise.resolve() })),
+    },
+  });
+  const setQuota = async (untilMs: number): Promise<void> => {
+    blockedUntil = untilMs;
+    changed(deployment.owner);
+    await new Promise((resolve) => setImmediate(resolve));
+  };
+  await send("dc_a", 1, 0);
+  await setQuota(80_000_000);
+  const parked = send("dc_a", 2, 6);
+  expect([counts()?.waiting, counts()?.blocked.owner_quota]).toEqual([0, 1]);
+  now = 50_000_000;
+  await setQuota(now);
+  expect(await parked).toBe("ack");
+  await send("dc_a", 3, now);
+  now += 40;
+  await send("dc_a", 4, now - 30);
+  expect(waits).toEqual([5, 0, 30]);
+  await stop();
 });

@@ -185,11 +185,13 @@ describe("a runner of a pool with an owner", () => {
     await counting.block("u_two", end);
     await counting.block(owner, end);
     await until(() => changed.length === 1, "a change");
-    expect([await ports.quotas.blockedUntil(owner), await counting.list()]).toEqual([end, expect.arrayContaining([owner, "u_two"])]);
+    const blocked = await counting.list(end - 1);
+    expect([await ports.quotas.blockedUntil(owner), blocked]).toEqual([end, expect.arrayContaining([owner, "u_two"])]);
     await expect(ports.quotas.blockedUntil("u_two")).rejects.toThrow("QUOTAS cannot be read");
-    await counting.unblock(owner);
+    await counting.unblock(owner, end - 1_000);
     await until(() => changed.length === 2, "another change");
-    expect([changed, await ports.quotas.blockedUntil(owner)]).toEqual([[owner, owner], undefined]);
+    expect([changed, await ports.quotas.blockedUntil(owner)]).toEqual([[owner, owner], end - 1_000]);
+    expect(await counting.list(end - 1)).not.toContain(owner);
     await following.stop();
   });
 

@@ -50,15 +50,26 @@ function queuesOf() {
 describe("a blocked owner", () => {
   it("keeps its work queued, and runs it in order when it is unblocked", async () => {
     const { queues, ran, settled, push, untilIdle } = queuesOf();
-    queues.block("a");
+    queues.block("a", "owner_quota");
     for (const source of ["a1", "b1", "a2", "a1"]) push(source, { trigger: "http" });
     await untilIdle();
     expect([ran, settled]).toEqual([["b1 http 2"], ["2 finished"]]);
-    expect(queues.counts()).toMatchObject({ waiting: 3, overQuota: 2, heldBack: 0 });
+    expect(queues.counts()).toMatchObject({ waiting: 0, blocked: { owner_quota: 2, owner_commits: 0 }, heldBack: 0 });
     queues.unblock("a");
     await untilIdle();
     expect(ran.slice(1)).toEqual(["a1 http 1", "a2 http 3", "a1 http 4"]);
-    expect(queues.counts()).toMatchObject({ waiting: 0, overQuota: 0 });
+    expect(queues.counts()).toMatchObject({ waiting: 0, blocked: { owner_quota: 0, owner_commits: 0 } });
+  });
+
+  it("is counted by the reason, and only the quota keeps its work out of what waits", async () => {
+    const { queues, push, untilIdle } = queuesOf();
+    queues.block("a", "owner_commits");
+    for (const source of ["a1", "a2", "a1"]) push(source, { trigger: "event" });
+    expect(queues.counts()).toMatchObject({ waiting: 3, blocked: { owner_quota: 0, owner_commits: 2 } });
+    queues.block("a", "owner_quota");
+    expect(queues.counts()).toMatchObject({ waiting: 0, blocked: { owner_quota: 2, owner_commits: 0 } });
+    queues.unblock("a");
+    await untilIdle();
   });
 
   it("runs hooks, calls and dry runs before other work", async () => {
@@ -66,7 +77,7 @@ describe("a blocked owner", () => {
     push("a1", { trigger: "event" });
     push("a1", { trigger: "event" });
     push("a1", { trigger: "hook", hook: "deploy" });
-    queues.block("a");
+    queues.block("a", "owner_quota");
     await untilIdle();
     push("a1", { trigger: "event" });
     for (const trigger of ["hook", "configure", "dry-run"] as const) push(trigger === "hook" ? "a1" : `a-${trigger}`, { trigger });
@@ -77,7 +88,7 @@ describe("a blocked owner", () => {
   it("runs a queued hook before other work when the owner is blocked while it is queued", async () => {
     const { queues, ran, push, untilIdle } = queuesOf();
     for (const trigger of ["event", "event", "hook"] as const) push("a1", { trigger });
-    queues.block("a");
+    queues.block("a", "owner_quota");
     await untilIdle();
     expect(ran).toEqual(["a1 event 1", "a1 hook 3"]);
     queues.unblock("a");
@@ -87,7 +98,7 @@ describe("a blocked owner", () => {
 
   it("keeps one tick of each source, whatever else is queued", async () => {
     const { queues, ran, settled, push, untilIdle } = queuesOf();
-    queues.block("a");
+    queues.block("a", "owner_quota");
     push("a1", { trigger: "event" });
     for (let tick = 0; tick < 5; tick++) push("a1", { trigger: "timer" });
     expect(settled).toEqual(["3 finished", "4 finished", "5 finished", "6 finished"]);
@@ -100,7 +111,7 @@ describe("a blocked owner", () => {
     const { queues, ran, settled, refused, push, untilIdle } = queuesOf();
     push("a1", { trigger: "event" });
     push("a1", { trigger: "http", answerTo: "answer.1" });
-    queues.block("a");
+    queues.block("a", "owner_quota");
     push("a2", { trigger: "http", answerTo: "answer.2" });
     expect([refused, settled]).toEqual([
       ["a1 of a", "a2 of a"],
@@ -124,7 +135,7 @@ describe("a blocked owner", () => {
         const pushed: string[] = [];
         for (const each of steps) {
           if (each === "turn") await turn();
-          else if (each === "block") queues.block("a");
+          else if (each === "block") queues.block("a", "owner_quota");
           else if (each === "unblock") queues.unblock("a");
           else {
             const trigger = each.hook ? "hook" : "event";

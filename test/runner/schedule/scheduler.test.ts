@@ -51,7 +51,7 @@ class Watched {
       }
       case "block":
         this.blocked.add(String(event.owner));
-        return this.scheduler.block(String(event.owner));
+        return this.scheduler.block(String(event.owner), "owner_quota");
       case "unblock":
         this.blocked.delete(String(event.owner));
         return this.scheduler.unblock(String(event.owner));
@@ -318,9 +318,11 @@ describe("the scheduler", () => {
     const scheduler = schedulerOf({ maxOwnerRuns: 1 });
     for (const source of ["a1", "a2", "a3"]) scheduler.ready(source, "a");
     scheduler.ready("b1", "b");
-    scheduler.block("c");
-    scheduler.ready("c1", "c");
+    scheduler.block("c", "owner_quota");
+    scheduler.block("d", "owner_commits");
+    for (const source of ["c1", "d1", "d2"]) scheduler.ready(source, source.slice(0, 1));
     startAll(scheduler);
-    expect([scheduler.running, scheduler.heldBack(), scheduler.blocked()]).toEqual([2, 2, 1]);
+    expect([scheduler.running, scheduler.heldBack()]).toEqual([2, 2]);
+    expect([scheduler.blocked("owner_quota"), scheduler.blocked("owner_commits")]).toEqual([1, 2]);
   });
 });
