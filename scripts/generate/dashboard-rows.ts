@@ -75,7 +75,8 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Wait for a run",
-        about: "From storing an invocation to starting its run. It grows when there is more work than capacity.",
+        about:
+          "From storing an invocation to starting its run, unless a quota has held it back. It grows when there is more work than capacity.",
         unit: "s",
         queries: [
           [quantile(0.5, "headwater_invocation_wait_seconds", "pool"), "{{pool}}: half within"],
@@ -93,7 +94,8 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Backlog of pools",
-        about: "Invocations in the streams, counted by the operator in a cluster, and those that run and wait in runners.",
+        about:
+          "Invocations in the streams, counted by the operator in a cluster, and those that run, and wait for anything but a quota, in runners.",
         unit: "short",
         queries: [
           [most("headwater_pool_backlog", "pool"), "{{pool}}: all"],
@@ -103,7 +105,8 @@ export const rows: readonly { readonly title: string; readonly panels: readonly 
       },
       {
         title: "Blocked owners",
-        about: "Sources that wait because of their owner's share of a runner or quota; sources and owners whose backlog is at its bound.",
+        about:
+          "Sources that wait because of their owner's share of a runner, quota or unprocessed commits; sources and owners whose backlog is at its bound.",
         unit: "short",
         queries: [
           [sum("headwater_runs_parked", "pool, reason"), "{{pool}}: {{reason}}"],

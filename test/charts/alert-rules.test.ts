@@ -67,6 +67,8 @@ const healthy: Series = {
   'headwater_runs_total{pool="default", outcome="threw"}': grows(30),
   'headwater_runs_total{pool="default", outcome="run_timeout"}': grows(1),
   'headwater_runs_running{pool="default"}': stays(2),
+  'headwater_runs_waiting{pool="default"}': stays(1),
+  'headwater_runs_parked{pool="default", reason="owner_quota"}': stays(0),
   'headwater_delivery_backlog{state="due"}': stays(10),
   'headwater_delivery_backlog{state="scheduled"}': stays(50_000),
   'headwater_delivery_backlog{state="unrecorded"}': stays(10),
@@ -215,6 +217,39 @@ suite(`the alert rules${why}`, () => {
       only: [alert],
     }));
     expect(await check(...expectations)).toBe("");
+  });
+
+  it("do not fire while all of a pool's work waits for quotas, and fire if other work waits too or no runner is left", async () => {
+    const only = ["HeadwaterPoolStuck", "HeadwaterRunsWait", "HeadwaterRunsLateFast", "HeadwaterRunsLateSlow"];
+    const firing = { HeadwaterPoolStuck: { pool: "own" } };
+    const gauges = (parked: string, waiting: string): Series => ({
+      'headwater_runs_running{pool="own"}': stays(0),
+      'headwater_runs_parked{pool="own", reason="owner_quota"}': parked,
+      'headwater_runs_parked{pool="own", reason="owner_runs"}': stays(1),
+      'headwater_runs_waiting{pool="own"}': waiting,
+    });
+    const own: Series = {
+      ...Object.fromEntries(Object.entries(waits(0, 0)).map(([name, values]) => [name.replace("default", "own"), values])),
+      'headwater_pool_backlog{pool="own"}': stays(40),
+      'headwater_runs_total{pool="own", outcome="returned"}': stays(7),
+    };
+    const at = (time: string, series: Series, fires: boolean): Expectation => ({
+      series: { ...own, ...series },
+      at: time,
+      firing: fires ? firing : {},
+      only,
+    });
+    expect(
+      await check(
+        at("7h50m", gauges(stays(2), stays(0)), false),
+        at("7h50m", gauges(stays(2), stays(1)), true),
+        at("7h50m", gauges(stays(0), stays(0)), true),
+        at("7h50m", {}, true),
+        // The runners are lost in the meantime.
+        at("3h58m", gauges("2x240", "0x240"), false),
+        at("4h20m", gauges("2x240", "0x240"), true),
+      ),
+    ).toBe("");
   });
 
   it("of backups fire when none has succeeded in 36 hours since the CronJob was created, and not without a CronJob", async () => {
