@@ -1,4 +1,6 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -74,6 +76,8 @@ let [endpoint, busyEndpoint, timer] = ["", "", ""];
 let sent = 0;
 let gone: Receiver | undefined;
 const directory = await temporaryDirectory("observed");
+const adminTokenFile = join(directory.path, "admin-token");
+const adminToken = randomBytes(32).toString("hex");
 const loading = new AbortController();
 let load: Promise<void> = Promise.resolve();
 
@@ -94,6 +98,16 @@ async function sendRequests(signal: AbortSignal): Promise<void> {
   }
 }
 
+/** Gives the plan of all owners this quota; null: none. */
+async function setQuota(dailyInvocations: number | null): Promise<void> {
+  const response = await fetch(new URL("/admin/v1/plans/default", cluster.apiUrl), {
+    method: "PUT",
+    headers: { authorization: `Bearer ${adminToken}`, "content-type": "application/json" },
+    body: JSON.stringify({ form: "free", daily_invocations_quota: dailyInvocations }),
+  });
+  expect(response.status, await response.text()).toBe(200);
+}
+
 /** The alerts that fire once all expected ones do, or at the deadline. */
 async function firingOnce(expected: readonly string[]): Promise<readonly string[]> {
   let firing: readonly string[] = [];
@@ -110,7 +124,8 @@ suite(`alerts and dashboard${prometheusMissing === undefined ? "" : ` (skipped: 
     receiver = await startReceiver(() => status);
     const ports = await Promise.all(roles.map(async (role) => [role, `127.0.0.1:${await steadyPort()}`] as const));
     const envOf = Object.fromEntries(ports.map(([role, address]) => [role, { HEADWATER_HEALTH_LISTEN: address }]));
-    cluster = await startCluster(directory.path, { envOf });
+    await writeFile(adminTokenFile, adminToken, { mode: 0o600 });
+    cluster = await startCluster(directory.path, { envOf, env: { HEADWATER_ADMIN_TOKEN_FILE: adminTokenFile } });
     prometheus = await startPrometheus({ directory: join(directory.path, "prometheus"), targets: Object.fromEntries(ports), rules });
     const http = await create<WithEndpoint>("/sources", { component_code: answering });
     endpoint = http.configured_props.http.endpoint_url;
@@ -153,6 +168,27 @@ suite(`alerts and dashboard${prometheusMissing === undefined ? "" : ` (skipped: 
       }),
     );
     expect(results).toEqual(results.map(() => [true, true]));
+  });
+
+  test("requests that a quota holds back do not count as late once they run", async () => {
+    const valueOf = async (expr: string): Promise<number> => (await prometheus.query(expr))[0] ?? 0;
+    const late = 'sum(headwater_invocation_wait_seconds_count) - sum(headwater_invocation_wait_seconds_bucket{le=~"5(.0)?"})';
+    const parked = 'sum(headwater_runs_parked{reason="owner_quota"})';
+    await setQuota(1);
+    await until(async () => (await valueOf(parked)) > 0, "the owner's work is parked");
+    const lateBefore = await valueOf(late);
+    const held = 40;
+    for (let n = 0; n < held; n++) expect((await fetch(busyEndpoint, { method: "POST" })).status).toBe(200);
+    const heldSince = performance.now();
+    await until(() => Promise.resolve(performance.now() - heldSince > 6_000), "the requests would be late");
+    const runs = "sum(headwater_runs_total)";
+    const runsBefore = await valueOf(runs);
+    await setQuota(null);
+    const left = `${parked} + sum(headwater_runs_waiting)`;
+    await until(async () => (await valueOf(runs)) >= runsBefore + held && (await valueOf(left)) === 0, "the requests have run");
+    expect((await valueOf(late)) - lateBefore).toBeLessThan(held / 2);
+    const firing = await prometheus.firing();
+    expect(firing.filter((alert) => alert.startsWith("HeadwaterRuns"))).toEqual([]);
   });
 
   test("a webhook that fails raises its alert, and no other", async () => {
