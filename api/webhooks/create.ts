@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { labels } from "../../crds/resource.ts";
+import { finalizer, labels } from "../../crds/resource.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
@@ -26,6 +26,8 @@ export async function createWebhook(
     name: holder.name,
     namespace: holder.namespace,
     labels: { [labels.id]: id, [labels.owner]: owner },
+    // A deletion waits for the operator, which first makes the webhook own its Secret.
+    finalizers: [finalizer],
     spec: {
       url,
       ...(name === undefined ? {} : { name }),

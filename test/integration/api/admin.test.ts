@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
+import { releaseWebhook } from "./fake-operator.ts";
 import { acme, ada, bob, keys, others, withApi, type Answer } from "./support.ts";
 
 /** A Tuesday; the API's time throughout. */
@@ -104,6 +105,7 @@ describe("users", () => {
     expect([status, body.code, body.details]).toEqual([409, "user_owns_resources", { kinds: ["Webhook"] }]);
     expect((await api.ask("GET", "/v1/users/me", { key })).status).toBe(200);
     await api.ask("DELETE", `/v1/webhooks/${webhook.id}`, { key });
+    await releaseWebhook(api.store, webhook.id);
     expect((await admin("DELETE", `/users/${user.id}`)).status).toBe(204);
     expect((await api.ask("GET", "/v1/users/me", { key })).status).toBe(401);
   });

@@ -4,11 +4,13 @@ import { finalizer, labels, type Condition, type Kind, type Resource } from "../
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
+import { webhookKind } from "../../../crds/webhook.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import { idOfResourceName } from "../../../domain/ids.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { nameSlug, uniqueSlug } from "../../../domain/source/name-slug.ts";
+import { release } from "../../../operator/controller/ownership.ts";
 import { fakeBuild } from "./fake-builds.ts";
 
 /**
@@ -70,6 +72,12 @@ export async function startFakeOperator(store: ResourceStore): Promise<{ stop():
       await Promise.all(running.map(({ ended }) => ended));
     },
   };
+}
+
+/** Lets a webhook in deletion end, as the real operator does. */
+export async function releaseWebhook(store: ResourceStore, id: string): Promise<void> {
+  const webhook = await store.findById(webhookKind, id);
+  if (webhook !== undefined) await release(store, webhookKind, webhook);
 }
 
 function deployed(

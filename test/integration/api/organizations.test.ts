@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
+import { releaseWebhook } from "./fake-operator.ts";
 import { acme, ada, bob, keys, withApi, type Answer } from "./support.ts";
 
 /** Organizations that users create and manage without the admin token. */
@@ -132,6 +133,7 @@ describe("DELETE /orgs/{id}", () => {
     expect((await ask("DELETE", path, undefined, keys.bob)).body.code).toBe("not_an_admin");
     expect((await ask("DELETE", path)).body).toMatchObject({ code: "organization_owns_resources", details: { kinds: ["Webhook"] } });
     await ask("DELETE", `/v1/webhooks/${webhook.id}`);
+    await releaseWebhook(api.store, webhook.id);
     expect((await ask("DELETE", path)).body).toMatchObject({ code: "organization_has_members", details: { members: 1 } });
     await ask("DELETE", `${path}/members/${bob.id}`);
     expect((await ask("DELETE", path)).status).toBe(204);
