@@ -9,9 +9,9 @@ interface Ports {
 }
 
 /**
- * Call early in a pass, when the namespace has an owner. Clients store secret texts before they write the resource, and may not change
- * them afterwards: from here on the texts are deleted with the resource, also if it is never deployed. Once for each generation, since its
- * status is reported later.
+ * Call first in a pass, when the namespace has an owner. Clients store secret texts before they write the resource, and may not change
+ * them afterwards. The resource owns them once its generation is reported; if it is deleted, they are deleted with it in any case, also
+ * those that an operator of an earlier release left to the client.
  */
 export async function adoptSecrets<S, T extends AnyStatus>(
   { kind }: Kind<S, T>,
@@ -21,9 +21,9 @@ export async function adoptSecrets<S, T extends AnyStatus>(
 ): Promise<void> {
   const { namespace, name, uid, generation, deletionTimestamp } = metadata;
   const isEnding = deletionTimestamp !== undefined;
-  const written = isEnding ? generation - 1 : generation; // The request to delete it counts as a generation.
-  if (references.length === 0 || (status.observedGeneration ?? 0) >= written) return;
-  const adopting = secretValues.adopt({ kind, namespace, name, uid, generation: written }, references);
+  const isReported = (status.observedGeneration ?? 0) >= generation;
+  if (references.length === 0 || (isReported && !isEnding)) return;
+  const adopting = secretValues.adopt({ kind, namespace, name, uid, generation }, references);
   if (!isEnding) return adopting;
   // A namespace in deletion may have lost its RoleBindings, and loses its Secrets anyway.
   await adopting.catch((error: unknown) => log.warn({ op: "secret.adopt", kind, namespace, name, err: error }, "its secrets may remain"));

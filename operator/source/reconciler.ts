@@ -29,7 +29,7 @@ export function sourceReconciler(
       const source = await ports.store.find(sourceKind, namespace, name);
       if (source === undefined) return undefined;
       const observed = runner.withMemory(await observe(source, ports));
-      if (observed.owner !== undefined) await adoptSecrets(sourceKind, source, Object.values(source.spec.secrets), ports);
+      if (round === 0 && observed.owner !== undefined) await adoptSecrets(sourceKind, source, Object.values(source.spec.secrets), ports);
       const steps = plan(observed, { ...planInputs(source, config, ports, slugs), retryHook: runner.isRetryDue(observed) });
       if (steps.length === 0) return runner.settled(observed);
       const waitMs = await runner.run(steps, observed, signal);

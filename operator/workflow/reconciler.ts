@@ -36,7 +36,7 @@ export function workflowReconciler(
       const isEnding = found.metadata.deletionTimestamp !== undefined;
       const workflow = isEnding ? found : await adopt(ports.store, workflowKind, found, id);
       const observed = runner.withMemory(await observe(workflow, id, ports, lookup));
-      if (observed.owner !== undefined) await adoptSecrets(workflowKind, workflow, secretsOf(workflow), ports);
+      if (round === 0 && observed.owner !== undefined) await adoptSecrets(workflowKind, workflow, secretsOf(workflow), ports);
       const inputs = planInputs(config, ports);
       const steps = plan(observed, inputs);
       if (steps.length === 0) {

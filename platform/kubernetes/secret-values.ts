@@ -55,7 +55,9 @@ export function createKubernetesSecretValues(kubernetes: Kubernetes, options: Ku
     async adopt(holder, references) {
       const named = namesOf(references);
       if (named.size === 0) return;
-      for (const secret of await listKept(request, holder)) if (named.has(secret.metadata.name)) await adopt(request, holder, secret);
+      // Without the wait for rights: in a namespace in deletion they do not come back.
+      const ask: Request = (asked) => kubernetes.request(asked);
+      for (const secret of await listKept(ask, holder)) if (named.has(secret.metadata.name)) await adopt(ask, holder, secret);
     },
     async settle(holder, references) {
       const kept = await listKept(request, holder);

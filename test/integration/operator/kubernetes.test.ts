@@ -111,6 +111,21 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(await get(`secret ${second?.secretKeyRef?.name}`)).toBeDefined();
   });
 
+  it("makes a webhook in deletion own a key that an earlier release left to the API", async () => {
+    const key = formatSigningKey(new Uint8Array(32).fill(3));
+    const kept = (await world.ports.secretValues.keep({ kind: "Webhook", namespace, name: "former" }, { key }))["key"];
+    const webhook = { apiVersion: "headwater.dev/v1alpha1", kind: "Webhook", metadata: { name: "former" } };
+    await apply(JSON.stringify({ ...webhook, spec: { url: "https://example.com/", signingKeys: [kept] } }));
+    await until("webhook former", "Active");
+    const path = `/api/v1/namespaces/${namespace}/secrets/${kept?.secretKeyRef?.name}`;
+    const type = { "content-type": "application/merge-patch+json" };
+    await kube.client.request("PATCH", path, { metadata: { ownerReferences: null } }, type);
+    await kube.objects.delete("webhook former", namespace);
+    await whenever(async () => (await get("webhook former")) === undefined, "the webhook is gone");
+    const stored = await get(`secret ${kept?.secretKeyRef?.name}`);
+    expect(stored?.metadata.ownerReferences).toMatchObject([{ kind: "Webhook", name: "former" }]);
+  });
+
   it("never takes over a component that another author created", async () => {
     await apply(
       JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind: "Component", metadata: { name: "taken-code" }, spec: { code: hooked } }),
