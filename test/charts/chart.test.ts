@@ -121,6 +121,20 @@ suite(`the chart${missing}`, () => {
     expect(upgraded).not.toMatch(/--restore|headwater-restore/);
   });
 
+  it("binds the volume of backups before the first one, unless the volume is yours or a restore uses it", async () => {
+    const binding = async (...flags: readonly string[]): Promise<readonly string[]> =>
+      objectsOf(await render(...flags)).flatMap(({ kind, metadata, spec }) =>
+        kind === "Job" && metadata.name.startsWith("headwater-backup-volume") ? [JSON.stringify(spec)] : [],
+      );
+    expect(await binding()).toEqual([]);
+    const [job, ...more] = await binding("--set", "backup.enabled=true");
+    expect(job).toContain('"claimName":"headwater-backups"');
+    expect(job).toContain('"automountServiceAccountToken":false');
+    expect(more).toEqual([]);
+    expect(await binding("--set", "backup.enabled=true,backup.existingClaim=mine")).toEqual([]);
+    expect(await binding("--set", "backup.enabled=true,backup.restore=2026-11-27T02-17-01-204Z")).toEqual([]);
+  });
+
   it("gives the backup its own Secret alone, with the user of Postgres that only reads", async () => {
     const tracing = "traces.endpoint=https://collector.example.com:4318,traces.caSecret=internal-ca";
     const objects = objectsOf(await render("--set", `backup.enabled=true,${tracing}`));
