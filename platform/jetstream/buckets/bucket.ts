@@ -63,7 +63,6 @@ export class Bucket<T> {
   /** Existing entries by key, for keys that match a filter such as `pool.>`. Needs a consumer, see {@link readAll}. */
   async list(keys: string): Promise<ReadonlyMap<string, T>> {
     const found = new Map<string, T>();
-    const listed = Promise.withResolvers<void>();
     const prefix = this.#subject("").length;
     const following = await followFrom({
       connection: this.#connection,
@@ -74,10 +73,9 @@ export class Bucket<T> {
       onMessage: (message) => {
         const value = this.#valueOf(message);
         if (value !== undefined) found.set(message.subject.slice(prefix), value);
-        if (message.pending === 0) listed.resolve();
       },
     });
-    if (following.pendingAtStart > 0) await listed.promise;
+    await following.caughtUp;
     await following.stop();
     return found;
   }
@@ -140,9 +138,6 @@ export class Bucket<T> {
   ): Promise<Stoppable> {
     const { initial, headersOnly, onInterrupted } = options;
     const prefix = this.#subject("").length;
-    let reported = 0;
-    let expected = Number.POSITIVE_INFINITY;
-    const allReported = Promise.withResolvers<void>();
     const following = await followFrom({
       connection: this.#connection,
       stream: this.#stream,
@@ -150,13 +145,9 @@ export class Bucket<T> {
       lastPerSubject: initial,
       headersOnly,
       ...(onInterrupted === undefined ? {} : { onInterrupted }),
-      onMessage: (message) => {
-        onMessage(message.subject.slice(prefix), message);
-        if (++reported >= expected) allReported.resolve();
-      },
+      onMessage: (message) => onMessage(message.subject.slice(prefix), message),
     });
-    expected = initial ? following.pendingAtStart : 0;
-    if (reported < expected) await allReported.promise;
+    if (initial) await following.caughtUp;
     return following;
   }
 

@@ -27,8 +27,8 @@ export interface FollowOptions {
 }
 
 export interface Following extends Stoppable {
-  /** Number of messages stored at the start: those after them are new. */
-  readonly pendingAtStart: number;
+  /** Resolves once every message that was stored at the start was handed out. */
+  readonly caughtUp: Promise<void>;
   /** Requests messages again after `canPull` returned false. */
   resume(): void;
 }
@@ -38,26 +38,33 @@ const followerIdleMs = 60_000;
 
 /**
  * Follows a stream from a sequence without acks, in order and without gaps: across reconnects, restarts of NATS, and the loss of its
- * ephemeral consumer, which is created again after the last message that was handed out.
+ * ephemeral consumer, which is created again after the last message that was handed out, or as at first if there was none.
  */
 export async function followFrom(options: FollowOptions): Promise<Following> {
   const { connection, stream } = options;
   let next = options.from === "new" ? (await connection.manager.streams.info(stream)).state.last_seq + 1 : options.from;
-  let opened: { readonly name: string; readonly pending: number } | undefined;
+  let isFirst = true;
+  let consumer: string | undefined;
   let expected = 1;
+  let pending = 0;
+  const caughtUp = Promise.withResolvers<void>();
   const open = async (): Promise<string> => {
-    const initial = opened === undefined && options.lastPerSubject === true;
-    const info = await connection.manager.consumers.add(stream, followerConsumer(options, initial ? undefined : next));
+    const fromLast = isFirst && options.lastPerSubject === true;
+    const info = await connection.manager.consumers.add(stream, followerConsumer(options, fromLast ? undefined : next));
     expected = 1;
-    opened = { name: info.name, pending: opened?.pending ?? info.num_pending };
-    return info.name;
+    pending = info.num_pending;
+    if (pending === 0) caughtUp.resolve();
+    return (consumer = info.name);
   };
   const onMessage = (message: StreamMessage): void => {
     // NATS dropped messages in transit: continue after the last one.
     if (message.deliverySeq !== expected) return reader.restart("a message is missing");
     expected++;
+    isFirst = false;
     next = message.seq + 1;
     options.onMessage(message);
+    // A message that has expired in the meantime is never handed out, so what NATS reports counts too.
+    if (--pending <= 0 || message.pending === 0) caughtUp.resolve();
   };
   const reader = new Reader({
     connection,
@@ -71,13 +78,13 @@ export async function followFrom(options: FollowOptions): Promise<Following> {
   });
   await reader.start();
   return {
-    pendingAtStart: opened?.pending ?? 0,
+    caughtUp: caughtUp.promise,
     resume: () => reader.resume(),
     stop: async () => {
       await reader.stop();
       // Otherwise NATS would delete it later.
-      if (opened !== undefined && connection.status() === "connected")
-        await connection.manager.consumers.delete(stream, opened.name).catch(() => false);
+      if (consumer !== undefined && connection.status() === "connected")
+        await connection.manager.consumers.delete(stream, consumer).catch(() => false);
     },
   };
 }
