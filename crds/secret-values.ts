@@ -25,8 +25,8 @@ export interface SecretValues {
   /** Call after writing the resource. Makes the resource own the stored texts that it refers to, so that they are deleted with it. */
   adopt(holder: SettledHolder, references: readonly SecretReference[]): Promise<void>;
   /**
-   * Call after deploying the resource. Adopts its stored texts, and deletes those that it no longer refers to. Safe to
-   * repeat and to call late: with `generation`, texts of a newer generation stay. Never touches Secrets of other creators.
+   * Call after deploying the resource. Adopts its stored texts, and deletes those that it no longer refers to. Safe to repeat and to call
+   * late: with `generation`, texts of a newer generation stay. Never touches Secrets of other creators.
    */
   settle(holder: SettledHolder, references: readonly SecretReference[]): Promise<void>;
 }

@@ -35,7 +35,7 @@ const help = `Usage: node scripts/install-secrets.ts --postgres host:port/databa
          [--admin-token] [--print [--existing FILE]]
 
   --postgres         where Postgres is
-  --postgres-secret  Secret with username and password of a user who may make tables and roles; made when it is headwater-postgres
+  --postgres-secret  Secret with username and password of the owner of the database, who may create users; made when it is headwater-postgres
   --role-prefix      start of the names of the roles' users in Postgres; default: headwater_. Each installation on a server needs its own
   --admin-token      makes headwater-admin-token as well, which opens the admin API; made once and never changed
   --print            prints the Secrets instead of making them, with new keys unless --existing has some: keep what is printed

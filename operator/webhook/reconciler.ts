@@ -100,8 +100,9 @@ function updatedAt({ metadata, status }: WebhookResource, now: number): number {
 }
 
 /**
- * Settles the keys that the webhook names. Else stores a key, names it in the status, then settles it as the webhook's own. After a crash in between, the status without Ready makes
- * the next pass repeat it. A generated key that was deleted is replaced; one that is no longer needed is deleted.
+ * Settles the keys that the webhook names. If it names none, stores a key, names it in the status, then settles it as the webhook's own.
+ * After a crash in between, the status without Ready makes the next pass repeat it. A generated key that was deleted is replaced; one that
+ * is no longer needed is deleted.
  */
 async function ensureSigningKey(webhook: WebhookResource, id: string, ports: OperatorPorts): Promise<WebhookResource> {
   const { signingKey } = webhook.status;

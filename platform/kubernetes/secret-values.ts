@@ -56,8 +56,9 @@ export function createKubernetesSecretValues(kubernetes: Kubernetes, options: Ku
       const named = namesOf(references);
       if (named.size === 0) return;
       // Without the wait for rights: in a namespace in deletion they do not come back.
-      const ask: Request = (asked) => kubernetes.request(asked);
-      for (const secret of await listKept(ask, holder)) if (named.has(secret.metadata.name)) await adopt(ask, holder, secret);
+      const requestOnce: Request = (each) => kubernetes.request(each);
+      for (const secret of await listKept(requestOnce, holder))
+        if (named.has(secret.metadata.name)) await adopt(requestOnce, holder, secret);
     },
     async settle(holder, references) {
       const kept = await listKept(request, holder);

@@ -42,6 +42,16 @@ annotations:
 {{- end -}}
 {{- end -}}
 
+{{/* Annotations of a Job: a hook on an upgrade by Helm, else an object of its wave. Call with (list $ "step" "weight"). */}}
+{{- define "headwater.jobAnnotations" -}}
+{{- if (index . 0).Release.IsInstall -}}
+annotations:
+  {{- include "headwater.wave" (index . 1) | nindent 2 }}
+{{- else -}}
+{{ include "headwater.upgradeHook" (list (index . 0) (index . 2)) }}
+{{- end -}}
+{{- end -}}
+
 {{- define "headwater.natsUrl" -}}
 {{- if .Values.nats.enabled }}nats://headwater-nats.{{ .Release.Namespace }}.svc:4222{{ else }}{{ required "nats.url is needed when nats.enabled is false" .Values.nats.url }}{{ end -}}
 {{- end -}}

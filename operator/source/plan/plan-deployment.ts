@@ -43,7 +43,8 @@ export function planDeployment(observed: Observed, desired: Desired, report: Rep
 }
 
 /**
- * Once this generation is deployed, references of older ones are unused. A first generation without secrets, as most are, has nothing to settle.
+ * Once this generation is deployed, references of older ones are unused. A first generation without secrets, as most are, has nothing to
+ * settle.
  */
 function settleThen({ metadata: { generation }, spec }: Observed["source"], report: readonly Step[]): readonly Step[] {
   const references = Object.values(spec.secrets);

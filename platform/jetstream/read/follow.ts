@@ -43,13 +43,13 @@ const followerIdleMs = 60_000;
 export async function followFrom(options: FollowOptions): Promise<Following> {
   const { connection, stream } = options;
   let next = options.from === "new" ? (await connection.manager.streams.info(stream)).state.last_seq + 1 : options.from;
-  let isFirst = true;
+  let hasBegun = false;
   let consumer: string | undefined;
   let expected = 1;
   let pending = 0;
   const caughtUp = Promise.withResolvers<void>();
   const open = async (): Promise<string> => {
-    const fromLast = isFirst && options.lastPerSubject === true;
+    const fromLast = !hasBegun && options.lastPerSubject === true;
     const info = await connection.manager.consumers.add(stream, followerConsumer(options, fromLast ? undefined : next));
     expected = 1;
     pending = info.num_pending;
@@ -60,7 +60,7 @@ export async function followFrom(options: FollowOptions): Promise<Following> {
     // NATS dropped messages in transit: continue after the last one.
     if (message.deliverySeq !== expected) return reader.restart("a message is missing");
     expected++;
-    isFirst = false;
+    hasBegun = true;
     next = message.seq + 1;
     options.onMessage(message);
     // A message that has expired in the meantime is never handed out, so what NATS reports counts too.

@@ -82,11 +82,7 @@ export function encryptionMistakes(policy: Policy, given: Given): readonly strin
     ...requires(given, "HEADWATER_DATABASE_CERTIFICATE", "HEADWATER_DATABASE_CA"),
     ...requires(given, "HEADWATER_DATABASE_CA", "DATABASE_URL"),
     ...requires(given, "HEADWATER_NATS_CA", "NATS_URL"),
-    ...(given["HEADWATER_NATS_CERTIFICATE"] !== undefined && natsTlsOf(given) === undefined
-      ? [
-          "HEADWATER_NATS_CERTIFICATE is set, but no server would ask for it without TLS: set HEADWATER_NATS_CA, or start NATS_URL with tls://",
-        ]
-      : []),
+    ...natsCertificateMistakes(given),
     ...requires(given, "HEADWATER_SMTP_CA", "HEADWATER_SMTP_URL"),
     ...requires(given, "HEADWATER_S3_CA", "HEADWATER_S3_URL"),
     ...requires(given, "OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_ENDPOINT"),
@@ -101,6 +97,11 @@ function pairMistakes(given: Given, certificate: string, key: string): readonly 
 
 function requires(given: Given, name: string, other: string): readonly string[] {
   return given[name] === undefined || given[other] !== undefined ? [] : [`${name} is set, but ${other} is not: set both or neither`];
+}
+
+function natsCertificateMistakes(given: Given): readonly string[] {
+  if (given["HEADWATER_NATS_CERTIFICATE"] === undefined || natsTlsOf(given) !== undefined) return [];
+  return ["HEADWATER_NATS_CERTIFICATE is set, but NATS is reached without TLS: set HEADWATER_NATS_CA, or start NATS_URL with tls://"];
 }
 
 /** With an authority Postgres is always verified. */
