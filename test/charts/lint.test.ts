@@ -20,6 +20,7 @@ const flagsOf = (file: string): readonly string[] => [
 ];
 const cases: readonly (readonly [string, readonly string[]])[] = [
   ["default values", []],
+  ["backups", ["--set", "backup.enabled=true"]],
   ...files.map((file) => [basename(file), flagsOf(file)] as const),
 ];
 

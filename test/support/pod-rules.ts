@@ -39,13 +39,16 @@ const podSpec = (main: z.ZodType) =>
 const workload = (main: z.ZodType) => z.looseObject({ spec: z.looseObject({ template: z.looseObject({ spec: podSpec(main) }) }) });
 const [serving, ending] = [workload(z.intersection(container, probed)), workload(container)];
 
+const schedule = z.looseObject({ spec: z.looseObject({ jobTemplate: ending }) });
+const rules: Readonly<Record<string, z.ZodType>> = { Job: ending, CronJob: schedule };
+
 export const workloadKinds: readonly string[] = ["Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"];
 
 /**
- * The rules that a Deployment, StatefulSet or Job breaks, a line each: the restricted profile of Kubernetes, a read-only file system, an
+ * The rules that a Deployment, StatefulSet, Job or CronJob breaks, a line each: the restricted profile of Kubernetes, a read-only file system, an
  * image with a version, requests and a memory limit; a pod that serves needs probes of its first container.
  */
 export function podMistakes(object: { readonly kind: string; readonly metadata: { readonly name: string } }): readonly string[] {
-  const { error } = (object.kind === "Job" ? ending : serving).safeParse(object);
+  const { error } = (rules[object.kind] ?? serving).safeParse(object);
   return (error?.issues ?? []).map(({ path, message }) => `${object.kind} ${object.metadata.name}: ${path.join(".")}: ${message}`);
 }
