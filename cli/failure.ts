@@ -1,3 +1,4 @@
+import { errorTextOf } from "../client/error-text.ts";
 import { ApiError, Unreachable } from "../client/errors.ts";
 
 /** Exit codes of `hw`, as docs/cli.md lists them. */
@@ -12,7 +13,7 @@ export const exitCodes = {
 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];
 
-/** An error that the caller can correct: one sentence, and a hint at what to do. */
+/** An error that the caller can correct: one sentence, perhaps lines of its cause below it, and a hint at what to do. */
 export class Failure extends Error {
   override readonly name = "Failure";
   readonly exitCode: ExitCode;
@@ -49,8 +50,10 @@ function unreachableFailure(error: Unreachable): Failure {
 }
 
 function failureOfApi(error: ApiError): Failure {
-  const { message, status, code } = error;
+  const { status, code } = error;
   const request = error.requestId === undefined || status < 500 ? "" : ` (request ${error.requestId})`;
+  const { message: sentence, lines } = errorTextOf(error);
+  const message = [sentence + request, ...lines].join("\n");
   const refused = (hint?: string): Failure =>
     new Failure(message, { exitCode: exitCodes.refused, ...(hint === undefined ? {} : { hint }), cause: error });
   if (isMissingOperation(error)) {
@@ -59,13 +62,13 @@ function failureOfApi(error: ApiError): Failure {
   }
   if (status === 404) return new Failure(message, { exitCode: exitCodes.notFound, cause: error });
   if (code === "http_502" || status === 503) {
-    return new Failure(message + request, {
+    return new Failure(message, {
       exitCode: exitCodes.unreachable,
       hint: "try again in a moment; `hw status` shows what is missing",
       cause: error,
     });
   }
-  if (status >= 500) return new Failure(message + request, { hint: "the server's log has the same request id", cause: error });
+  if (status >= 500) return new Failure(message, { hint: "the server's log has the same request id", cause: error });
   if (status === 401)
     return refused("the API key is wrong, revoked or expired: `hw login` stores another, `hw profiles` shows which one is used");
   if (status === 403) return refused("this API key may not do that: `hw keys list` shows scopes");

@@ -1,4 +1,4 @@
-import { ApiError, Unreachable } from "./errors.ts";
+import { errorOfResponse, jsonOf, Unreachable } from "./errors.ts";
 import { routes, type Operations } from "./generated/operations.ts";
 import { followEvents, type FollowOptions, type ServerSentEvent } from "./follow.ts";
 
@@ -56,7 +56,7 @@ export function createClient({ baseUrl, headers = () => ({}), fetch = globalThis
   const request: Client["request"] = async (method, path, body, { signal } = {}) => {
     const response = await send(method, path, body, signal === undefined ? {} : { signal });
     const text = await response.text();
-    if (!response.ok) throw errorOf(response, text);
+    if (!response.ok) throw errorOfResponse(response, text);
     return { status: response.status, headers: response.headers, text };
   };
   return {
@@ -70,7 +70,7 @@ export function createClient({ baseUrl, headers = () => ({}), fetch = globalThis
       return followEvents(async (lastEventId, signal) => {
         const resume = lastEventId === undefined ? {} : { "last-event-id": lastEventId };
         const response = await send("GET", path, undefined, { signal, headers: { accept: "text/event-stream", ...resume } });
-        if (!response.ok) throw errorOf(response, await response.text());
+        if (!response.ok) throw errorOfResponse(response, await response.text());
         return response;
       }, options);
     },
@@ -89,26 +89,6 @@ export function pathOf<Id extends OperationId>(id: Id, args: Arguments<Id>): str
 }
 
 const headersOf = ({ headers }: RequestInit): Readonly<Record<string, string>> => Object.fromEntries(new Headers(headers));
-
-function errorOf(response: Response, text: string): ApiError {
-  const body = jsonOf(text);
-  const { error, code, details } = typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>) : {};
-  const message = typeof error === "string" ? error : `the server responded with ${response.status} ${text.slice(0, 200)}`.trim();
-  return new ApiError(message, {
-    status: response.status,
-    code: typeof code === "string" ? code : `http_${response.status}`,
-    details,
-    requestId: response.headers.get("x-request-id") ?? undefined,
-  });
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
-}
 
 /** Deletions of events answer with plain text. */
 function parsed(text: string, headers: Headers): unknown {

@@ -1,25 +1,9 @@
 import { ApiError } from "../../client/errors.ts";
 import { exitCodes, Failure } from "../failure.ts";
 
-interface BuildDetails {
-  readonly text?: unknown;
-  readonly line?: unknown;
-}
-
-/** The lines of code around a mistake that the builder has found; empty for other errors. */
-export function codeFrameOf(error: unknown): readonly string[] {
-  if (!(error instanceof ApiError) || typeof error.details !== "object" || error.details === null) return [];
-  const { text, line } = error.details as BuildDetails; // Of any type, which is checked.
-  return typeof text === "string" && typeof line === "number" ? text.split("\n").map((each) => `  ${each}`) : [];
-}
-
-/** Adds the code frame to an error of the builder, and flags to an error about props. */
+/** Adds flags to an error about props. */
 export function rejectionOf(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error;
-  if (error.code === "invalid_props") return invalidProps(error);
-  const frame = codeFrameOf(error);
-  if (frame.length === 0) return error;
-  return new Failure([error.message, ...frame].join("\n"), { exitCode: exitCodes.refused, cause: error });
+  return error instanceof ApiError && error.code === "invalid_props" ? invalidProps(error) : error;
 }
 
 function invalidProps(error: ApiError): Failure {

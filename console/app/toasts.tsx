@@ -1,5 +1,6 @@
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
+import { errorTextOf } from "../../client/error-text.ts";
 import { text } from "../parts/strings.ts";
 
 const toasts = Toast.createToastManager();
@@ -11,9 +12,10 @@ export function showToast(title: string, undo?: () => void): void {
   toasts.add({ title, timeout: shownMs, ...action });
 }
 
-/** Reports a failure. */
+/** Reports a failure with its cause. */
 export function showFailure(title: string, error: Error): void {
-  toasts.add({ title, description: error.message, type: "error", priority: "high", timeout: 0 });
+  const { message, lines } = errorTextOf(error);
+  toasts.add({ title, description: [message, ...lines].join("\n"), type: "error", priority: "high", timeout: 0 });
 }
 
 export function Toasts() {
@@ -34,7 +36,7 @@ function ToastList() {
     <Toast.Root key={toast.id} toast={toast} className="flex items-start gap-3 rounded-lg border border-line bg-raised p-3 text-sm">
       <Toast.Content className="min-w-0 flex-1">
         <Toast.Title className={`font-medium ${toast.type === "error" ? "text-bad" : ""}`} />
-        <Toast.Description className="text-muted" />
+        <Toast.Description className="whitespace-pre-wrap wrap-anywhere text-muted" />
       </Toast.Content>
       <Toast.Action className="font-medium text-accent empty:hidden" />
       <Toast.Close aria-label={text.dismiss} className="text-muted">

@@ -1,4 +1,5 @@
 import type { ReactNode } from "react";
+import { errorTextOf } from "../../client/error-text.ts";
 import { Button } from "./button.tsx";
 import { text } from "./strings.ts";
 
@@ -23,11 +24,18 @@ interface ErrorProps {
   readonly retry?: () => void;
 }
 
+/** An error with the lines of its cause: the stack of a hook, or the code around a mistake. */
 export function ErrorNotice({ error, title = text.failed, retry }: ErrorProps) {
+  const { message, lines } = errorTextOf(error);
   return (
     <div role="alert" className="flex flex-col items-start gap-2 rounded-lg bg-bad-soft p-1 min-[20rem]:p-4 text-sm">
       <p className="font-medium text-bad">{title}</p>
-      <p className="whitespace-pre-wrap">{error.message}</p>
+      <p className="whitespace-pre-wrap">{message}</p>
+      {lines.length > 0 && (
+        <pre className="max-w-full overflow-x-auto rounded-md bg-page p-3 text-xs" tabIndex={0}>
+          {lines.join("\n")}
+        </pre>
+      )}
       {retry !== undefined && <Button onClick={retry}>{text.retry}</Button>}
     </div>
   );

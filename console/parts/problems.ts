@@ -8,13 +8,6 @@ export function codeProblemsOf(error: Error | null): readonly CodeProblem[] {
   return typeof line === "number" ? [{ line, column: typeof column === "number" ? column : 1, message: error.message }] : [];
 }
 
-/** The lines around the position of a build error, as the API reports them. */
-export function codeFrameOf(error: Error | null): string | undefined {
-  if (!(error instanceof ApiError) || typeof error.details !== "object" || error.details === null) return undefined;
-  const { text, line } = error.details as { readonly text?: unknown; readonly line?: unknown };
-  return typeof text === "string" && line !== undefined ? text : undefined;
-}
-
 /** Complaints about single fields of a request, by the name of the field. */
 export function fieldErrorsOf(error: Error | null): Readonly<Record<string, string>> {
   if (!(error instanceof ApiError) || !Array.isArray(error.details)) return {};

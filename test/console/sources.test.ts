@@ -106,6 +106,19 @@ describe.skipIf(chromiumPath === undefined)("a new source", () => {
     await expectAccessible(page);
   });
 
+  test("shows hook, stack and cause when activate fails", async () => {
+    const page = await world.open("/sources/new?tab=code");
+    await writeCode(page, `export default { name: "Failing", hooks: { async activate() { await fetch("http://10.0.0.1/"); } }, run() {} };`);
+    await page.getByRole("button", { name: "Check the code" }).click();
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    const alert = page.getByRole("alert");
+    await alert.getByText("hook activate failed: TypeError: fetch failed").waitFor();
+    await alert.getByText(/at async Object\.activate \(component\.mjs:1:\d+\)[^]*\[cause\]: Forbidden: egress to 10\.0\.0\.1 is denied/).waitFor();
+    expect(await alert.getByText("observation error").count()).toBe(0);
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+  });
+
   test("reports an address that cannot be read", async () => {
     const page = await world.open("/sources/new?tab=address");
     await page.getByLabel("Address of the component").fill("http://127.0.0.1:9/component.mjs");

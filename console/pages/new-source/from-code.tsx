@@ -6,7 +6,7 @@ import { CodeEditor } from "../../parts/code-editor.tsx";
 import { SelectField } from "../../parts/field.tsx";
 import { ErrorNotice } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
-import { codeFrameOf, codeProblemsOf } from "../../parts/problems.ts";
+import { codeProblemsOf } from "../../parts/problems.ts";
 import { DeployForm } from "./deploy-form.tsx";
 import { examples, text } from "./strings.ts";
 
@@ -50,9 +50,6 @@ export function FromCode() {
         />
         <CodeEditor label={text.code} value={code} onChange={change} language={language} problems={codeProblemsOf(save.error)} />
         {save.error !== null && <ErrorNotice title={text.checkFailed} error={save.error} />}
-        {codeFrameOf(save.error) !== undefined && (
-          <pre className="overflow-x-auto rounded-md bg-page p-3 text-xs">{codeFrameOf(save.error)}</pre>
-        )}
         {saved !== undefined && (
           <p role="status" className="text-sm text-good">
             {text.checked}

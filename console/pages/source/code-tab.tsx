@@ -9,7 +9,7 @@ import { CodeEditor } from "../../parts/code-editor.tsx";
 import { Checkbox } from "../../parts/field.tsx";
 import { EmptyState, ErrorNotice, Loaded } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
-import { codeFrameOf, codeProblemsOf } from "../../parts/problems.ts";
+import { codeProblemsOf } from "../../parts/problems.ts";
 import { text } from "./strings.ts";
 
 /** The code that runs, to change and deploy. */
@@ -73,11 +73,6 @@ function Editor({ source, component }: { readonly source: Source; readonly compo
         language={component.entry?.endsWith(".ts") === true ? "typescript" : "javascript"}
       />
       {error !== null && <ErrorNotice title={text.codeFailed} error={error} />}
-      {codeFrameOf(error) !== undefined && (
-        <pre className="overflow-x-auto rounded-md bg-page p-3 text-xs" tabIndex={0}>
-          {codeFrameOf(error)}
-        </pre>
-      )}
       {check.isSuccess && (
         <p role="status" className="text-sm text-good">
           {text.checked}

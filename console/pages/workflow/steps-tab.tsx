@@ -7,7 +7,6 @@ import { Button } from "../../parts/button.tsx";
 import { TextArea } from "../../parts/field.tsx";
 import { ErrorNotice } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
-import { codeFrameOf } from "../../parts/problems.ts";
 import { exampleStep } from "../workflows/strings.ts";
 import { StepEditor } from "./step-editor.tsx";
 import { draftOf, emptyDraft, moved, stepInputs, type StepDraft } from "./steps-draft.ts";
@@ -39,11 +38,6 @@ export function StepsTab({ workflow }: { readonly workflow: Workflow }) {
         />
       ))}
       {save.error !== null && <ErrorNotice title={text.saveFailed} error={save.error} />}
-      {codeFrameOf(save.error) !== undefined && (
-        <pre className="overflow-x-auto rounded-md bg-surface p-3 text-xs" tabIndex={0}>
-          {codeFrameOf(save.error)}
-        </pre>
-      )}
       {canWrite && (
         <div className="flex flex-wrap gap-2">
           <Button onClick={() => setDrafts([...drafts, emptyDraft(drafts.length + 1, exampleStep)])}>{text.add}</Button>
