@@ -1,9 +1,11 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
 import type { Client } from "../../client/client.ts";
 import { rejectionOf } from "../component/rejection.ts";
 import { failureOf } from "../failure.ts";
 import { componentSchema, componentsPage, componentTypes, workflowsPage } from "../generated/documents.ts";
+import { nearestName } from "../nearest-name.ts";
 import { toolsFor } from "./tools.ts";
 
 interface Document {
@@ -28,7 +30,8 @@ export function createMcpServer(
   const server = new McpServer({ name: "headwater", version });
   for (const { name, description, input, writes, call } of toolsFor(mayWrite)) {
     const annotations = { readOnlyHint: !writes, destructiveHint: writes };
-    server.registerTool(name, { description, inputSchema: input, annotations }, (given: Readonly<Record<string, unknown>>) =>
+    const inputSchema = strictInput(name, input);
+    server.registerTool(name, { description, inputSchema, annotations }, (given: Readonly<Record<string, unknown>>) =>
       resultOf(() => call(client, given)),
     );
   }
@@ -38,6 +41,23 @@ export function createMcpServer(
     }));
   }
   return server;
+}
+
+/** Refuses unknown arguments: without `dry_run`, which a tool may not have, a call would do something else than the agent means. */
+function strictInput(tool: string, input: z.ZodRawShape): z.ZodObject {
+  const names = Object.keys(input);
+  return z.strictObject(input, {
+    error: (issue) => {
+      if (issue.code !== "unrecognized_keys") return undefined;
+      const keys: readonly string[] = Array.isArray(issue["keys"]) ? issue["keys"] : [];
+      return keys.map((key) => `${tool} has no argument "${key}": ${nearestOrAll(key, names)}`).join("; ");
+    },
+  });
+}
+
+function nearestOrAll(name: string, names: readonly string[]): string {
+  const nearest = nearestName(name, names);
+  return nearest === undefined ? `its arguments are ${names.join(", ")}` : `did you mean ${nearest}?`;
 }
 
 /** An error is a result: the agent reads what failed, and what to do about it. */

@@ -3,6 +3,7 @@ import type { Client } from "../../client/client.ts";
 import { collectFiles } from "../component/files.ts";
 import { findDeployable } from "../component/named.ts";
 import { emitterOf } from "../emitters.ts";
+import { usageFailure } from "../failure.ts";
 import { kindNamed, kindNames } from "../kinds/kinds.ts";
 import { idOf, referredTo } from "../references.ts";
 import { lastEventOf } from "../run-source.ts";
@@ -13,6 +14,7 @@ export interface Tool {
   readonly description: string;
   /** Whether it changes something: only with `--write`. */
   readonly writes: boolean;
+  /** Its arguments; others are refused. */
   readonly input: z.ZodRawShape;
   /** What the API answered. */
   readonly call: (client: Client, input: Readonly<Record<string, unknown>>) => Promise<unknown>;
@@ -127,12 +129,20 @@ const writing: readonly Tool[] = [
     name: "run",
     description: "Runs a source or workflow now, and returns the run with its logs",
     writes: true,
-    input: { source, event: z.unknown().optional(), last: z.boolean().optional().describe("Run a source with its last event") },
-    call: async (client, { source: name, event, last }) => {
+    input: {
+      source,
+      event: z.unknown().optional(),
+      last: z.boolean().optional().describe("Run a source with its last event, instead of `event`"),
+      dry_run: z.boolean().optional().describe("Run a source without storing anything, and return what the run would have stored"),
+    },
+    call: async (client, { source: name, event, last, dry_run: isDry }) => {
       const { id, isWorkflow } = await emitterOf(client, text(name));
+      if (isWorkflow && (last === true || isDry === true)) throw usageFailure("last and dry_run are for sources", "give event");
+      if (last === true && event !== undefined) throw usageFailure("event and last exclude each other");
       const given = event === undefined ? {} : { event };
       if (isWorkflow) return client.call("runWorkflow", { path: { workflow_id: id }, body: given });
-      return client.call("runSource", { path: { id }, body: last === true ? await lastEventOf(client, id) : given });
+      const body = last === true ? await lastEventOf(client, id) : given;
+      return client.call("runSource", { path: { id }, body: { ...body, ...(isDry === true ? { dry_run: true } : {}) } });
     },
   },
   {

@@ -81,3 +81,25 @@ it("deploys, updates, runs and replays, and reads what came of it", async () => 
   expect((await call(writer, "replay", { source: "noted" })).text).toContain('"events"');
   expect(await call(reader, "describe", { thing: "nothing" })).toMatchObject({ isError: true });
 });
+
+it("refuses unknown arguments with the nearest name, and runs nothing", async () => {
+  const { tools } = await writer.listTools();
+  for (const { name, inputSchema } of tools) expect({ name, inputSchema }).toMatchObject({ inputSchema: { additionalProperties: false } });
+  await call(writer, "deploy", { component: "noted.mjs", props: { prefix: "strict" }, name: "strict" });
+  expect(await call(writer, "run", { source: "strict", dryRun: true })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('run has no argument "dryRun": did you mean dry_run?') as unknown,
+  });
+  expect(await call(reader, "events", { source: "strict", page: 2 })).toMatchObject({
+    isError: true,
+    text: expect.stringContaining('events has no argument "page": its arguments are source, limit, channel') as unknown,
+  });
+  expect((await call(reader, "events", { source: "strict" })).text).toContain('"data": []');
+});
+
+it("runs without storing, and refuses arguments that exclude each other", async () => {
+  await call(writer, "deploy", { component: "noted.mjs", props: { prefix: "dry" }, name: "dry" });
+  expect((await call(writer, "run", { source: "dry", event: { n: 7 }, dry_run: true })).text).toContain('"dry_run": true');
+  expect((await call(reader, "events", { source: "dry" })).text).toContain('"data": []');
+  expect((await call(writer, "run", { source: "dry", event: { n: 7 }, last: true })).isError).toBe(true);
+});

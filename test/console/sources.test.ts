@@ -108,12 +108,17 @@ describe.skipIf(chromiumPath === undefined)("a new source", () => {
 
   test("shows hook, stack and cause when activate fails", async () => {
     const page = await world.open("/sources/new?tab=code");
-    await writeCode(page, `export default { name: "Failing", hooks: { async activate() { await fetch("http://10.0.0.1/"); } }, run() {} };`);
+    await writeCode(
+      page,
+      `export default { name: "Failing", hooks: { async activate() { await fetch("http://10.0.0.1/"); } }, run() {} };`,
+    );
     await page.getByRole("button", { name: "Check the code" }).click();
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
     const alert = page.getByRole("alert");
     await alert.getByText("hook activate failed: TypeError: fetch failed").waitFor();
-    await alert.getByText(/at async Object\.activate \(component\.mjs:1:\d+\)[^]*\[cause\]: Forbidden: egress to 10\.0\.0\.1 is denied/).waitFor();
+    await alert
+      .getByText(/at async Object\.activate \(component\.mjs:1:\d+\)[^]*\[cause\]: Forbidden: egress to 10\.0\.0\.1 is denied/)
+      .waitFor();
     expect(await alert.getByText("observation error").count()).toBe(0);
     await expectAccessible(page);
     await expectFitsWidths(page);
