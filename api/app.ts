@@ -27,6 +27,7 @@ import { tokenOperation, tokenRouter } from "./keys/token-endpoint.ts";
 import { describedOperations } from "./openapi/document.ts";
 import { documentPages } from "./openapi/pages.ts";
 import { operations } from "./operations.ts";
+import { withinOrganization } from "./owners/within-organization.ts";
 
 const clients = "Clients";
 
@@ -55,7 +56,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
       uploads: { bodyOf: (request) => filesTo(request)?.body, limits: { codeBytes: config.codeBytes, files: codeLimits.files } },
     }),
   );
-  mount(v1, Object.values(served).flat().map(audited), { base: "/v1", context, callOf: signedInCall, aliasesOf });
+  mount(v1, Object.values(served).flat().map(withinOrganization).map(audited), { base: "/v1", context, callOf: signedInCall, aliasesOf });
   app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts, collapseSlashes);
   app.use(healthRoutes(ports.readiness, config.servesMetrics ? metrics : undefined));
   app.use(documentPages(documented), consolePages());

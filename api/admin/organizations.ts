@@ -32,7 +32,7 @@ export const adminOrganizationOperations = [
     summary: "Create an organization",
     body: organizationFields,
     responses: one(administeredOrganizationSchema),
-    errors: [404, 409],
+    errors: [409],
     handle: async (call, { ports }) => {
       const { name, orgname, email, admins } = call.body();
       const id = newId("organization", ports.randomBytes);

@@ -63,7 +63,7 @@ async function find(fields: CodeFields, owner: string, user: User, context: ApiC
 }
 
 async function findById(id: string, owner: string, user: User, { access, components, ports }: ApiContext): Promise<ComponentResource> {
-  const component = await access.get(componentKind, "component", id, user).catch((error: unknown) => {
+  const component = await access.getReferenced(componentKind, "component", id, user).catch((error: unknown) => {
     throw error instanceof NotFound ? new NotFound(`component_id is not found: ${whyNotFound("component", id)}`) : error;
   });
   // A source and its component share a namespace: components of another owner are copied.

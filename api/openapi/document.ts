@@ -125,7 +125,7 @@ function describe(operation: DescribedOperation, errorOf: (status: number) => Zo
     ...requestBody(operation),
     responses: {
       ...Object.fromEntries(Object.entries(responses).map(([status, body]) => [status, responseOf(body)])),
-      ...Object.fromEntries(errorStatuses(path, operation).map((status) => [status, errorOf(status)])),
+      ...Object.fromEntries(errorStatuses(operation).map((status) => [status, errorOf(status)])),
     },
   };
 }

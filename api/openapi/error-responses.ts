@@ -30,15 +30,16 @@ const known: Readonly<Record<number, ErrorResponse>> = {
   504: { id: "Timeout", description: "No runner replied in time: try again." },
 };
 
-/** Every operation can return these, also those without a body: bodies are read before the operation is known. */
-const common = [400, 401, 403, 413, 422, 429, 500, 503];
+/**
+ * Every operation can return these, also those without a body: bodies are read before the operation is known. 403 and 404: every operation
+ * takes `org_id`.
+ */
+const common = [400, 401, 403, 404, 413, 422, 429, 500, 503];
 
 /** Statuses of the errors that an operation may return, derived from its declaration. */
-export function errorStatuses(path: string, { query, authentication, errors = [] }: OperationDocument): readonly number[] {
+export function errorStatuses({ authentication, errors = [] }: OperationDocument): readonly number[] {
   if (authentication === "client") return [500];
-  const takesOwner = query !== undefined && "org_id" in query.shape;
-  const statuses = [...common, ...(takesOwner || path.includes(":") ? [404] : []), ...errors];
-  return [...new Set(statuses)].toSorted((a, b) => a - b);
+  return [...new Set([...common, ...errors])].toSorted((a, b) => a - b);
 }
 
 /** Creates the response of each error once, so that the document lists it among its components. */

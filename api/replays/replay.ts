@@ -59,9 +59,9 @@ export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiCo
 /** Checks that it can listen and that the user may see it; subscriptions are checked at delivery. @throws InvalidInput, NotFound */
 export async function checkListener(listener: string, user: User, access: Access): Promise<void> {
   try {
-    if (isId("source", listener)) return void (await access.get(sourceKind, "source", listener, user));
-    if (isId("workflow", listener)) return void (await access.get(workflowKind, "workflow", listener, user));
-    if (isId("webhook", listener)) return void (await access.get(webhookKind, "webhook", listener, user));
+    if (isId("source", listener)) return void (await access.getReferenced(sourceKind, "source", listener, user));
+    if (isId("workflow", listener)) return void (await access.getReferenced(workflowKind, "workflow", listener, user));
+    if (isId("webhook", listener)) return void (await access.getReferenced(webhookKind, "webhook", listener, user));
   } catch (error) {
     throw error instanceof NotFound ? new NotFound(`listener ${listener} is not found`) : error;
   }

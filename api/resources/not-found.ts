@@ -6,6 +6,13 @@ export function notFound(kind: IdKind, id: string): NotFound {
   return new NotFound(`record not found: ${whyNotFound(kind, id)}`);
 }
 
+/** For a resource that the caller may see, but that the organization in `org_id` does not own. */
+export function notOfOrganization(kind: IdKind, id: string, organization: string): NotFound {
+  return new NotFound(
+    `record not found: ${nounOf(kind)} ${id} does not belong to organization ${organization}: leave out org_id, or name its owner`,
+  );
+}
+
 /** `sc_x is the id of a saved component; the id of a source begins with dc_`. */
 export function whyNotFound(kind: IdKind, id: string): string {
   const shown = id.slice(0, 80);

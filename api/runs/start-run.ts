@@ -49,7 +49,7 @@ async function eventOf(
     return given === undefined ? {} : { event: given };
   }
   if (event !== undefined) throw new InvalidInput("event and event_id are both given: a run receives one event");
-  if (emitter !== source) await access.getListed(sourceKind, "source", emitter, user);
+  if (emitter !== source) await access.getReferenced(sourceKind, "source", emitter, user);
   const found = await ports.history.findEvent(emitter, id);
   if (found === undefined)
     throw new NotFound(`event ${id} of ${emitter} is not found: it never existed, or was deleted`, { code: "event_not_found" });

@@ -43,7 +43,7 @@ export const sourceOperations = [
     body: sourceFields,
     takesFiles: true,
     responses: one(sourceSchema),
-    errors: [404, 504],
+    errors: [504],
     handle: async (call, context) => {
       const deployment = await startCreation(call, context);
       dropBody(call);

@@ -74,7 +74,7 @@ async function ownerOf<S, T>(
   access: Access,
 ): Promise<string | undefined> {
   try {
-    return await access.ownerOf(await access.get(kind, idKind, id, user));
+    return await access.ownerOf(await access.getReferenced(kind, idKind, id, user));
   } catch (error) {
     throw error instanceof NotFound ? new NotFound(`${end} ${id} is not found`) : error;
   }

@@ -103,7 +103,6 @@ export const subscriptionOperations = [
     body: autoSubscriptionFields,
     bodyOrQuery: true,
     responses: one(autoSubscriptionSchema),
-    errors: [404],
     handle: async (call, context) => {
       const { access, ports } = context;
       const request = listeningIn(call.body());

@@ -39,7 +39,7 @@ export const workflowOperations = [
     body: workflowFields,
     takesCode: true,
     responses: one(workflowSchema),
-    errors: [404, 504],
+    errors: [504],
     handle: async (call, context) => {
       const deployment = await startCreation(call, context);
       dropBody(call);

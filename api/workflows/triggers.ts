@@ -32,7 +32,7 @@ async function storedTrigger(fields: TriggerFields, user: User, { access }: ApiC
   switch (type) {
     case "source": {
       if (source_id === undefined) throw new InvalidInput("source_id is missing: it names the source whose events start runs");
-      await access.get(sourceKind, "source", source_id, user).catch((error: unknown) => {
+      await access.getReferenced(sourceKind, "source", source_id, user).catch((error: unknown) => {
         throw error instanceof NotFound ? new NotFound(`source_id is not found: ${whyNotFound("source", source_id)}`) : error;
       });
       return { source: source_id };
