@@ -90,6 +90,7 @@ export const adminUserOperations = [
     summary: "Create an API key for a user",
     description: "Only this response contains the key itself.",
     body: keyFields,
+    neverEmpty: ["scopes", "expires_at"],
     responses: one(createdKeySchema),
     errors: [409],
     handle: async (call, { ports }) => {

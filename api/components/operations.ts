@@ -44,6 +44,7 @@ export const componentOperations = [
     description:
       "Waits until the component is built. Saving the same code again returns the same component. With `dry_run` it is built, and not saved.",
     query: ownerParameters.extend(dryRun.shape),
+    neverEmpty: ["dry_run"],
     body: componentFields,
     takesFiles: true,
     responses: one(componentSchema),

@@ -102,6 +102,7 @@ export const deliveryOperations = [
     change: { action: "redrive", kind: "Webhook" },
     summary: "Deliver dead letters again",
     body: redrive,
+    neverEmpty: ["deliveries"],
     responses: inProgress(redrivenSchema),
     errors: [409],
     handle: async (call, context) => {

@@ -9,7 +9,7 @@ import type { ApiContext } from "../context.ts";
 import type { Call } from "../http/request/call.ts";
 import { checkChannel, readableChannels } from "../http/request/channels.ts";
 import { eventPages, parseEventPage, text } from "../http/request/parameters.ts";
-import { checkEventIds, checkTimes } from "../http/request/ranges.ts";
+import { checkEventIds, checkTimes, refuseEmptyRange } from "../http/request/ranges.ts";
 import { okPage } from "../http/response/replies.ts";
 import type { EventDeletion, Listed, StoredEvent, TimeRange } from "../ports.ts";
 
@@ -75,7 +75,7 @@ export async function deleteEvents(
   findEmitter: () => Promise<string>,
   { ports: { history } }: ApiContext,
 ) {
-  refuseEmptyRange(call);
+  refuseEmptyDeletion(call);
   checkChannel(event_name, readableChannels);
   checkEventIds(start_id, end_id);
   if (isDerived(event_name)) throw new InvalidInput(`event_name '${event_name}' cannot be deleted: it shows runs, and contains no events`);
@@ -87,19 +87,11 @@ export async function deleteEvents(
   return { status: 202, text: " " } as const;
 }
 
-/**
- * Protects against unset variables of scripts, which must not delete everything: a single parameter must have a value. Clients that
- * always send both bounds leave both empty to delete all events.
- * @throws InvalidInput
- */
-function refuseEmptyRange({ emptyParameters, parameters }: Call): void {
+/** Clients that always send both bounds leave both empty to delete all events. @throws InvalidInput */
+function refuseEmptyDeletion(call: Call): void {
+  if (["start_id", "end_id"].every((bound) => call.emptyParameters.includes(bound))) return;
   const names = Object.keys(deletionQuery.shape);
-  const [empty] = emptyParameters.filter((name) => names.includes(name));
-  const sendsBothBounds = emptyParameters.includes("start_id") && emptyParameters.includes("end_id");
-  if (empty === undefined || sendsBothBounds || names.some((name) => parameters[name] !== undefined)) return;
-  throw new InvalidInput(`nothing was deleted: ${empty} is empty; give it a value, or send no parameters to delete all events`, {
-    code: "empty_range",
-  });
+  refuseEmptyRange(call, names, { nothing: "nothing was deleted", all: "send no parameters to delete all events" });
 }
 
 /** @throws InvalidInput */

@@ -21,6 +21,7 @@ export const keyOperations = [
     description:
       "The new key has at most the scopes and the lifetime of the key that creates it. Only this response contains the key itself.",
     body: keyFields,
+    neverEmpty: ["scopes", "expires_at"],
     responses: one(createdKeySchema),
     errors: [409],
     handle: async (call, { ports }) => {

@@ -4,8 +4,8 @@ import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
 import { scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
 import { operation } from "../context.ts";
-import { optionalText, text } from "../http/request/parameters.ts";
-import { checkEventIds } from "../http/request/ranges.ts";
+import { optional, optionalText, text } from "../http/request/parameters.ts";
+import { checkEventIds, refuseEmptyRange } from "../http/request/ranges.ts";
 import { accepted } from "../http/response/replies.ts";
 import { inProgress } from "../http/response/schemas.ts";
 import { publicIdOf } from "../resources/identity.ts";
@@ -17,7 +17,7 @@ const replayRequest = z.object({
   start_id: eventId.describe("First event of the range, inclusive."),
   end_id: eventId.describe("Last event of the range, inclusive."),
   event_name: optionalText(text).describe("Only events of this channel."),
-  listener_id: optionalText(text).describe("A webhook, source or workflow; by default all current listeners."),
+  listener_id: optional(text).describe("A webhook, source or workflow; by default all current listeners."),
 });
 
 const replaySchema = z
@@ -40,8 +40,13 @@ export const replayOperations = [
     summary: "Deliver past events again",
     description: "Without fields, all stored events, to all listeners.",
     body: replayRequest,
+    neverEmpty: ["listener_id"],
     responses: inProgress(replaySchema),
     handle: async (call, context) => {
+      refuseEmptyRange(call, ["start_id", "end_id", "event_name"], {
+        nothing: "nothing was replayed",
+        all: "send none to replay all events",
+      });
       const { start_id, end_id, event_name, listener_id } = call.body();
       checkEventIds(start_id, end_id);
       if (isDerived(event_name))

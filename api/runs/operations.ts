@@ -46,6 +46,7 @@ export const runOperations = [
     id: "runSource",
     change: { action: "run", kind: "Source" },
     summary: "Run a source now",
+    neverEmpty: ["dry_run", "event_id"],
     description:
       "Waits until the run ends. The response is 200 even if the code throws: see `status` and `error`. Without an event, the source runs with a tick of its first timer, or with an empty request to its HTTP interface.",
     body: runFields,

@@ -15,6 +15,7 @@ export const workflowTestOperations = [
     description:
       "Executes the steps with a test event, and answers what each did. A test stores nothing and sends nothing: no events, no errors to `$errors`, no mail. `$.context.test` is true. The response is 200 even if a step fails.",
     body: testFields,
+    neverEmpty: ["until_step"],
     takesCode: true,
     responses: one(workflowTestSchema),
     errors: [409, 504],

@@ -94,10 +94,32 @@ export const ownRules: readonly Rule[] = [
         listed.map(({ owner_id }) => owner_id),
         [data.id],
       );
+      await session.expectStatus(200, "GET", `/webhooks/${hook.id}?org_id=${data.id}`);
       await session.expectStatus(409, "DELETE", `/orgs/${data.id}`);
       await session.expectStatus(204, "DELETE", `/webhooks/${hook.id}`);
       // A deleted webhook counts as owned until the operator has released it.
       await eventually(() => session.expectStatus(204, "DELETE", `/orgs/${data.id}`));
+    },
+  },
+  {
+    about: "Events",
+    name: "a replay with an empty start_id, end_id or listener_id is refused",
+    check: async (session) => {
+      for (const name of ["start_id", "end_id", "listener_id"])
+        await session.expectStatus(422, "POST", `/sources/${session.recall("source")}/replays`, { body: { [name]: "" } });
+    },
+  },
+  {
+    about: "Organizations",
+    name: "an organization that does not exist, or does not own the resource, is refused by id",
+    check: async (session) => {
+      const { data } = await session.get(dataOf(organization), "POST", "/orgs", { name: `${session.tag} apart` });
+      session.keep(`/orgs/${data.id}`);
+      const { data: hook } = await session.get(dataOf(webhook), "POST", "/webhooks?url=https://example.com/");
+      session.keep(`/webhooks/${hook.id}`);
+      for (const method of ["GET", "DELETE"])
+        for (const id of [data.id, "o_000000000000"]) await session.expectStatus(404, method, `/webhooks/${hook.id}?org_id=${id}`);
+      await session.expectStatus(200, "GET", `/webhooks/${hook.id}`);
     },
   },
 ];

@@ -10,7 +10,7 @@ export interface AnonymousCall {
   readonly parameters: Readonly<Record<string, unknown>>;
   /** The unparsed fields of the body. */
   readonly fields: Readonly<Record<string, unknown>>;
-  /** Query parameters without a value. They count as absent. */
+  /** Parameters without a value, in the query or the body. In the query they count as absent. */
   readonly emptyParameters: readonly string[];
   /** Parent of all that the request causes, see domain/traces.ts. */
   readonly trace?: TraceContext | undefined;

@@ -7,11 +7,12 @@ interface Named {
   readonly body?: z.ZodObject;
   readonly responses: Readonly<Record<number, unknown>>;
   readonly changesNoResource?: true;
+  readonly neverEmpty?: readonly string[];
 }
 
 /** The names that an operation knows: its parameters, the fields of its body, and the fields of its response's `data`. */
 export function knownNames(operation: Named, base: string, path: string): KnownNames {
-  const { route, query, body, responses, changesNoResource } = operation;
+  const { route, query, body, responses, changesNoResource, neverEmpty = [] } = operation;
   const [method = ""] = route.split(" ");
   const data = Object.values(responses).flatMap((response) => (response instanceof z.ZodObject ? [response.shape["data"]] : []));
   return {
@@ -20,6 +21,7 @@ export function knownNames(operation: Named, base: string, path: string): KnownN
     body: Object.keys(body?.shape ?? {}),
     fields: fieldsOf(data),
     changesNoResource: changesNoResource === true,
+    neverEmpty,
   };
 }
 

@@ -1,5 +1,21 @@
 import { InvalidInput } from "../../../domain/errors.ts";
 import { compareEventIds } from "../../../domain/event/event-id.ts";
+import type { Call } from "./call.ts";
+
+/**
+ * Protects against unset variables of scripts, which must not select all events: of these parameters, one must have a value if one is
+ * empty. @param all how to select all events
+ * @throws InvalidInput
+ */
+export function refuseEmptyRange(
+  { emptyParameters: empty, parameters }: Pick<Call, "emptyParameters" | "parameters">,
+  names: readonly string[],
+  { nothing, all }: { readonly nothing: string; readonly all: string },
+): void {
+  const first = names.find((name) => empty.includes(name));
+  if (first === undefined || names.some((name) => parameters[name] !== undefined && !empty.includes(name))) return;
+  throw new InvalidInput(`${nothing}: ${first} is empty; give it a value, or ${all}`, { code: "empty_range" });
+}
 
 /** @throws InvalidInput when `start_id` is after `end_id`: such a range is empty */
 export function checkEventIds(start: string | undefined, end: string | undefined): void {

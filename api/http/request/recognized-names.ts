@@ -15,6 +15,8 @@ export interface KnownNames {
   readonly fields: readonly string[] | undefined;
   /** Whether the operation changes no resource, whatever its method. */
   readonly changesNoResource: boolean;
+  /** Parameters that may be absent, but not empty. */
+  readonly neverEmpty: readonly string[];
 }
 
 /** Parameters and body of a request, with warnings about probable mistakes. */
@@ -22,7 +24,7 @@ export interface Given {
   readonly fields: Fields;
   /** Query and body together; where both have a name, the query's value. */
   readonly parameters: Fields;
-  /** Query parameters without a value. They count as absent. */
+  /** Parameters without a value, in the query or the body. */
   readonly emptyParameters: readonly string[];
   readonly warnings: readonly Warning[];
 }
@@ -61,10 +63,13 @@ const maxListed = 12;
 export function readGiven(query: Fields, body: Fields, method: string, known: KnownNames): Given {
   refuseRepeated(query, known);
   const named = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
-  const emptyParameters = Object.keys(query).filter((name) => query[name] === "");
   // Known clients send fields of the body in the query.
   const moved = Object.fromEntries(Object.entries(named).filter(([name]) => known.body.includes(name)));
-  const given = { fields: { ...body, ...moved }, parameters: { ...body, ...named }, emptyParameters };
+  const parameters = { ...body, ...named };
+  const isEmpty = (name: string): boolean => parameters[name] === undefined || parameters[name] === "";
+  const emptyParameters = [...new Set([...Object.keys(query), ...Object.keys(body)])].filter(isEmpty);
+  refuseEmpty(emptyParameters, known);
+  const given = { fields: { ...body, ...moved }, parameters, emptyParameters };
   const unknownParameters = unknownOf(Object.keys(query), known);
   const unknownFields = unknownOf(Object.keys(body), known);
   refuseOtherPages(named, known);
@@ -98,6 +103,14 @@ function refuseRepeated(query: Fields, known: KnownNames): void {
   const [name, values] = repeated;
   const message = `is given ${(values as readonly unknown[]).length} times: give it once`; // An array by the lines above.
   throw new InvalidInput(`${name} ${message}`, { details: [{ field: name, message }] });
+}
+
+/** An unset variable of a script must not widen what the operation does. */
+function refuseEmpty(empty: readonly string[], { neverEmpty }: KnownNames): void {
+  const name = empty.find((each) => neverEmpty.includes(each));
+  if (name === undefined) return;
+  const message = "is empty: give it a value, or leave it out";
+  throw new InvalidInput(`nothing was done: ${name} ${message}`, { details: [{ field: name, message }] });
 }
 
 function unknownOf(names: readonly string[], { query, body }: KnownNames): readonly string[] {

@@ -45,6 +45,8 @@ export interface OperationDocument {
   readonly body?: z.ZodObject;
   /** The fields of the body may also be query parameters, which take precedence. */
   readonly bodyOrQuery?: true;
+  /** Parameters without which the operation does more: an empty one is refused, because most likely a variable was not set. */
+  readonly neverEmpty?: readonly string[];
   /** The operation changes no resource, although it is a POST: a body without known fields is accepted. */
   readonly changesNoResource?: true;
   /** Each request that succeeds leaves one entry in the audit log. Required unless it changes no resource. */

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Unavailable } from "../../../domain/errors.ts";
 import { misspeltHook } from "./fake-builds.ts";
-import { acme, bob, keys, withApi, type Ask } from "./support.ts";
+import { acme, bob, keys, withApi, type Answer, type Ask } from "./support.ts";
 
 /**
  * Mistakes that people make with the API, and the answers: request → status, code, message. Each answer says what failed, with
@@ -521,6 +521,45 @@ describe("a deletion of events", () => {
       expect((await api.ask("DELETE", filled(`/v1/sources/SOURCE/events${query}`))).status).toBe(202);
     },
   );
+});
+
+describe("an empty value that would widen what an operation does is refused", () => {
+  const refused = (method: string, path: string, body?: object): Promise<Answer> =>
+    api.ask(method, filled(path), body === undefined ? {} : { body });
+
+  test.each(["start_id", "end_id", "event_name"])("a replay with an empty %s", async (name) => {
+    for (const [query, given] of [
+      ["", { [name]: "" }],
+      ["", { listener_id: ids["WEBHOOK"], [name]: "" }],
+      [`?${name}=`, undefined],
+    ] as const) {
+      const { status, body } = await refused("POST", `/v1/sources/SOURCE/replays${query}`, given);
+      const message = `nothing was replayed: ${name} is empty; give it a value, or send none to replay all events`;
+      expect([status, body.code, body.error]).toEqual([422, "empty_range", message]);
+    }
+  });
+
+  test.each(["start_id", "end_id", "event_name"])("a deletion of events with an empty %s in the body", async (name) => {
+    const { status, body } = await refused("DELETE", "/v1/sources/SOURCE/events", { [name]: "" });
+    expect([status, body.code]).toEqual([422, "empty_range"]);
+  });
+
+  test.each([
+    ["POST /v1/sources/SOURCE/runs?dry_run=", {}, "dry_run"],
+    ["POST /v1/sources/SOURCE/runs?event_id=", {}, "event_id"],
+    ["POST /v1/sources/SOURCE/runs", { dry_run: "" }, "dry_run"],
+    ["POST /v1/components?dry_run=", { component_code: "name: Kept" }, "dry_run"],
+    ["POST /v1/webhooks/WEBHOOK/dead_letters/redrive?deliveries=", undefined, "deliveries"],
+    ["POST /v1/sources/SOURCE/replays", { start_id: "1-0", listener_id: "" }, "listener_id"],
+    ["POST /v1/sources/SOURCE/replays", { start_id: "", end_id: "", listener_id: "" }, "listener_id"],
+    ["POST /v1/workflows/p_any/test", { until_step: "" }, "until_step"],
+    ["POST /v1/users/me/keys?expires_at=", { name: "k" }, "expires_at"],
+    ["POST /v1/users/me/keys?scopes=", { name: "k" }, "scopes"],
+  ])("%s %j", async (ask, given, name) => {
+    const [method = "", path = ""] = ask.split(" ");
+    const { status, body } = await refused(method, path, given);
+    expect([status, body.error]).toEqual([422, `nothing was done: ${name} is empty: give it a value, or leave it out`]);
+  });
 });
 
 describe("an empty parameter counts as absent", () => {
