@@ -82,4 +82,4 @@ export const listFields = z.object({
     .optional()
     .describe(aboutApp),
 });
-export const deletionFields = z.object({ force: flag.optional().describe("True: also deletes an account that sources use.") });
+export const deletionFields = z.object({ force: flag.optional().describe("True: also deletes an account that sources or workflows use.") });

@@ -89,8 +89,8 @@ export const sourceOperations = [
     responses: nothing,
     errors: [409],
     handle: async (call, context) => {
-      const { ignore_hook_errors } = call.query();
-      await deleteSource(await sourceOf(call, context), ignore_hook_errors === true, context);
+      const { ignore_hook_errors, force } = call.query();
+      await deleteSource(await sourceOf(call, context), { ignoreHookErrors: ignore_hook_errors === true, force: force === true }, context);
       return noContent;
     },
   }),

@@ -17,4 +17,7 @@ const aboutIgnoredErrors = "True: the deactivate hook is called once instead of 
 export const updateFields = sourceFields.extend({ ignore_hook_errors: optional(flag).describe(aboutIgnoredErrors) });
 export type UpdateFields = z.infer<typeof updateFields>;
 
-export const deletionFields = z.object({ ignore_hook_errors: flag.optional().describe(aboutIgnoredErrors) });
+export const deletionFields = z.object({
+  ignore_hook_errors: flag.optional().describe(aboutIgnoredErrors),
+  force: flag.optional().describe("True: also deletes a source that triggers workflows, and removes these triggers."),
+});

@@ -11,6 +11,7 @@ export const command: Definition = {
   options: [
     { flags: "-y, --yes", description: "delete without asking" },
     { flags: "--ignore-hook-errors", description: "call the deactivate hook of a source once instead of three times" },
+    { flags: "--force", description: "also delete a source that triggers workflows, or an account in use" },
   ],
   examples: [{ command: "hw delete hello --yes", does: "Delete a source." }],
   operations: [
@@ -38,7 +39,7 @@ export const command: Definition = {
     for (const { kind, id } of found) {
       if (kind.delete === undefined) throw usageFailure(`${kind.name} cannot be deleted with this command`);
       await terminal.progress(`Deleting ${id}`, async () =>
-        kind.delete?.(client, id, { ignoresHookErrors: given.flag("ignore-hook-errors") }),
+        kind.delete?.(client, id, { ignoresHookErrors: given.flag("ignore-hook-errors"), isForced: given.flag("force") }),
       );
       await out.done({ data: { id } }, `${kind.noun} ${id} deleted`);
     }

@@ -33,6 +33,7 @@ export interface Kind<T = Item> {
 
 export interface DeleteOptions {
   readonly ignoresHookErrors: boolean;
+  readonly isForced: boolean;
 }
 
 /** Any item: its columns read the fields that its kind has. */

@@ -12,7 +12,7 @@ export const accounts = kindOf({
   list: (client, query) => client.call("listMyAccounts", { query }),
   listOfOrganization: (client, org, query) => client.call("listAccounts", { path: { org_id: org }, query }),
   get: (client, id) => client.call("getAccount", { path: { id } }),
-  delete: (client, id) => client.call("deleteAccount", { path: { id } }),
+  delete: (client, id, { isForced }) => client.call("deleteAccount", { path: { id }, query: isForced ? { force: true } : {} }),
   namesOf: ({ name }) => [name],
   consolePath: "accounts",
   columns: [

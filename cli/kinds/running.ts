@@ -10,8 +10,9 @@ export const sources = kindOf({
   list: (client, query) => client.call("listMySources", { query }),
   listOfOrganization: (client, org, query) => client.call("listSources", { path: { org_id: org }, query }),
   get: (client, id) => client.call("getSource", { path: { id } }),
-  delete: (client, id, { ignoresHookErrors }) => {
-    return client.call("deleteSource", { path: { id }, query: ignoresHookErrors ? { ignore_hook_errors: true } : {} });
+  delete: (client, id, { ignoresHookErrors, isForced }) => {
+    const query = { ...(ignoresHookErrors ? { ignore_hook_errors: true } : {}), ...(isForced ? { force: true } : {}) };
+    return client.call("deleteSource", { path: { id }, query });
   },
   namesOf: ({ name_slug: slug, name }) => [slug, name],
   consolePath: "sources",

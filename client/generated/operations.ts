@@ -1229,7 +1229,7 @@ export interface Operations {
   /** Change a source */
   readonly updateSource: {
     readonly path: { readonly id: string; };
-    readonly query: { readonly ignore_hook_errors?: boolean | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly ignore_hook_errors?: boolean | undefined; readonly force?: boolean | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: {
       /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
       /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
@@ -1251,7 +1251,7 @@ export interface Operations {
   /** Delete a source with its timers, its endpoint and its history */
   readonly deleteSource: {
     readonly path: { readonly id: string; };
-    readonly query: { readonly ignore_hook_errors?: boolean | undefined; };
+    readonly query: { readonly ignore_hook_errors?: boolean | undefined; readonly force?: boolean | undefined; };
     readonly body: undefined;
     readonly response: undefined;
   };

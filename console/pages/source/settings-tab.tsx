@@ -1,5 +1,6 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState, type FormEvent } from "react";
+import { ApiError } from "../../../client/errors.ts";
 import type { Prop, Source } from "../../../client/generated/operations.ts";
 import { readOptions, readProps, useAccounts, useComponent } from "../../api/component-props.ts";
 import { useChange } from "../../api/queries.ts";
@@ -85,6 +86,7 @@ function DeleteSection({ source }: { readonly source: Source }) {
       void navigate({ to: "/sources" }); // Cannot fail.
     },
   });
+  const isInUse = remove.error instanceof ApiError && remove.error.code === "source_in_use";
   return (
     <Section title={text.danger}>
       <p className="text-sm text-muted">{text.deleteText}</p>
@@ -94,11 +96,11 @@ function DeleteSection({ source }: { readonly source: Source }) {
       <ConfirmByName
         title={text.delete}
         name={source.name}
-        action={text.danger}
+        action={isInUse ? text.deleteWithTriggers : text.danger}
         isOpen={isOpen}
         isPending={remove.isPending}
         error={remove.error}
-        onConfirm={() => remove.mutate({ path: { id: source.id } })}
+        onConfirm={() => remove.mutate({ path: { id: source.id }, query: isInUse ? { force: true } : {} })}
         onClose={() => setIsOpen(false)}
       >
         {text.deleteText}

@@ -92,6 +92,7 @@ export const text = {
   saveFailed: "The settings were not saved",
   name: "Name",
   delete: "Delete the source",
+  deleteWithTriggers: "Delete, and remove the triggers",
   deleteText: "Deletes the source with its events, runs and logs. This cannot be undone.",
   deleted: (name: string) => `${name} was deleted`,
   danger: "Delete",

@@ -119,23 +119,35 @@ function staticTextFits({ step }: ObservedStep): Blocked | undefined {
 const dynamicProps = ({ step }: Pick<ObservedStep, "step">): readonly string[] =>
   Object.entries(step.props).flatMap(([name, value]) => (findExpressions({ [name]: value }).next().done === true ? [] : [name]));
 
-function triggerProblems({ workflow, triggers, subscriptions }: Observed): readonly Blocked[] {
+function triggerProblems(observed: Observed): readonly Blocked[] {
+  const { workflow, triggers, subscriptions } = observed;
   const { metadata, spec } = workflow;
   const timers = spec.triggers.flatMap(({ timer }, index): readonly Blocked[] => {
     const message = timer === undefined ? undefined : timerProblem(timer);
     return message === undefined ? [] : [{ reason: "InvalidTrigger", transient: false, message: `triggers[${index}].timer: ${message}` }];
   });
   const sources = triggers.flatMap(({ index, shown, source }): readonly Blocked[] => {
-    if (source === undefined) {
-      const where = "it does not exist, or belongs neither to the owner of this namespace nor to one of their organizations";
-      return [{ reason: "SourceNotFound", transient: true, message: `triggers[${index}]: source ${shown} is not found: ${where}` }];
-    }
+    if (source === undefined) return [sourceNotFound(index, shown, observed)];
     const made = subscriptions.get(triggerSubscriptionName(metadata.name, source));
     if (made === undefined || isMadeFor(workflow, made)) return [];
     const message = `triggers[${index}]: subscription ${made.metadata.name} exists already, and this trigger needs that name: delete it`;
     return [{ reason: "NameTaken", transient: false, message }];
   });
   return [...timers, ...sources];
+}
+
+/**
+ * A source that the current version listens to was deleted, or is out of reach now: waiting for it would keep the caller of each change
+ * waiting. Another one may be on its way, or not in the cache yet. In both cases the workflow is planned again when the source appears.
+ */
+function sourceNotFound(index: number, shown: string, { workflow, deployed, versions, presentSources }: Observed): Blocked {
+  const running = versions.get(deployed?.id ?? "")?.triggers.sources ?? [];
+  const lost = running.filter((source) => !presentSources.has(source));
+  const isLost = lost.includes(shown) || (lost.length > 0 && workflow.spec.triggers[index]?.sourceRef !== undefined);
+  const why = isLost
+    ? "it was deleted, or its owner is no longer within reach: remove the trigger, or let it name another source"
+    : "it does not exist, or belongs neither to the owner of this namespace nor to one of their organizations";
+  return { reason: "SourceNotFound", transient: !isLost, message: `triggers[${index}]: source ${shown} is not found: ${why}` };
 }
 
 function timerProblem(timer: unknown): string | undefined {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { accountKind } from "../../../crds/account.ts";
+import { labels } from "../../../crds/resource.ts";
 import { sourceKind } from "../../../crds/source.ts";
+import { workflowKind } from "../../../crds/workflow.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { acme, ada, keys, withApi } from "./support.ts";
 
@@ -238,7 +240,7 @@ describe("a source with an app prop", () => {
     });
     await Promise.all(mentions);
     const refused = await ask("DELETE", `/v1/accounts/${id}`);
-    expect([refused.status, refused.body.details]).toEqual([409, { sources: [user] }]);
+    expect([refused.status, refused.body.details]).toEqual([409, { sources: [user], workflows: [] }]);
     for (let n = 0; n < mentions.length; n++) await api.store.delete(sourceKind, namespace, `mentions-${n}`);
   });
 
@@ -253,5 +255,19 @@ describe("a source with an app prop", () => {
     expect((await ask("DELETE", `/v1/accounts/${other.id}`)).status).toBe(204);
     expect((await ask("DELETE", `/v1/accounts/${used.id}?force=maybe`)).status).toBe(422);
     expect((await ask("DELETE", `/v1/accounts/${used.id}?force=true`)).status).toBe(204);
+  });
+
+  it("prevents the deletion of an account that a step of a workflow uses", async () => {
+    const { id } = await create();
+    const spec = { steps: [{ name: "a", code: "export default {}", props: { shop: { authProvisionId: id } } }] };
+    await api.store.create(workflowKind, {
+      namespace: namespaceOfOwner(ada.id),
+      name: "uses-account",
+      labels: { [labels.id]: "p_uses" },
+      spec: workflowKind.spec.parse(spec),
+    });
+    const refused = await ask("DELETE", `/v1/accounts/${id}`);
+    expect([refused.status, refused.body.details]).toEqual([409, { sources: [], workflows: ["p_uses"] }]);
+    expect((await ask("DELETE", `/v1/accounts/${id}?force=true`)).status).toBe(204);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
+import { labels } from "../../../crds/resource.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
 import { acme, ada, keys, withApi, type Answer } from "./support.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
@@ -282,4 +283,41 @@ test("a component that a step runs cannot be deleted", async () => {
   const { id, steps } = await created({ name: "Uses", steps: [step("a", { component_code: `${action}; used` })] });
   const { status, body } = await api.ask("DELETE", `/v1/components/${steps[0].component_id}`);
   expect([status, body.code, body.details.workflows]).toEqual([409, "component_in_use", [id]]);
+});
+
+describe("a source that triggers workflows", () => {
+  const deployed = async (): Promise<string> =>
+    (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Trigger" } })).body.data.id;
+
+  test("is not deleted, and the 409 names the workflows, whether they name it by id or by its resource", async () => {
+    const source = await deployed();
+    const byId = await created({ name: "By id", active: false, triggers: [{ source_id: source }, { type: "http" }] });
+    const spec = workflowKind.spec.parse({ triggers: [{ sourceRef: { name: resourceNameOf(source) } }] });
+    await api.store.create(workflowKind, { namespace: namespaceOfOwner(ada.id), name: "by-ref", labels: { [labels.id]: "p_byref" }, spec });
+    const { status, body } = await api.ask("DELETE", `/v1/sources/${source}`);
+    expect([status, body.code]).toEqual([409, "source_in_use"]);
+    expect(body.details.workflows.toSorted()).toEqual([byId.id, "p_byref"].toSorted());
+    expect(body.error).toContain(byId.id);
+    expect((await api.ask("GET", `/v1/sources/${source}`)).status).toBe(200);
+    await api.store.delete(workflowKind, namespaceOfOwner(ada.id), "by-ref");
+    expect((await api.ask("DELETE", `/v1/sources/${source}`)).body.details.workflows).toEqual([byId.id]);
+    await put(byId.id, { triggers: [] });
+    expect((await api.ask("DELETE", `/v1/sources/${source}`)).status).toBe(204);
+  });
+
+  test("is deleted with force=true, which removes only its triggers", async () => {
+    const [source, other] = [await deployed(), await deployed()];
+    const triggers = [{ source_id: source }, { source_id: other }, { type: "timer", interval_seconds: 60 }];
+    const { id } = await created({ name: "Keeps others", triggers });
+    expect((await api.ask("DELETE", `/v1/sources/${source}?force=maybe`)).status).toBe(422);
+    expect((await api.ask("DELETE", `/v1/sources/${source}?force=true`)).status).toBe(204);
+    expect((await specOf(id)).triggers).toEqual([{ source: other }, { timer: { intervalSeconds: 60 } }]);
+    expect((await put(id, { name: "Goes on" })).status).toBe(200);
+  });
+
+  test("is deleted while only the name of a workflow mentions it", async () => {
+    const source = await deployed();
+    await created({ name: `Not of ${source}`, triggers: [{ type: "http" }] });
+    expect((await api.ask("DELETE", `/v1/sources/${source}`)).status).toBe(204);
+  });
 });

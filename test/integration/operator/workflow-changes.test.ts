@@ -150,6 +150,30 @@ it("refuses the source of another tenant like one that does not exist", async ()
   );
 });
 
+it.each<[string, (name: string, id: string) => object]>([
+  ["by its id", (_, source) => ({ source })],
+  ["by its name", (name) => ({ sourceRef: { name } })],
+])("needs a change once a source that it names %s is deleted, and runs on meanwhile", async (_, triggerOf) => {
+  const source = await world.createSource();
+  const id = source.metadata.labels[labels.id] ?? "";
+  const triggers = [triggerOf(source.metadata.name, id), { http: {} }];
+  const created = await flows.untilReason(await flows.create({ triggers, steps: [{ name: "a", code: action() }] }), "Deployed");
+  const before = await flows.deployed(created);
+  await world.ports.store.delete(sourceKind, namespace, source.metadata.name);
+  const blocked = await flows.untilReason(created, "SourceNotFound");
+  expect(blocked.status.conditions?.find(({ type }) => type === "Stalled")).toMatchObject({
+    status: "True",
+    message: expect.stringMatching(/^triggers\[0\]: source .* is not found: it was deleted, .*: remove the trigger, .*is still running$/),
+  });
+  expect(await flows.deployed(blocked)).toEqual(before);
+  await flows.change(blocked, { name: "Renamed" });
+  const renamed = await flows.untilReason(blocked, "SourceNotFound");
+  expect(renamed.status.conditions?.find(({ type }) => type === "Stalled")?.status).toBe("True");
+  await flows.change(renamed, { triggers: [{ http: {} }] });
+  await flows.untilReason(renamed, "Deployed");
+  expect(await flows.deployed(renamed)).toMatchObject({ name: "Renamed" });
+});
+
 it("moves all versions to another pool with their secrets, and leaves a redirect", async () => {
   const steps = [{ name: "a", code: `${action()} // secret`, secrets: { token: await sealed("t1") } }];
   const triggers = [{ timer: { intervalSeconds: 60 } }];
