@@ -17,6 +17,7 @@ const sampled = [
   "test/integration/delivery/replicas.test.ts",
   "test/integration/full-store.test.ts",
   "test/sandbox/attacks/attacks-{boundary,exhaustion,floods,host,repeated}.test.ts",
+  "test/sandbox/child-protocol.test.ts",
   "test/sandbox/operations-fuzz.test.ts",
   "test/sandbox/packages/{data,named,services}.test.ts",
 ];

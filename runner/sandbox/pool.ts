@@ -15,7 +15,7 @@ const exclusiveIdleMs = 10_000;
 
 /** Starts the children and resolves when they can run. @throws Unavailable if they cannot be started */
 export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
-  const { child, cachesWritten, evictions } = await prepareChildren(options);
+  const { child, evictions } = await prepareChildren(options);
   const children = new Children({ child, logger: options.logger });
   const suspects = new Suspects();
   try {
@@ -26,8 +26,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       : { maxChildren: ownerProcesses, hasSpare: true };
     const exclusive = new ExclusiveChildren(exclusiveOptions, children, suspects);
     await exclusive.start();
-    await cachesWritten();
-    const shared = isShared ? await SharedChildren.start(count, children, cachesWritten) : undefined;
+    const shared = isShared ? await SharedChildren.start(count, children) : undefined;
     return sandboxOf({ children, shared, exclusive, suspects, evictions });
   } catch (error) {
     children.stop();

@@ -1,13 +1,16 @@
 import type { ChildProcess } from "node:child_process";
-import type { HttpResponse } from "../../../domain/invocation/invocation.ts";
+import type { Duplex, Readable } from "node:stream";
 import { batched } from "./batch.ts";
-import { crashedExecution, crashedInspection, endedByMemory, startError } from "./child-outcomes.ts";
+import { startError } from "./child-outcomes.ts";
 import { forkChild } from "./fork-child.ts";
+import { encodeFrames, outOfTurn, type ProtocolViolation, readFrames } from "./frames.ts";
+import { parseFromChild } from "./from-child.ts";
 import { SoleRunGrowth } from "./memory-blame.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest, Listeners } from "../port.ts";
+import { type Pending, PendingWork } from "./pending-work.ts";
 import { ThreadPriorities } from "./priority.ts";
 import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
-import type { ChildOptions, FromChild, PreludeCaches, ToChild, Warm } from "./protocol.ts";
+import { type ChildOptions, type FromChild, fromChildLimits, type ToChild, toChildLimits, type Warm } from "./protocol.ts";
 
 export interface ChildSettings {
   /** Path of the child's program, see child-script.ts. */
@@ -16,7 +19,6 @@ export interface ChildSettings {
   /** Directories and files it may read. */
   readonly readable: readonly string[];
   readonly residentLimitBytes: number;
-  readonly onCaches: (caches: PreludeCaches) => void;
   readonly onStderr: (text: string) => void;
   /** The child evicted that many warm sources to make room for others. */
   readonly onEvictions: (count: number) => void;
@@ -29,16 +31,6 @@ export interface ChildSettings {
   readonly isLowPriority: boolean;
 }
 
-type Pending = { readonly reject: (error: Error) => void; readonly memoryMb: number } & (
-  | {
-      readonly kind: "execute";
-      readonly resolve: (execution: Execution) => void;
-      readonly onResponse: ((response: HttpResponse) => void) | undefined;
-      readonly onPause: (() => void) | undefined;
-    }
-  | { readonly kind: "inspect"; readonly resolve: (inspection: Inspection) => void }
-);
-
 const heartbeatMs = 1_000;
 /** A child whose main thread computes without answering that many heartbeats is blocked. */
 const maxMissedHeartbeats = 5;
@@ -47,6 +39,9 @@ const maxMissedWhileIdle = 30;
 const drainMs = 4_000;
 const memoryPollMs = 100;
 const inspectMemoryMb = 256;
+/** Of what a child writes to its standard error in its life, and of one piece of it: each piece is a line in the log. */
+const maxStderrCharacters = 32 * 1024;
+const maxStderrLine = 2_000;
 
 /**
  * The parent's side of one child process: start, heartbeat, memory, drain, kill.
@@ -62,8 +57,9 @@ export class SandboxChild {
   readonly ready: Promise<void>;
   readonly #settings: ChildSettings;
   /** Undefined if fork threw. */
-  readonly #process: ChildProcess | undefined;
-  readonly #pending = new Map<number, Pending>();
+  #process: ChildProcess | undefined;
+  #channel: Duplex | undefined;
+  readonly #pending = new PendingWork();
   readonly #send: (message: ToChild) => void;
   readonly #timers: NodeJS.Timeout[];
   readonly #priorities: ThreadPriorities;
@@ -75,7 +71,6 @@ export class SandboxChild {
   #isDead = false;
   #warm: Warm = { isolates: 0, sources: 0 };
   #residentBytes = 0;
-  #nextId = 1;
   #missedHeartbeats = 0;
   /** CPU time of its main thread at its last answer, ms. */
   #cpuMsAtAnswer = 0;
@@ -92,11 +87,11 @@ export class SandboxChild {
     this.#markReady = resolve;
     this.#failReady = reject;
     promise.catch(() => {}); // Callers that wait handle it; most do not wait.
-    this.#process = this.#fork();
+    this.#fork();
     this.#priorities = new ThreadPriorities(this.pid, settings.isLowPriority);
     this.#growth = new SoleRunGrowth(settings.residentLimitBytes);
     this.#send = batched<ToChild>((messages) => {
-      if (this.#process?.connected === true) this.#process.send(messages.slice(), () => {});
+      if (this.#channel?.writable === true) this.#channel.write(encodeFrames(toChildLimits, messages));
     });
     this.#timers = [setInterval(() => this.#beat(), heartbeatMs), setInterval(() => this.#checkMemory(), memoryPollMs)];
     this.#send({ kind: "start", options: settings.child });
@@ -149,57 +144,67 @@ export class SandboxChild {
     this.#process?.kill("SIGKILL");
   }
 
-  #fork(): ChildProcess | undefined {
+  #fork(): void {
     try {
-      const child = forkChild(this.#settings.script, this.#settings.readable);
-      child.on("message", (messages: readonly FromChild[]) => {
-        for (const message of messages) this.#receive(message);
-      });
-      child.stderr?.setEncoding("utf8").on("data", (text: string) => this.#settings.onStderr(text));
+      const { process: child, channel } = forkChild(this.#settings.script, { readable: this.#settings.readable });
+      this.#process = child;
+      this.#channel = channel;
       child.on("error", (error) => {
         if (child.pid === undefined) this.#onExit(error.message);
         else this.kill();
       });
       child.on("exit", (code, signal) => this.#onExit(signal ?? `exit code ${code}`));
-      return child;
+      this.#readStderr(child.stderr);
+      // Its `exit` reports the end of a child; a broken channel says nothing more.
+      channel?.on("error", () => {});
+      if (channel !== undefined)
+        readFrames(channel, fromChildLimits, {
+          onFrame: (frame) => {
+            if (this.#killReason === undefined) this.#receive(parseFromChild(frame));
+          },
+          onViolation: (violation) => this.#refuse(violation),
+        });
     } catch (error) {
       queueMicrotask(() => this.#onExit(String(error))); // Report it as every other failed start is reported: later.
-      return undefined;
     }
   }
 
+  #readStderr(stderr: Readable | null): void {
+    let left = maxStderrCharacters;
+    stderr?.setEncoding("utf8").on("data", (text: string) => {
+      if (left > 0) this.#settings.onStderr(text.slice(0, Math.min(left, maxStderrLine)));
+      left -= text.length;
+    });
+  }
+
+  /** Nothing that the child says is believed any more. */
+  #refuse({ message }: ProtocolViolation): void {
+    this.#killReason ??= `its process sent ${message}`;
+    this.kill();
+  }
+
   #begin(pending: Pending): number {
-    const id = this.#nextId;
-    this.#nextId += 1;
-    this.#pending.set(id, pending);
+    const id = this.#pending.add(pending);
     this.#watchSoleRun();
     if (this.#isDead) queueMicrotask(() => this.#settlePending("is gone"));
     return id;
-  }
-
-  #settle(id: number): Pending | undefined {
-    const pending = this.#pending.get(id);
-    this.#pending.delete(id);
-    this.#watchSoleRun();
-    return pending;
   }
 
   /** Starts or ends the measurement of one execution's growth, whenever the number in flight changes. */
   #watchSoleRun(): void {
     this.#growth.end();
     // A child that is draining may hold a disposed isolate that still grows.
-    if (this.#pending.size !== 1 || this.#isLost) return;
-    for (const [id, { memoryMb }] of this.#pending) this.#growth.begin(id, residentBytesOf(this.pid), memoryMb * 2 ** 20);
+    if (this.#pending.sole === undefined || this.#isLost) return;
+    const [id, { memoryMb }] = this.#pending.sole;
+    this.#growth.begin(id, residentBytesOf(this.pid), memoryMb * 2 ** 20);
   }
 
+  /** @throws ProtocolViolation if the message is out of turn: native code in the child may have sent it */
+  /** @throws ProtocolViolation if the message is out of turn: native code in the child may have sent it */
   #receive(message: FromChild): void {
     switch (message.kind) {
       case "ready":
-        if (message.caches !== undefined) this.#settings.onCaches(message.caches);
-        this.#wasReady = true;
-        this.#watchSoleRun(); // Its own start is over.
-        this.#settings.onReady();
-        return this.#markReady();
+        return this.#onReady();
       case "pong":
         this.#missedHeartbeats = 0;
         this.#cpuMsAtAnswer = mainThreadCpuMs(this.pid);
@@ -208,26 +213,21 @@ export class SandboxChild {
         return;
       case "poisoned":
         return this.#drain(message.reason);
-      case "response": {
-        const pending = this.#pending.get(message.id);
-        if (pending?.kind === "execute") pending.onResponse?.(message.response);
-        return;
-      }
-      case "paused": {
-        const pending = this.#pending.get(message.id);
-        return pending?.kind === "execute" ? pending.onPause?.() : undefined;
-      }
-      case "executed": {
-        const pending = this.#settle(message.id);
-        if (pending?.kind === "execute") pending.resolve(message.execution);
-        return;
-      }
-      case "inspected": {
-        const pending = this.#settle(message.id);
-        if (pending?.kind === "inspect") pending.resolve(message.inspection);
-        return;
+      default: {
+        if (!this.#wasReady) throw outOfTurn(message.kind);
+        const { size } = this.#pending;
+        this.#pending.receive(message);
+        if (this.#pending.size !== size) this.#watchSoleRun();
       }
     }
+  }
+
+  #onReady(): void {
+    if (this.#wasReady) throw outOfTurn("ready");
+    this.#wasReady = true;
+    this.#watchSoleRun(); // Its own start is over.
+    this.#settings.onReady();
+    this.#markReady();
   }
 
   /** Lets executions in flight end for a moment, then kills the child. */
@@ -285,13 +285,11 @@ export class SandboxChild {
   }
 
   #settlePending(how: string): void {
-    const pending = [...this.#pending];
-    this.#pending.clear();
-    const death = { message: this.#killReason ?? `its process ${how}`, isMemoryKill: this.#isMemoryKill, inFlight: pending.length };
-    for (const [id, one] of pending) {
-      if (!this.#wasReady) one.reject(startError(death.message));
-      else if (one.kind === "inspect") one.resolve(crashedInspection(death));
-      else one.resolve(id === this.#memoryCulprit ? endedByMemory(death) : crashedExecution(death));
-    }
+    const death = {
+      message: this.#killReason ?? `its process ${how}`,
+      isMemoryKill: this.#isMemoryKill,
+      inFlight: this.#pending.size,
+    };
+    this.#pending.end(death, this.#wasReady, this.#memoryCulprit);
   }
 }

@@ -5,16 +5,18 @@ import { createRequire } from "node:module";
 import { dirname, join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { Plugin } from "esbuild";
-import { replaceFile } from "../isolate/guest-scripts.ts";
+import { replaceFile } from "../isolate/replace-file.ts";
 
-/** The program of the children as a file, and the package folders that it reads. */
-export interface ChildScript {
-  readonly path: string;
+/** The programs of processes with isolates as files, and the package folders that they read. */
+export interface Programs {
+  readonly child: string;
+  /** See code-caches.ts. */
+  readonly cacheMaker: string;
   readonly packages: readonly string[];
 }
 
 const root = join(import.meta.dirname, "../../..");
-/** The folders from which `child.ts` may import. */
+/** The folders from which the programs may import. */
 const sources = ["runner/sandbox", "platform/http", "domain"];
 const guest = join("runner", "sandbox", "guest");
 const require = createRequire(import.meta.url);
@@ -23,23 +25,26 @@ const isolatedVm = require.resolve("isolated-vm");
 const packages = [dirname(isolatedVm), dirname(createRequire(isolatedVm).resolve("node-gyp-build"))];
 
 /**
- * Bundles `child.ts` and its imports as one plain script, cached by the hash of its sources. Children must not write files, so Node could
- * not cache compiled TypeScript for them: each child would load the compiler, which took 24 MB and more than half of its start time.
+ * Bundles `child.ts`, `cache-maker.ts` and their imports as plain scripts, cached by the hash of their sources. Children must not write
+ * files, so Node could not cache compiled TypeScript for them: each child would load the compiler, which took 24 MB and more than half of
+ * its start time.
  */
-export async function buildChildScript(cacheDirectory: string): Promise<ChildScript> {
+export async function buildPrograms(cacheDirectory: string): Promise<Programs> {
   const directory = join(cacheDirectory, `child-${await hashSources()}`);
-  const path = join(directory, "sandbox-child.mjs");
-  if (existsSync(path)) return { path, packages };
-  const text = await bundle();
+  const child = join(directory, "sandbox-child.mjs");
+  const cacheMaker = join(directory, "cache-maker.mjs");
+  if (existsSync(child) && existsSync(cacheMaker)) return { child, cacheMaker, packages };
+  const texts = await Promise.all([bundle("child.ts"), bundle("cache-maker.ts")]);
   await mkdir(directory, { recursive: true });
-  await replaceFile(path, text);
-  return { path, packages };
+  await replaceFile(cacheMaker, texts[1]);
+  await replaceFile(child, texts[0]);
+  return { child, cacheMaker, packages };
 }
 
-async function bundle(): Promise<string> {
+async function bundle(entry: string): Promise<string> {
   const { build } = await import("esbuild");
   const result = await build({
-    entryPoints: [join(import.meta.dirname, "child.ts")],
+    entryPoints: [join(import.meta.dirname, entry)],
     absWorkingDir: root,
     bundle: true,
     write: false,
@@ -54,9 +59,9 @@ async function bundle(): Promise<string> {
   });
   const unknown = Object.keys(result.metafile.inputs).find((path) => !isHashed(path));
   if (unknown !== undefined)
-    throw new Error(`child.ts imports ${unknown}, of which child-script.ts knows nothing: add its folder to \`sources\``);
+    throw new Error(`${entry} imports ${unknown}, of which child-script.ts knows nothing: add its folder to \`sources\``);
   const [file] = result.outputFiles;
-  if (file === undefined) throw new Error("esbuild made no output of child.ts");
+  if (file === undefined) throw new Error(`esbuild made no output of ${entry}`);
   return file.text;
 }
 

@@ -1,26 +1,27 @@
 import { readFile } from "node:fs/promises";
+import { Socket } from "node:net";
 import ivm from "isolated-vm";
 import type { HttpResponse } from "../../../domain/invocation/invocation.ts";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { createEgress } from "../../../platform/http/egress.ts";
 import { batched } from "./batch.ts";
+import { cachePath } from "./code-caches.ts";
+import { encodeFrames, readFrames } from "./frames.ts";
 import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, reportPauses } from "../isolate/execute.ts";
 import { inspect } from "../isolate/inspect.ts";
 import { limits } from "../limits.ts";
 import type { Egress } from "../operations/index.ts";
 import { Nursery } from "../isolate/spare-isolates.ts";
 import { makeCaches, type Prelude } from "../isolate/prelude.ts";
-import { cachePath, type ChildOptions, type FromChild, type PreludeCaches, type ToChild } from "./protocol.ts";
+import { channelDescriptor, type ChildOptions, type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
 import { WarmIsolates } from "../isolate/warm-isolates.ts";
 
 /**
  * The program of a child process. It can be killed at any moment, and kills itself rather than exit, since process.exit hangs after V8
  * has run out of memory in an isolate. It ends with its parent.
  */
-const send = batched<FromChild>((messages) => {
-  // Without a parent this process is about to end.
-  if (process.connected) process.send?.(messages, undefined, undefined, () => {});
-});
+const channel = new Socket({ fd: channelDescriptor });
+const send = batched<FromChild>((messages) => channel.write(encodeFrames(fromChildLimits, messages)));
 /** Work that arrives before the start is done waits for this. */
 const started = Promise.withResolvers<ExecutionRoom>();
 let room: ExecutionRoom | undefined;
@@ -30,7 +31,7 @@ const executions = new FairSemaphore({
   alone: { permits: limits.executionsOfLoneOwner, now: () => performance.now() },
 });
 
-process.on("disconnect", die);
+channel.on("error", die).on("close", die);
 process.on("SIGTERM", () => {});
 process.on("SIGINT", () => {});
 // An operation of the host failed outside of any run. Let the runs in flight end, then have this process replaced.
@@ -38,8 +39,10 @@ process.on("uncaughtException", (error) => {
   complain("uncaught", error);
   send({ kind: "poisoned", reason: `an uncaught ${error.name}` });
 });
-process.on("message", (messages: readonly ToChild[]) => {
-  for (const message of messages) receive(message);
+readFrames(channel, toChildLimits, {
+  // Our own process sent it.
+  onFrame: ({ kind, text }) => receive({ kind, ...(JSON.parse(text) as object) } as ToChild),
+  onViolation: die,
 });
 
 function receive(message: ToChild): void {
@@ -83,7 +86,7 @@ async function perform(id: number, message: Extract<ToChild, { id: number }>): P
 }
 
 async function start(options: ChildOptions): Promise<void> {
-  const { prelude, caches } = await loadPrelude(options);
+  const prelude = await loadPrelude(options);
   const active = new Set<ActiveContext>();
   const nursery = new Nursery({
     prelude,
@@ -104,7 +107,7 @@ async function start(options: ChildOptions): Promise<void> {
     if (active.size === 0) void warm.collectOne(); // Only when idle, since it would delay runs. Never rejects.
   }, 250);
   setInterval(() => reportPauses(active), 25);
-  send({ kind: "ready", ...(caches && { caches }) });
+  send({ kind: "ready" });
 }
 
 function toEgress(allow: readonly string[]): Egress {
@@ -112,20 +115,18 @@ function toEgress(allow: readonly string[]): Egress {
   return { lookup: (host) => policy.resolve(host) };
 }
 
-async function loadPrelude(options: ChildOptions): Promise<{ prelude: Prelude; caches: PreludeCaches | undefined }> {
-  const [web, node] = await Promise.all([readFile(options.webPath, "utf8"), readFile(options.nodePath, "utf8")]);
-  const kept = await readCaches(options);
-  const caches = kept ?? (await makeCaches(web, node));
-  const prelude = {
+async function loadPrelude({ webPath, nodePath }: ChildOptions): Promise<Prelude> {
+  const [web, node] = await Promise.all([readFile(webPath, "utf8"), readFile(nodePath, "utf8")]);
+  const caches = (await readCaches(webPath, nodePath)) ?? (await makeCaches(web, node));
+  return {
     web: { code: web, cachedData: toCopy(caches.web) },
     node: { code: node, cachedData: toCopy(caches.node) },
   };
-  return { prelude, caches: kept === undefined ? caches : undefined };
 }
 
-async function readCaches(options: ChildOptions): Promise<PreludeCaches | undefined> {
+async function readCaches(webPath: string, nodePath: string): Promise<{ readonly web: Uint8Array; readonly node: Uint8Array } | undefined> {
   try {
-    const [web, node] = await Promise.all([readFile(cachePath(options.webPath)), readFile(cachePath(options.nodePath))]);
+    const [web, node] = await Promise.all([readFile(cachePath(webPath)), readFile(cachePath(nodePath))]);
     return { web, node };
   } catch {
     return undefined;

@@ -1,14 +1,21 @@
-import { type ChildProcess, fork } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
+import type { Duplex } from "node:stream";
 
-/**
- * Forks a sandbox child under Node's permission model.
- *
- * Most failures (no processes, no file descriptors, no executable) arrive as an `error` event; a few, such as no memory, are thrown.
- *
- * @param readable directories and files the child may read
- */
-export function forkChild(script: string, readable: readonly string[]): ChildProcess {
-  const execArgv = [
+export interface ForkedChild {
+  readonly process: ChildProcess;
+  /** Carries the frames of both directions. Undefined if no descriptor was left for it; then `process` emits an `error`. */
+  readonly channel: Duplex | undefined;
+}
+
+/** Directories and files that a process may access. */
+export interface FileAccess {
+  readonly readable: readonly string[];
+  readonly writable?: readonly string[];
+}
+
+/** Node's arguments for a process that has isolates. V8 uses a code cache only in a process with the flags of the one that made it. */
+export function isolateArguments(script: string, { readable, writable = [] }: FileAccess): readonly string[] {
+  return [
     // isolated-vm shares a heap between the isolates of a process, and they must all come from one snapshot.
     "--no-node-snapshot",
     // The young generation of each isolate: docs/operations.md, "Memory".
@@ -18,14 +25,25 @@ export function forkChild(script: string, readable: readonly string[]): ChildPro
     "--permission",
     "--allow-addons",
     ...readable.map((path) => `--allow-fs-read=${path}`),
+    ...writable.map((path) => `--allow-fs-write=${path}`),
     "--disable-warning=SecurityWarning",
     "--disable-warning=ExperimentalWarning",
+    script,
   ];
-  return fork(script, [], {
-    execArgv,
+}
+
+/**
+ * Starts a sandbox child under Node's permission model.
+ *
+ * Most failures (no processes, no file descriptors, no executable) arrive as an `error` event; a few, such as no memory, are thrown.
+ */
+export function forkChild(script: string, access: FileAccess): ForkedChild {
+  const child = spawn(process.execPath, isolateArguments(script, access), {
     // Half of the threads resolve names, half compute for components (`operations/slots.ts`). Node's default of four ran out.
     env: { UV_THREADPOOL_SIZE: "12" },
-    serialization: "advanced",
-    stdio: ["ignore", "ignore", "pipe", "ipc"],
+    stdio: ["ignore", "ignore", "pipe", "pipe"],
   });
+  // Node makes descriptor 3 a socket of both directions. Without descriptors it returns a process that has no `stdio` at all.
+  const stdio = child.stdio as ChildProcess["stdio"] | undefined;
+  return { process: child, channel: (stdio?.[3] ?? undefined) as Duplex | undefined };
 }

@@ -1,7 +1,8 @@
 import type { HttpResponse } from "../../../domain/invocation/invocation.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "../port.ts";
+import type { FrameLimits } from "./frames.ts";
 
-/** Messages between the parent and a child, several in one IPC message. */
+/** Messages of the parent to a child. */
 export type ToChild =
   | { readonly kind: "start"; readonly options: ChildOptions }
   | {
@@ -15,13 +16,16 @@ export type ToChild =
   | { readonly kind: "evict"; readonly source: string }
   | { readonly kind: "ping" };
 
+/**
+ * Messages of a child to its parent. The parent takes them for those of an attacker: `from-child.ts` checks their form, and the parent
+ * ends a child that sends one out of turn.
+ */
 export type FromChild =
-  | {
-      readonly kind: "ready";
-      /** Made now, for the parent to keep: absent when the files were good. */ readonly caches?: PreludeCaches;
-    }
+  /** Once, after `start`. */
+  | { readonly kind: "ready" }
+  /** At most once for an execution whose request wants it, before it ends. */
   | { readonly kind: "response"; readonly id: number; readonly response: HttpResponse }
-  /** It has lasted a moment, and computes nothing now. */
+  /** The execution has lasted a moment, and computes nothing now: at most once, before it ends. */
   | { readonly kind: "paused"; readonly id: number }
   | { readonly kind: "executed"; readonly id: number; readonly execution: Execution }
   | { readonly kind: "inspected"; readonly id: number; readonly inspection: Inspection }
@@ -33,23 +37,40 @@ export type FromChild =
   /** The child must be replaced; it takes no more work. */
   | { readonly kind: "poisoned"; readonly reason: string };
 
+const MiB = 2 ** 20;
+
+export const toChildLimits: FrameLimits<ToChild["kind"]> = {
+  start: MiB,
+  execute: 256 * MiB,
+  inspect: MiB,
+  evict: MiB,
+  ping: 1024,
+};
+
+/** A body of control characters alone has six times its length as JSON: `limits.responseBytes`, and products and a result beside it. */
+export const fromChildLimits: FrameLimits<FromChild["kind"]> = {
+  ready: 1024,
+  response: 26 * MiB,
+  paused: 1024,
+  executed: 64 * MiB,
+  inspected: 16 * MiB,
+  pong: 1024,
+  poisoned: 64 * 1024,
+};
+
 /** What a child keeps warm. */
 export interface Warm {
   readonly isolates: number;
   readonly sources: number;
 }
 
-export interface PreludeCaches {
-  readonly web: Uint8Array;
-  readonly node: Uint8Array;
-}
-
 export interface ChildOptions {
-  /** Guest scripts, and the code caches beside them. */
+  /** Guest scripts; their code caches are beside them. */
   readonly webPath: string;
   readonly nodePath: string;
   readonly egressAllow: readonly string[];
   readonly memoryBudgetBytes: number;
 }
 
-export const cachePath = (scriptPath: string): string => `${scriptPath}.${process.versions.v8}-${process.arch}.cache`;
+/** Descriptor of the child's end of the socket on which both send frames. */
+export const channelDescriptor = 3;

@@ -10,19 +10,11 @@ export class SharedChildren {
     this.#slots = slots;
   }
 
-  /**
-   * Resolves when all children can run.
-   *
-   * @param cachesWritten resolves when the code caches that the first child may have made are on disk, for the others to find
-   * @throws Unavailable if one cannot be started
-   */
-  static async start(count: number, children: Children, cachesWritten: () => Promise<void>): Promise<SharedChildren> {
-    const first = new Slot(children);
-    await first.child?.ready;
-    await cachesWritten();
-    const others = Array.from({ length: count - 1 }, () => new Slot(children));
-    await Promise.all(others.flatMap(({ child }) => child?.ready ?? []));
-    return new SharedChildren([first, ...others]);
+  /** Resolves when all children can run. @throws Unavailable if one cannot be started */
+  static async start(count: number, children: Children): Promise<SharedChildren> {
+    const slots = Array.from({ length: count }, () => new Slot(children));
+    await Promise.all(slots.flatMap(({ child }) => child?.ready ?? []));
+    return new SharedChildren(slots);
   }
 
   /**

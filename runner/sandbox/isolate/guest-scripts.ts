@@ -1,8 +1,9 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import type { Plugin } from "esbuild";
+import { replaceFile } from "./replace-file.ts";
 
 /** The guest's two scripts as files. */
 export interface GuestScripts {
@@ -41,13 +42,6 @@ export async function buildGuestScripts(cacheDirectory: string): Promise<GuestSc
   await replaceFile(scripts.webPath, web);
   await replaceFile(scripts.nodePath, node);
   return scripts;
-}
-
-/** Whole or not at all: another process may be reading, or writing the same. */
-export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
-  const draft = join(dirname(path), `.${randomUUID()}`);
-  await writeFile(draft, content);
-  await rename(draft, path);
 }
 
 /** The Node layer shares the modules of the web script rather than having its own copies: there is one bridge. */

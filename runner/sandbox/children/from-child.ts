@@ -1,0 +1,159 @@
+import { z } from "zod";
+import { componentDefinition } from "../../../domain/component/definition-schema.ts";
+import type { HttpResponse, LogRecord, RunError } from "../../../domain/invocation/invocation.ts";
+import { maxTimestampMs } from "../../../domain/run/commit.ts";
+import { sendKinds } from "../../../domain/workflow/run-state.ts";
+import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
+import { isJson, isTooDeep, maxNesting } from "../isolate/message-size.ts";
+import { limits } from "../limits.ts";
+import type { ActionProducts, ActionSend, Emit, Execution, FlowRequest, Inspection } from "../port.ts";
+import { type Frame, ProtocolViolation } from "./frames.ts";
+import type { FromChild } from "./protocol.ts";
+
+/**
+ * Messages of children, checked: native code in a child may send anything. A child has already checked what user code gave
+ * it (`isolate/products.ts`), so honest children never meet these limits. The sizes of all texts together are bounded by the frame.
+ */
+const milliseconds = z.number().min(0).max(maxTimestampMs);
+const timestamp = z.number().min(-maxTimestampMs).max(maxTimestampMs);
+const text = (max: number) => z.string().max(max);
+const jsonText = z.string().refine(isJson, "must be JSON text");
+/** Unlike `z.record`, it keeps a key `__proto__`. */
+const recordOf = <Value>(isValue: (value: unknown) => value is Value) =>
+  z.custom<Readonly<Record<string, Value>>>((value) => isPlain(value) && Object.values(value).every(isValue));
+
+const isPlain = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
+const isJsonText = (value: unknown): value is string => typeof value === "string" && isJson(value);
+const isChange = (value: unknown): value is string | null => value === null || isJsonText(value);
+const isHeader = (value: unknown): value is string | readonly string[] =>
+  typeof value === "string" || (Array.isArray(value) && value.every((each) => typeof each === "string"));
+const isDbChanges = (value: unknown): value is Record<string, string | null> => isPlain(value) && Object.values(value).every(isChange);
+
+const runError: z.ZodType<RunError> = z.strictObject({
+  name: z.string(),
+  message: z.string(),
+  stack: z.string().exactOptional(),
+  code: text(64).exactOptional(),
+});
+
+const httpResponse: z.ZodType<HttpResponse> = z.strictObject({
+  status: z.int().min(200).max(599),
+  headers: recordOf(isHeader),
+  body: z.string(),
+  base64: z.boolean().exactOptional(),
+});
+
+const emit: z.ZodType<Emit> = z.strictObject({
+  payload: jsonText,
+  id: z.union([text(limits.emitIdCharacters), z.number()]).exactOptional(),
+  name: text(limits.nameCharacters)
+    .refine((name) => !name.startsWith("$"), "is reserved")
+    .exactOptional(),
+  summary: text(limits.summaryCharacters + 1).exactOptional(),
+  ts: timestamp.exactOptional(),
+  deliverAt: timestamp.exactOptional(),
+  at: timestamp,
+});
+
+const logRecord: z.ZodType<LogRecord> = z.strictObject({
+  k: text(64),
+  ts: timestamp,
+  msg: z.string().exactOptional(),
+  h: text(64).exactOptional(),
+  err: runError.exactOptional(),
+});
+
+const flowRequest: z.ZodType<FlowRequest> = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("exit"), reason: z.string().nullable() }),
+  z.strictObject({ kind: z.literal("delay"), ms: milliseconds }),
+  z.strictObject({ kind: z.literal("suspend"), ms: milliseconds.nullable() }),
+  z.strictObject({
+    kind: z.literal("rerun"),
+    ms: milliseconds,
+    context: jsonText.nullable(),
+    maxRetries: z.int().min(0).nullable(),
+  }),
+]);
+
+const actionSend: z.ZodType<ActionSend> = z
+  .strictObject({ kind: z.enum(sendKinds), argument: text(limits.sendCharacters), at: timestamp })
+  .refine(({ kind, argument }) => parseSendArgument(kind, argument) !== undefined, "its argument is not one that the sandbox makes");
+
+const actionProducts: z.ZodType<ActionProducts> = z.strictObject({
+  exports: recordOf(isJsonText),
+  flow: flowRequest.nullable(),
+  sends: z.array(actionSend).max(limits.sends),
+  inputs: jsonText.nullable(),
+});
+
+const products = {
+  emits: z.array(emit).max(limits.emits),
+  // One more than a run may write: the notice that it is cut.
+  logs: z.array(logRecord).max(limits.logLines + 1),
+  db: recordOf(isDbChanges),
+  response: httpResponse.nullable(),
+  action: actionProducts.exactOptional(),
+  durationMs: milliseconds,
+  cpuMs: milliseconds,
+};
+
+const execution: z.ZodType<Execution> = z.discriminatedUnion("outcome", [
+  z.strictObject({ outcome: z.literal("returned"), result: jsonText.nullable(), ...products }),
+  z.strictObject({ outcome: z.literal("threw"), error: runError, ...products }),
+  z.strictObject({
+    outcome: z.literal("limited"),
+    error: runError,
+    endedIsolate: z.boolean().exactOptional(),
+    costProcess: z.boolean().exactOptional(),
+    ...products,
+  }),
+  z.strictObject({ outcome: z.literal("crashed"), message: z.string(), costProcess: z.boolean().exactOptional() }),
+]);
+
+const inspection: z.ZodType<Inspection> = z.discriminatedUnion("outcome", [
+  z.strictObject({
+    outcome: z.literal("read"),
+    definition: componentDefinition,
+    warnings: z.array(z.strictObject({ code: z.string(), message: z.string(), path: z.string() })).exactOptional(),
+  }),
+  z.strictObject({
+    outcome: z.literal("rejected"),
+    code: z.string(),
+    message: z.string(),
+    prop: z.string().exactOptional(),
+    line: z.number().exactOptional(),
+    column: z.number().exactOptional(),
+    stack: z.string().exactOptional(),
+  }),
+]);
+
+const id = z.int().min(1);
+const count = z.int().min(0).max(1_000_000);
+const schemas = {
+  ready: z.strictObject({}),
+  response: z.strictObject({ id, response: httpResponse }),
+  paused: z.strictObject({ id }),
+  executed: z.strictObject({ id, execution }),
+  inspected: z.strictObject({ id, inspection }),
+  pong: z.strictObject({ warm: z.strictObject({ isolates: count, sources: count }), evictions: count }),
+  poisoned: z.strictObject({ reason: z.string() }),
+} satisfies { readonly [Kind in FromChild["kind"]]: z.ZodType<Omit<Extract<FromChild, { kind: Kind }>, "kind">> };
+
+/** @throws ProtocolViolation if it is not a message that the program of the children sends */
+export function parseFromChild({ kind, text: json }: Frame<FromChild["kind"]>): FromChild {
+  const result = schemas[kind].safeParse(parseJson(kind, json));
+  if (!result.success) {
+    const [issue] = result.error.issues;
+    throw new ProtocolViolation(`a message '${kind}' whose ${issue?.path.join(".") || "form"} is invalid: ${issue?.message}`);
+  }
+  return { kind, ...result.data } as FromChild; // The schema is that of its kind.
+}
+
+function parseJson(kind: string, json: string): unknown {
+  if (isTooDeep(json)) throw new ProtocolViolation(`a message '${kind}' that is nested more than ${maxNesting} levels deep`);
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new ProtocolViolation(`a message '${kind}' that is no JSON`);
+  }
+}

@@ -1,0 +1,244 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { SandboxChild } from "../../runner/sandbox/children/child-process.ts";
+import { encodeFrames, FrameReader, ProtocolViolation } from "../../runner/sandbox/children/frames.ts";
+import { parseFromChild } from "../../runner/sandbox/children/from-child.ts";
+import { type FromChild, fromChildLimits } from "../../runner/sandbox/children/protocol.ts";
+import type { Execution } from "../../runner/sandbox/port.ts";
+import { isSoak } from "../support/soak.ts";
+import { requestFor } from "./sandbox-fixture.ts";
+
+/** The messages of a child as an attacker's input: native code in a child can send its parent any bytes. */
+const execution: Execution = {
+  outcome: "returned",
+  result: `{"a":1}`,
+  emits: [{ payload: `{"n":1}`, id: 1, name: "channel", summary: "one", ts: 1, deliverAt: 2, at: 3 }],
+  logs: [{ k: "console.log", ts: 1, msg: "line" }],
+  db: { db: { key: "1", gone: null } },
+  response: { status: 200, headers: { a: "b", c: ["d", "e"] }, body: "ok" },
+  action: {
+    exports: { $summary: `"s"` },
+    flow: { kind: "rerun", ms: 1, context: "{}", maxRetries: null },
+    sends: [{ kind: "sse", argument: `{"channel":"c","payload":1}`, at: 1 }],
+    inputs: "{}",
+  },
+  durationMs: 1,
+  cpuMs: 1,
+};
+const examples: readonly FromChild[] = [
+  { kind: "ready" },
+  { kind: "response", id: 1, response: { status: 200, headers: {}, body: "eA==", base64: true } },
+  { kind: "paused", id: 1 },
+  { kind: "executed", id: 1, execution },
+  { kind: "executed", id: 2, execution: { outcome: "crashed", message: "x" } },
+  {
+    kind: "inspected",
+    id: 1,
+    inspection: {
+      outcome: "read",
+      definition: { name: "c", type: "source", props: [{ name: "p", type: "string" }], hooks: [], hasAdditionalProps: false },
+      warnings: [],
+    },
+  },
+  { kind: "pong", warm: { isolates: 1, sources: 2 }, evictions: 0 },
+  { kind: "poisoned", reason: "x" },
+];
+
+function read(bytes: Buffer): readonly FromChild[] {
+  return [...new FrameReader(fromChildLimits).read(bytes)].map(parseFromChild);
+}
+
+describe("frames", () => {
+  it("arrive whole and in order, however the bytes are cut", () => {
+    const bytes = encodeFrames(fromChildLimits, examples);
+    fc.assert(
+      fc.property(fc.array(fc.nat(bytes.byteLength)), (cuts) => {
+        const reader = new FrameReader(fromChildLimits);
+        const ends = [...cuts, bytes.byteLength].sort((a, b) => a - b);
+        const messages = ends.flatMap((end, index) => [...reader.read(bytes.subarray(ends[index - 1] ?? 0, end))]).map(parseFromChild);
+        expect(messages).toEqual(examples);
+      }),
+    );
+  });
+
+  it("keep a key __proto__", () => {
+    const db = JSON.parse(`{"db":{"__proto__":"1"}}`) as Record<string, Record<string, string>>;
+    const [message] = read(encodeFrames(fromChildLimits, [{ kind: "executed", id: 1, execution: { ...execution, db } } as FromChild]));
+    expect(JSON.stringify(message)).toContain(`"db":{"db":{"__proto__":"1"}}`);
+  });
+
+  it("are refused by their head if they are too large or of an unknown kind", () => {
+    const head = (bytes: number, kind: number): Buffer => {
+      const buffer = Buffer.alloc(5);
+      buffer.writeUInt32LE(bytes, 0);
+      buffer.writeUInt8(kind, 4);
+      return buffer;
+    };
+    expect(() => read(head(2 ** 32 - 1, 3))).toThrow("a message 'executed' of 4294967295 bytes, 67108864 are allowed");
+    expect(() => read(head(2_000, 0))).toThrow("a message 'ready' of 2000 bytes, 1024 are allowed");
+    expect(() => read(head(0, 99))).toThrow("a message of the unknown kind 99");
+  });
+});
+
+describe("a forged message", () => {
+  const withExecution = (fields: object): object => ({ kind: "executed", id: 1, execution: { ...execution, ...fields } });
+  const emit = (fields: object): object => withExecution({ emits: [{ payload: "1", at: 1, ...fields }] });
+  it.each<[what: string, message: object, says: string | RegExp]>([
+    ["a payload that would end the commit's JSON", emit({ payload: `1},{"forged":1` }), "emits.0.payload is invalid: must be JSON text"],
+    ["a payload nested without end", emit({ payload: "[".repeat(100_000) }), /payload is invalid/],
+    ["a reserved channel", emit({ name: "$errors" }), /name is invalid/],
+    ["a time outside of the calendar", emit({ ts: 1e300 }), /ts is invalid/],
+    ["an event of another source", emit({ source: "dc_other" }), /Unrecognized key/],
+    ["ten thousand and one events", withExecution({ emits: Array.from({ length: 10_001 }, () => ({ payload: "1", at: 1 })) }), /emits/],
+    ["a db value that is no JSON", withExecution({ db: { db: { key: "{" } } }), /db is invalid/],
+    ["a status below 200", withExecution({ response: { status: 100, headers: {}, body: "" } }), /response.status is invalid/],
+    ["an unknown outcome", { kind: "executed", id: 1, execution: { outcome: "won" } }, /outcome is invalid/],
+    ["an id that is a text", { kind: "paused", id: "1" }, /id is invalid/],
+    ["a negative count", { kind: "pong", warm: { isolates: -1, sources: 0 }, evictions: 0 }, /isolates is invalid/],
+    [
+      "a message nested without end",
+      { kind: "poisoned", reason: JSON.parse(`${"[".repeat(2_000)}${"]".repeat(2_000)}`) },
+      /nested more than/,
+    ],
+  ])("is refused: %s", (_, message, says) => {
+    expect(() => read(encodeFrames(fromChildLimits, [message as FromChild]))).toThrow(says);
+  });
+});
+
+describe("mutated messages", () => {
+  it("are read or refused, and leave nothing behind", () => {
+    const frames = examples.map((message) => encodeFrames(fromChildLimits, [message]));
+    const mutation = fc.record({
+      frame: fc.constantFrom(...frames),
+      edits: fc.array(fc.tuple(fc.nat(), fc.constantFrom("flip", "cut", "repeat", "insert"), fc.nat(255)), { minLength: 1, maxLength: 4 }),
+    });
+    const collect = globalThis.gc ?? (() => {});
+    let refused = 0;
+    collect();
+    const before = process.memoryUsage().heapUsed + process.memoryUsage().external;
+    fc.assert(
+      fc.property(mutation, ({ frame, edits }) => {
+        const mutated = edits.reduce((bytes, [at, how, value]) => mutate(bytes, at % (bytes.byteLength + 1), how, value), frame);
+        try {
+          for (const { kind } of read(mutated)) expect(Object.keys(fromChildLimits)).toContain(kind);
+        } catch (error) {
+          if (!(error instanceof ProtocolViolation)) throw error;
+          refused += 1;
+        }
+      }),
+      { numRuns: isSoak ? 100_000 : 5_000 },
+    );
+    collect();
+    expect(refused).toBeGreaterThan(1_000);
+    expect(process.memoryUsage().heapUsed + process.memoryUsage().external - before).toBeLessThan(10 * 2 ** 20);
+  });
+});
+
+function mutate(bytes: Buffer, at: number, how: string, value: number): Buffer {
+  const [head, tail] = [bytes.subarray(0, at), bytes.subarray(at)];
+  switch (how) {
+    case "cut":
+      return Buffer.concat([head, tail.subarray(value)]);
+    case "repeat":
+      return Buffer.concat([bytes, head]);
+    case "insert":
+      return Buffer.concat([head, Buffer.from([value]), tail]);
+    default: {
+      const flipped = Buffer.from(bytes);
+      if (at < flipped.byteLength) flipped[at] = value;
+      return flipped;
+    }
+  }
+}
+
+/** A program that is a child until it has an execution; then it sends what the attacker wants. `ID` is that of the execution. */
+const hostileProgram = (answer: string): string => `
+import { Socket } from "node:net";
+const channel = new Socket({ fd: 3 });
+const kinds = ${JSON.stringify(Object.keys(fromChildLimits))};
+const frame = (kind, fields) => {
+  const text = Buffer.from(JSON.stringify(fields));
+  const head = Buffer.alloc(5);
+  head.writeUInt32LE(text.byteLength, 0);
+  head.writeUInt8(kinds.indexOf(kind), 4);
+  return Buffer.concat([head, text]);
+};
+const execution = ${JSON.stringify(execution)};
+channel.write(frame("ready", {}));
+channel.on("data", (bytes) => {
+  if (!bytes.includes('"request"')) return;
+  const ID = 1;
+  for (const each of ${answer}) channel.write(each);
+});
+setInterval(() => {}, 1000);
+`;
+
+describe("a child that an attacker controls", () => {
+  let directory: string;
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), "headwater-hostile-"));
+  });
+  afterAll(() => rm(directory, { recursive: true }));
+
+  let programs = 0;
+  async function startHostile(answer: string): Promise<{ readonly child: SandboxChild; readonly lost: Promise<string> }> {
+    programs += 1;
+    const script = join(directory, `${programs}.mjs`);
+    await writeFile(script, hostileProgram(answer));
+    const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
+    const child = new SandboxChild({
+      script,
+      child: { webPath: "", nodePath: "", egressAllow: [], memoryBudgetBytes: 2 ** 28 },
+      readable: [directory],
+      residentLimitBytes: 2 ** 31,
+      onStderr: () => {},
+      onEvictions: () => {},
+      onReady: () => {},
+      onLost,
+      onExit: () => {},
+      isLowPriority: false,
+    });
+    onTestFinished(() => child.kill());
+    await child.ready;
+    return { child, lost };
+  }
+  const bundle = { hash: "0", path: "/nowhere", needsNode: false };
+  const honest = `[frame("executed", { id: ID, execution })]`;
+
+  it("answers for its own executions as long as it keeps to the protocol", async () => {
+    const { child } = await startHostile(honest);
+    expect(await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined })).toEqual(execution);
+  });
+
+  it.each<[what: string, answer: string, reason: RegExp]>([
+    ["says that it is ready again", `[frame("ready", {})]`, /a message 'ready' that nothing waits for/],
+    ["answers for an execution that it does not have", `[frame("executed", { id: 2, execution })]`, /'executed' that nothing waits for/],
+    [
+      "answers with an inspection",
+      `[frame("inspected", { id: ID, inspection: { outcome: "rejected", code: "x", message: "x" } })]`,
+      /'inspected' that nothing/,
+    ],
+    [
+      "responds to a caller that does not wait",
+      `[frame("response", { id: ID, response: execution.response })]`,
+      /'response' that nothing waits for/,
+    ],
+    ["sends code caches", `[frame("ready", { caches: { web: "", node: "" } })]`, /Unrecognized key/],
+    ["begins a frame of four gigabytes", `[Buffer.from([255, 255, 255, 255, 3])]`, /of 4294967295 bytes/],
+    ["sends what is no frame", `[Buffer.from("GET / HTTP/1.1\\r\\n\\r\\n")]`, /unknown kind/],
+  ])("is killed, and its execution counts as crashed, when it %s", async (_, answer, reason) => {
+    const { child, lost } = await startHostile(answer);
+    const outcome = await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined });
+    expect(outcome).toMatchObject({ outcome: "crashed", message: expect.stringMatching(reason) });
+    expect(await lost).toMatch(reason);
+  });
+
+  it("is killed when it answers twice", async () => {
+    const { child, lost } = await startHostile(`[frame("executed", { id: ID, execution }), frame("executed", { id: ID, execution })]`);
+    expect(await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined })).toEqual(execution);
+    expect(await lost).toMatch(/'executed' that nothing waits for/);
+  });
+});
