@@ -22,6 +22,9 @@ export class HeadwaterError extends Error {
 
 type Options = ErrorOptions & { code?: string; details?: unknown };
 
+/** Problems that one error lists. */
+export const maxDetails = 100;
+
 /** The request is valid JSON but not acceptable: a value is wrong, a component does not evaluate. */
 export class InvalidInput extends HeadwaterError {
   constructor(message: string, options: Options = {}) {

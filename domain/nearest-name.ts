@@ -1,23 +1,45 @@
-/** Longer texts are not misspelled names, and their distance would be expensive to compute. */
+/** Longer texts are not misspelled names. */
 const maxLength = 100;
+
+/**
+ * Bounds the work of hints in one answer, in pairs of letters that are compared: callers choose the names, and how many there are. Beyond
+ * the bound there are no hints.
+ */
+export class HintBudget {
+  #left = 500_000;
+
+  /** @returns false if the work exceeds what is left: do not do it */
+  spend(comparisons: number): boolean {
+    this.#left -= comparisons;
+    return this.#left >= 0;
+  }
+}
 
 /**
  * Returns the known name that `name` is most likely a misspelling of, or undefined when none is close. Case, `_` and `-` do not count
  * (`componentCode` is `component_code`). A name of up to five letters may differ by one edit, a longer one by a third of its letters; something must be the same.
+ * @param budget shared by the hints of one answer
  */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
+export function nearestName(name: string, known: Iterable<string>, budget = new HintBudget()): string | undefined {
   if (name.length > maxLength) return undefined;
   const plain = plainName(name);
-  const [nearest] = known
-    .map((candidate) => ({ candidate, edits: editDistance(plain, plainName(candidate)) }))
-    .filter(({ candidate, edits }) => edits <= maxEdits(plain, plainName(candidate)) && edits < candidate.length)
-    .toSorted((a, b) => a.edits - b.edits);
+  let nearest: { readonly candidate: string; readonly edits: number } | undefined;
+  for (const candidate of known) {
+    if (candidate.length > maxLength) continue;
+    const other = plainName(candidate);
+    const most = Math.min(maxEdits(plain, other), candidate.length - 1, (nearest?.edits ?? Infinity) - 1);
+    const isFar = Math.abs(plain.length - other.length) > most;
+    if (!budget.spend(isFar ? 1 : plain.length * other.length + 1)) break;
+    if (isFar) continue;
+    const edits = editDistance(plain, other);
+    if (edits <= most) nearest = { candidate, edits };
+  }
   return nearest?.candidate;
 }
 
 /** `: did you mean deploy?`, or `otherwise` when no known name is close. */
-export function suggestion(name: string, known: readonly string[], otherwise = ""): string {
-  const nearest = nearestName(name, known);
+export function suggestion(name: string, known: Iterable<string>, otherwise = "", budget?: HintBudget): string {
+  const nearest = nearestName(name, known, budget);
   return nearest === undefined ? otherwise : `: did you mean ${nearest}?`;
 }
 

@@ -9,8 +9,13 @@ const secret = z.string().refine((given) => bytesOf([given]) <= 65_536, "it must
 const small = (values: Readonly<Record<string, string | null>>): boolean => bytesOf(Object.values(values)) <= maxCredentialBytes;
 const tooLarge = `they must have at most ${maxCredentialBytes} bytes together`;
 const field = z.string().min(1, "a field has a name").max(100, "a field's name has at most 100 characters");
-const few = (values: object): boolean => Object.keys(values).length <= maxFields;
-const tooMany = `it must have at most ${maxFields} fields`;
+/** Counts the fields before it checks each of them. */
+const few = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((given, { addIssue }) => {
+    if (typeof given === "object" && given !== null && Object.keys(given).length > maxFields)
+      addIssue({ code: "custom", message: `it must have at most ${maxFields} fields` });
+    return given;
+  }, schema);
 const name = text.min(1, "it must not be empty").max(255, "it must have at most 255 characters");
 const about = {
   name: "Display name.",
@@ -43,7 +48,7 @@ const aboutApp = "Name slug of an app, such as `github`.";
 export const accountFields = z.object({
   app: app.describe(aboutApp),
   name: optional(name).describe(about.name),
-  credentials: optional(z.record(field, secret).refine(few, tooMany).refine(small, tooLarge)).describe(about.credentials),
+  credentials: optional(few(z.record(field, secret).refine(small, tooLarge))).describe(about.credentials),
   oauth: optional(
     z.object({
       ...oauth,
@@ -59,7 +64,7 @@ export type AccountFields = z.infer<typeof accountFields>;
 /** The body of PUT: absent fields stay, null removes a field. */
 export const accountChanges = z.object({
   name: optional(name).describe(about.name),
-  credentials: optional(z.record(field, secret.nullable()).refine(few, tooMany).refine(small, tooLarge)).describe(about.credentials),
+  credentials: optional(few(z.record(field, secret.nullable()).refine(small, tooLarge))).describe(about.credentials),
   oauth: z
     .object({
       token_url: oauth.token_url.optional(),

@@ -1,4 +1,4 @@
-import { defaultEntry, type ComponentCode } from "../../domain/component/component-code.ts";
+import { checkFileCount, defaultEntry, type ComponentCode } from "../../domain/component/component-code.ts";
 import { InvalidInput, Unavailable } from "../../domain/errors.ts";
 import type { ApiPorts } from "../ports.ts";
 import type { CodeFields } from "./request.ts";
@@ -65,10 +65,15 @@ function written(code: string, entry: string | undefined, files: Readonly<Record
 }
 
 function plainPaths(files: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const entries = Object.entries(files).map(([path, text]) => [plain(path), text] as const);
-  const repeated = entries.find(([path], index) => entries.findIndex(([other]) => other === path) !== index);
-  if (repeated !== undefined) throw new InvalidInput(`component_files has "${repeated[0].slice(0, 120)}" twice`, { code: "file_twice" });
-  return Object.fromEntries(entries);
+  // One of them may be the entry.
+  checkFileCount(Object.keys(files).length - 1);
+  const plainFiles = new Map<string, string>();
+  for (const [given, text] of Object.entries(files)) {
+    const path = plain(given);
+    if (plainFiles.has(path)) throw new InvalidInput(`component_files has "${path.slice(0, 120)}" twice`, { code: "file_twice" });
+    plainFiles.set(path, text);
+  }
+  return Object.fromEntries(plainFiles);
 }
 
 /** `./a.mjs` is `a.mjs`. */

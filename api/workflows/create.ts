@@ -10,7 +10,6 @@ import { confirmOwned } from "../resources/owner-present.ts";
 import type { Following } from "../resources/watch/following.ts";
 import { checkAccounts } from "../sources/account-props.ts";
 import { discard, untilDeployed, type Deployment } from "./deploy.ts";
-import { checkExpressions } from "./expressions.ts";
 import type { WorkflowFields } from "./request.ts";
 import { settingsIn } from "./settings.ts";
 import { prepareSteps, storedSteps, type PreparedStep } from "./steps.ts";
@@ -22,7 +21,6 @@ export async function createWorkflow(fields: WorkflowFields, owner: string, user
   const id = newId("workflow", ports.randomBytes);
   const [namespace, name] = [await ports.owners.ensure(owner), resourceNameOf(id)];
   const triggers = await storedTriggers(fields.triggers ?? [], user, context);
-  checkExpressions(fields.steps ?? []);
   const steps = await prepareSteps(fields.steps ?? [], { id, owner, user, holder: { kind: workflowKind.kind, namespace, name } }, context);
   const spec: WorkflowSpec = {
     ...emptyWorkflow,

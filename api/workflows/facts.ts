@@ -3,6 +3,7 @@ import type { WorkflowResource } from "../../crds/workflow.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import type { ApiContext } from "../context.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import { warningsAboutExpressions } from "./expressions.ts";
 import type { WorkflowFacts } from "./response.ts";
 import { componentNameOf } from "./steps.ts";
 
@@ -21,7 +22,7 @@ export async function factsOfAll(
   return { owner, componentOf: (name) => known.get(name), sourceOf: (name) => sources.get(name) };
 }
 
-/** Probable mistakes in the code of the steps. */
+/** Probable mistakes in the code and the expressions of the steps. */
 export async function warningsOf(workflow: WorkflowResource, { components }: ApiContext): Promise<readonly Warning[]> {
   const { namespace } = workflow.metadata;
   const found = await Promise.all(
@@ -35,7 +36,7 @@ export async function warningsOf(workflow: WorkflowResource, { components }: Api
       }));
     }),
   );
-  return found.flat();
+  return [...found.flat(), ...warningsAboutExpressions(workflow)];
 }
 
 /** Ids of the sources that triggers name by their resources, as with kubectl. */

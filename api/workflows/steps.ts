@@ -12,6 +12,7 @@ import { keepOnce, type Keep } from "../resources/secret-texts.ts";
 import { checkAccounts } from "../sources/account-props.ts";
 import { definitionFor } from "../sources/definition-for.ts";
 import { storedProps } from "../sources/props.ts";
+import { checkExpressions } from "./expressions.ts";
 import { aboutStep, type StepFields } from "./request.ts";
 
 /** The workflow to which the steps belong. */
@@ -36,11 +37,12 @@ export interface PreparedStep {
   readonly keep: Keep;
 }
 
-/** Resolves and builds the actions of the given steps, one after the other, and checks their props. @throws errors that name the step */
+/** Resolves and builds the actions of the given steps, one after the other, and checks their props and expressions. @throws errors that name the step */
 export async function prepareSteps(given: readonly StepFields[], workflow: StepsOf, context: ApiContext): Promise<readonly PreparedStep[]> {
   checkNames(given.map(({ name }) => name));
   const prepared: PreparedStep[] = [];
   for (const fields of given) prepared.push(await aboutStep(fields.name, () => prepareStep(fields, workflow, context)));
+  checkExpressions(prepared);
   return prepared;
 }
 

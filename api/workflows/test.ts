@@ -10,7 +10,6 @@ import type { WorkflowResource } from "../../crds/workflow.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { storedProps } from "../sources/props.ts";
 import { propsWithExpressions } from "../../domain/workflow/step-props.ts";
-import { checkExpressions } from "./expressions.ts";
 import { workflowOf } from "./find-workflow.ts";
 import { aboutStep, draftSteps, withStepNames } from "./request.ts";
 import type { DraftStep } from "./ports.ts";
@@ -75,7 +74,6 @@ async function sealedDraft(
   const { ports } = context;
   const { namespace, name } = workflow.metadata;
   const [id, owner] = [publicIdOf(workflow), (await context.access.ownerOf(workflow)) ?? user.id];
-  checkExpressions(steps);
   const holder = { kind: workflow.kind, namespace, name };
   const prepared = await prepareSteps(steps, { id, owner, user, holder, stored: workflow }, context);
   const draft: DraftStep[] = [];

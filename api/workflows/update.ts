@@ -6,7 +6,6 @@ import { changeResource } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Following } from "../resources/watch/following.ts";
 import { untilDeployed, type Deployment } from "./deploy.ts";
-import { checkExpressions } from "./expressions.ts";
 import type { WorkflowChanges } from "./request.ts";
 import { settingsIn } from "./settings.ts";
 import { prepareSteps, storedSteps } from "./steps.ts";
@@ -24,7 +23,6 @@ export async function updateWorkflow(
   const [id, owner] = [publicIdOf(workflow), await ports.owners.ownerOf(namespace)];
   if (owner === undefined) throw new Invariant(`namespace ${namespace} has no owner`);
   const triggers = fields.triggers === undefined ? undefined : await storedTriggers(fields.triggers, user, context);
-  if (fields.steps !== undefined) checkExpressions(fields.steps);
   const holder = { kind: workflowKind.kind, namespace, name };
   const steps =
     fields.steps === undefined ? undefined : await prepareSteps(fields.steps, { id, owner, user, holder, stored: workflow }, context);

@@ -33,12 +33,7 @@ export function checkComponentCode(
 ): void {
   const { entry = defaultEntry, files = {} } = component;
   const paths = Object.keys(files);
-  if (paths.length > limits.files) {
-    throw new LimitExceeded(`the component has ${paths.length} files, ${limits.files} are allowed: leave out what it does not import`, {
-      code: "too_many_files",
-      details: { files: paths.length, limit: limits.files },
-    });
-  }
+  checkFileCount(paths.length, limits.files);
   const wrong = [entry, ...paths].find((path) => !isModulePath(path));
   if (wrong !== undefined) {
     throw new InvalidInput(
@@ -49,6 +44,15 @@ export function checkComponentCode(
   if (Object.hasOwn(files, entry) && files[entry] !== component.code)
     throw new InvalidInput(`the files hold another text under "${entry}", the path of the code itself`, { code: "entry_twice" });
   checkBytes(component, limits.bytes);
+}
+
+/** @param files number of files besides the entry @throws LimitExceeded */
+export function checkFileCount(files: number, limit: number = codeLimits.files): void {
+  if (files <= limit) return;
+  throw new LimitExceeded(`the component has ${files} files, ${limit} are allowed: leave out what it does not import`, {
+    code: "too_many_files",
+    details: { files, limit },
+  });
 }
 
 function checkBytes(component: ComponentCode, limit: number): void {

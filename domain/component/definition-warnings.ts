@@ -1,5 +1,5 @@
 import { hooks } from "../invocation/invocation.ts";
-import { nearestName, suggestion } from "../nearest-name.ts";
+import { HintBudget, nearestName, suggestion } from "../nearest-name.ts";
 import { propWarnings } from "./prop-warnings.ts";
 import type { Warning } from "./warning.ts";
 
@@ -47,20 +47,24 @@ const maxWarnings = 50;
 /** Probable mistakes. They are not errors, because public components break small rules of the format. */
 export function definitionWarnings(definition: RawDefinition): readonly Warning[] {
   const { notes, props } = definition;
+  const budget = new HintBudget();
   const all = [
-    ...keyWarnings(notes),
+    ...keyWarnings(notes, budget),
     ...textWarnings(definition.fields),
     ...runWarnings(notes),
-    ...hookWarnings(definition),
-    ...props.flatMap((prop) => propWarnings(prop, notes)),
+    ...hookWarnings(definition, budget),
   ];
+  for (const prop of props) {
+    if (all.length >= maxWarnings) break;
+    all.push(...propWarnings(prop, notes, budget));
+  }
   return all.slice(0, maxWarnings);
 }
 
 /** Warns only about unknown keys that resemble a known one. */
-function keyWarnings({ keys }: DefinitionNotes): readonly Warning[] {
+function keyWarnings({ keys }: DefinitionNotes, budget: HintBudget): readonly Warning[] {
   return keys.flatMap((key) => {
-    const nearest = topLevelKeys.includes(key) ? undefined : nearestName(key, topLevelKeys);
+    const nearest = topLevelKeys.includes(key) ? undefined : nearestName(key, topLevelKeys, budget);
     if (nearest === undefined || keys.includes(nearest)) return [];
     return [{ code: "unknown_key", message: `'${key}' is unknown and has no effect: did you mean ${nearest}?`, path: key }];
   });
@@ -94,7 +98,7 @@ function runWarnings({ run, keys }: DefinitionNotes): readonly Warning[] {
   return [{ code: "invalid_run", message: `run is ${withArticle(run)} and is never called: it must be a function`, path: "run" }];
 }
 
-function hookWarnings({ fields, notes }: RawDefinition): readonly Warning[] {
+function hookWarnings({ fields, notes }: RawDefinition, budget: HintBudget): readonly Warning[] {
   if (notes.hooks !== "object" && notes.hooks !== "undefined" && notes.hooks !== "null")
     return [
       {
@@ -106,12 +110,12 @@ function hookWarnings({ fields, notes }: RawDefinition): readonly Warning[] {
   const isKnown = (name: string): boolean => (hooks as readonly string[]).includes(name);
   const functions = Array.isArray(fields["hooks"]) ? fields["hooks"].filter((name) => typeof name === "string") : [];
   const names = [...functions, ...notes.noFunctions.map(([name]) => name)];
-  const unknown = names.filter((name) => !isKnown(name));
+  const unknown = names.filter((name) => !isKnown(name)).slice(0, maxWarnings);
   const broken = notes.noFunctions.filter(([name, kind]) => isKnown(name) && kind !== "undefined" && kind !== "null");
   return [
     ...unknown.map((name) => ({
       code: "unknown_hook",
-      message: `hook '${name}' is unknown and is never called${suggestion(name, hooks, `: hooks are ${hooks.join(", ")}`)}`,
+      message: `hook '${name}' is unknown and is never called${suggestion(name, hooks, `: hooks are ${hooks.join(", ")}`, budget)}`,
       path: `hooks.${name}`,
     })),
     ...broken.map(([name, kind]) => ({

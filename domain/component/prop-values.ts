@@ -1,7 +1,7 @@
 import type { ComponentDefinition, PropDefinition } from "./definition.ts";
-import { InvalidInput } from "../errors.ts";
+import { InvalidInput, maxDetails } from "../errors.ts";
 import { chosenValue, unlabel } from "./labelled-value.ts";
-import { suggestion } from "../nearest-name.ts";
+import { HintBudget, suggestion } from "../nearest-name.ts";
 import { complaintAbout, type PropComplaint } from "./prop-types.ts";
 
 /** Checked `configured_props` of a source. */
@@ -48,7 +48,9 @@ export function checkConfiguredProps(
     ...definition.props
       .filter((prop) => Object.hasOwn(values, prop.name) && !sealed.has(prop.name))
       .map((prop) => complaintAbout(prop, values[prop.name])),
-  ].filter((complaint) => complaint !== undefined);
+  ]
+    .filter((complaint) => complaint !== undefined)
+    .slice(0, maxDetails);
   if (complaints.length > 0)
     throw new InvalidInput(complaints.map(({ message }) => message).join("; "), {
       code: "invalid_props",
@@ -96,13 +98,25 @@ function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null;
 }
 
+/** Names of props in one message. */
+const maxListed = 50;
+/** Characters of an unknown name. */
+const maxShown = 200;
+
 function unknownNames(definition: ComponentDefinition, values: Readonly<Record<string, unknown>>): readonly PropComplaint[] {
   if (definition.hasAdditionalProps) return [];
   const names = definition.props.map(({ name }) => name);
-  const known = names.length === 0 ? "the component has no props" : `the component has ${names.join(", ")}`;
+  const listed = names.length > maxListed ? [...names.slice(0, maxListed), "…"] : names;
+  const known = names.length === 0 ? "the component has no props" : `the component has ${listed.join(", ")}`;
+  const isKnown = new Set(names);
+  const budget = new HintBudget();
   return Object.keys(values)
-    .filter((name) => !names.includes(name))
-    .map((name) => ({ prop: name, message: `prop '${name}' is unknown: ${known}${suggestion(name, names).replace(/^:/, ";")}` }));
+    .filter((name) => !isKnown.has(name))
+    .slice(0, maxDetails)
+    .map((name) => {
+      const prop = name.slice(0, maxShown);
+      return { prop, message: `prop '${prop}' is unknown: ${known}${suggestion(name, names, "", budget).replace(/^:/, ";")}` };
+    });
 }
 
 /** Props that need no value: hidden ones cannot get one, and a data store is the source's own. */

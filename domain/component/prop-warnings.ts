@@ -1,4 +1,4 @@
-import { nearestName } from "../nearest-name.ts";
+import { type HintBudget, nearestName } from "../nearest-name.ts";
 import { complaintAbout } from "./prop-types.ts";
 import { needsNoValue } from "./prop-values.ts";
 import type { PropDefinition } from "./definition.ts";
@@ -42,14 +42,17 @@ const reservedNames: ReadonlyMap<string, string> = new Map([
   ["toString", "every object has a function toString: choose another name"],
 ]);
 
-/** @param prop as in the component, with `name`; only its type is checked */
-export function propWarnings(prop: Fields, surroundings: Surroundings): readonly Warning[] {
+/**
+ * @param prop as in the component, with `name`; only its type is checked
+ * @param budget of the definition
+ */
+export function propWarnings(prop: Fields, surroundings: Surroundings, budget: HintBudget): readonly Warning[] {
   const name = String(prop["name"]).slice(0, 100);
   const type = String(prop["type"]);
   const at = (field: string): string => `props.${name}.${field}`;
   const found = [
     ...nameWarnings(name, surroundings.methods),
-    ...fieldWarnings(prop, type, at),
+    ...fieldWarnings(prop, type, at, budget),
     ...defaultWarnings(prop, type, at("default")),
     ...optionWarnings(prop["options"], at("options")),
     ...boundWarnings(prop, type, at),
@@ -74,11 +77,11 @@ function nameWarnings(name: string, methods: readonly string[]): readonly Warnin
 }
 
 /** Fields of an app are not checked. */
-function fieldWarnings(prop: Fields, type: string, at: (field: string) => string): readonly Warning[] {
+function fieldWarnings(prop: Fields, type: string, at: (field: string) => string, budget: HintBudget): readonly Warning[] {
   const unknown = type === "app" ? [] : Object.keys(prop).filter((field) => field !== "name" && !knownFields.includes(field));
   return [
     ...unknown.flatMap((field) => {
-      const nearest = nearestName(field, knownFields);
+      const nearest = nearestName(field, knownFields, budget);
       if (nearest === undefined || Object.hasOwn(prop, nearest)) return [];
       return [
         warning(

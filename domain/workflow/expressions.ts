@@ -1,5 +1,8 @@
-import { type Node, parse } from "acorn";
 import { suggestion } from "../nearest-name.ts";
+import type { Warning } from "../component/warning.ts";
+import { namesReadBy } from "./expression-names.ts";
+import { maxCharacters, parseExpression } from "./expression-parser.ts";
+import { isSandboxGlobal } from "./sandbox-globals.ts";
 import { triggerStep } from "./step-id.ts";
 
 /**
@@ -13,131 +16,201 @@ export interface ExpressionProblem {
   readonly message: string;
 }
 
+/** Something that is read in a text. */
 export interface FoundExpression {
   readonly path: string;
   /** Between the braces. */
   readonly source: string;
   /** Names of the steps that it reads; a name that is computed is unknown. */
   readonly steps: readonly string[];
+  /** Names of the variables that it reads and does not declare. */
+  readonly variables: readonly string[];
   /** Why it is no expression; absent if it is one. */
   readonly problem?: string;
 }
 
-/** Of an expression. */
-const maxCharacters = 16 * 1024;
-/** `}}` that may end one expression: each costs a parse. */
-const maxEnds = 50;
 /** Levels of arrays and objects in a prop; texts below are not evaluated. */
 const maxDepth = 100;
 const maxProblems = 20;
 const maxShown = 200;
 
-/** @param earlierSteps names of the steps that run before; `trigger` is always known */
+/** Bounds what reading the expressions of one document costs: a workflow, or the draft of one. */
+export class ExpressionBudget {
+  static readonly maxCharacters = 128 * 1024;
+  /** What an empty expression costs. */
+  static readonly #perExpression = 20;
+  #left = ExpressionBudget.maxCharacters;
+
+  get isUsedUp(): boolean {
+    return this.#left <= 0;
+  }
+
+  spend(characters: number): void {
+    this.#left -= characters + ExpressionBudget.#perExpression;
+  }
+}
+
+/**
+ * @param earlierSteps names of the steps that run before; `trigger` is always known
+ * @param budget shared by the steps of a document
+ */
 export function expressionProblems(
   step: string,
   props: Readonly<Record<string, unknown>>,
   earlierSteps: readonly string[],
+  budget = new ExpressionBudget(),
 ): readonly ExpressionProblem[] {
   const known = [triggerStep, ...earlierSteps];
   const problems: ExpressionProblem[] = [];
-  for (const { path, source, steps, problem } of findExpressions(props)) {
-    const where = `step '${step}', prop '${path}': {{${shown(source)}}}`;
+  for (const { path, source, steps, problem } of findExpressions(props, budget)) {
+    const where = `step '${step}', prop '${shown(path)}': {{${shown(source)}}}`;
     if (problem !== undefined) {
       const message = `${where} is no JavaScript expression: ${problem}; for braces that are text, write {{ "{{" }}`;
       problems.push({ path, message });
     }
-    for (const name of steps.filter((each) => !known.includes(each))) {
+    for (const name of steps) {
+      if (problems.length >= maxProblems) break;
+      if (known.includes(name)) continue;
       const hint = suggestion(name, known, `: it can read ${known.join(", ")}`);
       problems.push({ path, message: `${where} reads steps.${shown(name)}, and no step of this name runs before it${hint}` });
     }
     if (problems.length >= maxProblems) break;
   }
-  return problems.slice(0, maxProblems);
+  if (budget.isUsedUp && problems.length < maxProblems) problems.push(tooMuch(step));
+  return problems;
 }
 
-/** In order. Of a text with a mistake, those before it and the mistake. */
-export function* findExpressions(props: Readonly<Record<string, unknown>>): Generator<FoundExpression> {
-  for (const [name, value] of Object.entries(props)) yield* expressionsIn(value, name, 0);
+const tooMuch = (step: string): ExpressionProblem => ({
+  path: "",
+  message: `step '${step}': the expressions of the workflow have more than ${ExpressionBudget.maxCharacters} characters together, the limit: move code into steps`,
+});
+
+/** Probable mistakes in expressions that are valid: variables that do not exist when they are evaluated, and `{{` without `}}`. */
+export function expressionWarnings(
+  step: string,
+  props: Readonly<Record<string, unknown>>,
+  earlierSteps: readonly string[],
+  budget = new ExpressionBudget(),
+): readonly Warning[] {
+  const warnings: Warning[] = [];
+  const warn = (code: string, path: string, message: string): void =>
+    void warnings.push({
+      code,
+      message: `step '${step}', prop '${shown(path)}': ${message}`,
+      path: `steps.${step}.props.${path.slice(0, maxShown)}`,
+    });
+  for (const { path, text } of textsIn(props)) {
+    if (warnings.length >= maxProblems) break;
+    const read = budget.isUsedUp ? undefined : readText(text, budget);
+    for (const { source, variables } of read?.expressions ?? []) {
+      for (const name of variables.filter((each) => !isSandboxGlobal(each) && each !== "steps").slice(0, maxProblems))
+        warn("unknown_name", path, `{{${shown(source)}}} reads ${shown(name)}, which is not defined${nameHint(name, earlierSteps)}`);
+    }
+    if (read?.open !== undefined)
+      warn(
+        "unclosed_expression",
+        path,
+        `{{${shown(read.open)} has no }} behind it and stays text; close it, or write {{ "{{" }} for braces`,
+      );
+  }
+  return warnings.slice(0, maxProblems);
 }
 
-function* expressionsIn(value: unknown, path: string, depth: number): Generator<FoundExpression> {
-  if (typeof value === "string") return yield* expressionsOfText(value, path);
+function nameHint(name: string, earlierSteps: readonly string[]): string {
+  if (earlierSteps.includes(name)) return `: did you mean steps.${name}?`;
+  if (name === "event" || name === triggerStep) return `: the event of the trigger is steps.${triggerStep}.event`;
+  return suggestion(name, ["steps"], ": expressions read exports of earlier steps as steps.<name>, and the event as steps.trigger.event");
+}
+
+/** In order. Of a text with a mistake, those before it and the mistake. Ends when the budget is used up. */
+export function* findExpressions(props: Readonly<Record<string, unknown>>, budget = new ExpressionBudget()): Generator<FoundExpression> {
+  for (const { path, text } of textsIn(props)) {
+    if (budget.isUsedUp) return;
+    for (const found of readText(text, budget).expressions) yield { path, ...found };
+  }
+}
+
+/** Whether a value contains an expression, or a mistake in one. Parses nothing. */
+export function hasExpression(value: unknown): boolean {
+  for (const { text } of textsIn({ value })) if (text.includes("}}", text.indexOf("{{") + 2)) return true;
+  return false;
+}
+
+interface FoundText {
+  readonly path: string;
+  readonly text: string;
+}
+
+/** Texts with `{{`. */
+function* textsIn(props: Readonly<Record<string, unknown>>): Generator<FoundText> {
+  for (const [name, value] of Object.entries(props)) yield* textsOf(value, name, 0);
+}
+
+function* textsOf(value: unknown, path: string, depth: number): Generator<FoundText> {
+  if (typeof value === "string") {
+    if (value.includes("{{")) yield { path, text: value };
+    return;
+  }
   if (typeof value !== "object" || value === null || depth >= maxDepth) return;
-  if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* expressionsIn(item, `${path}[${index}]`, depth + 1);
-  else for (const [key, item] of Object.entries(value)) yield* expressionsIn(item, `${path}.${key}`, depth + 1);
+  if (Array.isArray(value)) for (const [index, item] of value.entries()) yield* textsOf(item, `${path}[${index}]`, depth + 1);
+  else for (const [key, item] of Object.entries(value)) yield* textsOf(item, `${path}.${key}`, depth + 1);
 }
 
-function* expressionsOfText(text: string, path: string): Generator<FoundExpression> {
-  let from = 0;
-  for (;;) {
-    const start = text.indexOf("{{", from);
-    const found = start === -1 ? undefined : expressionAt(text, start + 2);
-    if (found === undefined) return;
-    yield { path, ...found };
-    if (found.problem !== undefined) return;
-    from = start + 2 + found.source.length + 2;
+interface ReadText {
+  readonly expressions: readonly Omit<FoundExpression, "path">[];
+  /** What follows a `{{` without `}}`. */
+  readonly open?: string;
+  /** Of the budget. */
+  readonly costs: readonly number[];
+}
+
+/**
+ * Texts that were read, the most recently used last: a workflow is checked again with each change of it, by the operator and the API. What
+ * is kept depends on the text alone.
+ */
+const readTexts = new Map<string, ReadText>();
+const maxKept = 1024 * 1024;
+let keptCharacters = 0;
+
+function readText(text: string, budget: ExpressionBudget): ReadText {
+  const known = readTexts.get(text);
+  const read = known ?? parseText(text, budget);
+  if (known !== undefined) {
+    readTexts.delete(text);
+    for (const cost of known.costs) budget.spend(cost);
+  }
+  // What a used-up budget cut off is not all of the text.
+  if (known !== undefined || !budget.isUsedUp) keep(text, read, known === undefined);
+  return read;
+}
+
+function keep(text: string, read: ReadText, isNew: boolean): void {
+  readTexts.set(text, read);
+  if (isNew) keptCharacters += text.length;
+  for (const [oldest] of readTexts) {
+    if (keptCharacters <= maxKept) return;
+    readTexts.delete(oldest);
+    keptCharacters -= oldest.length;
   }
 }
 
-function expressionAt(text: string, start: number): Omit<FoundExpression, "path"> | undefined {
-  let first: Omit<FoundExpression, "path"> | undefined;
-  let end = text.indexOf("}}", start);
-  for (let ends = 0; end !== -1 && ends < maxEnds; ends++) {
-    const source = text.slice(start, end);
-    const parsed = end - start > maxCharacters ? `it has more than ${maxCharacters} characters, the limit` : parseExpression(source);
-    if (typeof parsed !== "string") return { source, steps: stepsOf(parsed) };
-    first ??= { source, steps: [], problem: parsed };
-    if (end - start > maxCharacters) break;
-    end = text.indexOf("}}", end + 1);
+function parseText(text: string, budget: ExpressionBudget): ReadText {
+  const expressions: Omit<FoundExpression, "path">[] = [];
+  const costs: number[] = [];
+  for (let start = text.indexOf("{{"); start !== -1 && !budget.isUsedUp;) {
+    const parsed = parseExpression(text.slice(start + 2));
+    if (parsed === undefined) return { expressions, costs, open: text.slice(start + 2, start + 2 + maxShown + 1) };
+    const { source, result } = parsed;
+    const isProblem = typeof result === "string";
+    // A mistake may be found anywhere up to the limit.
+    const cost = isProblem ? Math.min(text.length - start, maxCharacters) : source.length;
+    costs.push(cost);
+    budget.spend(cost);
+    if (isProblem) return { expressions: [...expressions, { source, steps: [], variables: [], problem: result }], costs };
+    expressions.push({ source, ...namesReadBy(result) });
+    start = text.indexOf("{{", start + 2 + source.length + 2);
   }
-  return first;
+  return { expressions, costs };
 }
-
-const prologue = `"use strict";`;
-
-/** The syntax tree, or why there is none. */
-function parseExpression(source: string): Node | string {
-  const text = `${prologue}(${source}\n)`;
-  try {
-    const { body } = parse(text, { ecmaVersion: "latest", preserveParens: true });
-    const [, statement, ...others] = body;
-    // `1); other(2` would be two statements within the parentheses.
-    if (statement?.type !== "ExpressionStatement" || others.length > 0) return "it has more than one statement";
-    const { type, end } = statement.expression;
-    return type === "ParenthesizedExpression" && end === text.length ? statement.expression : "its parentheses do not match";
-  } catch (error) {
-    // A RangeError: nested too deeply for the parser.
-    if (!(error instanceof SyntaxError)) return "it is nested too deeply";
-    return error.message.replace(/ \(\d+:\d+\)$/, "");
-  }
-}
-
-/** Names read as `steps.name`, `steps["name"]` or `steps?.name`, each once. */
-function stepsOf(root: Node): readonly string[] {
-  const names = new Set<string>();
-  const rest: unknown[] = [root];
-  // Without recursion: a chain of properties is as deep as it is long.
-  while (rest.length > 0) {
-    const node = rest.pop();
-    if (!isNode(node) || namesSteps(node["params"])) continue;
-    const name = stepRead(node);
-    if (name !== undefined) names.add(name);
-    for (const child of Object.values(node)) rest.push(...(Array.isArray(child) ? child : [child]));
-  }
-  return [...names].toReversed();
-}
-
-type Fields = Readonly<Record<string, unknown>>;
-
-function stepRead({ type, object, property, computed }: Fields): string | undefined {
-  if (type !== "MemberExpression" || !isSteps(object) || !isNode(property)) return undefined;
-  if (computed !== true) return property["type"] === "Identifier" ? String(property["name"]) : undefined;
-  return property["type"] === "Literal" && typeof property["value"] === "string" ? property["value"] : undefined;
-}
-
-/** A function with a parameter of that name means its own. */
-const namesSteps = (params: unknown): boolean => Array.isArray(params) && params.some(isSteps);
-const isSteps = (node: unknown): boolean => isNode(node) && node["type"] === "Identifier" && node["name"] === "steps";
-const isNode = (value: unknown): value is Fields => typeof value === "object" && value !== null && !(value instanceof RegExp);
 
 const shown = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);

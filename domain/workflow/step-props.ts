@@ -1,4 +1,4 @@
-import { findExpressions } from "./expressions.ts";
+import { hasExpression } from "./expressions.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 
@@ -8,5 +8,3 @@ export const propsWithExpressions = (props: Values): ReadonlySet<string> =>
 
 /** The values that are known before the step runs. */
 export const knownProps = (props: Values): Values => Object.fromEntries(Object.entries(props).filter(([, value]) => !hasExpression(value)));
-
-const hasExpression = (value: unknown): boolean => findExpressions({ value }).next().done !== true;

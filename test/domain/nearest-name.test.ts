@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nearestName, suggestion } from "../../domain/nearest-name.ts";
+import { HintBudget, nearestName, suggestion } from "../../domain/nearest-name.ts";
+import { cpuMsOf } from "../support/cpu-time.ts";
 
 describe("the nearest name", () => {
   const known = ["deploy", "activate", "deactivate", "dedupe", "component_code", "component_url", "name", "run", "limit"];
@@ -25,5 +26,14 @@ describe("the nearest name", () => {
   it("is suggested in a message, or the alternative text is", () => {
     expect(suggestion("deply", known)).toBe(": did you mean deploy?");
     expect([suggestion("colour", known), suggestion("colour", known, ": see --help")]).toEqual(["", ": see --help"]);
+  });
+
+  it("is not searched beyond the budget, however many names are compared", () => {
+    const names = Array.from({ length: 100_000 }, (_, index) => String(index).padStart(100, "x"));
+    const once = cpuMsOf(() => void names.map((name) => name.toLowerCase()), 5);
+    const budget = new HintBudget();
+    expect(cpuMsOf(() => void names.map((name) => nearestName(name, names.slice(0, 50), budget)), 1)).toBeLessThan(50 * once + 200);
+    expect(nearestName("deply", known, budget)).toBeUndefined();
+    expect(nearestName("deply", known)).toBe("deploy");
   });
 });

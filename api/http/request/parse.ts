@@ -1,13 +1,13 @@
 import { z } from "zod";
-import { InvalidInput } from "../../../domain/errors.ts";
+import { InvalidInput, maxDetails } from "../../../domain/errors.ts";
 
 /** @throws InvalidInput that names every invalid field and what it must be; `details` has values that are not secret */
 export function parse<T>(schema: z.ZodType<T>, value: unknown): T {
   const parsed = schema.safeParse(value);
   if (parsed.success) return parsed.data;
-  const issues = parsed.error.issues.map((issue) => {
+  const issues = parsed.error.issues.slice(0, maxDetails).map((issue) => {
     const given = valueAt(value, issue.path);
-    return { field: issue.path.join("."), message: explain(issue, given), ...shownValue(issue.path, given) };
+    return { field: issue.path.join(".").slice(0, maxPath), message: explain(issue, given), ...shownValue(issue.path, given) };
   });
   throw new InvalidInput(issues.map(({ field, message }) => (field === "" ? message : `${field} ${message}`)).join("; "), {
     details: issues,
@@ -31,6 +31,8 @@ const secretFields = new Set([
   "query",
 ]);
 const maxShown = 80;
+/** Characters: names of fields can be as long as a body. */
+const maxPath = 300;
 
 function shownValue(path: readonly PropertyKey[], given: unknown): { readonly value?: unknown } {
   if (secretFields.has(String(path[0])) || given === undefined || typeof given === "object") return {};

@@ -1,6 +1,6 @@
 import { InvalidInput } from "../../../domain/errors.ts";
 import type { FieldQuery } from "../../../domain/fields.ts";
-import { nearestName, suggestion } from "../../../domain/nearest-name.ts";
+import { HintBudget, nearestName, suggestion } from "../../../domain/nearest-name.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -53,6 +53,8 @@ const synonyms: Readonly<Record<string, string>> = {
 const pageNames = new Set(["page", "offset", "cursor", "page_token", "starting_after"]);
 const firstPage = /^[01]?$/;
 const maxWarnings = 20;
+/** Unknown names of a deletion that are searched for misspellings. */
+const maxUnknown = 50;
 const maxShown = 80;
 const maxListed = 12;
 
@@ -75,9 +77,10 @@ export function readGiven(query: Fields, body: Fields, method: string, known: Kn
   refuseOtherPages(named, known);
   if (method === "DELETE") refuseMisspelled([...unknownParameters, ...unknownFields], known);
   refuseUnknownBody(body, unknownFields, named, known);
+  const budget = new HintBudget();
   const warnings = [
-    ...unknownParameters.map((name) => warning("unknown_parameter", "query parameter", name, known)),
-    ...unknownFields.map((name) => warning("unknown_field", "field", name, known)),
+    ...unknownParameters.slice(0, maxWarnings).map((name) => warning("unknown_parameter", "query parameter", name, known, budget)),
+    ...unknownFields.slice(0, maxWarnings).map((name) => warning("unknown_field", "field", name, known, budget)),
   ];
   return { ...given, warnings: warnings.slice(0, maxWarnings) };
 }
@@ -129,7 +132,15 @@ function refuseOtherPages(query: Fields, { query: known }: KnownNames): void {
 /** A deletion cannot be undone, and most have no response body for warnings. */
 function refuseMisspelled(unknown: readonly string[], known: KnownNames): void {
   const names = candidatesOf(known);
-  const wrong = unknown.find((name) => nearestName(translated(name, names), names) !== undefined);
+  const budget = new HintBudget();
+  if (unknown.length > maxUnknown)
+    throw new InvalidInput(
+      `nothing was deleted: ${known.operation} does not know ${unknown.length} of the given names: send at most ${maxUnknown}`,
+      {
+        code: "unknown_parameter",
+      },
+    );
+  const wrong = unknown.find((name) => nearestName(translated(name, names), names, budget) !== undefined);
   if (wrong === undefined) return;
   throw new InvalidInput(`nothing was deleted: ${known.operation} does not know '${wrong.slice(0, maxShown)}'${hint(wrong, names)}`, {
     code: "unknown_parameter",
@@ -147,11 +158,15 @@ function refuseUnknownBody(body: Fields, unknown: readonly string[], query: Fiel
   );
 }
 
-function warning(code: string, what: string, name: string, known: KnownNames): Warning {
+function warning(code: string, what: string, name: string, known: KnownNames, budget: HintBudget): Warning {
   const shown = name.slice(0, maxShown);
   const names = namesOf(known);
   const listed = names.length > 0 && names.length <= maxListed ? `; ${known.operation} takes ${names.join(", ")}` : "";
-  return { code, message: `the ${what} '${shown}' is unknown and was ignored${hint(name, candidatesOf(known)) || listed}`, path: shown };
+  return {
+    code,
+    message: `the ${what} '${shown}' is unknown and was ignored${hint(name, candidatesOf(known), budget) || listed}`,
+    path: shown,
+  };
 }
 
 const namesOf = ({ query, body }: KnownNames): readonly string[] => [...new Set([...query, ...body])];
@@ -165,4 +180,5 @@ function translated(name: string, known: readonly string[]): string {
   return ours !== undefined && known.includes(ours) ? ours : name;
 }
 
-const hint = (name: string, known: readonly string[]): string => suggestion(translated(name, known), known);
+const hint = (name: string, known: readonly string[], budget?: HintBudget): string =>
+  suggestion(translated(name, known), known, "", budget);

@@ -4,6 +4,7 @@ import { HeadwaterError, Invariant, Malformed, QuotaUsedUp, Unavailable, UserCod
 import { hooks } from "../../../domain/invocation/invocation.ts";
 import type { Log } from "../../ports.ts";
 import { requestId } from "../telemetry/request-log.ts";
+import { boundedDetails, boundedMessage } from "./bounds.ts";
 
 /** An error thrown by user code. */
 export const thrownSchema = z
@@ -61,10 +62,11 @@ export function answerErrors(log: Log): ErrorRequestHandler {
     response.locals["errorCode"] = error.code;
     if (error instanceof Unavailable && !response.hasHeader("retry-after")) response.setHeader("retry-after", 1);
     if (error instanceof QuotaUsedUp) response.setHeader("retry-after", error.retryAfterSeconds);
+    const details = boundedDetails(error.details);
     response.status(error.status).json({
-      error: error.message,
+      error: boundedMessage(error.message),
       code: error.code,
-      ...(error.details === undefined ? {} : { details: error.details }),
+      ...(details === undefined ? {} : { details }),
       ...(error instanceof ObservationError ? { observations: error.observations } : {}),
     });
   };

@@ -1,5 +1,5 @@
 import type { Request, RequestHandler, Response } from "express";
-import { NotFound } from "../../../domain/errors.ts";
+import { maxDetails, NotFound } from "../../../domain/errors.ts";
 import { selectFields, type FieldQuery } from "../../../domain/fields.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
 import { addressOf } from "../access/failure-limit.ts";
@@ -9,6 +9,7 @@ import { checkSelectedFields, readGiven, type KnownNames } from "../request/reco
 import { fieldParameters } from "../request/parameters.ts";
 import { parse } from "../request/parse.ts";
 import { traceOf } from "../telemetry/traces.ts";
+import { boundedList } from "../response/bounds.ts";
 import type { Operation, OperationDocument } from "./operation.ts";
 
 /** Adds the caller to a request. */
@@ -76,6 +77,6 @@ function write(response: Response, reply: Reply, fields: FieldQuery, ofRequest: 
   if ("json" in reply) return void response.json(reply.json);
   const { data, warnings = [], ...rest } = reply.body;
   const selected = Array.isArray(data) ? data.map((item: object) => selectFields(item, fields)) : selectFields(data, fields);
-  const all = [...warnings, ...ofRequest];
+  const all = boundedList([...warnings.slice(0, Math.max(0, maxDetails - ofRequest.length)), ...ofRequest]);
   response.json({ ...rest, data: selected, ...(all.length === 0 ? {} : { warnings: all }) });
 }

@@ -1,7 +1,7 @@
 import { parseTimer } from "../../../domain/schedule/schedule.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { maxPropBytes } from "../../../domain/component/prop-types.ts";
-import { expressionProblems, findExpressions } from "../../../domain/workflow/expressions.ts";
+import { ExpressionBudget, expressionProblems, hasExpression } from "../../../domain/workflow/expressions.ts";
 import { whyNotAction } from "../../../domain/workflow/step-action.ts";
 import { currentBuild } from "../../configured/component.ts";
 import {
@@ -25,7 +25,8 @@ import type { Blocked } from "./blocked.ts";
 export function blockedBy(observed: Observed): Blocked | undefined {
   const { workflow, owner, tooLarge } = observed;
   if (owner === undefined) return { ...namespaceHasNoOwner(workflow.metadata.namespace), poll: true };
-  const problems = [...triggerProblems(observed), ...observed.steps.flatMap((step) => problemOf(step, observed) ?? [])];
+  const budget = new ExpressionBudget();
+  const problems = [...triggerProblems(observed), ...observed.steps.flatMap((step) => problemOf(step, observed, budget) ?? [])];
   if (problems.length === 0)
     return tooLarge === undefined ? undefined : { reason: "TooLarge", transient: false, message: `${tooLarge}: use less or smaller props` };
   const first = problems.find(({ transient }) => !transient) ?? problems[0];
@@ -43,7 +44,8 @@ export function codeBlockedBy({ step, component, code }: ObservedStep, { workflo
   return nameTaken(workflow, component, `step '${step.name}'`) ?? ("blocked" in code ? code.blocked : undefined);
 }
 
-type Check = (step: ObservedStep, observed: Observed) => Blocked | undefined;
+/** @param budget of the expressions of all steps */
+type Check = (step: ObservedStep, observed: Observed, budget: ExpressionBudget) => Blocked | undefined;
 const checks: readonly Check[] = [
   codeBlockedBy,
   componentExists,
@@ -57,9 +59,9 @@ const checks: readonly Check[] = [
 ];
 
 /** The first problem of a step. */
-function problemOf(step: ObservedStep, observed: Observed): Blocked | undefined {
+function problemOf(step: ObservedStep, observed: Observed, budget: ExpressionBudget): Blocked | undefined {
   for (const check of checks) {
-    const blocked = check(step, observed);
+    const blocked = check(step, observed, budget);
     if (blocked === undefined) continue;
     if (blocked.reason === "InvalidExpression") return blocked; // Its message names step and prop.
     return { ...blocked, message: `step '${step.step.name}': ${fieldOf(step, blocked)}: ${blocked.message}` };
@@ -96,9 +98,9 @@ function componentIsAction({ component, componentName }: ObservedStep): Blocked 
 }
 
 /** An expression may read the trigger's event, and the exports of the steps before. */
-function expressionsAreValid({ step }: ObservedStep, { workflow }: Observed): Blocked | undefined {
+function expressionsAreValid({ step }: ObservedStep, { workflow }: Observed, budget: ExpressionBudget): Blocked | undefined {
   const names = workflow.spec.steps.map(({ name }) => name);
-  const problems = expressionProblems(step.name, step.props, names.slice(0, names.indexOf(step.name)));
+  const problems = expressionProblems(step.name, step.props, names.slice(0, names.indexOf(step.name)), budget);
   if (problems.length === 0) return undefined;
   return { reason: "InvalidExpression", transient: false, message: problems.map(({ message }) => message).join("; ") };
 }
@@ -117,7 +119,7 @@ function staticTextFits({ step }: ObservedStep): Blocked | undefined {
 
 /** Props whose values have expressions. */
 const dynamicProps = ({ step }: Pick<ObservedStep, "step">): readonly string[] =>
-  Object.entries(step.props).flatMap(([name, value]) => (findExpressions({ [name]: value }).next().done === true ? [] : [name]));
+  Object.entries(step.props).flatMap(([name, value]) => (hasExpression(value) ? [name] : []));
 
 function triggerProblems(observed: Observed): readonly Blocked[] {
   const { workflow, triggers, subscriptions } = observed;

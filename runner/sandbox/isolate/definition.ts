@@ -110,7 +110,11 @@ export type WrongProp = { readonly code: string; readonly message: string; reado
 /** Prop definitions as described by a guest, or the first thing wrong with them. */
 export function readProps(list: unknown): { readonly props: readonly PropDefinition[] } | WrongProp {
   const props = listOf(list).filter(isFields);
-  return props.map(checkProp).find((wrong) => wrong !== undefined) ?? { props: props.map(toProp) };
+  for (const prop of props) {
+    const wrong = checkProp(prop);
+    if (wrong !== undefined) return wrong;
+  }
+  return { props: props.map(toProp) };
 }
 
 function isInterface(prop: unknown): boolean {
