@@ -57,15 +57,17 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
    * Appends a commit. If it is not known whether the commit was stored, the same commit is sent again: it cannot be stored twice, because
    * both expect the same sequence.
    *
-   * @param replace makes the commit that is stored instead of one that is too large for NATS. Without it, the invocation would fail forever
+   * @param replacements make the commit that is stored instead of one that is too large for NATS: the first that fits. Without them, the
+   * invocation would fail forever
    * @returns the stored commit; undefined if another runner committed first: load and run again
    */
-  async append(commit: Stored, replace: (error: RunError) => Stored): Promise<Stored | undefined> {
+  async append(commit: Stored, ...replacements: readonly ((error: RunError) => Stored)[]): Promise<Stored | undefined> {
+    const [replace, ...others] = replacements;
     try {
       return await this.#append(commit);
     } catch (error) {
-      if (!(error instanceof LimitExceeded)) throw error;
-      return this.#append(replace(tooLarge(error)));
+      if (!(error instanceof LimitExceeded) || replace === undefined) throw error;
+      return this.append(replace(tooLarge(commit)), ...others);
     }
   }
 
@@ -143,10 +145,12 @@ function parseCommit(text: string): Commit {
   return commit;
 }
 
-function tooLarge({ message }: LimitExceeded): RunError {
+/** Names no subject of NATS: users read it. */
+function tooLarge(commit: unknown): RunError {
+  const bytes = Buffer.byteLength(JSON.stringify(commit));
   return {
     name: "LimitError",
     code: "commit_too_large",
-    message: `the events, logs and db changes of this run are not stored: ${message}`,
+    message: `what this run would store has ${bytes} bytes, more than the max_payload of NATS takes in one message: store, emit, log or return less`,
   };
 }

@@ -4,7 +4,7 @@ import { withParsedBody } from "../../domain/invocation/http-body.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import type { RunError } from "../../domain/invocation/invocation.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
-import { versionName, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { endMarker } from "../../domain/workflow/run-commit.ts";
 import { historyOfRun, workflowRunId } from "../../domain/workflow/run-id.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
@@ -177,8 +177,13 @@ async function commitNext(
     const isEnd = canceled !== undefined || state.next >= workflow.steps.length;
     const compose = isEnd ? composeEnd(begun, ports) : await composeStep(run, about, state, context, config, ports);
     const traceparent = trace?.startCommit() ?? run.parent;
-    const composeTraced = (error?: RunError): WorkflowCommit => compose({ ...about, traceparent }, error);
-    const stored = await history.append(composeTraced(), composeTraced);
+    const composeTraced = (replacement?: Replacement): WorkflowCommit => compose({ ...about, traceparent }, replacement);
+    // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
+    const stored = await history.append(
+      composeTraced(),
+      (error) => composeTraced({ error, mayContinue: true }),
+      (error) => composeTraced({ error, mayContinue: false }),
+    );
     commit = stored === undefined || stored.state === null ? undefined : stored;
     return commit;
   } finally {
@@ -186,7 +191,14 @@ async function commitNext(
   }
 }
 
-type Compose = (about: RunOfWorkflow, replacedBy?: RunError) => WorkflowCommit;
+/** The error of a step whose commit is too large, in place of what it did. */
+interface Replacement {
+  readonly error: RunError;
+  /** Whether the run may continue with the next step, if the step says so. */
+  readonly mayContinue: boolean;
+}
+
+type Compose = (about: RunOfWorkflow, replacement?: Replacement) => WorkflowCommit;
 
 function composeEnd({ state, canceled }: Begun, { clock, randomId }: RunnerPorts): Compose {
   const ended: WorkflowRunState = { ...state, status: canceled === undefined ? "succeeded" : "canceled", suspension: null };
@@ -224,13 +236,17 @@ async function composeStep(
         )
       : { execution: notExecuted(refused), startedAt: ports.clock.now(), secrets: {} };
   const ended = { step, index: state.next, attempt, startedAt: executed.startedAt, secrets: executed.secrets };
-  return (described, replacedBy) => {
-    const execution = replacedBy === undefined ? executed.execution : notExecuted(replacedBy);
-    // A refusal, or a commit that is too large, would be the same again.
-    const policy = replacedBy === undefined && refused === undefined ? step : { ...step, retries: 0, continueOnError: false };
+  return (described, replacement) => {
+    const execution = replacement === undefined ? executed.execution : notExecuted(replacement.error);
+    const policy = refused === undefined ? policyOf(step, replacement) : { ...step, retries: 0, continueOnError: false };
     const end = endStep(execution, state, workflow, policy, ports.clock.now(), Math.random());
     return composeStepCommit(described, { ...ended, execution, end }, ports.clock.now(), ports.randomId);
   };
+}
+
+/** A commit that is too large would be the same again. */
+function policyOf(step: StepDeployment, replacement: Replacement | undefined): StepDeployment {
+  return replacement === undefined ? step : { ...step, retries: 0, continueOnError: step.continueOnError && replacement.mayContinue };
 }
 
 /** Why the next step must not be executed, if so. */

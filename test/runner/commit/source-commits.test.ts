@@ -39,6 +39,22 @@ it("stores an error instead of a commit that is too large for NATS", async () =>
   expect(seen).toHaveLength(2);
 });
 
+it("takes the next replacement if the first does not fit either, and names no subject of NATS", async () => {
+  const { commits } = commitsWith((commit) => {
+    if (commit.length > 1_000)
+      throw new LimitExceeded("a message of 2000 bytes on 'runs.3.u_1.dc_1' is larger than the max_payload of NATS");
+    return "stored";
+  });
+  const large = commitOf("x".repeat(2_000));
+  const stored = await commits.append(
+    large,
+    () => large,
+    (error) => commitOf("", error),
+  );
+  expect(stored?.error?.message).toContain(`${Buffer.byteLength(JSON.stringify(large))} bytes`);
+  expect(stored?.error?.message).not.toContain("runs.");
+});
+
 it("sends the same commit again when it is not known whether it was stored, and reports a refusal", async () => {
   let failures = 2;
   const { commits, seen } = commitsWith(() => {

@@ -28,6 +28,21 @@ describe("run of an action", () => {
     expect(returned(execution)).toEqual(["hi!", "all", "t", 1]);
   });
 
+  it.each([
+    ["$.service.db", `this.store.set("n", 1)`],
+    ["data_store", `await this.store.set("n", 1)`],
+  ])("cannot store in a %s prop, and fails with the reason instead of losing the value", async (type, statement) => {
+    const code = `export default { name: "a", type: "action", props: { store: "${type}" }, async run() { ${statement}; } }`;
+    expect(errorOf(await runAction(fixture, code))).toMatchObject({
+      outcome: "threw",
+      code: "db_unavailable",
+      message:
+        "this.store cannot store 'n': an action has no database. Return the value or use $.export, or store it in a service of yours",
+    });
+    const read = `export default { name: "a", type: "action", props: { store: "${type}" }, async run() { return [await this.store.get("n")]; } }`;
+    expect(returned(await runAction(fixture, read))).toEqual([null]);
+  });
+
   it("completes the body of an HTTP event as for sources", async () => {
     const event = { method: "POST", path: "/", url: "u", query: {}, headers: { "content-type": "application/json" }, bodyRaw: `{"a":1}` };
     expect(returned(await runBody(fixture, `return steps.trigger.event.body;`, { steps: { trigger: { event } } }))).toEqual({ a: 1 });

@@ -1,7 +1,7 @@
 import { bindApp, isSameApp } from "./app.ts";
 import { type Fields, functionsOf, isObject, propsOf, resolveProp, resolveProps } from "./component.ts";
 import { dataStoreProp } from "./data-store.ts";
-import { databaseProp } from "./database.ts";
+import { databaseProp, type StoredKeys } from "./database.ts";
 import { directoryProp } from "./directory.ts";
 import { emitter } from "./emit.ts";
 import { httpProp } from "./http-interface.ts";
@@ -14,8 +14,8 @@ declare function require(path: "./http-request.ts"): typeof httpRequest;
 export interface RunInputs {
   /** Configured values by prop name, secrets included; `{$auth}` for app props. */
   readonly props: Fields;
-  /** prop name → key → JSON text. */
-  readonly db: Record<string, Record<string, string>>;
+  /** prop name → key → JSON text; null: an action, which has no database. */
+  readonly db: Record<string, Record<string, string>> | null;
   readonly endpoint: string | null;
   /** Result of `additionalProps` when the source was configured: `{name, type, app?}`. */
   readonly additional: readonly Fields[];
@@ -57,9 +57,9 @@ function propValue(name: string, prop: Fields, inputs: RunInputs): unknown {
   const given = prop["static"] ?? inputs.props[name];
   switch (prop["type"]) {
     case "$.service.db":
-      return databaseProp(name, inputs.db[name]);
+      return databaseProp(name, storedKeys(name, inputs));
     case "data_store":
-      return dataStoreProp(name, inputs.db[name]);
+      return dataStoreProp(name, storedKeys(name, inputs));
     case "$.interface.http":
       return httpProp(inputs.endpoint);
     case "app":
@@ -74,6 +74,8 @@ function propValue(name: string, prop: Fields, inputs: RunInputs): unknown {
       return given === undefined ? prop["default"] : given;
   }
 }
+
+const storedKeys = (name: string, { db }: RunInputs): StoredKeys => (db === null ? null : db[name]);
 
 /** Normalizes a value to `{query, params}`; a string is the query. */
 function sqlProp(given: unknown): Fields | undefined {

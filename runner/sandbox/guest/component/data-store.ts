@@ -1,4 +1,4 @@
-import { openDatabase } from "./database.ts";
+import { openDatabase, type StoredKeys } from "./database.ts";
 
 /** A `data_store` prop: asynchronous, private to the source, and stored like `$.service.db`. */
 export interface DataStoreProp {
@@ -13,7 +13,7 @@ export interface DataStoreProp {
   [Symbol.asyncIterator](): AsyncIterator<[key: string, value: unknown]>;
 }
 
-export function dataStoreProp(prop: string, stored: Record<string, string> | undefined): DataStoreProp {
+export function dataStoreProp(prop: string, stored: StoredKeys): DataStoreProp {
   const database = openDatabase(prop, stored);
   const entries = (): [string, unknown][] => database.keys().map((key) => [key, database.get(key)]);
   return {

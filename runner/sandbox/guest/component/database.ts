@@ -1,6 +1,9 @@
 import { post } from "../runtime/bridge.ts";
 import { ruleError } from "../runtime/errors.ts";
 
+/** Keys and JSON texts of a prop; undefined: none yet; null: of an action, which has no database. */
+export type StoredKeys = Record<string, string> | undefined | null;
+
 /** One `$.service.db` prop: synchronous, on values loaded with the run; changes are committed when the run ends. */
 export interface DatabaseProp {
   /** undefined when the key does not exist. */
@@ -17,13 +20,13 @@ const { parse, stringify } = JSON;
 /** By prop, for the current run: a `this` kept in module state by an earlier run must not write stale values. */
 const opened = new Map<string, Map<string, string>>();
 
-export function databaseProp(prop: string, stored: Record<string, string> | undefined): DatabaseProp {
+export function databaseProp(prop: string, stored: StoredKeys): DatabaseProp {
   const { get, set } = openDatabase(prop, stored);
   return { get, set };
 }
 
 /** The same, with the keys in it. */
-export function openDatabase(prop: string, stored: Record<string, string> | undefined): DatabaseProp & { keys(): string[] } {
+export function openDatabase(prop: string, stored: StoredKeys): DatabaseProp & { keys(): string[] } {
   opened.set(prop, new Map(Object.entries(stored ?? {})));
   const textsNow = (): Map<string, string> => opened.get(prop) ?? new Map<string, string>();
   return {
@@ -34,12 +37,22 @@ export function openDatabase(prop: string, stored: Record<string, string> | unde
     },
     set(key, value) {
       const name = String(key);
+      if (stored === null) return refuseInAction(prop, name, value);
       const text = toText(name, value);
       if (text === null) textsNow().delete(name);
       else textsNow().set(name, text);
       post("db", prop, name, text);
     },
   };
+}
+
+/** Runs of a workflow go side by side and share no state. A value that seems to be stored would be lost without a word. */
+function refuseInAction(prop: string, key: string, value: unknown): void {
+  if (value === undefined) return;
+  throw ruleError(
+    "db_unavailable",
+    `this.${prop} cannot store '${key}': an action has no database. Return the value or use $.export, or store it in a service of yours`,
+  );
 }
 
 function toText(key: string, value: unknown): string | null {

@@ -91,7 +91,7 @@ async function runAction(inputs: RunInputs, step: ActionInputs, hasExpressions: 
     if (typeof called !== "function") throw new TypeError("the action has no function 'run'");
     const { actionResult, prepareAction } = require("../action/action.ts");
     const { props, argument } = prepareAction(definition, inputs.props, step, hasExpressions);
-    const bound = bindComponent(definition, { ...inputs, props });
+    const bound = bindComponent(definition, { ...inputs, props, db: null });
     await settle(await Reflect.apply(called as (argument: unknown) => unknown, bound, [argument]), actionResult);
   } catch (error) {
     fail(error);
