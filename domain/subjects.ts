@@ -93,8 +93,20 @@ export const webhookTestSubject = "webhook.test";
 /** Request to the delivery replica that posts to ordered webhooks: append a delivery to a queue, or attempt its head now. */
 export const orderedQueueSubject = (kind: "append" | "attempt"): string => `webhook.ordered.${kind}`;
 
-/** The queue of a workflow: events that were delivered to it while it was not active. */
-export const workflowSubject = (workflow: string): string => `workflow.${workflow}`;
+/**
+ * Events that wait for a workflow that is not active. Owner and size are in the subject, so that NATS itself counts what waits for the
+ * workflows of an owner. @param sizeClass see domain/limits/size-class.ts
+ */
+export const waitingSubject = (workflow: string, owner: string, sizeClass: number): string => `workflow.${workflow}.${owner}.${sizeClass}`;
+export const waitingFilter = (workflow: string): string => `workflow.${workflow}.>`;
+/** Their subject in an earlier form, in which nothing is stored any more. */
+export const waitingWithoutOwner = (workflow: string): string => `workflow.${workflow}`;
+export const waitingOfOwner = (owner: string): string => `workflow.*.${owner}.*`;
+/** The workflow and the size class of a subject. */
+export const partsOfWaiting = (subject: string): { readonly workflow: string; readonly sizeClass: number } => {
+  const [, workflow = "", , sizeClass] = subject.split(".");
+  return { workflow, sizeClass: Number(sizeClass) };
+};
 
 /**
  * Requests of a runner to the delivery role, which may write invocations: `arm` a chained timer, create missing `consumers` of its pool,

@@ -46,7 +46,7 @@ const redrive = z.object({
     .describe("Ids of deliveries; by default all dead letters."),
 });
 
-/** Attempts, backlog and dead letters of a webhook, and their redelivery; the same of what `$.send` of a workflow asked for. */
+/** Attempts, backlog and dead letters of a webhook, and their redelivery; the same of what `$.send` of a workflow asked for, and events that could not wait for it. */
 export const deliveryOperations = [
   operation({
     route: "GET /webhooks/:id/backlog",
@@ -127,7 +127,7 @@ export const deliveryOperations = [
   operation({
     route: "GET /workflows/:workflow_id/dead_letters",
     id: "listFailedSends",
-    summary: "List what `$.send` of a workflow asked for and whose last attempt failed",
+    summary: "List what `$.send` of a workflow asked for and whose last attempt failed, and events that could not wait for it",
     query: pages,
     responses: page(failedSendSchema),
     handle: async (call, context) => {
@@ -140,7 +140,7 @@ export const deliveryOperations = [
     id: "retryDelivery",
     change: { action: "retry", kind: "Delivery" },
     summary: "Attempt a delivery again now",
-    description: "A dead letter, or a delivery that waits for its next attempt; of a webhook, or what `$.send` of a workflow asked for.",
+    description: "A dead letter, or a delivery that waits for its next attempt; of a webhook, or of a workflow.",
     responses: inProgress(retriedSchema),
     errors: [409],
     handle: async (call, context) => {

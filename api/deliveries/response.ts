@@ -32,7 +32,7 @@ export function sendAttemptResponse(stored: StoredAttempt): Answered<typeof send
 export function failedSendResponse(letter: StoredDeadLetter): Answered<typeof failedSendSchema> {
   const { attempts, diedAt, reason, payload } = letter;
   return {
-    ...sendOf(letter),
+    ...(letter.channel.startsWith("$send.") ? sendOf(letter) : waitingEventOf(letter)),
     attempts,
     died_at_ms: diedAt,
     cause: reason,
@@ -44,6 +44,12 @@ export function failedSendResponse(letter: StoredDeadLetter): Answered<typeof fa
 function sendOf({ delivery, event, channel }: Pick<StoredAttempt, "delivery" | "event" | "channel">) {
   const send = channel === "$send.email" ? "email" : channel === "$send.s3" ? "s3" : "http";
   return { delivery_id: delivery, run_id: event, send } as const;
+}
+
+/** An event for a workflow that was not active, and for which there was no room to wait. No event has a channel of `$send`. */
+function waitingEventOf({ delivery, event, source, subscription, channel }: StoredDeadLetter) {
+  const about = { event_id: event, source_id: source, subscription_id: subscription, event_name: channel };
+  return { delivery_id: delivery, run_id: null, send: null, event: about };
 }
 
 /** @param lastAttempt of the first delivery in the queue */

@@ -36,13 +36,29 @@ export const sendAttemptSchema = z
 
 export const failedSendSchema = z
   .object({
-    ...send,
+    delivery_id: send.delivery_id,
+    run_id: z.string().nullable().describe("Null for an event."),
+    send: send.send.nullable().describe("Null for an event."),
+    event: z
+      .object({
+        event_id: subject.event_id,
+        source_id: z.string(),
+        subscription_id: z.string(),
+        event_name: subject.event_name,
+      })
+      .optional()
+      .describe("An event that could not wait for the workflow to become active."),
     attempts: z.int(),
     died_at_ms: ms,
     cause: z.string(),
-    argument: z.unknown().describe("The argument of `$.send`, of http with `***` in place of header values and the URL's path."),
+    argument: z
+      .unknown()
+      .describe("The event, or the argument of `$.send`, of http with `***` in place of header values and the URL's path."),
   })
-  .meta({ id: "FailedSend", description: "What `$.send` asked for, after the last attempt failed." });
+  .meta({
+    id: "FailedSend",
+    description: "What `$.send` asked for, after the last attempt failed, or an event that could not wait for a workflow.",
+  });
 
 export const lineHeadSchema = z
   .object({

@@ -133,7 +133,7 @@ const sends: Subcommand = {
 
 const failedSends: Subcommand = {
   name: "failed-sends",
-  summary: "list what $.send asked for and whose last attempt failed",
+  summary: "list what $.send asked for and failed, and events that could not wait",
   arguments: [workflow],
   options: listOptions,
   examples: [{ command: "hw workflows failed-sends greet", does: "List what is not retried any more." }],
@@ -146,8 +146,8 @@ const failedSends: Subcommand = {
       nameOf: ({ delivery_id: delivery }) => delivery,
       columns: [
         { header: "DELIVERY", value: ({ delivery_id: delivery }) => delivery, isWhole: true },
-        { header: "SEND", value: ({ send }) => send },
-        { header: "RUN", value: ({ run_id: ofRun }) => ofRun },
+        { header: "SEND", value: ({ send }) => send ?? "-" },
+        { header: "RUN OR EVENT", value: ({ run_id: ofRun, event }) => ofRun ?? event?.event_id ?? "" },
         { header: "ATTEMPTS", value: ({ attempts }) => String(attempts) },
         { header: "AGE", value: ({ died_at_ms: at }) => ageOfMs(at) },
         { header: "CAUSE", value: ({ cause }) => cause },

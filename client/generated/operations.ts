@@ -844,12 +844,18 @@ export type ListedSendAttempt = {
 
 export type FailedSend = {
   readonly delivery_id: string;
-  readonly run_id: string;
-  readonly send: "http" | "email" | "s3";
+  /** Null for an event. */ readonly run_id: string | null;
+  /** Null for an event. */ readonly send: "http" | "email" | "s3" | null;
+  /** An event that could not wait for the workflow to become active. */ readonly event?: {
+    readonly event_id: string;
+    readonly source_id: string;
+    readonly subscription_id: string;
+    /** The channel; empty is the default one. */ readonly event_name: string;
+  } | undefined;
   readonly attempts: number;
   /** Epoch milliseconds. */ readonly died_at_ms: number;
   readonly cause: string;
-  /** The argument of `$.send`, of http with `***` in place of header values and the URL's path. */ readonly argument: unknown;
+  /** The event, or the argument of `$.send`, of http with `***` in place of header values and the URL's path. */ readonly argument: unknown;
 };
 
 export type Retried = {
@@ -2075,7 +2081,7 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
-  /** List what `$.send` of a workflow asked for and whose last attempt failed */
+  /** List what `$.send` of a workflow asked for and whose last attempt failed, and events that could not wait for it */
   readonly listFailedSends: {
     readonly path: { readonly workflow_id: string; };
     readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };

@@ -1,8 +1,8 @@
 import { parseRetryAfter } from "../../domain/delivery/retry-schedule.ts";
-import { assertNever, HeadwaterError } from "../../domain/errors.ts";
+import { assertNever, HeadwaterError, Invariant } from "../../domain/errors.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import type { Route, RouteListener } from "../../domain/source/deployment.ts";
-import { deliverAsInvocation, storeInWorkflowQueue } from "../deliverers/internal.ts";
+import { deliverAsInvocation } from "../deliverers/internal.ts";
 import { circuitOf, sealedSend } from "../deliverers/send.ts";
 import type { Outcome } from "../deliverers/webhook.ts";
 import type { WorkflowQueues } from "../deliverers/workflow-queues.ts";
@@ -33,8 +33,8 @@ interface Target {
   readonly attempt: () => Promise<Outcome>;
 }
 
-/** Deliveries to sources and workflows cannot fail: they are stored, or repeated. */
-const becomesDeadLetter = (delivery: Delivery): boolean => kindOfId(delivery.listener) === "webhook" || sendKindOf(delivery) !== undefined;
+/** Deliveries to sources cannot fail: they are stored, or repeated. */
+const becomesDeadLetter = ({ listener }: Delivery): boolean => kindOfId(listener) !== "source";
 
 /**
  * Attempts deliveries and settles them:
@@ -47,7 +47,7 @@ export class Deliverer {
   readonly #config: Pick<DeliveryConfig, "nextAttempt" | "attemptTimeoutMs">;
   readonly #ports: DeliveryPorts;
   readonly #attempts: WebhookAttempts;
-  readonly #workflows: Pick<WorkflowQueues, "directRoute" | "empty"> | undefined;
+  readonly #workflows: Pick<WorkflowQueues, "directRoute" | "store"> | undefined;
   readonly #deadline: SharedTimeout;
   readonly #background = new Set<Promise<void>>();
   /** Attempts whose outcome could not be settled. They are settled again, not made again. */
@@ -61,7 +61,7 @@ export class Deliverer {
     config: DeliveryConfig,
     ports: DeliveryPorts,
     attempts: WebhookAttempts,
-    workflows?: Pick<WorkflowQueues, "directRoute" | "empty">,
+    workflows?: Pick<WorkflowQueues, "directRoute" | "store">,
   ) {
     this.#config = config;
     this.#ports = ports;
@@ -113,13 +113,16 @@ export class Deliverer {
       if (send !== undefined) return await this.#attempt(delivery, this.#sendTarget(delivery, send));
       const webhook = routes.webhook(delivery.listener);
       const route = routes.find(delivery.subscription);
-      // A redelivery goes to the webhook even if the subscription was deleted.
-      const listener = delivery.attemptsBefore === undefined ? route?.listener : webhook;
+      // Events that were accepted for a workflow stay when the subscription ends.
+      const workflow = routes.workflow(delivery.listener);
+      // A redelivery goes to the webhook or workflow even if the subscription was deleted.
+      const listener = delivery.attemptsBefore === undefined ? (route?.listener ?? workflow) : (webhook ?? workflow);
       const disabled = webhook === undefined ? undefined : this.#attempts.disabled(webhook);
       if (disabled !== undefined) return await this.#discardUnattempted(delivery, disabled.message);
       if (webhook?.keys.length === 0) return await this.#discardUnattempted(delivery, "nothing could be posted to the webhook");
       if (listener === undefined) return; // The subscription or its listener was deleted.
-      if (listener.kind !== "webhook") return await this.#store(delivery, route?.owner ?? "", listener);
+      if (listener.kind !== "webhook")
+        return await this.#store(delivery, route?.owner ?? routes.find(delivery.listener)?.owner ?? "", listener);
       await this.#attempt(delivery, this.#webhookTarget(delivery, listener));
     } catch (error) {
       await this.#rescheduleWithoutDatabase(delivery, error);
@@ -150,13 +153,18 @@ export class Deliverer {
     const { id } = listener;
     // The workflow may have changed while the delivery waited behind earlier ones, which may be in its queue.
     const route = listener.kind === "source" ? { owner, listener } : this.#workflows?.directRoute(id);
-    if (route === undefined) {
-      await storeInWorkflowQueue(delivery, this.#ports);
-      // The workflow may have become active, and its queue may have been emptied, in the meantime.
-      return this.#workflows?.empty(id);
-    }
+    if (route === undefined) return this.#storeInQueue(delivery, owner);
     const outcome = await deliverAsInvocation(delivery, route, this.#ports);
     if (outcome === "backlog_full") await this.schedule(delivery, this.#backlogSlots.next(owner, this.#ports.clock.now()));
+  }
+
+  /** An event that may not wait for its workflow becomes a dead letter of it. */
+  async #storeInQueue(delivery: Delivery, owner: string): Promise<void> {
+    if (this.#workflows === undefined) throw new Invariant(`delivery ${delivery.id} names a workflow, and these are for webhooks only`);
+    const refusal = await this.#workflows.store(delivery, owner);
+    if (refusal === undefined) return;
+    await this.#discardUnattempted(delivery, refusal);
+    this.#ports.metrics?.attempted("workflow", "dead", 0);
   }
 
   /** @param deadline absent for a due delivery, which waits for the outcome, but behind fewer others for a permit */

@@ -1,5 +1,6 @@
 import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-test.ts";
+import type { StreamUsage } from "../../domain/limits/stream-share.ts";
 import type { Reading } from "../routing/ports.ts";
 
 /** The stream DELIVERIES: deliveries that were not finished at once, each a message of its own. */
@@ -14,12 +15,6 @@ export interface Deliveries {
   usage?(): StreamUsage | undefined;
   /** Hands out due deliveries, due events and redelivery requests. A message that is not acked is handed out again. */
   read(readers: DueReaders): Promise<Reading>;
-}
-
-export interface StreamUsage {
-  readonly bytes: number;
-  /** Intended maximum. */
-  readonly maxBytes: number;
 }
 
 export interface DueReaders {
@@ -41,14 +36,31 @@ export interface Invocations {
 
 /** The queues of workflows: deliveries that wait until their workflow becomes active. */
 export interface Workflows {
-  /** Stores a delivery, given as JSON text, at the end of the workflow's queue. A repeated `messageId` is ignored. */
-  store(workflow: string, delivery: string, messageId: string): Promise<void>;
+  /** Stores a delivery, given as JSON text, at the end of the workflow's queue. A repeated `messageId` is ignored. @throws Unavailable `store_full` */
+  store(queue: WorkflowQueue, delivery: string, messageId: string): Promise<void>;
+  /** What waits for all workflows of an owner. */
+  waiting(owner: string): Promise<WaitingEvents>;
   /** Workflows whose queues are not empty. */
   listQueued(): Promise<readonly string[]>;
   /** The first delivery in the queue at or after this sequence. */
   findNext(workflow: string, from: number): Promise<QueuedDelivery | undefined>;
   /** Removes the deliveries of the queue up to this sequence. */
   removeUpTo(workflow: string, sequence: number): Promise<void>;
+}
+
+export interface WorkflowQueue {
+  readonly workflow: string;
+  /** Owner of the workflow. */
+  readonly owner: string;
+}
+
+export interface WaitingEvents {
+  /** Of the stream that all owners share; undefined: it has no limit. */
+  readonly usage: StreamUsage | undefined;
+  /** Of the owner. Sizes are rounded up to the next class. */
+  readonly bytes: number;
+  /** By workflow. */
+  readonly counts: ReadonlyMap<string, number>;
 }
 
 export interface QueuedDelivery {

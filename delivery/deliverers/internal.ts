@@ -5,7 +5,7 @@ import { isJson } from "../../domain/json.ts";
 import type { Route } from "../../domain/source/deployment.ts";
 import { traceContext } from "../../domain/traces.ts";
 import type { DeliveryPorts } from "../ports.ts";
-import { dueSince, encodeDelivery, type Delivery } from "../routing/delivery.ts";
+import { dueSince, type Delivery } from "../routing/delivery.ts";
 
 /** A source, or a workflow that is active. */
 export interface RunListener {
@@ -50,16 +50,6 @@ export async function deliverAsInvocation(
   return "settled";
 }
 
-/** Stores an event for a workflow in the workflow's queue, under the delivery's id, so that repetitions are stored once. */
-export async function storeInWorkflowQueue(
-  delivery: Delivery,
-  ports: Pick<DeliveryPorts, "workflows" | "metrics" | "clock">,
-): Promise<void> {
-  const started = ports.clock.now();
-  await ports.workflows.store(delivery.listener, encodeDelivery(delivery), delivery.id);
-  countDelivered("workflow", delivery, started, ports);
-}
-
 /** Built from parts, because parsing and encoding the payload again would cost more than everything else here. */
 function invocationText({ id, listener, event }: Delivery, hops: number): string {
   const trace = Object.entries(traceContext(event)).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
@@ -73,7 +63,7 @@ function shortDeliveryId(delivery: string): string {
   return hash("sha256", delivery, "base64url").slice(0, 12);
 }
 
-function countDelivered(
+export function countDelivered(
   kind: RunListener["kind"],
   delivery: Delivery,
   started: number,

@@ -1,9 +1,10 @@
 import { pause, retry } from "../../domain/retry.ts";
 import type { DeliveryPorts } from "../ports.ts";
-import { decodeDelivery } from "../routing/delivery.ts";
+import { decodeDelivery, encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
-import { PendingWork, settle } from "../settle.ts";
-import { deliverAsInvocation } from "./internal.ts";
+import { isStoreFull, PendingWork, settle } from "../settle.ts";
+import { countDelivered, deliverAsInvocation } from "./internal.ts";
+import { WaitingShares } from "./waiting-shares.ts";
 
 type Ports = Pick<DeliveryPorts, "workflows" | "invocations" | "admission" | "clock" | "log">;
 
@@ -32,15 +33,19 @@ const retryMs = 500;
  */
 export class WorkflowQueues {
   readonly #ports: Ports;
-  readonly #routes: Pick<Routes, "activeWorkflow">;
+  /** For the arrival in the queue. The later delivery is not counted again. */
+  readonly #metrics: DeliveryPorts["metrics"];
+  readonly #shares: WaitingShares;
+  readonly #routes: Pick<Routes, "activeWorkflow" | "find">;
   readonly #signal: AbortSignal;
   readonly #emptying = new Map<string, Emptying>();
   readonly #work = new PendingWork();
   #started = false;
 
-  constructor(ports: Ports, routes: Pick<Routes, "activeWorkflow">, signal: AbortSignal) {
+  constructor(ports: Ports & Pick<DeliveryPorts, "metrics">, routes: Pick<Routes, "activeWorkflow" | "find">, signal: AbortSignal) {
     const { workflows, invocations, admission, clock, log } = ports;
-    // No metrics: the arrival of these deliveries in the queue has been counted.
+    this.#metrics = ports.metrics;
+    this.#shares = new WaitingShares(workflows);
     this.#ports = { workflows, invocations, admission, clock, log };
     this.#routes = routes;
     this.#signal = signal;
@@ -60,6 +65,34 @@ export class WorkflowQueues {
   /** The route of a workflow that is active and whose queue has nothing that must be delivered first; undefined: use the queue. */
   directRoute(workflow: string): ReturnType<Routes["activeWorkflow"]> {
     return this.#emptying.has(workflow) ? undefined : this.#routes.activeWorkflow(workflow);
+  }
+
+  /**
+   * Stores an event at the end of the workflow's queue, under the delivery's id, so that repetitions are stored once.
+   *
+   * @param owner of the subscription: that of the workflow is used once it has an entry of its own
+   * @returns why the event may not wait there; undefined: it is stored
+   */
+  async store(delivery: Delivery, owner: string): Promise<string | undefined> {
+    const started = this.#ports.clock.now();
+    const { listener: workflow, id } = delivery;
+    const queue = { workflow, owner: this.#routes.find(workflow)?.owner ?? owner };
+    const text = encodeDelivery(delivery);
+    const refusal = await this.#shares.refusal(queue, Buffer.byteLength(text));
+    if (refusal !== undefined) return refusal;
+    try {
+      await this.#ports.workflows.store(queue, text, id);
+    } catch (error) {
+      if (isStoreFull(error)) return error.message;
+      throw error;
+    }
+    countDelivered("workflow", delivery, started, {
+      clock: this.#ports.clock,
+      ...(this.#metrics === undefined ? {} : { metrics: this.#metrics }),
+    });
+    // The workflow may have become active, and its queue may have been emptied, in the meantime.
+    this.empty(workflow);
+    return undefined;
   }
 
   /** Delivers the queue of a workflow in the background if it is active. Called after its routes change or something is stored there. */

@@ -9,7 +9,7 @@ interface ActiveWorkflowRoute extends Pick<Route, "owner"> {
   readonly listener: Extract<RouteListener, { kind: "workflow" }> & { readonly pool: string };
 }
 
-/** The current routes of subscriptions, found by event or id, and the webhooks, found by id. A webhook has an entry of its own. */
+/** The current routes of subscriptions, found by event or id, and the webhooks and workflows, found by id. These have entries of their own. */
 export class Routes {
   readonly #index = new RouteIndex();
   readonly #byId = new Map<string, Route>();
@@ -43,7 +43,13 @@ export class Routes {
     return listener?.kind === "webhook" && listener.id === id ? listener : undefined;
   }
 
-  /** A route to the workflow; undefined while it is not active, or has no subscription. */
+  /** A workflow from its own entry; undefined if it was deleted, or never deployed. */
+  workflow(id: string): Extract<RouteListener, { kind: "workflow" }> | undefined {
+    const listener = this.#byId.get(id)?.listener;
+    return listener?.kind === "workflow" && listener.id === id ? listener : undefined;
+  }
+
+  /** A route to the workflow; undefined while it is not active, or has neither an entry of its own nor a subscription. */
   activeWorkflow(id: string): ActiveWorkflowRoute | undefined {
     return this.#active.get(id)?.values().next().value;
   }
@@ -92,7 +98,7 @@ const isActiveWorkflow = (route: Route): route is Route & ActiveWorkflowRoute =>
   route.listener.kind === "workflow" && route.listener.pool !== undefined;
 
 /**
- * Whether a subscription names one source or workflow as emitter and as listener. The own entry of a webhook looks alike, and routes no
+ * Whether a subscription names one source or workflow as emitter and as listener. The own entry of a webhook or workflow looks alike, and routes no
  * events.
  */
 const listensToItself = ({ emitter, listener, channel }: Route): boolean =>

@@ -62,6 +62,10 @@ async function act(step: Action, workflow: WorkflowResource, id: string, ports: 
       return ports.endpoints.put(step.key, step.endpoint);
     case "remove-endpoint":
       return ports.endpoints.delete(step.key);
+    case "write-route":
+      return ports.routes.put(id, step.route);
+    case "remove-route":
+      return ports.routes.delete(id);
     case "subscribe":
       return subscribe(workflow, step.source, step.now, ports);
     case "end-subscription":

@@ -28,13 +28,15 @@ export async function observe(workflow: WorkflowResource, id: string, ports: Ope
   const ownerPool = owner === undefined ? undefined : ports.pools.poolOf(owner);
   const pool = status.pool ?? ownerPool ?? defaultPool;
   // Nothing is written before its endpoint key is recorded.
-  const [entry, endpoint, versions] = await Promise.all([
+  const [entry, endpoint, route, versions] = await Promise.all([
     ports.workflowDeployments.get(deploymentKey(pool, id)),
     status.endpointKey === undefined ? undefined : ports.endpoints.get(status.endpointKey),
+    ports.routes.get(id),
     status.endpointKey === undefined ? new Map<string, WorkflowVersion>() : readVersions(id, ports),
   ]);
   const deployed = entry === undefined || hasMoved(entry) ? undefined : entry;
-  const base = { workflow, id, owner, pool, movesTo: pool === ownerPool ? undefined : ownerPool, deployed, endpoint, versions };
+  const movesTo = pool === ownerPool ? undefined : ownerPool;
+  const base = { workflow, id, owner, pool, movesTo, deployed, endpoint, route, versions };
   const components = await madeComponents(workflow, ports, lookup.made);
   if (metadata.deletionTimestamp !== undefined) return { ...base, ...nothing, components };
   const running = deployed === undefined ? undefined : versions.get(deployed.id);

@@ -1,7 +1,7 @@
 import type { ComponentResource } from "../../../crds/component.ts";
 import type { SubscriptionResource } from "../../../crds/subscription.ts";
 import type { WorkflowResource, WorkflowStep } from "../../../crds/workflow.ts";
-import type { Endpoint } from "../../../domain/source/deployment.ts";
+import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import type { ComponentUse } from "../../configured/component-checks.ts";
 import type { OwnCode } from "../../configured/own-code.ts";
@@ -47,6 +47,8 @@ export interface Observed {
   readonly deployed: WorkflowDeployment | undefined;
   /** Its endpoint entry. */
   readonly endpoint: Endpoint | undefined;
+  /** Its own entry in ROUTES. */
+  readonly route: Route | undefined;
   /** All versions that may still run, by deployment id. */
   readonly versions: ReadonlyMap<string, WorkflowVersion>;
   readonly steps: readonly ObservedStep[];

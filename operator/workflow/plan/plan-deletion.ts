@@ -14,6 +14,7 @@ export function planDeletion({ workflow, owner, pool, deployed, versions, compon
   return [
     { do: "end-connections" }, // First: they fill its queue.
     ...(endpointKey === undefined ? [] : [{ do: "remove-endpoint", key: endpointKey } as const]),
+    { do: "remove-route" },
     { do: "end-timers" },
     { do: "end-queue" },
     { do: "remove-deployment", pool },

@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../../domain/source/deployment.ts";
+import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import { isMadeFor } from "../../configured/component.ts";
@@ -25,6 +25,7 @@ export function planRunning(observed: Observed, inputs: PlanInputs, blocked?: Bl
   return [
     ...keepEndpoint(observed, endpointOf(deployed, version.triggers, endpoint.workflow.resumeKey)),
     ...(isComplete(observed, deployed) ? [] : timersOf(deployed)),
+    ...keepRoute(observed, deployed),
     ...keepSubscriptions(observed, version),
     ...retireVersions(observed, deployed, inputs),
     ...(blocked === undefined ? [...settleSecrets(observed, deployed), ...removeUnused(observed)] : []),
@@ -42,6 +43,21 @@ function keepEndpoint({ endpoint, workflow }: Observed, desired: Endpoint): read
   const { endpointKey } = workflow.status;
   if (endpointKey === undefined || canonicalJson(endpoint) === canonicalJson(desired)) return [];
   return [{ do: "write-endpoint", key: endpointKey, endpoint: desired }];
+}
+
+/**
+ * From the workflow to itself, on the default channel, where it cannot hear itself. Events wait for a workflow that is not active. Delivery
+ * learns from this entry that it has become active, also if the subscriptions that brought them have ended.
+ */
+function keepRoute({ id, route }: Observed, { owner, pool, active }: WorkflowDeployment): readonly Step[] {
+  const desired: Route = {
+    subscription: id,
+    owner,
+    emitter: id,
+    channel: "",
+    listener: { kind: "workflow", id, ...(active ? { pool } : {}) },
+  };
+  return canonicalJson(route) === canonicalJson(desired) ? [] : [{ do: "write-route", route: desired }];
 }
 
 /** Have all its timers been set? The status is written last. */

@@ -1,7 +1,7 @@
 import type { SecretReference } from "../../../crds/secret-reference.ts";
 import type { SubscriptionResource } from "../../../crds/subscription.ts";
 import type { WorkflowStatus } from "../../../crds/workflow.ts";
-import type { Endpoint } from "../../../domain/source/deployment.ts";
+import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import type { WriteComponent } from "../../configured/own-component.ts";
 import type { readyConditions } from "../../controller/status.ts";
@@ -48,6 +48,9 @@ export type Step =
   | { readonly do: "end-timers" }
   | { readonly do: "write-endpoint"; readonly key: string; readonly endpoint: Endpoint }
   | { readonly do: "remove-endpoint"; readonly key: string }
+  /** Its own entry in ROUTES: events that wait for it are delivered also after its last subscription has ended. */
+  | { readonly do: "write-route"; readonly route: Route }
+  | { readonly do: "remove-route" }
   /** Create or correct the Subscription of a source trigger. */
   | { readonly do: "subscribe"; readonly source: string; readonly now: SubscriptionResource | undefined }
   | { readonly do: "end-subscription"; readonly name: string }

@@ -48,7 +48,9 @@ export async function streamUsage({ manager }: Connection): Promise<readonly Str
 /** Above this share of its limit a stream counts as full: the next large message may not fit. */
 const fullShare = 0.95;
 
-export const isFull = ({ bytes, maxBytes }: StreamUsage): boolean => maxBytes > 0 && bytes >= fullShare * maxBytes;
+/** Owners have shares of WORKFLOWS, and what does not fit becomes a dead letter: no work of others waits for room. */
+export const isFull = ({ stream, bytes, maxBytes }: StreamUsage): boolean =>
+  stream !== streams.workflows && maxBytes > 0 && bytes >= fullShare * maxBytes;
 
 /** Size of the stream DELIVERIES, read at most once a second, when the returned function is called. */
 export function followDeliveriesUsage(connection: Connection): () => StreamUsage | undefined {

@@ -34,8 +34,8 @@ type Config = Partial<StreamConfig> & { readonly name: string };
 
 const minVersion = [2, 14] as const;
 const duplicateWindow = nanos(120_000);
-/** A workflow that is not active keeps its newest events for this time. */
-const workflowQueue = { maxAgeMs: 7 * 86_400_000, maxEvents: 10_000 };
+/** Events wait this long for a workflow that is not active. */
+const maxWaitingMs = 7 * 86_400_000;
 
 /**
  * Creates missing streams and updates those that differ. Streams and subjects are only added, since roles of the previous or the next version may
@@ -143,8 +143,10 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
       name: streams.workflows,
       subjects: ["workflow.>"],
       retention: RetentionPolicy.Workqueue,
-      max_age: nanos(workflowQueue.maxAgeMs),
-      max_msgs_per_subject: workflowQueue.maxEvents,
+      max_age: nanos(maxWaitingMs),
+      // Delivery bounds what waits for a workflow and an owner. A full stream refuses events: it never drops those of another owner.
+      max_msgs_per_subject: -1,
+      discard: DiscardPolicy.New,
       allow_direct: true,
       max_consumers: 4_096,
     },

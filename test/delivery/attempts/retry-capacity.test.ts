@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { firstDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
-import type { StreamUsage } from "../../../delivery/attempts/ports.ts";
+import type { StreamUsage } from "../../../domain/limits/stream-share.ts";
 import { RetryCapacity } from "../../../delivery/attempts/retry-capacity.ts";
 
 const bytesOfOne = 10_000;

@@ -4,6 +4,7 @@ import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { workflowRunSubject } from "../../../domain/subjects.ts";
+import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { workflowCommit } from "../../domain/run/workflow-commits.ts";
 import { until } from "../jetstream/support.ts";
 import { ada, keys } from "./support.ts";
@@ -76,6 +77,27 @@ describe("what `$.send` of a workflow asked for", () => {
     expect(receiver.received.at(-1)).toMatchObject({ body: '{"n":1}', headers: { authorization: "Bearer hush", "idempotency-key": id } });
     expect(await failed()).toEqual([]);
     expect((await api.ask("POST", `/v1/deliveries/${id}/retry`)).status).toBe(409);
+  });
+
+  it("is listed together with events that could not wait for the workflow", async () => {
+    const records = createDeliveryRecords(api.database);
+    const subject = { delivery: "em_1.sub_1", webhook: workflow, subscription: "sub_1", owner: ada.id, source: "dc_1", event: "1-0" };
+    const cause = "10000 events wait for this workflow";
+    await records.recordDeadLetters([
+      { ...subject, emitId: "em_1", channel: "", attempts: 0, reason: cause, diedAt: 5, payload: '{"n":1}' },
+    ]);
+    const [letter] = await failed();
+    expect(letter).toEqual({
+      delivery_id: "em_1.sub_1",
+      run_id: null,
+      send: null,
+      event: { event_id: "1-0", source_id: "dc_1", subscription_id: "sub_1", event_name: "" },
+      attempts: 0,
+      died_at_ms: 5,
+      cause,
+      argument: { n: 1 },
+    });
+    await records.deleteDeadLetters(workflow);
   });
 
   it("returns 404 to another owner", async () => {

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { defaultPool as pool } from "../../../domain/subjects.ts";
+import { defaultPool as pool, waitingSubject } from "../../../domain/subjects.ts";
 import { until } from "../jetstream/support.ts";
 import { startMortalReplica } from "./process.ts";
 import { withWorkflowWorld } from "./workflow-support.ts";
 
 const world = withWorkflowWorld();
-const { start, stopAll, subscribe, emit, invocationsOf, queuedFor } = world;
+const { start, stopAll, subscribe, putWorkflow, emit, invocationsOf, queuedFor } = world;
 const upTo = (count: number): readonly number[] => Array.from({ length: count }, (_, n) => n + 1);
 const eventsOf = async (workflow: string): Promise<readonly unknown[]> => (await invocationsOf(workflow)).map(({ event }) => event);
 
@@ -45,6 +45,24 @@ describe("an event for an active workflow", () => {
   });
 });
 
+describe("a delivery that waits for room in the backlog of a workflow", () => {
+  it("stays when its subscription ends", async () => {
+    await putWorkflow("p_late", { pool });
+    const subscription = await subscribe("dc_late", "p_late", { pool });
+    const report = (sources: readonly string[]): void =>
+      world.admission.update(pool, "r_1", { partitions: [], sources, owners: [] }, performance.now());
+    report(["p_late"]);
+    await start();
+    await emit("dc_late", 1);
+    const { manager } = world.streams.connection;
+    const stored = async () => (await manager.streams.info("DELIVERIES", { subjects_filter: "*.p_late.>" })).state.subjects ?? {};
+    await until(async () => Object.keys(await stored()).length > 0, "the delivery is stored for later");
+    await world.deleteRoute(subscription);
+    report([]);
+    await until(async () => (await eventsOf("p_late")).length === 1, "the invocation");
+  });
+});
+
 describe("the stored backlog of a workflow", () => {
   it("is delivered when the workflow becomes active, oldest first and each event once, by two replicas at once", async () => {
     await subscribe("dc_many", "p_many");
@@ -78,6 +96,36 @@ describe("the stored backlog of a workflow", () => {
     await subscribe("dc_second", "p_shared", { pool });
     await until(async () => (await queuedFor("p_shared")) === 0, "the queue is empty");
     expect(await eventsOf("p_shared")).toEqual([1]);
+  });
+
+  it("is kept and delivered after its last subscription has ended, by the entry of the workflow itself", async () => {
+    await putWorkflow("p_ended");
+    const subscription = await subscribe("dc_ended", "p_ended");
+    await start();
+    await emit("dc_ended", 1, 2);
+    await until(async () => (await queuedFor("p_ended")) === 2, "two events are queued");
+    await world.deleteRoute(subscription);
+    await putWorkflow("p_ended", { pool });
+    await until(async () => (await queuedFor("p_ended")) === 0, "the queue is empty");
+    expect(await eventsOf("p_ended")).toEqual([1, 2]);
+  });
+
+  it("is delivered if it was stored before subjects had an owner", async () => {
+    await start();
+    await emit("dc_old", 1);
+    const delivery = (n: number) => ({
+      id: `em_old${n}.sub_old`,
+      subscription: "sub_old",
+      listener: "p_old",
+      attempt: 1,
+      event: { emitId: `em_old${n}`, eventId: `${n}-0`, source: "dc_old", owner: "u_1", channel: "", payload: String(n), ts: 1 },
+    });
+    const { publisher } = world.streams.connection;
+    for (const n of [1, 2]) await publisher.publish("workflow.p_old", JSON.stringify(delivery(n)));
+    await publisher.publish(waitingSubject("p_old", "u_1", 0), JSON.stringify(delivery(3)));
+    await putWorkflow("p_old", { pool });
+    await until(async () => (await eventsOf("p_old")).length === 3, "the invocations");
+    expect(await eventsOf("p_old")).toEqual([1, 2, 3]);
   });
 
   it("waits while the backlog of runs is full", async () => {
@@ -135,6 +183,6 @@ describe("the stored backlog of a workflow", () => {
     await subscribe("dc_toggle", "p_toggle", { pool });
     await until(async () => (await eventsOf("p_toggle")).length >= count, "all events");
     expect(await eventsOf("p_toggle")).toEqual(upTo(count));
-    expect(await queuedFor("p_toggle")).toBe(0);
+    await until(async () => (await queuedFor("p_toggle")) === 0, "the queue is empty");
   });
 });

@@ -11,8 +11,8 @@ import {
   invokeSubject,
   partitionCount,
   streams as names,
+  waitingFilter,
   workflowRunSubject,
-  workflowSubject,
 } from "../../../domain/subjects.ts";
 import { endMarker, endMarkerTtlSeconds } from "../../../domain/workflow/run-commit.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
@@ -77,6 +77,20 @@ export function withWorkflowWorld() {
   };
   const putRoute = (route: Route): Promise<unknown> =>
     new Bucket<Route>(streams.connection, buckets.routes, (json) => json as Route).put(route.subscription, route);
+  /** A run of the owner's source that emits these payloads, JSON texts. */
+  const emitOf = async (owner: string, source: string, ...payloads: readonly (readonly [n: number, payload: string])[]): Promise<void> => {
+    const first = payloads[0]?.[0] ?? 0;
+    const id = `r_${source}x${first}`;
+    const run = { id, trigger: "http", generation: 1, startedAt: 1, durationMs: 1, cpuMs: 1, result: null } as const;
+    const events = payloads.map(([n, payload]) => committedEvent(`${n}-0`, { emitId: `em_${source}x${n}`, payload }));
+    const text: Commit = { source, owner, deployment: "d_1", run, events, logs: [], error: null, state: emptyState };
+    const ref = { source, owner, partition: partitionOf(source) };
+    const appended = await appendCommit(streams.connection, ref, JSON.stringify(text), sequences.get(source) ?? 0);
+    if (appended.outcome !== "stored") throw new Error(`the commit of ${source} is refused`);
+    sequences.set(source, appended.sequence);
+  };
+  const deleteRoute = (subscription: string): Promise<unknown> =>
+    new Bucket<Route>(streams.connection, buckets.routes, (json) => json as Route).delete(subscription);
   afterEach(stopAll);
   afterAll(() => database.close());
 
@@ -103,25 +117,17 @@ export function withWorkflowWorld() {
       return subscription;
     },
     putRoute,
-    /** A run of the source that emits these numbers. */
-    async emit(source: string, ...numbers: readonly number[]): Promise<void> {
-      const [first = 0] = numbers;
-      const run = {
-        id: `r_${source}x${first}`,
-        trigger: "http",
-        generation: 1,
-        startedAt: 1,
-        durationMs: 1,
-        cpuMs: 1,
-        result: null,
-      } as const;
-      const events = numbers.map((n) => committedEvent(`${n}-0`, { emitId: `em_${source}x${n}`, payload: String(n) }));
-      const text: Commit = { source, owner: "u_1", deployment: "d_1", run, events, logs: [], error: null, state: emptyState };
-      const ref = { source, owner: "u_1", partition: partitionOf(source) };
-      const appended = await appendCommit(streams.connection, ref, JSON.stringify(text), sequences.get(source) ?? 0);
-      if (appended.outcome !== "stored") throw new Error(`the commit of ${source} is refused`);
-      sequences.set(source, appended.sequence);
+    deleteRoute,
+    /** Writes the own entry of a workflow, which is active if it has a pool. */
+    putWorkflow: (workflow: string, options: { owner?: string; pool?: string } = {}): Promise<unknown> => {
+      const { owner = "u_1", pool } = options;
+      const listener: RouteListener = { kind: "workflow", id: workflow, ...(pool === undefined ? {} : { pool }) };
+      return putRoute({ subscription: workflow, owner, emitter: workflow, channel: "", listener });
     },
+    emitOf,
+    /** A run of the source that emits these numbers. */
+    emit: (source: string, ...numbers: readonly number[]): Promise<void> =>
+      emitOf("u_1", source, ...numbers.map((n) => [n, String(n)] as const)),
     /** The commit that ends a run of the workflow, followed by the end marker. */
     async endRun(workflow: string, run: string, given: Partial<Omit<WorkflowCommit, "run" | "source">> = {}): Promise<void> {
       const owner = given.owner ?? "u_1";
@@ -147,8 +153,8 @@ export function withWorkflowWorld() {
       }
     },
     async queuedFor(workflow: string): Promise<number> {
-      const { state } = await streams.connection.manager.streams.info(names.workflows, { subjects_filter: workflowSubject(workflow) });
-      return state.subjects?.[workflowSubject(workflow)] ?? 0;
+      const { state } = await streams.connection.manager.streams.info(names.workflows, { subjects_filter: waitingFilter(workflow) });
+      return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
     },
   };
 }

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { emptyState, type Commit, type CommittedEvent } from "../../../domain/run/commit.ts";
 import type { Route } from "../../../domain/source/deployment.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
-import { buckets, partitionCount, streams as names, workflowSubject } from "../../../domain/subjects.ts";
+import { buckets, partitionCount, streams as names, waitingSubject } from "../../../domain/subjects.ts";
 import { decodeDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
 import { startDelivery } from "../../../delivery/start.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
@@ -67,13 +67,13 @@ async function commit(source: string, events: readonly CommittedEvent[], error: 
 /** Stored messages of a workflow, oldest first; removes nothing. */
 async function queueOf(workflow: string): Promise<readonly Delivery[]> {
   const { manager } = streams.connection;
-  const { state } = await manager.streams.info(names.workflows, { subjects_filter: workflowSubject(workflow) });
+  const { state } = await manager.streams.info(names.workflows);
   const kept: Delivery[] = [];
   // An empty stream's first sequence cannot be read.
   if (state.messages === 0) return kept;
   for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
     const message = await manager.streams.getMessage(names.workflows, { seq });
-    if (message?.subject === workflowSubject(workflow)) kept.push(decodeDelivery(message.string()));
+    if (message?.subject.startsWith(`workflow.${workflow}.`) === true) kept.push(decodeDelivery(message.string()));
   }
   return kept;
 }
@@ -116,7 +116,7 @@ it("stores a delivery once across a restart of the delivery role", async () => {
   await start();
   // As after a crash before the commit was acked.
   const text = JSON.stringify((await queueOf("p_again"))[0]);
-  const { duplicate } = await streams.connection.publisher.publish(workflowSubject("p_again"), text, {
+  const { duplicate } = await streams.connection.publisher.publish(waitingSubject("p_again", "u_1", 0), text, {
     messageId: `em_3-0.${subscription}`,
   });
   expect([duplicate, (await queueOf("p_again")).length]).toEqual([true, 1]);

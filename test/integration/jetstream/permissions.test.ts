@@ -17,7 +17,7 @@ import {
   retrySubject,
   runSubject,
   streams,
-  workflowSubject,
+  waitingSubject,
 } from "../../../domain/subjects.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { openLink, type Link } from "../../../platform/jetstream/connection/link.ts";
@@ -477,9 +477,9 @@ describe("the queue of a workflow", () => {
     const delivery = await as("delivery", await roleCredentials(keys, "delivery"));
     const api = await as("api", await roleCredentials(keys, "api"));
     const queues = createWorkflowQueues(delivery);
-    await queues.store("p_1", "one", "em_1.sub_1");
-    await queues.store("p_1", "two", "em_2.sub_1");
-    await expect(api.publisher.publish(workflowSubject("p_1"), "{}", { timeoutMs: 2_000 })).rejects.toThrow();
+    await queues.store({ workflow: "p_1", owner: "u_1" }, "one", "em_1.sub_1");
+    await queues.store({ workflow: "p_1", owner: "u_1" }, "two", "em_2.sub_1");
+    await expect(api.publisher.publish(waitingSubject("p_1", "u_1", 0), "{}", { timeoutMs: 2_000 })).rejects.toThrow();
     const [one, two] = [await queues.findNext("p_1", 1), await queues.findNext("p_1", 2)];
     expect([await queues.listQueued(), one?.text, two?.text]).toEqual([["p_1"], "one", "two"]);
     await queues.removeUpTo("p_1", one?.sequence ?? 0);

@@ -1,3 +1,4 @@
+import { DiscardPolicy } from "@nats-io/jetstream";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { bundleStore, streams } from "../../../domain/subjects.ts";
@@ -46,6 +47,14 @@ test("setup keeps the subjects and the streams of another version, which still p
   await publisher.publish("other.one", "{}");
   await publisher.publish("elsewhere.one", "{}");
   await publisher.publish("deliver.w.d", "{}");
+});
+
+test("setup makes a stream refuse messages that it used to drop the oldest for", async () => {
+  const { manager } = nats.connection;
+  await manager.streams.update(streams.workflows, { discard: DiscardPolicy.Old, max_msgs_per_subject: 10_000 });
+  await setUpStreams(nats.connection, streamOptions);
+  const { config } = await manager.streams.info(streams.workflows);
+  expect([config.discard, config.max_msgs_per_subject]).toEqual([DiscardPolicy.New, -1]);
 });
 
 test("setup adds the subjects that an earlier version's stream lacks", async () => {

@@ -111,6 +111,19 @@ describe("a workflow with steps of code", () => {
     expect(await flows.version(changed, second?.id ?? "")).toEqual(second);
   });
 
+  it("has a route entry of its own, which says whether it is active, and which ends with it", async () => {
+    const workflow = await flows.untilReason(await flows.create({ steps: [{ name: "a", code: action() }] }, "routed"), "Deployed");
+    const id = idOf(workflow);
+    const base = { subscription: id, owner: "u_tester000001", emitter: id, channel: "" };
+    expect(await world.ports.routes.get(id)).toEqual({ ...base, listener: { kind: "workflow", id, pool: "default" } });
+    await flows.change(workflow, { active: false });
+    await flows.untilReason(workflow, "Inactive");
+    expect(await world.ports.routes.get(id)).toEqual({ ...base, listener: { kind: "workflow", id } });
+    await flows.remove("routed");
+    await until(async () => (await flows.find("routed")) === undefined, "it is gone");
+    expect(await world.ports.routes.get(id)).toBeUndefined();
+  });
+
   it("is deleted with its entries, components, timers and queue, and no other queue", async () => {
     const given = { triggers: [{ timer: { intervalSeconds: 3_600 } }], steps: [{ name: "a", code: action() }] };
     const [ended, kept] = await Promise.all(

@@ -12,7 +12,7 @@ import { Conflict, InvalidInput } from "../../../domain/errors.ts";
 import { namespaceOfOwner, newId, resourceNameOf } from "../../../domain/ids.ts";
 import { decodePack, type Hook, type Invocation } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
-import { defaultPool, deploymentKey, partitionCount, streams as names, workflowSubject } from "../../../domain/subjects.ts";
+import { defaultPool, deploymentKey, partitionCount, streams as names, waitingFilter, waitingSubject } from "../../../domain/subjects.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { RunAnswers, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
 import { appendCommit, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
@@ -220,12 +220,11 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
       ),
     queues: {
       add: async (workflow) => {
-        await streams.connection.publisher.publish(workflowSubject(workflow), "{}");
+        await streams.connection.publisher.publish(waitingSubject(workflow, "u_1", 0), "{}");
       },
       length: async (workflow) => {
-        const subject = workflowSubject(workflow);
-        const { state } = await streams.connection.manager.streams.info(names.workflows, { subjects_filter: subject });
-        return state.subjects?.[subject] ?? 0;
+        const { state } = await streams.connection.manager.streams.info(names.workflows, { subjects_filter: waitingFilter(workflow) });
+        return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
       },
     },
     createSource: async (spec = {}) => {
