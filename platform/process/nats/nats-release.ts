@@ -1,9 +1,9 @@
-import { spawn } from "node:child_process";
 import { hash } from "node:crypto";
 import { chmod, mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { basename, join, resolve } from "node:path";
 import { Parser } from "tar";
 import { Unavailable } from "../../../domain/errors.ts";
+import { runProgram } from "./run-program.ts";
 
 /** The version this version of Headwater is tested with. */
 export const natsServerVersion = "2.15.1";
@@ -34,25 +34,16 @@ export async function downloadNatsServer(tools: string, onProgress: (line: strin
   const packed = await get(`${release}/${target.file}`);
   const sum = hash("sha256", packed);
   if (sum !== expected) throw new Unavailable(`${target.file} has SHA-256 ${sum}, expected ${expected}`);
-  return install(tools, await fileInTar(packed, "nats-server"));
+  return installServer(tools, await fileInTar(packed, "nats-server"));
 }
 
 /** Builds the same version with Go, which checks the module against its checksum database. */
-export async function buildNatsServer(tools: string, onProgress: (line: string) => void): Promise<string> {
+export async function buildNatsServer(tools: string, onProgress: (line: string) => void, env: NodeJS.ProcessEnv): Promise<string> {
   onProgress(`building nats-server ${natsServerVersion} with go install (about a minute)`);
   const bin = resolve(tools);
   await mkdir(bin, { recursive: true });
-  await new Promise<void>((done, fail) => {
-    const env = { ...process.env, GOBIN: bin, CGO_ENABLED: "0" };
-    const go = spawn("go", ["install", "-trimpath", `github.com/nats-io/nats-server/v2@v${natsServerVersion}`], {
-      env,
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    let output = "";
-    go.stderr.on("data", (chunk: Buffer) => (output = (output + chunk.toString()).slice(-500)));
-    go.once("error", (error) => fail(new Unavailable(`go could not be run (${error.message})`)));
-    go.once("close", (code) => (code === 0 ? done() : fail(new Unavailable(`go install failed: ${output.trim()}`))));
-  });
+  const args = ["install", "-trimpath", `github.com/nats-io/nats-server/v2@v${natsServerVersion}`];
+  await runProgram("go", args, { env: { ...env, GOBIN: bin, CGO_ENABLED: "0" } });
   return join(bin, process.platform === "win32" ? "nats-server.exe" : "nats-server");
 }
 
@@ -80,7 +71,7 @@ function reason(error: unknown): string {
 }
 
 /** Renames the file into place, so that a concurrent start sees all of it or nothing. */
-async function install(tools: string, content: Buffer): Promise<string> {
+export async function installServer(tools: string, content: Buffer): Promise<string> {
   await mkdir(tools, { recursive: true });
   const path = join(tools, "nats-server");
   const partial = `${path}.${process.pid}`;
