@@ -30,6 +30,7 @@ export async function projectFiles(options: ProjectOptions): Promise<Readonly<Re
     "headwater/types.mjs": typesModule,
     "headwater/testing.d.ts": testingTypes,
     "headwater/testing.mjs": testingModule,
+    ...(isTypeScript ? { "headwater/requires-node.mjs": requiresNode } : {}),
   };
 }
 
@@ -48,6 +49,9 @@ export async function writeProject(folder: string, files: Readonly<Record<string
   await symlink(join("..", "headwater"), join(folder, "node_modules", "headwater"), process.platform === "win32" ? "junction" : "dir");
 }
 
+/** Runs TypeScript files as they are. */
+const nodeOfTypeScript = "22.18";
+
 const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
 
 const manifest = (name: string, isTypeScript: boolean): object => ({
@@ -55,10 +59,18 @@ const manifest = (name: string, isTypeScript: boolean): object => ({
   version: "0.1.0",
   private: true,
   type: "module",
-  scripts: { test: "node --test", ...(isTypeScript ? { check: "tsc" } : {}) },
+  scripts: isTypeScript ? { test: "node headwater/requires-node.mjs && node --test", check: "tsc" } : { test: "node --test" },
   devDependencies: { headwater: "file:headwater", ...(isTypeScript ? { "@types/node": "^24.0.0", typescript: "^5.9.0" } : {}) },
-  engines: { node: isTypeScript ? ">=22.18" : ">=20" },
+  engines: { node: isTypeScript ? `>=${nodeOfTypeScript}` : ">=20" },
 });
+
+/** An older Node finds no tests in TypeScript files, and `node --test` succeeds without tests. */
+const requiresNode = `// Ends with an error if this Node cannot run TypeScript: node --test would run no tests, and succeed.
+if (!process.features.typescript) {
+  console.error(\`npm test needs Node ${nodeOfTypeScript} or later and this is \${process.versions.node}: install a newer one, see https://nodejs.org\`);
+  process.exit(1);
+}
+`;
 
 const libraryManifest = {
   name: "headwater",

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { templates } from "../../cli/init/templates.ts";
@@ -19,9 +19,10 @@ afterAll(() => headwater.end());
 const init = (...args: readonly string[]): Promise<Ended> => hw(headwater.world, ["init", ...args]);
 const folderOf = (name: string): string => join(headwater.world.directory, name);
 
-/** Runs the project's test as `npm test` does. @returns what it prints; rejects if a test fails */
-async function projectTest(name: string): Promise<string> {
-  const { stdout } = await run(process.execPath, ["--test"], { cwd: folderOf(name), env: inherited() });
+/** Runs the project's `npm test`. @returns what it prints; rejects if a test fails */
+async function projectTest(name: string, env: NodeJS.ProcessEnv = {}): Promise<string> {
+  const path = `${dirname(process.execPath)}${delimiter}${process.env["PATH"] ?? ""}`;
+  const { stdout } = await run("npm", ["test"], { cwd: folderOf(name), env: { ...inherited(), PATH: path, ...env } });
   return stdout;
 }
 
@@ -52,6 +53,12 @@ describe.each(sources)("hw init source --template %s", (template) => {
     expect(await projectTest(name)).toMatch(/pass 1/);
     expect((await headwater.hw("validate", `${name}/${name}.mjs`)).code).toBe(0);
   });
+});
+
+it("writes a source in TypeScript whose test fails on a Node that runs no TypeScript", async () => {
+  await init("source", "older");
+  const older = { NODE_OPTIONS: "--no-experimental-strip-types" };
+  await expect(projectTest("older", older)).rejects.toThrow(/npm test needs Node 22\.18 or later and this is \d/);
 });
 
 it("writes a source whose types find mistakes", async () => {
