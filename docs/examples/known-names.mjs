@@ -58,7 +58,17 @@ function forward(request, response) {
   request.pipe(upstream);
 }
 
-const tls = https.createServer({ cert: readFileSync(CERTIFICATE), key: readFileSync(PRIVATE_KEY) }, forward);
+function readSetting(name, file) {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    console.error(`${name} is the file '${file}', which cannot be read (${error.code}): set ${name} to a PEM file`);
+    return process.exit(2);
+  }
+}
+
+const cert = readSetting("CERTIFICATE", CERTIFICATE);
+const tls = https.createServer({ cert, key: readSetting("PRIVATE_KEY", PRIVATE_KEY) }, forward);
 tls.requestTimeout = 0; // Headwater has the timeouts.
 
 const proxy = http.createServer((request, response) => {

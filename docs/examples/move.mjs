@@ -11,21 +11,36 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
 const { FROM_URL, FROM_KEY, TO_URL, TO_KEY } = process.env;
 const [command, file = "moved.json"] = process.argv.slice(2);
-const moved = {
-  sources: {},
-  webhooks: {},
-  accounts: {},
-  props: {},
-  switching: [],
-  ...(existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}),
-};
+if (!["copy", "switch"].includes(command)) end("usage: node move.mjs copy|switch [file]");
+const missing = ["FROM_URL", "FROM_KEY", "TO_URL", "TO_KEY"].filter((name) => !process.env[name]);
+if (missing.length > 0)
+  end(`${missing.join(", ")} must be set: the addresses of both servers, such as https://example.com/v1, and a key of each`);
+for (const [name, url] of Object.entries({ FROM_URL, TO_URL }))
+  if (!/^https?:/.test(url) || !URL.canParse(url)) end(`${name} '${url}' is invalid: use an address such as https://example.com/v1`);
+const moved = { sources: {}, webhooks: {}, accounts: {}, props: {}, switching: [], ...readMoved() };
+
+function end(message) {
+  console.error(message);
+  process.exit(2);
+}
+
+function readMoved() {
+  if (!existsSync(file)) return {};
+  try {
+    return JSON.parse(readFileSync(file, "utf8"));
+  } catch (error) {
+    return end(`${file} cannot be read: ${error.message}`);
+  }
+}
 
 const there = (method, path, body) => ask(FROM_URL, FROM_KEY, method, path, body);
 const here = (method, path, body) => ask(TO_URL, TO_KEY, method, path, body);
 
 async function ask(base, key, method, path, body) {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
-  const response = await fetch(base + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+  const response = await fetch(base + path, { method, headers, ...(body && { body: JSON.stringify(body) }) }).catch((error) => {
+    throw new Error(`${base} cannot be reached: ${error.cause?.message || error.cause?.code || error.message}`);
+  });
   const text = await response.text();
   if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);
   return text.trim() === "" ? undefined : JSON.parse(text);
@@ -118,14 +133,15 @@ async function switchSource({ id, component_id, name, active }) {
   console.log(`${moved.sources[id]} runs here instead of ${id}`);
 }
 
-if (command === "copy") {
+async function copyEverything() {
   await copyAll("sources", await list("/users/me/sources"), copySource);
   await copyAll("webhooks", await list("/users/me/webhooks"), copyWebhook);
   await copyAll("subscriptions", await list("/users/me/subscriptions"), copySubscription);
-} else if (command === "switch") {
+}
+
+async function switchAll() {
   const copied = (await list("/users/me/sources")).filter(({ id }) => moved.sources[id] !== undefined);
   for (const source of copied) await attempt(`sources ${source.id}`, () => switchSource(source));
-} else {
-  console.error("node move.mjs copy|switch [file]");
-  process.exitCode = 2;
 }
+
+await attempt(command, command === "copy" ? copyEverything : switchAll);

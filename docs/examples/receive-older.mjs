@@ -7,7 +7,10 @@ import { createServer } from "node:http";
 
 const [signingKey = "", port = "4000"] = process.argv.slice(2);
 const oldestSeconds = 300;
-if (!signingKey.startsWith("whsec_")) throw new Error("give the webhook's signing key as the first argument: it begins with whsec_");
+if (!signingKey.startsWith("whsec_")) {
+  console.error("usage: node receive-older.mjs <signing key> [port]; the webhook's signing key begins with whsec_");
+  process.exit(2);
+}
 
 function isGenuine(headers, body) {
   const [time, ...signatures] = (headers["x-pd-signature"] ?? "").split(",");

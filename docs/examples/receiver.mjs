@@ -6,6 +6,10 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
 const [signingKey = "", port = "4000"] = process.argv.slice(2);
+if (!signingKey.startsWith("whsec_")) {
+  console.error("usage: node receiver.mjs <signing key> [port]; the webhook's signing key begins with whsec_");
+  process.exit(2);
+}
 const key = Buffer.from(signingKey.replace(/^whsec_/, ""), "base64");
 const oldestSeconds = 300;
 

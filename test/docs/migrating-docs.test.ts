@@ -52,8 +52,15 @@ const movedSchema = z.looseObject({ sources: z.record(z.string(), z.string()), w
 const moved = async () => movedSchema.parse(JSON.parse(await readFile(file(), "utf8")));
 const data = async (path: string) => (await here.ask("GET", `/v1${path}`)).body.data;
 
-function move(command: string): Promise<{ readonly code: number | null; readonly output: string; readonly complaints: string }> {
-  const env = { FROM_URL: there.url, FROM_KEY: there.key, TO_URL: `${here.url}/v1`, TO_KEY: keys.ada };
+interface Moved {
+  readonly code: number | null;
+  readonly output: string;
+  readonly complaints: string;
+}
+
+const settings = () => ({ FROM_URL: there.url, FROM_KEY: there.key, TO_URL: `${here.url}/v1`, TO_KEY: keys.ada });
+
+function move(command: string, env: Readonly<Record<string, string>> = settings()): Promise<Moved> {
   const child = spawn(process.execPath, [program, command, file()], { env });
   let [output, complaints] = ["", ""];
   child.stdout.setEncoding("utf8").on("data", (text: string) => (output += text));
@@ -62,6 +69,24 @@ function move(command: string): Promise<{ readonly code: number | null; readonly
 }
 
 describe("docs/examples/move.mjs", () => {
+  it.each([
+    ["a command is unknown", "mov", settings, 2, /^usage: node move\.mjs copy\|switch/],
+    ["settings are missing", "copy", () => ({ TO_URL: "https://example.com/v1" }), 2, /^FROM_URL, FROM_KEY, TO_KEY must be set/],
+    ["an address is invalid", "copy", () => ({ ...settings(), TO_URL: "example.com" }), 2, /^TO_URL 'example\.com' is invalid/],
+    [
+      "a server cannot be reached",
+      "copy",
+      () => ({ ...settings(), FROM_URL: "http://127.0.0.1:9/v1" }),
+      1,
+      /^copy: http:\/\/127\.0\.0\.1:9\/v1 cannot/,
+    ],
+    ["a key is wrong", "switch", () => ({ ...settings(), FROM_KEY: "wrong" }), 1, /^switch: GET \/users\/me\/sources\S* answered 401/],
+  ])("prints the cause in one line when %s", async (_what, command, env, code, line) => {
+    const failed = await move(command, env());
+    expect(failed).toMatchObject({ code, output: "", complaints: expect.stringMatching(line) as string });
+    expect(failed.complaints.trim().split("\n")).toHaveLength(1);
+  });
+
   it("copies resources switched off, and reports what the others lack", async () => {
     const { code, output, complaints } = await move("copy");
     expect(code).toBe(1);
