@@ -65,8 +65,22 @@ function modulesArePresent() {
   }
 }
 
-async function prepare() {
+/** Space that the installation needs: Node, node_modules, nats-server, caches of compiled code. */
+const nodeBytes = 200e6;
+const modulesBytes = 600e6;
+const restBytes = 50e6;
+
+/** A start that would fail should not take minutes first. Without something to install, main.ts reports the same within seconds. */
+async function requireStart() {
+  const { problemsOfStart } = await import("./preflight.mjs");
+  const bytes = (presentNode() === undefined ? nodeBytes : 0) + (modulesArePresent() ? 0 : modulesBytes) + restBytes;
+  const problems = await problemsOfStart(process.env, { directory: root, bytes });
+  if (problems.length > 0) throw new Refusal(problems.join("\nheadwater: "));
+}
+
+async function prepare(isStart) {
   if (presentNode() !== undefined && modulesArePresent()) return;
+  if (isStart) await requireStart();
   const unlock = await lock(join(kept, "launch.lock"));
   try {
     // Another launch may have installed it while this one waited.
@@ -221,6 +235,6 @@ function fail(error) {
 }
 
 const [script, ...args] = process.argv.slice(2);
-await prepare().catch(fail);
+await prepare(script === "main.ts" && args.length === 0).catch(fail);
 if (script === "main.ts") buildConsole(presentNode());
 if (script !== undefined) run(presentNode(), script, args);

@@ -7,30 +7,36 @@ import type { ListenAddress } from "./settings/settings.ts";
 const retryMs = 100;
 
 /**
- * Checks the ports before anything starts, so that the most common mistake is reported at once, with the name of the setting.
+ * Checks all ports before anything starts, so that the most common mistake is reported at once, with the names of the settings.
  * @param waitMs how long a port may stay taken: role processes of a crashed start need a moment to end
- * @throws Unavailable with the setting and its address
+ * @throws Unavailable with a line for each setting whose address cannot be used
  */
 export async function requireFreePorts({ roles, listen, ingressListen }: Configuration, waitMs: number): Promise<void> {
   const requireAll = async (): Promise<void> => {
-    if (roles.includes("api")) await requireFree("HEADWATER_LISTEN", listen);
-    if (roles.includes("ingress")) await requireFree("HEADWATER_INGRESS_LISTEN", ingressListen);
+    const failures = [
+      roles.includes("api") ? await failureOf("HEADWATER_LISTEN", listen) : undefined,
+      roles.includes("ingress") ? await failureOf("HEADWATER_INGRESS_LISTEN", ingressListen) : undefined,
+    ].filter((failure) => failure !== undefined);
+    if (failures.length === 0) return;
+    const lines = failures.map(({ line }) => line);
+    throw new Unavailable(lines.join("\n"), { code: "address_unavailable", cause: failures[0]?.cause });
   };
   await retry(requireAll, { firstMs: retryMs, withinMs: waitMs });
 }
 
-function requireFree(setting: string, { host, port }: ListenAddress): Promise<void> {
-  return new Promise((resolve, reject) => {
+interface PortFailure {
+  readonly line: string;
+  readonly cause: Error;
+}
+
+/** Why nothing can listen at the address; undefined if it can. */
+function failureOf(setting: string, { host, port }: ListenAddress): Promise<PortFailure | undefined> {
+  return new Promise((resolve) => {
     const server = createServer();
     server.once("error", (cause: NodeJS.ErrnoException) => {
       const reason = cause.code === "EADDRINUSE" ? "another process listens there" : cause.message;
-      reject(
-        new Unavailable(`cannot listen on ${host}:${port}: ${reason}; stop it, or set ${setting} to another host:port`, {
-          code: "address_unavailable",
-          cause,
-        }),
-      );
+      resolve({ line: `cannot listen on ${host}:${port}: ${reason}; stop it, or set ${setting} to another host:port`, cause });
     });
-    server.listen({ host, port }, () => server.close(() => resolve()));
+    server.listen({ host, port }, () => server.close(() => resolve(undefined)));
   });
 }

@@ -90,6 +90,16 @@ describe("a start that cannot succeed", () => {
     expect(processesOf(data)).toEqual([]);
   });
 
+  it("reports both ports when both are in use", async () => {
+    const { code, output } = await failedStart(join(directory.path, "ports"), {
+      HEADWATER_LISTEN: takenAddress,
+      HEADWATER_INGRESS_LISTEN: takenAddress,
+    });
+    const lines = [/^cannot listen on 127.* set HEADWATER_LISTEN /, /^cannot listen on 127.* set HEADWATER_INGRESS_LISTEN /];
+    expect(output.trim().split("\n")).toEqual(lines.map((line) => expect.stringMatching(line) as string));
+    expect(code).toBe(1);
+  });
+
   it("rejects a key file with invalid content", async () => {
     const data = join(directory.path, "damaged");
     await mkdir(data);
