@@ -2,7 +2,7 @@ import express, { type Express, type Request } from "express";
 import { clientReader } from "../domain/client-address.ts";
 import { codeLimits } from "../domain/component/component-code.ts";
 import { adminRouter } from "./admin/router.ts";
-import { consolePages } from "./console/pages.ts";
+import { consolePages, unknownPage } from "./console/pages.ts";
 import { sessionRoutes } from "./console/session-routes.ts";
 import { audited } from "./audit/audited.ts";
 import type { ApiContext } from "./context.ts";
@@ -64,7 +64,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   if (ports.streams !== undefined) app.use(unversionedStreams);
   app.use("/v1", tokenRouter(context, { failures, parsing }), v1);
   if (config.adminToken !== undefined) app.use("/admin/v1", adminRouter(context, config.adminToken, { failures, parsing }));
-  return app.use(noSuchRoute("/v1", describedOperations(documented, aliasesOf)), answerErrors(ports.log));
+  return app.use(unknownPage, noSuchRoute("/v1", describedOperations(documented, aliasesOf)), answerErrors(ports.log));
 }
 
 /** Operations whose body may contain the code of components, with a pattern of their path. */

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
-import express, { type RequestHandler, type Response, type Router } from "express";
+import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import { consolePageHeaders } from "../http/response/security-headers.ts";
 
 /** What `npm run console` builds from console/. */
@@ -23,14 +23,28 @@ const places = [
 
 const encodings = { br: ".br", gzip: ".gz" } as const;
 
+/** Below these, addresses are those of the API, also for people who open them in a browser. */
+const ofTheApi = /^\/(v1|admin\/v1)(\/|$)/;
+
+/** For a browser, any other unknown address is the console's page, which says so; programs get the 404 of every unknown path. */
+export const unknownPage: RequestHandler = (request, response, next) => {
+  const isPage = (request.method === "GET" || request.method === "HEAD") && !ofTheApi.test(request.path) && isForBrowser(request);
+  if (!isPage) return next();
+  response.locals["route"] = "/console";
+  response.status(404);
+  consolePageHeaders(request, response, () => sendPage(response, next));
+};
+
+/** Programs that accept JSON, streams or anything get the routes of the API. */
+const isForBrowser = (request: Request): boolean => request.accepts(["json", "text/event-stream", "html"]) === "html";
+
 /** Serves the console: one page for all of its addresses, and its files, whose names contain a hash of their content. */
 export function consolePages(): Router {
   const router = express.Router();
   router.get(
     places.flatMap((place) => (place === "" ? ["/"] : [`/${place}`, `/${place}/*rest`])),
     (request, response, next) => {
-      // Programs that accept JSON or streams get the routes of the API, or the 404 of every unknown path.
-      if (request.accepts(["json", "text/event-stream", "html"]) !== "html") return next();
+      if (!isForBrowser(request)) return next();
       response.locals["route"] = "/console";
       consolePageHeaders(request, response, () => sendPage(response, next));
     },

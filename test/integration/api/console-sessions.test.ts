@@ -123,6 +123,20 @@ describe("the page of the console", () => {
     expect(text).not.toMatch(/<script(?![^>]* src=)|<style|\sstyle=/);
   });
 
+  test("says in a browser that a page is unknown, and reports unknown routes of the API as JSON", async () => {
+    const browser = { accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+    const page = await api.ask("GET", "/nothing/here", { key: null, headers: browser });
+    expect([404, 503]).toContain(page.status); // 503: the console is not built.
+    expect(page.headers.get("content-type")).toMatch(/^text\//);
+    expect(page.headers.get("content-security-policy")).toContain("script-src 'self'");
+    const asProgram = await api.ask("GET", "/nothing/here", { key: null, headers: { accept: "*/*" } });
+    expect([asProgram.status, asProgram.body.code]).toEqual([404, "no_such_route"]);
+    const posted = await api.ask("POST", "/nothing/here", { key: null, headers: browser });
+    expect([posted.status, posted.body.code]).toEqual([404, "no_such_route"]);
+    const ofTheApi = await api.ask("GET", "/v1/nothing", { headers: browser });
+    expect([ofTheApi.status, ofTheApi.body.code]).toEqual([404, "no_such_route"]);
+  });
+
   test("leaves the paths of programs alone", async () => {
     for (const accept of ["application/json", "*/*", "text/event-stream"]) {
       const { status } = await api.ask("GET", "/webhooks", { key: null, headers: { accept } });
