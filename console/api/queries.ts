@@ -9,8 +9,9 @@ import {
 } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import { createClient, type Arguments, type OperationId } from "../../client/client.ts";
-import type { Operations } from "../../client/generated/operations.ts";
+import type { Operations, Warning } from "../../client/generated/operations.ts";
 import type { Page } from "../../client/pages.ts";
+import { showWarnings } from "../app/toasts.tsx";
 import { reportError } from "./query-client.ts";
 import { sessionHeaders } from "./session.ts";
 
@@ -104,12 +105,18 @@ interface ChangeOptions<Id extends OperationId> {
   /** Operations whose results the change makes out of date; by default all. */
   readonly invalidates?: readonly OperationId[];
   readonly onDone?: (response: ResponseOf<Id>, args: Arguments<Id>) => void;
+  /** True: the caller shows the response's warnings. By default they are shown as a message. */
+  readonly showsWarnings?: boolean;
 }
+
+/** Any response with data may have warnings. */
+const warningsOf = (response: unknown): readonly Warning[] =>
+  (response as { readonly warnings?: readonly Warning[] } | undefined)?.warnings ?? [];
 
 /** Calls an operation that changes something, then reads again what it changed. */
 export function useChange<Id extends OperationId>(
   id: Id,
-  { invalidates, onDone }: ChangeOptions<Id> = {},
+  { invalidates, onDone, showsWarnings = false }: ChangeOptions<Id> = {},
 ): UseMutationResult<ResponseOf<Id>, Error, Arguments<Id>> {
   const client = useQueryClient();
   return useMutation<ResponseOf<Id>, Error, Arguments<Id>>({
@@ -117,6 +124,8 @@ export function useChange<Id extends OperationId>(
     onError: reportError,
     onSuccess: async (response, args) => {
       onDone?.(response, args);
+      const warnings = warningsOf(response);
+      if (!showsWarnings && warnings.length > 0) showWarnings(warnings);
       await client.invalidateQueries({ predicate: ({ queryKey }) => invalidates?.some((name) => name === queryKey[0]) ?? true });
     },
   });

@@ -1,6 +1,7 @@
 import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import { errorTextOf } from "../../client/error-text.ts";
+import type { Warning } from "../../client/generated/operations.ts";
 import { text } from "../parts/strings.ts";
 
 const toasts = Toast.createToastManager();
@@ -17,6 +18,19 @@ export function showFailure(title: string, error: Error): void {
   const { message, lines } = errorTextOf(error);
   toasts.add({ title, description: [message, ...lines].join("\n"), type: "error", priority: "high", timeout: 0 });
 }
+
+/** Reports probable mistakes in what was done. */
+export function showWarnings(warnings: readonly Warning[]): void {
+  toasts.add({
+    title: text.warnings(warnings.length),
+    description: warnings.map(({ path, message }) => `${path}: ${message}`).join("\n"),
+    type: "warning",
+    timeout: 0,
+  });
+}
+
+/** Warnings and failures stay until they are closed. */
+const titleColors: Readonly<Record<string, string>> = { error: "text-bad", warning: "text-warn" };
 
 export function Toasts() {
   return (
@@ -35,7 +49,7 @@ function ToastList() {
   return shown.map((toast) => (
     <Toast.Root key={toast.id} toast={toast} className="flex items-start gap-3 rounded-lg border border-line bg-raised p-3 text-sm">
       <Toast.Content className="min-w-0 flex-1">
-        <Toast.Title className={`font-medium ${toast.type === "error" ? "text-bad" : ""}`} />
+        <Toast.Title className={`font-medium ${titleColors[toast.type ?? ""] ?? ""}`} />
         <Toast.Description className="whitespace-pre-wrap wrap-anywhere text-muted" />
       </Toast.Content>
       <Toast.Action className="font-medium text-accent empty:hidden" />

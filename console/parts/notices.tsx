@@ -1,5 +1,6 @@
 import type { ReactNode } from "react";
 import { errorTextOf } from "../../client/error-text.ts";
+import type { Warning } from "../../client/generated/operations.ts";
 import { Button } from "./button.tsx";
 import { text } from "./strings.ts";
 
@@ -37,6 +38,33 @@ export function ErrorNotice({ error, title = text.failed, retry }: ErrorProps) {
         </pre>
       )}
       {retry !== undefined && <Button onClick={retry}>{text.retry}</Button>}
+    </div>
+  );
+}
+
+/** Probable mistakes that the API reports beside data; nothing without any. */
+export function WarningNotice({ warnings }: { readonly warnings: readonly Warning[] | undefined }) {
+  if (warnings === undefined || warnings.length === 0) return null;
+  return (
+    <div role="status" className="flex flex-col gap-2 rounded-lg border border-line p-1 text-sm min-[20rem]:p-4">
+      <p className="font-medium text-warn">{text.warnings(warnings.length)}</p>
+      <ul className="flex flex-col gap-1">
+        {warnings.map(({ path, message }) => (
+          <li key={`${path} ${message}`}>
+            <bdi className="font-mono text-xs">{path}</bdi> <bdi>{message}</bdi>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+/** Says that unsaved changes of an earlier visit are shown. */
+export function RestoredNotice({ discard }: { readonly discard: () => void }) {
+  return (
+    <div role="status" className="flex flex-wrap items-center gap-2 text-sm text-warn">
+      {text.unsaved}
+      <Button onClick={discard}>{text.discard}</Button>
     </div>
   );
 }

@@ -80,7 +80,11 @@ describe.skipIf(chromiumPath === undefined)("the shell", () => {
   });
 
   test("says that an address shows nothing", async () => {
-    const page = await world.open("/sources/new/nothing");
-    await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+    for (const path of ["/sources/new/nothing", "/nothing", "/nothing/at/all", "/dashboard"]) {
+      const page = await world.open(path);
+      await page.getByRole("heading", { name: "There is no such page" }).waitFor();
+      await page.getByRole("link", { name: "Go to Home" }).click();
+      await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
+    }
   });
 });

@@ -140,6 +140,63 @@ describe.skipIf(chromiumPath === undefined)("the page of a source", () => {
     await expectAccessible(page);
   });
 
+  test("shows the warnings of code that is checked, and of code that is deployed", async () => {
+    const page = await open("?tab=code");
+    await page.getByRole("textbox", { name: "Code" }).waitFor();
+    await writeCode(page, code.replace("props: {", 'dedup: "unique", hooks: { deply() {} }, props: {'));
+    await page.getByRole("button", { name: "Check the code" }).click();
+    await page.getByText("The code can be built").waitFor();
+    await page.getByText("There are 2 warnings").waitFor();
+    await page.getByText("'dedup' is unknown and has no effect: did you mean dedupe?").waitFor();
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+    await writeCode(page, code.replace("props: {", "hooks: { deply() {} }, props: {"));
+    await page.getByRole("button", { name: "Deploy this code" }).click();
+    await page.getByText("The new code runs").waitFor();
+    await page.getByText("hooks.deply: hook 'deply' is unknown and is never called").waitFor();
+    await writeCode(page, code);
+    await page.getByRole("button", { name: "Deploy this code" }).click();
+  });
+
+  test("keeps changed code when the page is left, also to sign in again, until it is discarded", async () => {
+    const page = await open("?tab=code");
+    await page.getByRole("textbox", { name: "Code" }).waitFor();
+    await writeCode(page, `${code}// not saved`);
+    const editor = page.locator(".cm-content");
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor();
+    await page.goBack();
+    await page.getByText("Your changes were kept").waitFor();
+    await editor.getByText("// not saved").waitFor();
+    await page.context().clearCookies();
+    await page.getByRole("link", { name: "Webhooks" }).click();
+    await page.getByLabel("API key").fill(world.headwater.key);
+    await page.keyboard.press("Enter");
+    await page.getByRole("heading", { name: "Webhooks", level: 1 }).waitFor();
+    await page.getByRole("link", { name: "Sources" }).click();
+    await page.getByRole("link", { name: "Orders" }).first().click();
+    await page.getByRole("navigation", { name: "Views of the source" }).getByRole("link", { name: "Code" }).click();
+    await editor.getByText("// not saved").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Discard the changes" }).click();
+    await editor.getByText("// not saved").waitFor({ state: "detached" });
+    await page.getByText("Your changes were kept").waitFor({ state: "detached" });
+  });
+
+  test("asks before a reload that would lose changed code", async () => {
+    const page = await open("?tab=code");
+    await page.getByRole("textbox", { name: "Code" }).waitFor();
+    await writeCode(page, `${code}// not saved`);
+    const asked = page.waitForEvent("dialog");
+    const reload = page.reload().catch(() => undefined); // It does not happen.
+    const dialog = await asked;
+    expect(dialog.type()).toBe("beforeunload");
+    await dialog.dismiss();
+    await page.locator(".cm-content").getByText("// not saved").waitFor();
+    await page.evaluate("window.stop()");
+    await reload;
+  });
+
   test("changes props, and never shows a secret", async () => {
     const page = await open("?tab=settings");
     await page.getByLabel("City").fill("Hamburg");

@@ -124,6 +124,23 @@ describe.skipIf(chromiumPath === undefined)("a new source", () => {
     await expectFitsWidths(page);
   });
 
+  test("keeps its code when the page is left before it is deployed", async () => {
+    const page = await world.open("/sources/new?tab=code");
+    await page.getByLabel("Language").selectOption("TypeScript");
+    await writeCode(page, "export default { name: 'Kept', async run() {} }; // not deployed");
+    await page.getByRole("link", { name: "A template" }).click();
+    await page.getByRole("link", { name: "Code", exact: true }).click();
+    await page.getByText("Your changes were kept").waitFor();
+    await page.locator(".cm-content").getByText("// not deployed").waitFor();
+    expect(await page.getByLabel("Language").inputValue()).toBe("typescript");
+    await page.getByRole("button", { name: "Check the code" }).click();
+    await page.getByRole("button", { name: "Deploy", exact: true }).click();
+    await page.getByRole("heading", { name: /kept/i, level: 1 }).waitFor();
+    await page.goBack();
+    await page.locator(".cm-content").getByText("export default").waitFor();
+    expect(await page.getByText("Your changes were kept").count()).toBe(0);
+  });
+
   test("reports an address that cannot be read", async () => {
     const page = await world.open("/sources/new?tab=address");
     await page.getByLabel("Address of the component").fill("http://127.0.0.1:9/component.mjs");

@@ -92,6 +92,31 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     await page.getByRole("table", { name: "Attempts" }).getByRole("button").first().waitFor();
   });
 
+  test("show the error event of a failed run, and lead to it", async () => {
+    const webhook = await world.api<Webhook>("POST", "/webhooks", { url: receiver.url, name: "Errors" });
+    await world.api("POST", "/subscriptions", { emitter_id: source, listener_id: webhook.id, event_name: "$errors" });
+    await fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: "null" });
+    await until(async () => (await totalDelivered(webhook)) === 1, "the error is delivered");
+    const page = await openTab(webhook, "attempts");
+    await page.getByRole("table", { name: "Attempts" }).getByRole("button").first().click();
+    const dialog = page.getByRole("dialog", { name: "Attempt" });
+    await dialog.getByRole("group", { name: "Event" }).getByText("TypeError").first().waitFor();
+    await dialog.getByRole("link", { name: source }).click();
+    const event = page.getByRole("dialog", { name: "Event" });
+    await event.getByRole("group", { name: "Event" }).getByText("TypeError").first().waitFor();
+    await event.getByRole("region", { name: "Deliveries" }).getByText("delivered").waitFor();
+  });
+
+  test("say that the event of an attempt is not stored any more", async () => {
+    const webhook = await subscribed("Gone");
+    await emit("to be deleted");
+    await until(async () => (await totalDelivered(webhook)) === 1, "the event is delivered");
+    await world.headwater.call("DELETE", `/sources/${source}/events`);
+    const page = await openTab(webhook, "attempts");
+    await page.getByRole("table", { name: "Attempts" }).getByRole("button").first().click();
+    await page.getByText("The event is not stored any more").waitFor();
+  });
+
   test("send chosen dead letters again, then all, and delete the rest by name", async () => {
     const webhook = await subscribed("Dead");
     status = 500;

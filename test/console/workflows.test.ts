@@ -53,11 +53,17 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     await write(step("return { changed: true };"));
     await page.getByRole("button", { name: "Test the steps" }).click();
     await page.getByRole("region", { name: "Result of the test" }).getByText("changed").waitFor();
+    const views = page.getByRole("navigation", { name: "Views of the workflow" });
+    await views.getByRole("link", { name: "Runs" }).click();
+    await views.getByRole("link", { name: "Steps" }).click();
+    await page.getByText("Your changes were kept").waitFor();
+    await page.locator(".cm-content").getByText("changed: true").waitFor();
     await page.getByRole("button", { name: "Add a step" }).click();
     await page.getByRole("button", { name: "Move up: Step 2: step_2" }).click();
     await page.getByRole("button", { name: "Remove: Step 1: step_2" }).click();
     await page.getByRole("button", { name: "Deploy the steps" }).click();
     await page.getByText("The steps were deployed").waitFor();
+    await page.getByText("Your changes were kept").waitFor({ state: "detached" });
     await expectAccessible(page);
   });
 

@@ -18,10 +18,11 @@ interface DeployFormProps {
   readonly what: Pick<NonNullable<Arguments<"createSource">["body"]>, "key" | "component_id" | "component_url">;
   readonly props: readonly Prop[];
   readonly owner: PropsOwner;
+  readonly onDeployed?: () => void;
 }
 
 /** Name and props of a new source, and the button that deploys it. */
-export function DeployForm({ what, props, owner }: DeployFormProps) {
+export function DeployForm({ what, props, owner, onDeployed }: DeployFormProps) {
   const [name, setName] = useState("");
   const [values, setValues] = useState<PropValues>({});
   const [additional, setAdditional] = useState<readonly Prop[]>();
@@ -30,7 +31,10 @@ export function DeployForm({ what, props, owner }: DeployFormProps) {
   const navigate = useNavigate();
   const create = useChange("createSource", {
     invalidates: ["listMySources"],
-    onDone: ({ data }) => void navigate({ to: "/sources/$id", params: { id: data.id } as never }), // Cannot fail.
+    onDone: ({ data }) => {
+      onDeployed?.();
+      void navigate({ to: "/sources/$id", params: { id: data.id } as never }); // Cannot fail.
+    },
   });
   const shown = additional ?? props;
   const submit = (event: FormEvent): void => {

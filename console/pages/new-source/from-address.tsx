@@ -3,7 +3,7 @@ import { useChange } from "../../api/queries.ts";
 import { useOwnerQuery } from "../../app/session-context.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
-import { ErrorNotice } from "../../parts/notices.tsx";
+import { ErrorNotice, WarningNotice } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
 import { DeployForm } from "./deploy-form.tsx";
 import { text } from "./strings.ts";
@@ -12,7 +12,7 @@ import { text } from "./strings.ts";
 export function FromAddress() {
   const [url, setUrl] = useState("");
   const query = useOwnerQuery();
-  const save = useChange("saveComponent", { invalidates: [] });
+  const save = useChange("saveComponent", { invalidates: [], showsWarnings: true });
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     save.mutate({ query, body: { component_url: url } });
@@ -35,6 +35,7 @@ export function FromAddress() {
             {save.isPending ? text.checking : text.check}
           </Button>
         </form>
+        <WarningNotice warnings={save.data?.warnings} />
       </Section>
       {saved !== undefined && (
         <Section title={saved.name ?? text.configure}>

@@ -2,12 +2,13 @@ import { useState } from "react";
 import type { Component, Source } from "../../../client/generated/operations.ts";
 import { useComponent } from "../../api/component-props.ts";
 import { useChange } from "../../api/queries.ts";
+import { useDraft } from "../../app/draft.ts";
 import { useCanWrite, useOwnerQuery } from "../../app/session-context.tsx";
 import { showToast } from "../../app/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CodeEditor } from "../../parts/code-editor.tsx";
 import { Checkbox } from "../../parts/field.tsx";
-import { EmptyState, ErrorNotice, Loaded } from "../../parts/notices.tsx";
+import { EmptyState, ErrorNotice, Loaded, RestoredNotice, WarningNotice } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
 import { codeProblemsOf } from "../../parts/problems.ts";
 import { text } from "./strings.ts";
@@ -24,18 +25,24 @@ export function CodeTab({ source }: { readonly source: Source }) {
 }
 
 function Editor({ source, component }: { readonly source: Source; readonly component: Component }) {
-  const [code, setCode] = useState(component.code);
+  const draft = useDraft(`code of ${source.id}`, component.code);
+  const code = draft.value;
   const [showsDiff, setShowsDiff] = useState(false);
   const query = useOwnerQuery();
   const canWrite = useCanWrite();
-  const check = useChange("saveComponent", { invalidates: [] });
-  const deploy = useChange("updateSource", { onDone: () => showToast(text.deployedCode) });
+  const check = useChange("saveComponent", { invalidates: [], showsWarnings: true });
+  const deploy = useChange("updateSource", {
+    onDone: () => {
+      draft.forget();
+      showToast(text.deployedCode);
+    },
+  });
   const isReadOnly = component.files.length > 0 || !canWrite;
   const isPending = check.isPending || deploy.isPending;
   const error = deploy.error ?? check.error;
   const entry = component.entry === null ? {} : { component_entry: component.entry };
   const change = (next: string): void => {
-    setCode(next);
+    draft.change(next);
     check.reset();
     deploy.reset();
   };
@@ -62,6 +69,7 @@ function Editor({ source, component }: { readonly source: Source; readonly compo
         </>
       }
     >
+      {draft.isRestored && <RestoredNotice discard={draft.discard} />}
       {component.files.length > 0 && <p className="text-sm text-muted">{text.severalFiles}</p>}
       <CodeEditor
         label={text.tabs.code}
@@ -78,6 +86,7 @@ function Editor({ source, component }: { readonly source: Source; readonly compo
           {text.checked}
         </p>
       )}
+      <WarningNotice warnings={check.data?.warnings} />
     </Section>
   );
 }

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Attempt, Event } from "../../../client/generated/operations.ts";
+import type { Attempt } from "../../../client/generated/operations.ts";
 import { api, useList, useRead } from "../../api/queries.ts";
+import { isListedId, readEvent } from "../../api/read-event.ts";
 import { useOwnerQuery } from "../../app/session-context.tsx";
 import { TextLink } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
@@ -15,31 +16,29 @@ import { text } from "./strings.ts";
 /** Webhooks of which attempts are read; each takes a request. */
 const maxWebhooks = 20;
 
-/** The whole event: lists contain only the beginning of large ones. */
-async function readEvent(source: string, id: string, signal: AbortSignal): Promise<Event> {
-  const at = id.split("-")[0] ?? "";
-  const query = { since: at, until: at, expand: "event" };
-  const { data } = await api.call("listEvents", { path: { id: source }, query }, { signal });
-  const found = data.find((event) => event.id === id);
-  if (found === undefined) throw new Error(`event ${id} is not stored any more`);
-  return found;
+interface EventDetailsProps {
+  readonly source: string;
+  readonly id: string;
+  /** Absent: the channel is found by the id. */
+  readonly channel?: string | undefined;
 }
 
 /** An event as a tree, and its way: deliveries with their attempts, and runs of workflows. */
-export function EventDetails({ source, id }: { readonly source: string; readonly id: string }) {
+export function EventDetails({ source, id, channel }: EventDetailsProps) {
   const read = useQuery({
     queryKey: ["event", source, id],
-    queryFn: ({ signal }) => readEvent(source, id, signal),
+    queryFn: ({ signal }) => readEvent(source, id, signal, channel),
     staleTime: Number.POSITIVE_INFINITY,
   });
   const event = read.data;
   return (
     <Loaded isLoading={read.isPending} error={read.error} retry={() => void read.refetch()}>
-      {event !== undefined && (
+      {event === null && <p className="text-sm text-muted">{text.eventGone}</p>}
+      {event !== null && event !== undefined && (
         <div className="flex min-w-0 flex-col gap-4">
           <Facts
             facts={[
-              ["Id", <Id key="id" id={event.id} />],
+              ["Id", <Id key="id" id={id} />],
               [text.time, <Time key="time" ms={event.indexed_at_ms} />],
               [text.channel, event.metadata.name || text.defaultChannel],
               ["emit_id", <Id key="emit" id={event.metadata.emit_id} />],
@@ -48,8 +47,8 @@ export function EventDetails({ source, id }: { readonly source: string; readonly
           <div className="max-h-[50dvh] overflow-auto rounded-md bg-page p-3" tabIndex={0} role="group" aria-label={text.event}>
             <Tree value={event.event} />
           </div>
-          <Deliveries source={source} event={event} />
-          <WorkflowRuns source={source} id={id} />
+          <Deliveries source={source} event={id} />
+          {isListedId(id) && <WorkflowRuns source={source} id={id} />}
         </div>
       )}
     </Loaded>
@@ -81,8 +80,8 @@ function useDeliveries(source: string, event: string) {
   });
 }
 
-function Deliveries({ source, event }: { readonly source: string; readonly event: Event }) {
-  const deliveries = useDeliveries(source, event.id);
+function Deliveries({ source, event }: { readonly source: string; readonly event: string }) {
+  const deliveries = useDeliveries(source, event);
   const attempts = deliveries.data ?? [];
   return (
     <section aria-label={text.deliveries} className="flex flex-col gap-2">
@@ -94,7 +93,7 @@ function Deliveries({ source, event }: { readonly source: string; readonly event
             ({ delivery_id: delivery, attempt, webhook, outcome, at_ms: at, duration_ms: ms, response_status: status, cause }) => (
               <li key={`${delivery}-${attempt}`} className="flex flex-wrap items-center gap-x-3 gap-y-1 text-sm">
                 <State state={outcome} />
-                <TextLink to="/webhooks/$id" params={{ id: webhook } as never} search={{ tab: "attempts", event_id: event.id } as never}>
+                <TextLink to="/webhooks/$id" params={{ id: webhook } as never} search={{ tab: "attempts", event_id: event } as never}>
                   {webhook}
                 </TextLink>
                 <span>

@@ -3,10 +3,10 @@ import { EventDetails } from "./event-details.tsx";
 import { text } from "./strings.ts";
 
 /** An event with everything that happened to it. */
-export function EventDialog({ source, id, onClose }: { readonly source: string; readonly id: string; readonly onClose: () => void }) {
+export function EventDialog({ onClose, ...event }: Parameters<typeof EventDetails>[0] & { readonly onClose: () => void }) {
   return (
     <Dialog title={text.event} isOpen onClose={onClose} isWide>
-      <EventDetails source={source} id={id} />
+      <EventDetails {...event} />
     </Dialog>
   );
 }

@@ -41,7 +41,9 @@ export function EventsTab({ source }: { readonly source: Source }) {
         onSearch={(value) => setSearch({ q: value }, { replaces: true })}
         onOpen={(id) => setSearch({ event: id })}
       />
-      {shown !== undefined && <EventDialog source={source.id} id={shown} onClose={() => setSearch({ event: undefined })} />}
+      {shown !== undefined && (
+        <EventDialog source={source.id} id={shown} channel={channel} onClose={() => setSearch({ event: undefined })} />
+      )}
     </Loaded>
   );
 }

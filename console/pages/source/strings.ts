@@ -38,6 +38,7 @@ export const text = {
   noMatch: "No event matches the filter",
   event: "Event",
   deliveries: "Deliveries",
+  eventGone: "The event is not stored any more.",
   noDeliveries: "No webhook received this event.",
   attempt: "Attempt",
   workflowRuns: "Workflow runs",

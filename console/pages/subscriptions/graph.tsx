@@ -11,14 +11,14 @@ import "@xyflow/react/dist/style.css";
 interface GraphProps {
   readonly subscriptions: readonly Subscription[];
   readonly names: ReadonlyMap<string, string>;
-  readonly onRemove: (subscription: Subscription) => void;
+  readonly onChoose: (subscription: Subscription) => void;
 }
 
 const node = { width: 180, height: 44 } as const;
 const maxNameLength = 40;
 
-/** Who feeds whom, from left to right. A node leads to its page; an edge is removed by a click. */
-export default function SubscriptionGraph({ subscriptions, names, onRemove }: GraphProps) {
+/** Who feeds whom, from left to right. A node leads to its page; a click on an edge asks whether to remove it. */
+export default function SubscriptionGraph({ subscriptions, names, onChoose }: GraphProps) {
   const navigate = useNavigate();
   const { nodes, edges } = useMemo(() => arrange(subscriptions, names), [subscriptions, names]);
   return (
@@ -37,7 +37,7 @@ export default function SubscriptionGraph({ subscriptions, names, onRemove }: Gr
         }}
         onEdgeClick={(_event, { id }) => {
           const subscription = subscriptions.find((each) => each.id === id);
-          if (subscription !== undefined) onRemove(subscription);
+          if (subscription !== undefined) onChoose(subscription);
         }}
       >
         <Background />

@@ -1,7 +1,10 @@
 import { lazy, Suspense, useEffect, useState } from "react";
+import type { Subscription } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
 import { useSearchParams } from "../../app/search.ts";
 import { useOwnerQuery } from "../../app/session-context.tsx";
+import { Button } from "../../parts/button.tsx";
+import { Dialog } from "../../parts/dialog.tsx";
 import { formatCount } from "../../parts/format.ts";
 import { EmptyState, Loaded, Loading } from "../../parts/notices.tsx";
 import { Page, Section } from "../../parts/page.tsx";
@@ -54,6 +57,7 @@ function Graph() {
   const list = useList("listMySubscriptions", { query: useOwnerQuery() });
   const names = useNames();
   const remove = useUnsubscribe();
+  const [chosen, setChosen] = useState<Subscription>();
   const { items, hasMore, readMore, total } = list;
   useEffect(() => {
     if (hasMore && items.length < maxInGraph) readMore();
@@ -71,10 +75,48 @@ function Graph() {
             {total !== undefined && total > shown.length && text.truncated(formatCount(shown.length), formatCount(total))} {text.graphHint}
           </p>
           <Suspense fallback={<Loading />}>
-            <SubscriptionGraph subscriptions={shown} names={names} onRemove={remove} />
+            <SubscriptionGraph subscriptions={shown} names={names} onChoose={setChosen} />
           </Suspense>
+          {chosen !== undefined && (
+            <RemoveDialog
+              subscription={chosen}
+              names={names}
+              onRemove={() => {
+                remove(chosen);
+                setChosen(undefined);
+              }}
+              onClose={() => setChosen(undefined)}
+            />
+          )}
         </>
       )}
     </Loaded>
+  );
+}
+
+interface RemoveDialogProps {
+  readonly subscription: Subscription;
+  readonly names: ReadonlyMap<string, string>;
+  readonly onRemove: () => void;
+  readonly onClose: () => void;
+}
+
+/** An edge is easily hit by mistake, so a click on it only asks. */
+function RemoveDialog({ subscription, names, onRemove, onClose }: RemoveDialogProps) {
+  const { emitter_id: emitter, listener_id: listener, event_name: channel } = subscription;
+  const nameOf = (id: string | null): string => (id === null ? "" : (names.get(id) ?? id));
+  return (
+    <Dialog title={text.removeTitle} isOpen onClose={onClose}>
+      <p className="text-sm">
+        <bdi>{nameOf(emitter)}</bdi> → <bdi>{nameOf(listener)}</bdi>, {text.channel}: <bdi>{channel || text.defaultChannel}</bdi>
+      </p>
+      <p className="text-sm">{text.removeHint}</p>
+      <div className="flex justify-end gap-2">
+        <Button onClick={onClose}>{text.keep}</Button>
+        <Button kind="danger" onClick={onRemove}>
+          {text.remove}
+        </Button>
+      </div>
+    </Dialog>
   );
 }

@@ -1,21 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { api } from "../../api/queries.ts";
+import { readEvent } from "../../api/read-event.ts";
 import { Loaded } from "../../parts/notices.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { text } from "./strings.ts";
 
 /** The event of a delivery, if it is still stored. */
 export function EventPayload({ source, id, channel }: { readonly source: string; readonly id: string; readonly channel: string }) {
-  const at = id.split("-")[0] ?? "";
-  const query = { event_name: channel, since: at, until: at, expand: "event" };
   const read = useQuery({
     queryKey: ["event payload", source, id],
-    queryFn: async ({ signal }) => {
-      const list = source.startsWith("p_")
-        ? await api.call("listWorkflowEvents", { path: { workflow_id: source }, query }, { signal })
-        : await api.call("listEvents", { path: { id: source }, query }, { signal });
-      return list.data.find((event) => event.id === id) ?? null;
-    },
+    queryFn: ({ signal }) => readEvent(source, id, signal, channel),
   });
   return (
     <Loaded isLoading={read.isPending} error={read.error}>

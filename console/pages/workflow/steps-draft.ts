@@ -36,6 +36,10 @@ export const draftOf = (step: WorkflowStep): StepDraft => ({
   continuesOnError: step.continue_on_error,
 });
 
+/** Rows only identify the steps of an editor. */
+export const haveSameSteps = (one: readonly StepDraft[], other: readonly StepDraft[]): boolean =>
+  JSON.stringify(one.map((step) => ({ ...step, row: "" }))) === JSON.stringify(other.map((step) => ({ ...step, row: "" })));
+
 export const emptyDraft = (number: number, code: string): StepDraft => ({
   row: newRow(),
   id: undefined,

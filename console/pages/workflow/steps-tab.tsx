@@ -1,37 +1,43 @@
 import { useState } from "react";
 import type { Workflow } from "../../../client/generated/operations.ts";
 import { useChange } from "../../api/queries.ts";
+import { useDraft } from "../../app/draft.ts";
 import { useCanWrite } from "../../app/session-context.tsx";
 import { showToast } from "../../app/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextArea } from "../../parts/field.tsx";
-import { ErrorNotice } from "../../parts/notices.tsx";
+import { ErrorNotice, RestoredNotice } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
 import { exampleStep } from "../workflows/strings.ts";
 import { StepEditor } from "./step-editor.tsx";
-import { draftOf, emptyDraft, moved, stepInputs, type StepDraft } from "./steps-draft.ts";
+import { draftOf, emptyDraft, haveSameSteps, moved, stepInputs, type StepDraft } from "./steps-draft.ts";
 import { text } from "./strings.ts";
 import { TestResult } from "./test-result.tsx";
 
 /** The steps, to change, test and deploy. */
 export function StepsTab({ workflow }: { readonly workflow: Workflow }) {
-  const [drafts, setDrafts] = useState<readonly StepDraft[]>(() => workflow.steps.map(draftOf));
+  const [saved, setSaved] = useState<readonly StepDraft[]>(() => workflow.steps.map(draftOf));
+  const { value: drafts, change: setDrafts, ...draft } = useDraft(`steps of ${workflow.id}`, saved, haveSameSteps);
   const canWrite = useCanWrite();
   const save = useChange("updateWorkflow", {
     onDone: ({ data }) => {
-      setDrafts(data.steps.map(draftOf));
+      const deployed = data.steps.map(draftOf);
+      setSaved(deployed);
+      setDrafts(deployed);
+      draft.forget();
       showToast(text.saved);
     },
   });
   const steps = stepInputs(drafts);
-  const replace = (index: number) => (draft: StepDraft) => setDrafts(drafts.with(index, draft));
+  const replace = (index: number) => (step: StepDraft) => setDrafts(drafts.with(index, step));
   return (
     <>
-      {drafts.map((draft, index) => (
+      {draft.isRestored && <RestoredNotice discard={draft.discard} />}
+      {drafts.map((step, index) => (
         <StepEditor
-          key={draft.row}
+          key={step.row}
           number={index + 1}
-          draft={draft}
+          draft={step}
           onChange={replace(index)}
           onMove={(by) => setDrafts(moved(drafts, index, by))}
           onRemove={() => setDrafts(drafts.toSpliced(index, 1))}
