@@ -273,7 +273,8 @@ export interface ManualRun {
 
 export interface Runs {
   /**
-   * Stores an invocation. `ended` is undefined if the signal aborts first; the run continues.
+   * Stores an invocation. `ended` is undefined if the signal aborts first; the run continues. It rejects with Conflict or NotFound if the
+   * source was paused or deleted before the run began: then it does not run.
    * @throws Unavailable when it cannot be stored; QuotaUsedUp `backlog_full` when the backlog of the source or its owner is full
    */
   run(request: ManualRun, signal: AbortSignal): Promise<{ readonly ended: Promise<RunSummary | undefined> }>;

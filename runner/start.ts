@@ -7,6 +7,7 @@ import { withStandby } from "./intake/standby.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import { DeploymentCache } from "./run/deployment-cache.ts";
 import { handleInvocation, type RunContext } from "./run/handle-invocation.ts";
+import { notRun } from "./run/not-run.ts";
 import { killsOfCalls, killsOfWorkflows, limitKills } from "./run/kill-limit.ts";
 import { meterSandbox } from "./run/metered-sandbox.ts";
 import { Backlog } from "./schedule/backlog.ts";
@@ -14,7 +15,8 @@ import { BlockedOwners } from "./schedule/blocked-owners.ts";
 import { OwnerValueCache } from "./schedule/owner-value-cache.ts";
 import { RunLimits } from "./schedule/run-limits.ts";
 import { schedulerLimits } from "./schedule/scheduler.ts";
-import { SourceQueues, type InvocationRunner } from "./schedule/source-queues.ts";
+import type { InvocationRunner } from "./schedule/queue-options.ts";
+import { SourceQueues } from "./schedule/source-queues.ts";
 import { runSpeculatively } from "./schedule/speculative-runs.ts";
 import { IsolateSlots } from "./workflow/isolate-slots.ts";
 import { ResumeUrls } from "./workflow/resume-urls.ts";
@@ -22,6 +24,8 @@ import { ResumeUrls } from "./workflow/resume-urls.ts";
 const defaultLimits = schedulerLimits(2, 100);
 /** Maximum bytes of all queued invocations. A pod of 3 GB has room for them beside its isolates. */
 const maxBacklogBytes = 256 * 2 ** 20;
+/** Callers wait at least this long for a run. Of an older invocation the caller may be gone, so it is kept as one without a caller. */
+const callerWaitMs = 30_000;
 const now = (): number => performance.now();
 
 export interface Runner {
@@ -67,7 +71,10 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
   queues.start(createInvocationRunner(config, ports, parts, queues));
   await parts.blockedOwners.start(queues);
   await parts.weights.start();
-  await parts.deployments.start((source) => ports.sandbox.evict(source));
+  await parts.deployments.start((source) => {
+    if (source !== undefined) ports.sandbox.evict(source); // After missed changes, isolates are recognized by the deployment's id.
+    queues.resume(source);
+  });
   await partitions.start();
   return {
     backlog: () => queues.size,
@@ -117,9 +124,14 @@ function createQueues(config: RunnerConfig, ports: RunnerPorts, { deployments, w
     ),
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
       blockedOwners.whenLoaded(configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source)),
-    refuse: ({ answerTo }, owner) => {
-      if (answerTo !== undefined) ports.answer(answerTo, blockedOwners.refusalOf(owner));
+    refuse: (invocation, owner, reason) => {
+      const { answerTo } = invocation;
+      if (answerTo !== undefined)
+        ports.answer(answerTo, reason === "paused" ? notRun(invocation, "paused") : blockedOwners.refusalOf(owner));
     },
+    hasCaller: ({ invocation: { trigger, answerTo }, storedAt }) =>
+      (trigger === "http" || trigger === "manual") && answerTo !== undefined && ports.clock.now() - storedAt < callerWaitMs,
+    reload: (source) => deployments.reload(source),
     backlog,
   });
 }

@@ -90,10 +90,15 @@ export interface InvocationNumber {
   readonly index: number;
 }
 
+/** Why a run did not begin. */
+export type NotRunReason = "paused" | "deleted";
+
 /** Messages on `answerTo`, at most one of each kind per run. */
 export type Answer =
   | { readonly kind: "response"; readonly response: HttpResponse }
   | { readonly kind: "run"; readonly run: RunSummary }
+  /** The requested run does not begin, and the caller must not wait for it. It leaves no trace. */
+  | { readonly kind: "not-run"; readonly reason: NotRunReason }
   | { readonly kind: "configured"; readonly configured: Configured }
   | { readonly kind: "dry-run"; readonly outcome: DryRunOutcome }
   | { readonly kind: "workflow-test"; readonly outcome: WorkflowTestOutcome };

@@ -30,6 +30,10 @@ export interface Deployment {
   readonly additionalProps?: readonly BoundProp[];
   readonly dedupe: DedupeStrategy | null;
   readonly hooks: readonly Hook[];
+  /** Hooks that must succeed in this generation before anything else runs; absent: none. */
+  readonly startsWith?: readonly Hook[];
+  /** Epoch ms since which the source, then inactive, is being deleted: what it has accepted ends with an error. Absent: it is not. */
+  readonly ending?: number;
   /** Public URL of its HTTP interface, if it has one. */
   readonly endpoint: string | null;
   /** Id of the deployment that this one restores after an update failed; absent: it restores none. */

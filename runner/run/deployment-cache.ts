@@ -24,11 +24,14 @@ export class DeploymentCache {
     });
   }
 
-  /** @param onChange called for each source whose entry changed. Changes that were missed are not reported: isolates check the deployment's id. */
-  start(onChange: (source: string) => void): Promise<void> {
-    return this.#entries.start((source) => {
-      if (source !== undefined) onChange(source);
-    });
+  /** @param onChange called for each source whose entry changed. Undefined: changes may have been missed, of any source. */
+  start(onChange: (source: string | undefined) => void): Promise<void> {
+    return this.#entries.start(onChange);
+  }
+
+  /** Reads the entry of a source again, even if no change was reported. */
+  async reload(source: string): Promise<void> {
+    await this.#entries.refresh(source);
   }
 
   /** The owner of a source or workflow; undefined when it was deleted or runs in another pool. Not a promise if it is cached. */

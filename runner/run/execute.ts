@@ -31,7 +31,7 @@ export async function execute(
   const event = JSON.stringify(receivedEvent(invocation, received.storedAt));
   const secrets = deployment.secrets === null ? noSecrets : await openSecrets(deployment.secrets, ports);
   const prepared = { ...run, event, secrets, ...ticksOf(received, state, deployment) };
-  const refused = refusalOf(invocation, state, deployment);
+  const refused = received.refusal ?? refusalOf(invocation, state, deployment);
   if (refused !== undefined) return { ...prepared, execution: notExecuted(refused) };
   const path = await ports.bundles.path(deployment.bundle);
   const request = requestOf({ invocation, event, secrets, state, deployment, config, path });

@@ -7,8 +7,10 @@ import type { Sandbox } from "../sandbox/port.ts";
 import { answerConfigure } from "./configure.ts";
 import type { DeploymentCache } from "./deployment-cache.ts";
 import { answerDryRun } from "./dry-run.ts";
+import type { Hold } from "./hold.ts";
 import type { ReceivedInvocation } from "./received.ts";
-import { runInvocation } from "./run.ts";
+import { notRun } from "./not-run.ts";
+import { runInvocation, type RunOutcome } from "./run.ts";
 import { runWorkflow, type RunContext as WorkflowRunContext } from "../workflow/run-workflow.ts";
 import type { WorkflowContext } from "../workflow/execute-step.ts";
 import { answerWorkflowTest } from "../workflow/test-workflow.ts";
@@ -16,8 +18,11 @@ import { kindOfId } from "../../domain/ids.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 
-/** `finished`: committed, answered or dropped. `retry`: try again, before later invocations of the source. */
-export type InvocationResult = "finished" | "retry";
+/**
+ * `finished`: committed, answered or dropped. `retry`: try again, before later invocations of the source. `paused`, `starting`: keep it, and
+ * try again when its source changes or one of its hooks has run.
+ */
+export type InvocationResult = "finished" | "retry" | Hold;
 
 /** State that lives as long as the runner. */
 export interface RunContext {
@@ -79,8 +84,7 @@ async function handleByTrigger(
       return "finished";
     default:
       if (isOfWorkflow(invocation)) return runWorkflowOrMove(received, context, config, ports);
-      await armNext(received, await runOrMove(received, context, config, ports), ports);
-      return "finished";
+      return runAndArm(received, context, config, ports);
   }
 }
 
@@ -121,29 +125,58 @@ async function armNext(
   await armNextLink(received, timed, ports);
 }
 
-/** @returns the deployment; undefined if the source was deleted or has moved to another pool */
+async function runAndArm(
+  received: ReceivedInvocation,
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<InvocationResult> {
+  const { outcome, deployment } = await runOrMove(received, context, config, ports);
+  if (outcome === "paused" || outcome === "starting") return outcome;
+  await armNext(received, deployment, ports);
+  return "finished";
+}
+
+interface SourceRun {
+  readonly outcome: RunOutcome;
+  /** Undefined if the source was deleted or has moved to another pool. */
+  readonly deployment?: Deployment;
+}
+
 async function runOrMove(
   received: ReceivedInvocation,
   { deployments, commits: cache }: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
-): Promise<Deployment | undefined> {
+): Promise<SourceRun> {
   const { source, generation } = received.invocation;
   const deployment = deployments.cached(source, generation) ?? (await deployments.get(source, generation));
-  if (deployment === undefined) return undefined;
+  if (deployment === undefined) return dropOfDeleted(received, ports);
   if (hasMoved(deployment)) {
     cache.delete(source);
     await ports.moves.move(received.position);
-    return undefined;
+    return { outcome: "dropped" };
   }
   let commits = cache.find(source);
   if (commits === undefined) {
     commits = new SourceCommits(deployment.source, deployment.owner, ports.commits);
     await commits.load();
   }
-  await runInvocation(received, commits, deployment, config, ports);
+  const outcome = await runInvocation(received, commits, deployment, config, ports);
   cache.set(commits);
-  return deployment;
+  return { outcome, deployment };
+}
+
+/** An invocation that was stored while its source was removed: there is no history left that could record it. */
+function dropOfDeleted({ invocation }: ReceivedInvocation, ports: Pick<RunnerPorts, "answer" | "log">): SourceRun {
+  const { source, trigger, answerTo } = invocation;
+  if (answerTo !== undefined) ports.answer(answerTo, notRun(invocation, "deleted"));
+  if (trigger !== "timer")
+    ports.log.warn(
+      { op: "source.run", outcome: "deleted", "source.id": source, trigger },
+      "an invocation is dropped: its source was deleted",
+    );
+  return { outcome: "dropped" };
 }
 
 /** Commits the error in place of the run. Drops a call or dry run, because its caller has stopped waiting. */
@@ -160,7 +193,8 @@ async function giveUp(
   try {
     const failed = { ...received, speculative: undefined, failure };
     if (isOfWorkflow(received.invocation)) return await runWorkflowOrMove(failed, context, config, ports);
-    const deployment = await runOrMove(failed, context, config, ports);
+    const { outcome, deployment } = await runOrMove(failed, context, config, ports);
+    if (outcome === "paused" || outcome === "starting") return outcome;
     isCommitted = true;
     await armNext(received, deployment, ports);
     return "finished";

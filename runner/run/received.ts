@@ -1,4 +1,4 @@
-import type { Invocation } from "../../domain/invocation/invocation.ts";
+import type { Invocation, RunError } from "../../domain/invocation/invocation.ts";
 import { isCommitted, type QueuePosition } from "../../domain/invocation/watermark.ts";
 import { hasProcessed } from "../../domain/event/processed-events.ts";
 import type { SourceState } from "../../domain/run/commit.ts";
@@ -25,6 +25,10 @@ export interface ReceivedInvocation {
   readonly failures?: number;
   /** The last failure, if there are no more attempts: its error is committed instead of a run. */
   readonly failure?: Error;
+  /** Why it must not run: this error is committed instead of a run. */
+  readonly refusal?: RunError;
+  /** Whether its queue has room for it while its source is paused; absent: yes. */
+  readonly hasRoom?: () => boolean;
   /** Its speculative run, if there was one. */
   readonly speculative?: Promise<SpeculativeRun | undefined> | undefined;
 }

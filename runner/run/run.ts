@@ -1,17 +1,20 @@
 import type { Commit, SourceState } from "../../domain/run/commit.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { Invocation, RunSummary } from "../../domain/invocation/invocation.ts";
+import type { Invocation, RunError, RunSummary } from "../../domain/invocation/invocation.ts";
 import { isDisabled } from "../../domain/run/kills.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
+import { deletedCode } from "../../domain/source/ended-work.ts";
 import { composeCommit, type FinishedRun } from "../commit/compose.ts";
 import type { SourceCommits } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import { execute, notExecuted } from "./execute.ts";
+import { decide, type Hold } from "./hold.ts";
+import { notRun } from "./not-run.ts";
 import { isProcessed, type ReceivedInvocation, type SpeculativeRun } from "./received.ts";
 import { RunTrace, traceWait } from "./run-trace.ts";
 
-/** `committed`: now or before. `dropped`: there is nothing to run. */
-export type RunOutcome = "committed" | "dropped";
+/** `committed`: now or before. `dropped`: there is nothing to run. Otherwise it stays in its queue. */
+export type RunOutcome = "committed" | "dropped" | Hold;
 
 /** After this many refused commits in a row, two runners compete for the source, and the invocation is retried later. */
 const maxRefusals = 5;
@@ -19,9 +22,9 @@ const maxRefusals = 5;
 /**
  * Invocation in, commit out:
  *
- *     received ── inactive source ──▶ dropped
- *        │
- *        ▼           already processed ──▶ committed
+ *     received ── already processed ──▶ committed
+ *        │    ├─── source paused or starting ──▶ kept
+ *        ▼    └─── tick of a paused source ──▶ dropped
  *     execute ──▶ compose ──▶ append ── stored ──▶ committed, reported
  *        ▲                       │
  *        └──── load the state ◀──┴ refused: another runner has committed
@@ -36,13 +39,17 @@ export async function runInvocation(
   ports: RunnerPorts,
 ): Promise<RunOutcome> {
   const { invocation } = received;
-  if (!deployment.active && invocation.trigger !== "hook") return "dropped";
   let parent: string | undefined;
   for (let refusals = 0; refusals < maxRefusals; refusals++) {
     if (isProcessed(received, commits.state)) return "committed";
+    const room = { hasRoom: received.hasRoom?.() ?? true, ageMs: ports.clock.now() - received.storedAt };
+    const decision = decide(invocation, deployment, commits.state, room);
+    if (decision === "drop") return "dropped";
+    if (decision === "paused" || decision === "starting") return decision;
     if (invocation.trigger === "timer" && isDisabled(commits.state.kills, deployment.id)) return "dropped";
     parent ??= traceWait(received, ports);
-    const commit = await runAndCommit(received, commits, deployment, config, ports, parent);
+    const decided = decision === "run" ? received : refuse(received, decision, ports);
+    const commit = await runAndCommit(decided, commits, deployment, config, ports, parent);
     if (commit !== undefined) {
       report(invocation, commit, ports);
       return "committed";
@@ -51,6 +58,14 @@ export async function runInvocation(
     await commits.load();
   }
   throw new Unavailable(`source ${deployment.source}: ${maxRefusals} commits in a row were refused because another runner commits for it`);
+}
+
+/** The invocation ends with this error. A caller that waits gets the answer now. */
+function refuse(received: ReceivedInvocation, refusal: RunError, ports: Pick<RunnerPorts, "answer">): ReceivedInvocation {
+  const { invocation } = received;
+  const reason = refusal.code === deletedCode ? "deleted" : "paused";
+  if (invocation.answerTo !== undefined && invocation.trigger === "http") ports.answer(invocation.answerTo, notRun(invocation, reason));
+  return { ...received, refusal };
 }
 
 /** @returns the stored commit; undefined if it was refused */

@@ -55,6 +55,12 @@ export class Backlog {
     return this.#bytes < this.#limits.totalBytes;
   }
 
+  /** Whether the source or its owner has reached its limit, and is not back below 7/8 of it. */
+  isFull(source: string, owner: string): boolean {
+    this.#updateOwner(owner); // Its limit depends on what all others hold.
+    return this.#fullSources.has(source) || this.#fullOwners.has(owner);
+  }
+
   get fullSources(): number {
     return this.#fullSources.size;
   }

@@ -2,6 +2,7 @@ import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import { dueAtOf, maxReportedSkips } from "../../domain/schedule/ticks.ts";
 import { historyOfRun, workflowRunId } from "../../domain/workflow/run-id.ts";
+import type { Hold } from "../run/hold.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 
 /** An invocation that has not run yet. */
@@ -53,6 +54,9 @@ export class SourceQueue {
   running: QueuedInvocation | undefined;
   /** Set while the first invocation waits to be retried. */
   retry: NodeJS.Timeout | undefined;
+  /** How often a hold has ended, or what may cause one has changed. */
+  holdsEnded = 0;
+  #hold: { readonly reason: Hold; readonly poll: NodeJS.Timeout } | undefined;
   /** Invocations that arrived before the owner was loaded. */
   readonly arriving: QueuedInvocation[] = [];
   readonly #urgent: QueuedInvocation[] = [];
@@ -66,6 +70,23 @@ export class SourceQueue {
     this.key = key;
     this.source = source;
     this.isResumed = trigger === "resume";
+  }
+
+  /** Why only urgent invocations may run; undefined: all may. */
+  get hold(): Hold | undefined {
+    return this.#hold?.reason;
+  }
+
+  /** @param look called once after `pollMs`, unless the hold has ended */
+  beginHold(reason: Hold, pollMs: number, look: () => void): void {
+    this.endHold();
+    this.#hold = { reason, poll: setTimeout(look, pollMs).unref() };
+  }
+
+  endHold(): void {
+    this.holdsEnded++;
+    clearTimeout(this.#hold?.poll);
+    this.#hold = undefined;
   }
 
   get length(): number {
@@ -115,12 +136,12 @@ export class SourceQueue {
     return [...this.#urgent.splice(0), ...this.#others.splice(0)];
   }
 
-  /** Removes the requests whose callers wait for the response. */
-  takeAwaited(): readonly QueuedInvocation[] {
-    const awaited = this.awaited();
-    this.#others.splice(0, this.#others.length, ...this.#others.filter((entry) => !isAwaited(entry)));
-    this.#awaited = 0;
-    return awaited;
+  /** Removes the invocations, other than urgent ones, for which the predicate holds. */
+  takeWhere(isTaken: (entry: QueuedInvocation) => boolean): readonly QueuedInvocation[] {
+    const { true: taken = [], false: kept = [] } = Object.groupBy(this.#others, (entry) => String(isTaken(entry)) as "true" | "false");
+    this.#others.splice(0, this.#others.length, ...kept);
+    this.#awaited = kept.filter(isAwaited).length;
+    return taken;
   }
 
   /** The first requests whose callers wait for the response. */

@@ -1,46 +1,33 @@
-import type { Invocation } from "../../domain/invocation/invocation.ts";
+import { once } from "node:events";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { backoffMs } from "../../domain/retry.ts";
-import type { InvocationResult } from "../run/handle-invocation.ts";
-import type { ReceivedInvocation } from "../run/received.ts";
-import type { Backlog, BacklogEntry } from "./backlog.ts";
+import type { Hold } from "../run/hold.ts";
+import type { BacklogEntry } from "./backlog.ts";
 import type { BlockReason, QueueCounts } from "./ports.ts";
-import { Scheduler, type SchedulerOptions } from "./scheduler.ts";
-import type { RunLimits } from "./run-limits.ts";
-import { isAwaited, queueKeyOf, SourceQueue, type QueuedInvocation } from "./source-queue.ts";
-import { SpeculativeRuns, type RunSpeculatively } from "./speculative-runs.ts";
-
-export interface QueueOptions extends SchedulerOptions {
-  /** Counts the invocations that are queued here. */
-  readonly backlog: Backlog;
-  /** The owner of the source; undefined if the source was deleted. Synchronous if it is cached. */
-  readonly ownerOf: (received: QueuedInvocation["received"]) => string | undefined | Promise<string | undefined>;
-  /** Limits of workflows; absent: none has any. */
-  readonly runLimits?: RunLimits;
-  /** Answers the caller of a request that does not run because its owner is blocked. */
-  readonly refuse?: (invocation: Invocation, owner: string) => void;
-}
-
-/** How invocations run. */
-export interface InvocationRunner {
-  /** Never rejects. @param owner empty if the source was deleted */
-  readonly handle: (received: ReceivedInvocation, owner: string) => Promise<InvocationResult>;
-  /** Absent: no invocation runs before its turn. */
-  readonly runSpeculatively?: RunSpeculatively;
-}
+import type { InvocationRunner, QueueOptions } from "./queue-options.ts";
+import { Scheduler } from "./scheduler.ts";
+import { PartitionReleases } from "./partition-releases.ts";
+import { isAwaited, isUrgent, queueKeyOf, SourceQueue, type QueuedInvocation } from "./source-queue.ts";
+import { SpeculativeRuns } from "./speculative-runs.ts";
 
 /** The owner of sources that were deleted. Their invocations are dropped in their turn. */
 const noOwner = "";
 const retryDelay = { firstMs: 250, maxMs: 10_000 };
+/** How often a source whose work waits is looked at: its change may be missed, and what waits may become too old. */
+const holdPollMs = 30_000;
 
 /**
  * Runs the invocations of each source one at a time, when the scheduler says so: urgent ones first, then in order of arrival. A failed
  * invocation is retried before later ones of its source. A source has a queue only while it is not empty. Each run of a workflow has a queue
  * of its own.
  *
+ * While a source is paused, or its new version starts, its queue is held: only urgent invocations run. Callers that wait for a run of a
+ * paused source are refused.
+ *
  *     push ──▶ arriving ── owner loaded ──▶ queued ── scheduler ──▶ running ──▶ finished
- *                                           │  ▲                      │
- *                        partition released │  └──── retry, delayed ◀─┘ failed
+ *                                           │  ▲ ▲                    │ │
+ *                        partition released │  │ └── retry, delayed ◀─┘ │ failed
+ *                                           │  └──── held ◀─────────────┘ paused or starting
  *                                           ▼
  *                                       released: the next runner of the partition runs it
  */
@@ -51,8 +38,7 @@ export class SourceQueues {
   #handle: InvocationRunner["handle"] | undefined;
   #speculative: SpeculativeRuns | undefined;
   #size = 0;
-  /** Each resolves when no source of its partition has a queue; without a partition, when no source has one. */
-  #releases: { readonly partition: number | undefined; readonly resolve: () => void }[] = [];
+  readonly #releases = new PartitionReleases();
   #stopping = false;
 
   constructor(options: QueueOptions) {
@@ -60,9 +46,7 @@ export class SourceQueues {
     this.#scheduler = new Scheduler(options);
     options.runLimits?.start((key) => {
       const queue = this.#queues.get(key);
-      if (queue === undefined) return;
-      this.#updateReadiness(queue);
-      this.#startRuns();
+      if (queue !== undefined) this.#advance(queue);
     });
   }
 
@@ -80,11 +64,11 @@ export class SourceQueues {
   counts(): QueueCounts {
     const { backlog } = this.#options;
     const scheduler = this.#scheduler;
-    const isOverQuota = ({ owner = noOwner }: SourceQueue): boolean => scheduler.blockedBy(owner) === "owner_quota";
-    const overQuota = this.#queues.values().filter(isOverQuota);
+    const rests = ({ owner = noOwner, hold }: SourceQueue): boolean => hold === "paused" || scheduler.blockedBy(owner) === "owner_quota";
+    const resting = this.#queues.values().filter(rests);
     return {
       running: scheduler.running,
-      waiting: overQuota.reduce((count, { blockable }) => count - blockable, this.#size - scheduler.running),
+      waiting: resting.reduce((count, { blockable }) => count - blockable, this.#size - scheduler.running),
       heldBack: scheduler.heldBack(),
       blocked: { owner_quota: scheduler.blocked("owner_quota"), owner_commits: scheduler.blocked("owner_commits") },
       fullSources: backlog.fullSources,
@@ -96,10 +80,7 @@ export class SourceQueues {
   block(owner: string, reason: BlockReason): void {
     for (const queue of this.#queues.values()) {
       if (queue.owner !== owner) continue;
-      for (const entry of queue.takeAwaited()) {
-        this.#remove(entry, owner);
-        this.#refuse(entry, owner);
-      }
+      this.#refuseWhere(isAwaited, queue, owner, "blocked");
       this.#updateReadiness(queue);
     }
     this.#scheduler.block(owner, reason);
@@ -108,6 +89,16 @@ export class SourceQueues {
 
   unblock(owner: string): void {
     this.#scheduler.unblock(owner);
+    this.#startRuns();
+  }
+
+  /** The deployment of this source may have changed; undefined: of any source. Held queues try again. */
+  resume(source: string | undefined): void {
+    const changed = source === undefined ? [...this.#queues.values()] : [this.#queues.get(source)];
+    for (const queue of changed) {
+      queue?.endHold();
+      if (queue !== undefined) this.#updateReadiness(queue);
+    }
     this.#startRuns();
   }
 
@@ -121,8 +112,7 @@ export class SourceQueues {
       return;
     }
     this.#enqueue(queue, queue.owner, entry);
-    this.#updateReadiness(queue);
-    this.#startRuns();
+    this.#advance(queue);
   }
 
   /** A run of the owner has cost this much, ms. */
@@ -136,23 +126,15 @@ export class SourceQueues {
     this.#startRuns();
   }
 
-  /** Releases the queued invocations of a partition to the next runner. Resolves when no source of the partition runs here. */
-  release(partition: number): Promise<void> {
-    return this.#release(partition);
-  }
-
   /** Releases all queued invocations, lets runs end until the signal aborts, then releases the rest. */
   async stop(signal: AbortSignal): Promise<void> {
     this.#stopping = true;
-    const aborted = new Promise<void>((resolve) => {
-      if (signal.aborted) resolve();
-      else signal.addEventListener("abort", () => resolve(), { once: true });
-    });
-    await Promise.race([this.#release(undefined), aborted]);
+    await Promise.race([this.release(undefined), signal.aborted || once(signal, "abort")]);
     for (const queue of this.#queues.values()) queue.running?.settle("released");
   }
 
-  #release(partition: number | undefined): Promise<void> {
+  /** Releases the queued invocations of a partition, or of all, to the next runner. Resolves when none of its sources runs here. */
+  release(partition: number | undefined): Promise<void> {
     for (const queue of this.#queues.values()) {
       if (partition !== undefined && partitionOf(queue.source) !== partition) continue;
       this.#size -= queue.arriving.length;
@@ -163,24 +145,12 @@ export class SourceQueues {
       }
       this.#updateReadiness(queue);
     }
-    return new Promise((resolve) => {
-      this.#releases.push({ partition, resolve });
-      this.#resolveReleases();
-    });
+    return this.#releases.add(partition, this.#queues);
   }
 
   /** Whether another runner waits for the source's partition. A failed invocation is then released instead of retried. */
   #isReleasing(source: string): boolean {
-    return this.#stopping || this.#releases.some(({ partition }) => partition === undefined || partition === partitionOf(source));
-  }
-
-  #resolveReleases(): void {
-    this.#releases = this.#releases.filter(({ partition, resolve }) => {
-      const isEmpty =
-        partition === undefined ? this.#queues.size === 0 : !this.#queues.keys().some((source) => partitionOf(source) === partition);
-      if (isEmpty) resolve();
-      return !isEmpty;
-    });
+    return this.#stopping || this.#releases.includes(source);
   }
 
   #open(key: string, first: QueuedInvocation["received"]): SourceQueue {
@@ -203,22 +173,30 @@ export class SourceQueues {
     queue.owner = owner;
     this.#size -= queue.arriving.length;
     for (const entry of queue.arriving.splice(0)) this.#enqueue(queue, owner, entry);
-    this.#updateReadiness(queue);
-    this.#startRuns();
+    this.#advance(queue);
   }
 
   /** The caller updates the queue's readiness afterwards. */
   #enqueue(queue: SourceQueue, owner: string, entry: QueuedInvocation): void {
-    if (isAwaited(entry) && this.#scheduler.blockedBy(owner) !== undefined) return this.#refuse(entry, owner);
+    if (isAwaited(entry) && this.#scheduler.blockedBy(owner) !== undefined) return this.#refuse(entry, owner, "blocked");
+    if (queue.hold === "paused" && this.#hasCaller(entry)) return this.#refuse(entry, owner, "paused");
     if (!queue.add(entry)) return entry.settle("finished");
     this.#size++;
     this.#options.backlog.add(this.#backlogEntry(entry, owner));
+    if (queue.hold === "paused" && this.#options.backlog.isFull(queue.source, owner)) queue.endHold(); // The oldest work ends.
     if (isAwaited(entry)) this.#speculative?.consider(queue);
   }
 
-  #refuse(entry: QueuedInvocation, owner: string): void {
-    this.#options.refuse?.(entry.received.invocation, owner);
+  #refuse(entry: QueuedInvocation, owner: string, reason: "blocked" | "paused"): void {
+    this.#options.refuse?.(entry.received.invocation, owner, reason);
     entry.settle("finished");
+  }
+
+  #refuseWhere(isRefused: (entry: QueuedInvocation) => boolean, queue: SourceQueue, owner: string, reason: "blocked" | "paused"): void {
+    for (const entry of queue.takeWhere(isRefused)) {
+      this.#remove(entry, owner);
+      this.#refuse(entry, owner, reason);
+    }
   }
 
   #remove(entry: QueuedInvocation, owner: string): void {
@@ -226,19 +204,26 @@ export class SourceQueues {
     this.#options.backlog.remove(this.#backlogEntry(entry, owner));
   }
 
+  #advance(queue: SourceQueue): void {
+    this.#updateReadiness(queue);
+    this.#startRuns();
+  }
+
   /** Marks the source as ready to run in the scheduler, or deletes its queue if it is empty. */
   #updateReadiness(queue: SourceQueue): void {
     const { key, owner } = queue;
     if (queue.running !== undefined || queue.arriving.length > 0) return;
     if (queue.length > 0) {
-      if (owner !== undefined && queue.retry === undefined && this.#mayRun(queue)) this.#scheduler.ready(key, owner, queue.hasUrgent);
+      const mayRun = queue.retry === undefined && (queue.hold === undefined || queue.hasUrgent) && this.#mayRun(queue);
+      if (owner !== undefined && mayRun) this.#scheduler.ready(key, owner, queue.hasUrgent);
       return;
     }
     clearTimeout(queue.retry);
+    queue.endHold();
     if (owner !== undefined) this.#scheduler.withdraw(key, owner);
     if (this.#queues.get(key) === queue) this.#queues.delete(key);
     if (queue.key !== queue.source) this.#options.runLimits?.leave(queue);
-    if (this.#releases.length > 0) this.#resolveReleases();
+    this.#releases.resolve(this.#queues);
   }
 
   #backlogEntry({ received, bytes }: QueuedInvocation, owner: string): BacklogEntry {
@@ -255,7 +240,7 @@ export class SourceQueues {
     if (this.#stopping || handle === undefined) return;
     for (let start = this.#scheduler.next(); start !== undefined; start = this.#scheduler.next()) {
       const queue = this.#queues.get(start.source);
-      const entry = queue?.take(this.#scheduler.blockedBy(start.owner) !== undefined);
+      const entry = queue?.take(queue.hold !== undefined || this.#scheduler.blockedBy(start.owner) !== undefined);
       if (queue === undefined || entry === undefined) this.#scheduler.end(start.source);
       else void this.#run(queue, start.owner, entry, handle); // Never rejects, because `handle` never does.
     }
@@ -266,30 +251,46 @@ export class SourceQueues {
     this.#options.backlog.remove(this.#backlogEntry(entry, owner));
     this.#speculative?.consider(queue);
     const { received, failures = 0 } = entry;
+    const { holdsEnded } = queue;
     const speculative = this.#speculative?.take(entry);
     const isReleased = (): boolean => this.#isReleasing(queue.source);
-    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative, isReleased }, owner);
+    const hasRoom = (): boolean => !this.#options.backlog.isFull(queue.source, owner);
+    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative, isReleased, hasRoom }, owner);
     queue.running = undefined;
     this.#scheduler.end(queue.key);
-    if (result === "retry" && !this.#isReleasing(queue.source)) this.#retryLater(queue, owner, entry);
-    else {
+    if (result === "finished" || this.#isReleasing(queue.source)) {
       this.#size--;
-      entry.settle(result === "retry" ? "released" : "finished");
+      entry.settle(result === "finished" ? "finished" : "released");
+    } else {
+      queue.putBack(entry);
+      this.#options.backlog.add(this.#backlogEntry(entry, owner));
+      if (speculative !== undefined) this.#speculative?.putBack(entry, speculative);
+      if (result === "retry") this.#retryLater(queue, entry);
+      else if (queue.holdsEnded === holdsEnded) this.#hold(queue, owner, result); // Otherwise the source has changed since: try again.
     }
-    this.#updateReadiness(queue);
-    this.#startRuns();
+    if (isUrgent(entry)) queue.endHold(); // A hook may have completed what the queue waits for.
+    this.#advance(queue);
   }
 
-  #retryLater(queue: SourceQueue, owner: string, entry: QueuedInvocation): void {
-    queue.putBack(entry);
-    this.#options.backlog.add(this.#backlogEntry(entry, owner));
+  /** Keeps the queue until its source changes or one of its hooks has run. */
+  #hold(queue: SourceQueue, owner: string, reason: Hold): void {
+    const lookAgain = (): void => this.resume(queue.key);
+    queue.beginHold(reason, holdPollMs, () => void (this.#options.reload?.(queue.source) ?? Promise.resolve()).then(lookAgain, lookAgain));
+    if (reason === "paused") this.#refuseWhere((queued) => this.#hasCaller(queued), queue, owner, "paused");
+  }
+
+  /** Has the entry a caller who has no answer yet? */
+  #hasCaller(entry: QueuedInvocation): boolean {
+    return this.#options.hasCaller?.(entry.received) === true && this.#speculative?.hasRun(entry) !== true;
+  }
+
+  #retryLater(queue: SourceQueue, entry: QueuedInvocation): void {
     const { failures = 0 } = entry;
     entry.failures = failures + 1;
     queue.retry = setTimeout(
       () => {
         queue.retry = undefined;
-        this.#updateReadiness(queue);
-        this.#startRuns();
+        this.#advance(queue);
       },
       backoffMs(failures + 1, retryDelay, Math.random()),
     );

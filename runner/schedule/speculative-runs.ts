@@ -54,6 +54,15 @@ export class SpeculativeRuns {
     return run;
   }
 
+  /** Keeps the run for the invocation's next turn. */
+  putBack(entry: QueuedInvocation, run: Promise<SpeculativeRun | undefined>): void {
+    this.#runs.set(entry, run);
+  }
+
+  hasRun(entry: QueuedInvocation): boolean {
+    return this.#runs.has(entry);
+  }
+
   #startIfQueued(queue: SourceQueue, entry: QueuedInvocation): void {
     if (queue.running !== undefined && !isAwaited(queue.running) && queue.includes(entry)) this.#start(entry);
   }

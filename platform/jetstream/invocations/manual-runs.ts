@@ -3,8 +3,9 @@ import { systemClock } from "../../../domain/clock.ts";
 import { parseDryRunOutcome, type DryRun } from "../../../domain/run/dry-run.ts";
 import { parseWorkflowTestOutcome, type WorkflowTest } from "../../../domain/workflow/test-run.ts";
 import type { AdmissionGate } from "../../../domain/limits/admission.ts";
-import { QuotaUsedUp, UserCode } from "../../../domain/errors.ts";
-import type { Invocation } from "../../../domain/invocation/invocation.ts";
+import { Conflict, NotFound, QuotaUsedUp, UserCode } from "../../../domain/errors.ts";
+import { kindOfId } from "../../../domain/ids.ts";
+import type { Invocation, NotRunReason } from "../../../domain/invocation/invocation.ts";
 import type { RunAnswers } from "../requests/run-answers.ts";
 import type { Connection } from "../connection/connection.ts";
 import { publishInvocation } from "./publish-invocation.ts";
@@ -42,14 +43,25 @@ export function createManualRuns(
   return {
     run: async (request, signal) => {
       const { run, source, generation, event, metadata, trace } = request;
-      const { subject, answer } = answers.wait(run, "run", signal);
+      const { subject, answer } = answers.wait(run, ["run", "not-run"], signal);
       const given = { ...eventOf({ event, metadata }), ...trace };
       await publish(request, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
-      return { ended: answer.then((answered) => answered?.run) };
+      return { ended: answer.then((answered) => (answered?.kind === "not-run" ? refuse(request, answered.reason) : answered?.run)) };
     },
     dryRun: async (request) => ({ outcome: checked(await dry(request, "dry-run"), parseDryRunOutcome) }),
     testWorkflow: async (request) => ({ outcome: checked(await dry(request, "workflow-test"), parseWorkflowTestOutcome) }),
   };
+}
+
+/** The source was paused or deleted before the run began. */
+function refuse({ run, source }: ManualRun, reason: NotRunReason): never {
+  const kind = kindOfId(source) === "workflow" ? "workflow" : "source";
+  if (reason === "deleted") throw new NotFound(`record not found: ${kind} ${source} was deleted before run ${run} began`);
+  const path = kind === "workflow" ? "workflows" : "sources";
+  throw new Conflict(
+    `${kind} ${source} was paused before run ${run} began, which therefore does not run: activate it with PUT /v1/${path}/${source} and {"active": true}`,
+    { code: `${kind}_inactive` },
+  );
 }
 
 /** @throws UserCode if the runner's answer is invalid */

@@ -7,6 +7,7 @@ import type { Configurations, Invocations, Timers } from "../../../operator/port
 import type { Connection } from "../connection/connection.ts";
 import type { RunAnswers } from "../requests/run-answers.ts";
 import { endTimer, endTimers, setTimer } from "../write/schedules.ts";
+import { countQueued } from "./source-backlogs.ts";
 import { publishInvocation } from "./publish-invocation.ts";
 
 const hookAnswerTimeoutMs = 600_000;
@@ -54,6 +55,7 @@ export function createHookInvocations(connection: Connection, answers: RunAnswer
       const text = JSON.stringify({ ...invocation, answerTo: subject });
       await publishInvocation(connection, { pool, source, text, messageId: `run.${run}` });
     },
+    queued: (pool, source) => countQueued(connection, pool, source),
     untilRun: async (run, signal) => {
       await Promise.race([pending.get(run), new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }))]);
     },

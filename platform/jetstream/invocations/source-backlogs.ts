@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { decodePack } from "../../../domain/invocation/invocation.ts";
 import { Unavailable } from "../../../domain/errors.ts";
-import { invokeFilter, packSubject, packToken, streams } from "../../../domain/subjects.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { invokeFilter, invokeSubject, packSubject, packToken, streams } from "../../../domain/subjects.ts";
 import type { SourceBacklogs } from "../../../operator/ports.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readBatch } from "../read/read-batch.ts";
@@ -74,6 +75,15 @@ async function readCounts(connection: Connection): Promise<Counts> {
   for (const [source, n] of packs.bySource)
     counts.set(source, (counts.get(source) ?? 0) + Math.max(1, Math.round((n * packCount) / packs.messages)));
   return counts;
+}
+
+/** Counts the stored invocations of one source now. With more packs than are read, there may be another one in the rest. */
+export async function countQueued(connection: Connection, pool: string, source: string): Promise<number> {
+  const partition = partitionOf(source);
+  const own = await subjectsOf(connection, invokeSubject(pool, partition, source));
+  const packs = (await subjectsOf(connection, packSubject(pool, partition))).get(packToken) ?? 0;
+  const { messages, bySource } = await readPacks(connection, packSubject(pool, partition), packs);
+  return (own.get(source) ?? 0) + (bySource.get(source) ?? 0) + (packs > messages ? 1 : 0);
 }
 
 /** Messages by the fourth token of their subject: a source, or {@link packToken}. */

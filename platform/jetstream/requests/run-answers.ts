@@ -56,16 +56,17 @@ export class RunAnswers {
   }
 
   /**
-   * The first answer of this kind, or undefined if the signal aborts first. Call it before you publish the invocation, whose `answerTo` is
+   * The first answer of these kinds, or undefined if the signal aborts first. Call it before you publish the invocation, whose `answerTo` is
    * `subject`.
    */
   wait<K extends Answer["kind"]>(
     run: string,
-    kind: K,
+    kinds: K | readonly K[],
     signal: AbortSignal,
   ): { readonly subject: string; readonly answer: Promise<Extract<Answer, { kind: K }> | undefined> } {
     const { promise, resolve } = Promise.withResolvers<Extract<Answer, { kind: K }> | undefined>();
-    const hasKind = (answer: Answer): answer is Extract<Answer, { kind: K }> => answer.kind === kind;
+    const hasKind = (answer: Answer): answer is Extract<Answer, { kind: K }> =>
+      (typeof kinds === "string" ? [kinds] : kinds).some((kind) => kind === answer.kind);
     const { subject, end } = this.listen(run, (answer) => {
       if (hasKind(answer)) resolve(answer);
     });

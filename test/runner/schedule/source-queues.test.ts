@@ -7,7 +7,8 @@ import { schedulerLimits } from "../../../runner/schedule/scheduler.ts";
 import type { InvocationResult } from "../../../runner/run/handle-invocation.ts";
 import type { ReceivedInvocation } from "../../../runner/run/received.ts";
 import { largeBacklog, positionAt } from "../support.ts";
-import { SourceQueues, type InvocationRunner, type QueueOptions } from "../../../runner/schedule/source-queues.ts";
+import type { InvocationRunner, QueueOptions } from "../../../runner/schedule/queue-options.ts";
+import { SourceQueues } from "../../../runner/schedule/source-queues.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 
 const received = (source: string, seq: number, trigger: Invocation["trigger"] = "http", chain?: string) => ({
@@ -139,6 +140,84 @@ describe("SourceQueues", () => {
     running[2]?.end();
     await turn();
     expect([running[3]?.received.position.seq, settled]).toEqual([2, ["1 finished"]]);
+  });
+
+  it("keeps the queue of a paused source until the source changes, and runs its hooks and other sources in the meantime", async () => {
+    const { queues, running, settled, push } = manualQueues();
+    for (const seq of [1, 2]) push("a", seq);
+    running[0]?.end("paused");
+    await turn();
+    push("b", 3);
+    push("a", 4);
+    expect(running.map(({ received: { position } }) => position.seq)).toEqual([1, 3]);
+    queues.resume("b");
+    expect(running).toHaveLength(2);
+    queues.resume("a");
+    expect([running[2]?.received.position.seq, running[2]?.received.failures]).toEqual([1, 0]);
+    running[2]?.end("paused");
+    await turn();
+    push("a", 5, "hook");
+    expect(running[3]?.received.position.seq).toBe(5);
+    queues.resume(undefined);
+    running[3]?.end();
+    await turn();
+    for (const run of [4, 5, 6]) {
+      running[run]?.end();
+      await turn();
+    }
+    expect([running.slice(4).map(({ received: { position } }) => position.seq), settled.slice(1)]).toEqual([
+      [1, 2, 4],
+      ["1 finished", "2 finished", "4 finished"],
+    ]);
+  });
+
+  it("tries again at once if the source changed while an invocation found it paused", async () => {
+    const { queues, running, push } = manualQueues();
+    push("a", 1);
+    queues.resume("a");
+    running[0]?.end("paused");
+    await turn();
+    expect(running).toHaveLength(2);
+  });
+
+  it("refuses callers of a paused source, but not those of one that starts", async () => {
+    const ends: ((result: InvocationResult) => void)[] = [];
+    const refused: string[] = [];
+    const queues = queuesOf(() => new Promise((resolve) => ends.push(resolve)), {
+      hasCaller: ({ invocation }) => invocation.answerTo !== undefined,
+      refuse: ({ answerTo = "" }, _owner, reason) => refused.push(`${answerTo} ${reason}`),
+    });
+    const call = (seq: number): void => {
+      const { invocation, ...rest } = received("a", seq);
+      queues.push({ received: { ...rest, invocation: { ...invocation, answerTo: `caller ${seq}` } }, bytes: 1, settle: () => undefined });
+    };
+    for (const seq of [1, 2]) call(seq);
+    ends[0]?.("starting");
+    await turn();
+    expect(refused).toEqual([]);
+    queues.push({ received: received("a", 3), bytes: 1, settle: () => undefined });
+    queues.resume("a");
+    ends[1]?.("paused");
+    await turn();
+    call(4);
+    expect([refused, queues.size]).toEqual([["caller 1 paused", "caller 2 paused", "caller 4 paused"], 1]);
+  });
+
+  it("gives way with the oldest work of a paused source while its backlog is full", async () => {
+    const handled: string[] = [];
+    const queues = queuesOf(
+      async ({ position, hasRoom }) => {
+        handled.push(`${position.seq} ${hasRoom?.() === true ? "kept" : "ended"}`);
+        return hasRoom?.() === true ? "paused" : "finished";
+      },
+      { backlog: new Backlog({ ...defaultBacklogLimits, sourceInvocations: 8, totalBytes: 2 ** 20 }) },
+    );
+    for (let seq = 1; seq <= 9; seq++) {
+      queues.push({ received: received("a", seq), bytes: 1, settle: () => undefined });
+      await turn();
+    }
+    await turn();
+    expect([handled.filter((text) => text.endsWith("ended")), queues.size]).toEqual([["1 ended", "2 ended"], 7]);
   });
 
   it("releases a partition once none of its sources runs, and continues with other partitions", async () => {
