@@ -163,6 +163,8 @@ export interface Commits {
 export interface Invocations {
   /** Requests one run. A repeated request for the same run within two minutes is deduplicated. */
   request(pool: string, invocation: Invocation & { readonly run: string }): Promise<void>;
+  /** Number of stored invocations of a source that have not ended; of a long queue an estimate. @throws Unavailable */
+  queued(pool: string, source: string): Promise<number>;
   /** Resolves when the run's commit is announced or the signal aborts. An announcement may be lost. */
   untilRun(run: string, signal: AbortSignal): Promise<void>;
 }

@@ -97,6 +97,9 @@ const shown = (steps: readonly Step[]): readonly string[] =>
     return step.do === "run-hook" ? `run ${step.hook} ${step.generation}x${step.attempt}` : step.do;
   });
 
+/** The entry after the first steps of a deletion: runners end what the source has accepted. */
+const ending: Deployment = { ...deployed, active: false, ending: inputs.now - 1_000 };
+const endWork = ["end-timers", "write-deployment"];
 const takeAway = ["end-timers", "remove-deployment", "forget-version", "forget-history", "remove-component", "end-connections", "release"];
 
 describe("the plan of a source", () => {
@@ -222,21 +225,32 @@ describe("the plan of a source", () => {
       { source: sourceWith({ metadata: deleting }), deployed, hooks: { deactivate: ran(1, { name: "Error", message: "no" }) } },
       ["end-timers", "run deactivate 1x2"],
     ],
-    ["that is deleted, deactivate ran", { source: sourceWith({ metadata: deleting }), deployed, hooks: { deactivate: ran(1) } }, takeAway],
+    ["that is deleted, deactivate ran", { source: sourceWith({ metadata: deleting }), deployed, hooks: { deactivate: ran(1) } }, endWork],
+    ["that is deleted, whose work has ended", { source: sourceWith({ metadata: deleting }), deployed: ending, queued: 0 }, takeAway],
+    [
+      "that is deleted, whose work has not ended",
+      { source: sourceWith({ metadata: deleting }), deployed: ending, queued: 1 },
+      ["await-queue"],
+    ],
+    [
+      "that is deleted, whose work has not ended after ten seconds",
+      { source: sourceWith({ metadata: deleting }), deployed: { ...ending, ending: inputs.now - 10_000 }, queued: 1 },
+      ["event WorkDropped", ...takeAway],
+    ],
     [
       "that is deleted, deactivate failed three times",
       { source: sourceWith({ metadata: deleting }), deployed, hooks: { deactivate: ran(1, { name: "Error", message: "no" }, 3) } },
-      ["event HookFailed", ...takeAway],
+      ["event HookFailed", ...endWork],
     ],
     [
       "that is deleted, its component and its namespace's label gone",
-      { source: sourceWith({ metadata: deleting }), deployed, component: undefined, owner: undefined, hooks: { deactivate: ran(1) } },
+      { source: sourceWith({ metadata: deleting }), deployed: ending, component: undefined, owner: undefined },
       takeAway.filter((step) => step !== "remove-component"),
     ],
     [
       "that is deleted, whose hook no runner runs, and hook errors are ignored",
       { source: sourceWith({ metadata: deleting, spec: { ignoreHookErrors: true } }), deployed },
-      ["event HookSkipped", ...takeAway],
+      ["event HookSkipped", ...endWork],
     ],
     [
       "that is deleted before it was adopted",
@@ -249,8 +263,7 @@ describe("the plan of a source", () => {
       {
         source: { ...sourceWith({ metadata: deleting }), spec: {} as never },
         component: undefined,
-        deployed,
-        hooks: { deactivate: ran(1) },
+        deployed: ending,
       },
       takeAway.filter((step) => step !== "remove-component"),
     ],
@@ -269,7 +282,15 @@ describe("the plan of a source", () => {
 
   it("skips a hook that no runner has run by the deadline of a deletion", () => {
     const stuck = observed({ source: sourceWith({ metadata: deleting }), deployed });
-    expect(shown(plan(stuck, { ...inputs, now: Date.parse(at) + 90_001 }))).toEqual(["event HookSkipped", ...takeAway]);
+    expect(shown(plan(stuck, { ...inputs, now: Date.parse(at) + 90_001 }))).toEqual(["event HookSkipped", ...endWork]);
+  });
+
+  it("runs nothing before the hooks of a new version have succeeded, except if it restores a lost entry or is paused", () => {
+    const writtenOf = (given: Partial<Observed>) =>
+      plan(observed(given), inputs).find((step) => step.do === "write-deployment")?.deployment.startsWith;
+    expect(writtenOf({})).toEqual(["activate"]);
+    expect(writtenOf({ source: sourceWith({ status: settledStatus }) })).toBeUndefined();
+    expect(writtenOf({ source: sourceWith({ spec: { active: false } }) })).toBeUndefined();
   });
 
   it("increments the generation when other code is deployed for the same spec, so that hooks run", () => {

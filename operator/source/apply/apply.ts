@@ -12,7 +12,7 @@ import { sealProps } from "../../configured/secret-props.ts";
 import { withFields, type Claim, type StatusFields, type Step } from "../plan/step.ts";
 
 /** A step that only writes and completes at once. The reconciler runs the others. */
-export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" | "end-connections" }>;
+export type Applied = Exclude<Step, { do: "run-hook" | "reload-props" | "end-connections" | "await-queue" }>;
 
 /** Applies one step. Idempotent: entries and timers are replaced. @returns the updated resource */
 export async function apply(step: Applied, source: SourceResource, ports: OperatorPorts): Promise<SourceResource> {

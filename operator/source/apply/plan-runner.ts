@@ -10,6 +10,9 @@ import { apply, type Applied } from "./apply.ts";
 import { HookRuns, type HookOutcome } from "./hook-runs.ts";
 import { PropReloads, type Reloadable } from "../../configured/prop-reloads.ts";
 
+/** Runners send the acks of ended invocations within a quarter of a second. */
+const queuePollMs = 150;
+
 /**
  * Runs the steps of plans. Between plans it remembers what no resource records: requested hooks, results of `additionalProps`, and steps of
  * an update that can never succeed. All of it is found again after a restart.
@@ -70,6 +73,8 @@ export class PlanRunner {
     switch (step.do) {
       case "reload-props":
         return (await this.#reloads.run(reloadable(observed), step.digest, signal)) ? source : waitForProps(observed, this.#ports);
+      case "await-queue":
+        return queuePollMs;
       case "end-connections":
         await this.#endConnections(source);
         return source;

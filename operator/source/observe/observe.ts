@@ -32,6 +32,7 @@ export async function observe(source: SourceResource, ports: OperatorPorts): Pro
       code: undefined,
       secrets: undefined,
       secretsChanged: false,
+      queued: base.deployed?.ending === undefined ? undefined : await ports.invocations.queued(base.pool, base.deployed.source),
       ...(await historyOf(base, ports)),
     };
   const { endpointKey } = source.status;

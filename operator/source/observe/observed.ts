@@ -46,6 +46,8 @@ export interface Observed {
   readonly reloaded?: ReloadResult | undefined;
   /** Hook runs by hook, with their generation. */
   readonly hooks: SourceState["hooks"];
+  /** Number of its accepted invocations that have not ended; only read in a deletion, once runners end them. */
+  readonly queued?: number | undefined;
   /** Its runs that killed their process; not read if settled. */
   readonly kills?: SourceState["kills"] | undefined;
 }

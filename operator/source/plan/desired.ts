@@ -7,6 +7,8 @@ import { runtimeProps } from "../../../domain/component/prop-values.ts";
 import { nextTickOf, timersOf } from "../../../domain/schedule/source-timers.ts";
 import { boundProps } from "../../configured/additional-props.ts";
 import type { Observed, Fallback } from "../observe/observed.ts";
+import type { Hook } from "../../../domain/invocation/invocation.ts";
+import { startHooks } from "./hooks.ts";
 import type { PlanInputs } from "./inputs.ts";
 import type { SecretProps } from "../../configured/secret-prop.ts";
 import { secretPropsOf } from "../../configured/secret-props.ts";
@@ -45,8 +47,15 @@ export function desiredDeployment(observed: Observed, desired: Desired, inputs: 
     dedupe: definition.dedupe ?? null,
     ...additionalOf(desired),
     hooks: definition.hooks,
+    ...startsWithOf(observed, definition.hooks),
     endpoint: endpointAddress(observed, inputs.ingressUrl),
   };
+}
+
+/** Nothing else runs before the hooks of a new version have succeeded: a version that is refused must not handle anything. */
+function startsWithOf(observed: Observed, hooks: readonly Hook[]): Pick<Deployment, "startsWith"> {
+  const startsWith = observed.source.spec.active ? startHooks(observed, hooks) : [];
+  return startsWith.length === 0 ? {} : { startsWith };
 }
 
 /** Its public id; until the operator has assigned it, the id derived from its name. */
@@ -110,7 +119,8 @@ export function setTimers(observed: Observed, desired: Running, generation: numb
 
 /** Stores the deployment as the version that a failed update returns to. */
 export function keepVersion(version: Omit<SourceVersion, "deployedAt">, deployedAt: number): Step {
-  const { restores: _restores, refused: _refused, ...deployment } = version.deployment;
+  // It has started: when it is restored, it runs at once, even if its hooks then fail.
+  const { restores: _restores, refused: _refused, startsWith: _startsWith, ...deployment } = version.deployment;
   const { spec, build } = version;
   return {
     do: "keep-version",

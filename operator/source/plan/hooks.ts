@@ -18,6 +18,11 @@ export function deployHookNeeded(observed: Observed, deployment: Deployment): bo
   return deployment.hooks.includes("deploy");
 }
 
+/** The hooks that must succeed before a new deployment with these hooks runs anything else. */
+export function startHooks({ hooks }: Pick<Observed, "hooks">, defined: readonly Hook[]): readonly Hook[] {
+  return (["deploy", "activate"] as const).filter((hook) => defined.includes(hook) && (hook !== "deploy" || hooks.deploy?.error !== null));
+}
+
 /** The next hook that a deployment starts with and that has not run for it. */
 export function nextHook(observed: Observed, deployment: Deployment): Hook | undefined {
   if (deployHookNeeded(observed, deployment)) return "deploy";

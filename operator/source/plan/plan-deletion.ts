@@ -11,11 +11,13 @@ import type { Step } from "./step.ts";
 const deactivateAttempts = 3;
 /** How long to wait for a hook that does not run at all, if hook errors are ignored. */
 const maxIgnoredWaitMs = 30_000;
+/** How long a deletion waits until what the source has accepted has ended. A long run, or a missing runner, must not hold it up. */
+const maxQueueWaitMs = 10_000;
 
 /**
- * Stops the triggers, runs `deactivate`, then removes everything: the entry before the history, the finalizer last. Uses only the
- * deployment entry: when a namespace is deleted, the component, Secrets and owner label may already be gone. A hook that cannot run delays
- * the deletion only for a bounded time.
+ * Stops the triggers, runs `deactivate`, has runners end what the source has accepted, then removes everything: the entry before the
+ * history, the finalizer last. Uses only the deployment entry: when a namespace is deleted, the component, Secrets and owner label may
+ * already be gone. A hook that cannot run delays the deletion only for a bounded time.
  */
 export function planDeletion(observed: Observed, inputs: PlanInputs): readonly Step[] {
   const { source, owner, pool, deployed } = observed;
@@ -26,11 +28,19 @@ export function planDeletion(observed: Observed, inputs: PlanInputs): readonly S
   const endTimers: Step = { do: "end-timers", source: id };
   const mustDeactivate = deployed?.active === true && hookNeeded(observed, "deactivate", deployed, maxAttemptsOf(observed));
   if (mustDeactivate && !isOverdue(observed, inputs)) return [endTimers, runHook(observed, deployed, "deactivate")];
+  const removeEndpoint: readonly Step[] = endpointKey === undefined ? [] : [{ do: "remove-endpoint", key: endpointKey }];
+  if (deployed !== undefined && deployed.ending === undefined) {
+    const ending = { ...deployed, active: false, ending: inputs.now };
+    const events = mustDeactivate ? [skippedEvent(observed, inputs)] : failedEvents(observed, deployed);
+    return [...events, endTimers, ...removeEndpoint, { do: "write-deployment", deployment: ending, secrets: "as they are" }];
+  }
+  const { queued = 0 } = observed;
+  if (deployed?.ending !== undefined && queued > 0 && inputs.now - deployed.ending < maxQueueWaitMs) return [{ do: "await-queue" }];
   const historyOwner = deployed?.owner ?? owner;
   return [
-    ...(mustDeactivate ? [skippedEvent(observed, inputs)] : failedEvents(observed, deployed)),
+    ...(queued > 0 ? [droppedEvent(queued)] : []),
     endTimers,
-    ...(endpointKey === undefined ? [] : [{ do: "remove-endpoint", key: endpointKey } as const]),
+    ...removeEndpoint,
     { do: "remove-deployment", pool, source: id },
     { do: "forget-version", source: id },
     ...(historyOwner === undefined ? [] : [{ do: "forget-history", owner: historyOwner, source: id } as const]),
@@ -62,6 +72,15 @@ function skippedEvent({ source }: Observed, { now }: PlanInputs): Step {
     type: "Warning",
     reason: "HookSkipped",
     message: `deleted without its hook deactivate, which did not finish within ${seconds} s: resources that the hook removes elsewhere may remain`,
+  };
+}
+
+function droppedEvent(queued: number): Step {
+  return {
+    do: "record-event",
+    type: "Warning",
+    reason: "WorkDropped",
+    message: `deleted before ${queued} of its accepted invocations had ended, for which the deletion waited ${maxQueueWaitMs / 1_000} s: those that have not started end without a record`,
   };
 }
 

@@ -12,17 +12,20 @@ import { keepVersion, secretsFor, setTimers, desiredDeployment, writeEndpoint, t
 export function planUpdate(observed: Observed, desired: Desired, inputs: PlanInputs): readonly Step[] {
   const { source, deployed } = observed;
   const deployment = desiredDeployment(observed, desired, inputs);
-  const write: Step = { do: "write-deployment", deployment, secrets: secretsFor(observed, desired) };
+  const secrets = secretsFor(observed, desired);
   const endpoint = writeEndpoint(observed, desired, source.spec.active);
   // The entry is gone although the source was ready: the streams were lost. Restore it without hooks. Write the entry last, because the
   // next plan takes it as proof that the rest was done.
-  if (deployed === undefined && wasReady(source))
-    return [...(source.spec.active ? setTimers(observed, desired, deployment.generation) : []), ...endpoint, write];
+  if (deployed === undefined && wasReady(source)) {
+    const { startsWith: _startsWith, ...restored } = deployment;
+    const timers = source.spec.active ? setTimers(observed, desired, deployment.generation) : [];
+    return [...timers, ...endpoint, { do: "write-deployment", deployment: restored, secrets }];
+  }
   const begin = beginUpdate(observed);
   const stop = planStop(observed);
   if (stop.length > 0) return [...begin, ...stop];
   const endTimers: readonly Step[] = hasNoTimers(observed) ? [] : [{ do: "end-timers", source: desired.id }];
-  return [...begin, ...failedDeactivationEvents(observed), ...endTimers, write, ...endpoint];
+  return [...begin, ...failedDeactivationEvents(observed), ...endTimers, { do: "write-deployment", deployment, secrets }, ...endpoint];
 }
 
 /** Its entry is written before its first timer is set. */

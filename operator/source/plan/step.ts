@@ -56,6 +56,8 @@ export type Step =
   | { readonly do: "remove-deployment"; readonly pool: string; readonly source: string }
   /** Replaces the entry in the old pool: queued invocations follow the source. */
   | { readonly do: "leave-pool"; readonly pool: string; readonly source: string; readonly movedTo: string }
+  /** Look again soon: what the source has accepted has not ended. */
+  | { readonly do: "await-queue" }
   /** Delete the Subscriptions that name it as emitter or listener. */
   | { readonly do: "end-connections" }
   | { readonly do: "forget-history"; readonly owner: string; readonly source: string }

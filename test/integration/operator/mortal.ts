@@ -38,7 +38,7 @@ export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "
     workflowQueues: { end: deadly(ports.workflowQueues.end) },
     timers: { set: deadly(timers.set), remove: deadly(timers.remove), end: deadly(timers.end) },
     histories: { state: histories.state, forget: deadly(histories.forget) },
-    invocations: { request: deadly(invocations.request), untilRun: invocations.untilRun },
+    invocations: { ...invocations, request: deadly(invocations.request) },
   };
 }
 
