@@ -3,6 +3,7 @@ import { clientEventRules } from "./client-event-rules.ts";
 import { clientRules } from "./client-rules.ts";
 import { componentRules } from "./component-rules.ts";
 import { eventRules } from "./event-rules.ts";
+import { keptWorkRules } from "./kept-work-rules.ts";
 import { ownRules } from "./own-rules.ts";
 import { routingRules } from "./routing-rules.ts";
 import type { Group, Rule } from "./rule.ts";
@@ -12,5 +13,5 @@ import { sourceRules } from "./source-rules.ts";
 export const rules: Readonly<Record<Group, readonly Rule[]>> = {
   specification: [...componentRules, ...sourceRules, ...eventRules, ...routingRules],
   clients: [...addressRules, ...clientEventRules, ...clientRules],
-  headwater: ownRules,
+  headwater: [...ownRules, ...keptWorkRules],
 };
