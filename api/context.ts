@@ -4,8 +4,7 @@ import { sourceKind, type SourceSpec, type SourceStatus } from "../crds/source.t
 import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../crds/workflow.ts";
 import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../crds/subscription.ts";
 import type { ApiConfig } from "./config.ts";
-import type { Registry } from "./components/ports.ts";
-import { createRegistry } from "./resources/registry.ts";
+import { Registry } from "./resources/registry.ts";
 import type { ApiPorts } from "./ports.ts";
 import { Access } from "./resources/access.ts";
 import { Components } from "./resources/components.ts";
@@ -58,7 +57,7 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
     ports,
     access: new Access(ports),
     components,
-    registry: createRegistry(ports.published),
+    registry: new Registry(ports.published, ports.publications),
     sources: watches.sources,
     workflows: watches.workflows,
     subscriptions: watches.subscriptions,

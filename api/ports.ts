@@ -23,7 +23,7 @@ import type { RunStatus } from "../domain/workflow/run-state.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { AuditLog } from "./audit/ports.ts";
-import type { ComponentLibrary, PublishedCode } from "./components/ports.ts";
+import type { ComponentLibrary, Publications, PublishedCode } from "./components/ports.ts";
 import type { Installation } from "./admin/ports.ts";
 import type { Accounts, Sessions, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
@@ -40,8 +40,9 @@ export interface ApiPorts {
   readonly secretValues: Pick<SecretValues, "keep">;
   readonly pages: ResourcePages;
   readonly library: ComponentLibrary;
-  /** The registry's components. */
+  /** The components that come with Headwater. */
   readonly published: readonly PublishedCode[];
+  readonly publications: Publications;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly auditLog: AuditLog;

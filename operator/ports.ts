@@ -45,7 +45,7 @@ export interface OperatorPorts {
   /** The same bucket, by `versionKey(workflow, deployment)`. */
   readonly workflowVersions: ListedEntries<WorkflowVersion>;
   /** Code of the components that come with Headwater, by key. */
-  readonly registry: ReadonlyMap<string, ComponentCode>;
+  readonly registry: { readonly find: (key: string) => Promise<ComponentCode | undefined> };
   readonly timers: Timers;
   readonly workflowQueues: WorkflowQueues;
   readonly histories: Histories;

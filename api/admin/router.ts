@@ -7,6 +7,7 @@ import { auditedAdmin } from "../audit/audited.ts";
 import { mount } from "../http/routing/mount.ts";
 import { adminDocumentPage } from "../openapi/pages.ts";
 import { authenticateAdmin } from "./authentication.ts";
+import { adminComponentOperations } from "./components.ts";
 import type { AdminContext } from "./context.ts";
 import { kubernetesAuditOperations } from "./kubernetes-audit.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
@@ -19,6 +20,7 @@ export const adminOperations = {
   Users: adminUserOperations,
   Organizations: adminOrganizationOperations,
   Plans: adminPlanOperations,
+  Components: adminComponentOperations,
   Installation: [...adminStatusOperations, ...kubernetesAuditOperations],
 };
 

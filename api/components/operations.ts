@@ -1,22 +1,28 @@
 import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
-import { suggestion } from "../../domain/nearest-name.ts";
 import { pageInfo } from "../../domain/page.ts";
 import { operation } from "../context.ts";
 import type { Reply } from "../http/request/call.ts";
 import { ownerParameters, ownPages, parsePage } from "../http/request/parameters.ts";
 import { noContent, ok } from "../http/response/replies.ts";
-import { nothing, one, page } from "../http/response/schemas.ts";
+import { all, nothing, one, page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import type { Answered } from "../http/response/answered.ts";
 import { codeOf } from "./code.ts";
 import { deleteComponent } from "./delete.ts";
 import { componentOf } from "./find.ts";
 import type { ListedComponent, ListedComponents } from "./ports.ts";
-import { componentFields, detailedSearch, dryRun, search, selection } from "./request.ts";
-import { componentResponse, draftComponentResponse, listedComponentResponse, publishedComponentResponse } from "./response.ts";
-import { componentSchema, foundKeysSchema, listedComponentSchema } from "./schemas.ts";
+import { componentFields, detailedSearch, dryRun, publishedSelection, search, selection } from "./request.ts";
+import {
+  componentResponse,
+  draftComponentResponse,
+  listedComponentResponse,
+  publishedComponentResponse,
+  publishedVersionResponse,
+} from "./response.ts";
+import { componentSchema, foundKeysSchema, listedComponentSchema, publishedComponentSchema, publishedVersionSchema } from "./schemas.ts";
+import { deprecationOf } from "../resources/registry.ts";
 import { searchComponents, searchKeys } from "./search.ts";
 
 const named = selection.extend(ownerParameters.shape);
@@ -87,28 +93,27 @@ export const componentOperations = [
     id: "listRegistry",
     summary: "List the components of the registry",
     responses: page(listedComponentSchema),
-    handle: async (_call, { registry }) => pageOf({ items: [...registry.values()], total: registry.size }, false),
+    handle: async (_call, { registry }) => pageOf(await registry.list(), false),
   }),
   operation({
     route: "GET /components/registry/:key",
     id: "getPublishedComponent",
     summary: "Get a component of the registry",
-    query: selection,
-    responses: one(componentSchema),
+    description: "Its newest version that is not deprecated, or that of `version`.",
+    query: publishedSelection,
+    responses: one(publishedComponentSchema),
     handle: async (call, { registry }) => {
-      const key = pathOf(call, "key");
       const { version } = call.query();
-      const found = registry.get(key);
-      if (found === undefined)
-        throw new NotFound(
-          `record not found: the registry has no component '${key.slice(0, 80)}'${suggestion(key, [...registry.keys()], ": GET /v1/components/registry lists what it has")}`,
-        );
-      if (version !== undefined && version !== "" && version !== found.definition.version)
-        throw new NotFound(
-          `the registry has version ${found.definition.version ?? ""} of ${key}, but not version '${version.slice(0, 80)}'`,
-        );
-      return ok(publishedComponentResponse(found));
+      const found = await registry.get(pathOf(call, "key"), version === "" ? undefined : version);
+      return ok(publishedComponentResponse(found), deprecationOf(found));
     },
+  }),
+  operation({
+    route: "GET /components/registry/:key/versions",
+    id: "listPublishedVersions",
+    summary: "List the versions of a component of the registry",
+    responses: all(publishedVersionSchema),
+    handle: async (call, { registry }) => ok((await registry.listVersions(pathOf(call, "key"))).map(publishedVersionResponse)),
   }),
   operation({
     route: "GET /components/:key",

@@ -30,8 +30,55 @@ export interface PublishedCode extends ComponentCode {
 
 export interface PublishedComponent extends ListedComponent, PublishedCode {}
 
-/** Components of the registry by their keys. */
-export type Registry = ReadonlyMap<string, PublishedComponent>;
+/** A version of a component that an admin of the installation published. */
+export interface Publication extends PublishedComponent {
+  readonly version: string;
+  /** Why it is deprecated, and what to use instead; null: it is not. */
+  readonly deprecated: string | null;
+}
+
+/** A version without its code. */
+export interface ListedPublication extends ListedComponent {
+  readonly version: string;
+  readonly deprecated: string | null;
+}
+
+/** A version to publish. */
+export interface NewPublication extends ComponentCode {
+  /** Public id, derived from the key and the version. */
+  readonly id: string;
+  readonly key: string;
+  readonly version: string;
+  readonly definition: ComponentDefinition;
+  /** Epoch ms. */
+  readonly publishedAtMs: number;
+}
+
+/**
+ * - `published`: it is new; `existing`: it was published before with the same code
+ * - `other-code`, `deleted`: the version was published with other code, or was deleted, and cannot be used again
+ * - `key-full`, `full`: the bounds of the key, or of all versions together, are reached
+ */
+export type PublishOutcome = "published" | "existing" | "other-code" | "deleted" | "key-full" | "full";
+
+/** The versions that admins have published. A version is never changed: it can be deprecated, and then deleted. */
+export interface Publications {
+  publish(version: NewPublication): Promise<PublishOutcome>;
+  /** The version; by default, the current one of the key, see `currentVersion`. */
+  find(key: string, version?: string): Promise<Publication | undefined>;
+  /** Current versions that are not deprecated, by key. */
+  listCurrent(limit: number): Promise<{ readonly items: readonly ListedPublication[]; readonly total: number }>;
+  /** Newest first. */
+  listVersions(key: string): Promise<readonly ListedPublication[]>;
+  /** Why the version is deprecated; null: it is not, or there is none. */
+  deprecationOf(key: string, version: string): Promise<string | null>;
+  /** Some keys with the beginning. */
+  keysLike(beginning: string): Promise<readonly string[]>;
+  /** Null: no longer deprecated. @returns false if there is no such version */
+  deprecate(key: string, version: string, deprecated: string | null): Promise<boolean>;
+  /** Deletes a deprecated version. Its number is never used again. */
+  delete(key: string, version: string): Promise<"deleted" | "absent" | "not-deprecated">;
+}
 
 export interface ComponentQuery {
   /** Owners' namespaces in order of preference: of two components with one key, the one of the first namespace counts. */
@@ -46,7 +93,7 @@ export interface ComponentQuery {
   /** Only components that have a key. */
   readonly keyed?: boolean;
   readonly limit: number;
-  /** Registry components to search as well, except those whose key the owner's components have. */
+  /** Components that come with Headwater, to search as well. Of a key, the owner's component counts; published versions are searched too. */
   readonly published: readonly ListedComponent[];
 }
 

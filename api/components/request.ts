@@ -24,6 +24,10 @@ export const dryRun = z.object({
 
 export const selection = z.object({ version: text.optional().describe("The newest component with this version.") });
 
+export const publishedSelection = z.object({
+  version: text.optional().describe("This version; by default, the newest that is not deprecated."),
+});
+
 const aboutSimilarity = "it must be a number from 0 to 1";
 const similarity = optionalParameter(z.coerce.number().min(0, aboutSimilarity).max(1, aboutSimilarity), aboutSimilarity);
 

@@ -2,7 +2,6 @@ import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
 import type { Build } from "../../domain/component/definition.ts";
-import { suggestion } from "../../domain/nearest-name.ts";
 import { whyNotAction } from "../../domain/workflow/step-action.ts";
 import { labelOfKey, type ComponentResource } from "../resources/components.ts";
 import { whyNotFound } from "../resources/not-found.ts";
@@ -77,8 +76,8 @@ async function findByKey(key: string, owner: string, { components, ports, regist
   const selection = { labels: { [labels.componentKey]: labelOfKey(key) }, withoutLabel: labels.registry };
   const found = namespace === undefined ? undefined : await ports.pages.findNewest(componentKind, { namespace, ...selection });
   if (found !== undefined) return found;
-  const published = registry.get(key);
+  const published = await registry.find(key);
   if (published !== undefined) return components.save(owner, published, { registryKey: key });
-  const hint = suggestion(key, [...registry.keys()], ": GET /v1/components and GET /v1/components/registry list them");
+  const hint = await registry.suggestion(key, ": GET /v1/components and GET /v1/components/registry list them");
   throw new NotFound(`no component with the key '${key}' is found, neither of yours nor in the registry${hint}`);
 }

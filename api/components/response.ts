@@ -1,8 +1,8 @@
 import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
-import type { ListedComponent, PublishedComponent } from "./ports.ts";
+import type { ListedComponent, ListedPublication, Publication, PublishedComponent } from "./ports.ts";
 import { sha256, type ComponentResource, type DraftComponent } from "../resources/components.ts";
 import type { Answered } from "../http/response/answered.ts";
-import type { componentSchema, listedComponentSchema } from "./schemas.ts";
+import type { componentSchema, listedComponentSchema, publishedComponentSchema, publishedVersionSchema } from "./schemas.ts";
 import { readText } from "../resources/stored-fields.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 
@@ -31,19 +31,18 @@ export function listedComponentResponse({
   };
 }
 
+/** An item of the list of a component's versions. */
+export const publishedVersionResponse = (version: ListedPublication): Answered<typeof publishedVersionSchema> => ({
+  ...listedComponentResponse(version),
+  deprecated: version.deprecated,
+});
+
 /** A component of the registry, in the shape of a saved one. */
-export function publishedComponentResponse({
-  id,
-  code,
-  entry,
-  files,
-  codeHash,
-  definition,
-  createdAtMs,
-  updatedAtMs,
-}: PublishedComponent): Answered<typeof componentSchema> {
+export function publishedComponentResponse(component: PublishedComponent | Publication): Answered<typeof publishedComponentSchema> {
+  const { id, key, code, entry, files, codeHash, definition, createdAtMs, updatedAtMs } = component;
   return {
     id,
+    key,
     code,
     entry: entry ?? null,
     files: Object.keys(files ?? {}).sort(),
@@ -51,6 +50,7 @@ export function publishedComponentResponse({
     name: definition.name,
     version: definition.version ?? null,
     configurable_props: configurablePropsResponse(definition),
+    deprecated: "deprecated" in component ? component.deprecated : null,
     created_at: epochSeconds(createdAtMs),
     updated_at: epochSeconds(updatedAtMs),
   };

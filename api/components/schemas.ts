@@ -23,6 +23,12 @@ export const componentSchema = z
   })
   .meta({ id: "Component" });
 
+const deprecated = z.string().nullable().describe("Why this version is deprecated, and what to use instead; null: it is not.");
+
+export const publishedComponentSchema = componentSchema
+  .extend({ key: z.string(), deprecated })
+  .meta({ id: "PublishedComponent", description: "A version of a component of the registry." });
+
 export const listedComponentSchema = z
   .object({
     id: z.string().describe("`sc_…`."),
@@ -37,6 +43,10 @@ export const listedComponentSchema = z
     ...times,
   })
   .meta({ id: "ListedComponent", description: "A component in lists, without its code." });
+
+export const publishedVersionSchema = listedComponentSchema
+  .extend({ deprecated })
+  .meta({ id: "PublishedVersion", description: "A version of a component of the registry, without its code." });
 
 export const foundKeysSchema = z
   .object({ sources: z.array(z.string()), actions: z.array(z.string()) })

@@ -43,7 +43,7 @@ export async function searchComponents(given: Search, call: Call, context: ApiCo
     words: words.slice(0, maxWords),
     limit: parseLimit(limit),
     namespaces: await namespacesOf(call, context),
-    published: [...context.registry.values()],
+    published: context.registry.own,
   });
 }
 

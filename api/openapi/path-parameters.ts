@@ -17,6 +17,7 @@ const kinds: Readonly<Record<string, IdKind>> = {
   "users/:id": "user",
   "keys/:key_id": "apiKey",
   "orgs/:id": "organization",
+  "components/:id": "component",
 };
 const others: Readonly<Record<string, string>> = {
   "components/:key": "Id of a component, `sc_…`, or its key.",
@@ -24,6 +25,7 @@ const others: Readonly<Record<string, string>> = {
   "plans/:name": "Name of a plan.",
   "steps/:step": "Name of a step, or its id, `c_…`.",
   "registry/:key": "Key of a component of the registry.",
+  "registry/:published_version": "Key and version, as `acme-feed@1.0.0`.",
 };
 
 /** Documents the parameters of a path. Requests are not parsed by these schemas, because invalid ids are not found (404). */

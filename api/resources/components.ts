@@ -28,6 +28,8 @@ export interface KnownComponent {
   readonly definition: ComponentDefinition | undefined;
   /** Probable mistakes of its author. */
   readonly warnings: readonly Warning[];
+  /** Key of the registry component that it copies. */
+  readonly registryKey: string | undefined;
 }
 
 /** Origin of code. */
@@ -99,7 +101,12 @@ export class Components {
     const found = await this.#ports.store.find(componentKind, namespace, name);
     if (found === undefined) return undefined;
     const { build } = found.status;
-    return { id: publicIdOf(found), definition: build?.definition, warnings: build?.warnings ?? [] };
+    return {
+      id: publicIdOf(found),
+      definition: build?.definition,
+      warnings: build?.warnings ?? [],
+      registryKey: found.metadata.labels[labels.registry],
+    };
   }
 
   /**

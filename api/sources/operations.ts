@@ -111,5 +111,6 @@ async function startUpdate(call: Call & Input<unknown, z.output<typeof updateFie
 async function changedReply(source: SourceResource, user: string, context: ApiContext) {
   await context.ports.pages.show(sourceKind, source);
   const facts = await factsOf(source, context);
-  return ok(sourceResponse(source, facts, user), facts.component?.warnings);
+  const { warnings = [], registryKey, definition } = facts.component ?? {};
+  return ok(sourceResponse(source, facts, user), [...warnings, ...(await context.registry.warningsOf(registryKey, definition?.version))]);
 }

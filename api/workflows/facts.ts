@@ -23,13 +23,13 @@ export async function factsOfAll(
 }
 
 /** Probable mistakes in the code and the expressions of the steps. */
-export async function warningsOf(workflow: WorkflowResource, { components }: ApiContext): Promise<readonly Warning[]> {
+export async function warningsOf(workflow: WorkflowResource, { components, registry }: ApiContext): Promise<readonly Warning[]> {
   const { namespace } = workflow.metadata;
   const found = await Promise.all(
     stepsOf(workflow).map(async (step) => {
       const name = componentNameOf(step, workflow);
-      const { warnings = [] } = (name === undefined ? undefined : await components.known(namespace, name)) ?? {};
-      return warnings.map(({ code, message, path }) => ({
+      const { warnings = [], registryKey, definition } = (name === undefined ? undefined : await components.known(namespace, name)) ?? {};
+      return [...warnings, ...(await registry.warningsOf(registryKey, definition?.version))].map(({ code, message, path }) => ({
         code,
         message: `step '${step.name}': ${message}`,
         path: `steps.${step.name}.${path}`,

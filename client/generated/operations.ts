@@ -89,6 +89,26 @@ export type AdminMember = {
   readonly email: string;
 };
 
+export type AdminPublishedComponent = {
+  /** `sc_…`. */ readonly id: string;
+  readonly code: string;
+  /** Path of the file with the code, if it has one. */ readonly entry: string | null;
+  /** Paths of the other files. */ readonly files: readonly (string)[];
+  /** SHA-256 of the code, hex. */ readonly code_hash: string;
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly configurable_props: readonly (AdminProp)[];
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+  readonly key: string;
+  /** Why this version is deprecated, and what to use instead; null: it is not. */ readonly deprecated: string | null;
+};
+
+export type AdminProp = {
+  readonly name: string;
+  readonly type: string;
+};
+
 export type InstallationStatus = {
   /** Version of Headwater. */ readonly version: string;
   readonly nats_version: string;
@@ -287,6 +307,36 @@ export type Component = {
 export type FoundKeys = {
   readonly sources: readonly (string)[];
   readonly actions: readonly (string)[];
+};
+
+export type PublishedComponent = {
+  /** `sc_…`. */ readonly id: string;
+  readonly code: string;
+  /** Path of the file with the code, if it has one. */ readonly entry: string | null;
+  /** Paths of the other files. */ readonly files: readonly (string)[];
+  /** SHA-256 of the code, hex. */ readonly code_hash: string;
+  readonly name: string | null;
+  readonly version: string | null;
+  readonly configurable_props: readonly (Prop)[];
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+  readonly key: string;
+  /** Why this version is deprecated, and what to use instead; null: it is not. */ readonly deprecated: string | null;
+};
+
+export type PublishedVersion = {
+  /** `sc_…`. */ readonly id: string;
+  readonly key: string | null;
+  /** SHA-256 of the code, hex. */ readonly code_hash: string;
+  readonly name: string;
+  readonly version: string | null;
+  readonly description: string | null;
+  readonly type: "source" | "action";
+  readonly configurable_props: readonly (Prop)[];
+  /** Whether it is part of the registry. */ readonly registry: boolean;
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly updated_at: number;
+  /** Why this version is deprecated, and what to use instead; null: it is not. */ readonly deprecated: string | null;
 };
 
 export type Options = {
@@ -1119,7 +1169,17 @@ export interface Operations {
     readonly query: { readonly version?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
-      readonly data: Component;
+      readonly data: PublishedComponent;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the versions of a component of the registry */
+  readonly listPublishedVersions: {
+    readonly path: { readonly key: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (PublishedVersion)[];
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
@@ -2315,6 +2375,35 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** Publish a saved component of any owner in the registry, for all owners */
+  readonly adminPublishComponent: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: AdminPublishedComponent;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
+  /** Deprecate a published version, or end its deprecation */
+  readonly adminDeprecatePublishedVersion: {
+    readonly path: { readonly published_version: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Why it is deprecated, and what to use instead: the warning for its users. Null: it is no longer deprecated. */ readonly deprecated: string | null;
+    };
+    readonly response: {
+      readonly data: AdminPublishedComponent;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
+  /** Delete a deprecated version from the registry */
+  readonly adminDeletePublishedVersion: {
+    readonly path: { readonly published_version: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
   /** Get the state of the installation: streams, runners, delivery replicas, backlog, versions */
   readonly adminGetStatus: {
     readonly path: Readonly<Record<string, never>>;
@@ -2361,6 +2450,7 @@ export const routes = {
   searchComponentDetails: { method: "GET", path: "/v1/components/search/details", isStream: false },
   listRegistry: { method: "GET", path: "/v1/components/registry", isStream: false },
   getPublishedComponent: { method: "GET", path: "/v1/components/registry/{key}", isStream: false },
+  listPublishedVersions: { method: "GET", path: "/v1/components/registry/{key}/versions", isStream: false },
   getComponent: { method: "GET", path: "/v1/components/{key}", isStream: false },
   deleteComponent: { method: "DELETE", path: "/v1/components/{key}", isStream: false },
   listVersions: { method: "GET", path: "/v1/components/{key}/versions", isStream: false },
@@ -2459,6 +2549,9 @@ export const routes = {
   adminListPlans: { method: "GET", path: "/admin/v1/plans", isStream: false },
   adminSavePlan: { method: "PUT", path: "/admin/v1/plans/{name}", isStream: false },
   adminDeletePlan: { method: "DELETE", path: "/admin/v1/plans/{name}", isStream: false },
+  adminPublishComponent: { method: "POST", path: "/admin/v1/components/{id}/publish", isStream: false },
+  adminDeprecatePublishedVersion: { method: "PUT", path: "/admin/v1/components/registry/{published_version}", isStream: false },
+  adminDeletePublishedVersion: { method: "DELETE", path: "/admin/v1/components/registry/{published_version}", isStream: false },
   adminGetStatus: { method: "GET", path: "/admin/v1/status", isStream: false },
   adminReceiveKubernetesAuditEvents: { method: "POST", path: "/admin/v1/kubernetes_audit_events", isStream: false },
 } as const;

@@ -46,15 +46,15 @@ export function createComponentLibrary(
       return { items: rows.flatMap((row) => (row.component === null ? [] : [componentFrom(row)])), total: rows[0]?.total ?? 0 };
     },
     async search(query) {
-      const { rows } = await sql<{ total: number; n: number | null } & (ListedRow | { component: null })>`
+      const { rows } = await sql<{ total: number; n: number | null; is_published: boolean } & (ListedRow | { component: null })>`
         with ${candidates(query, maxSearched)}, ${ranked(query)}
-        select public_id, name, created_at, component, n, count(*) over () as total from found order by share desc, weight desc, n nulls first, created_at desc, name limit ${query.limit}`.execute(
+        select public_id, name, created_at, component, n, is_published, count(*) over () as total from found order by share desc, weight desc, n nulls first, created_at desc, name limit ${query.limit}`.execute(
         db,
       );
       const items = rows.flatMap((row) => {
         const published = row.n === null ? undefined : query.published[row.n];
         if (published !== undefined) return [published];
-        return row.component === null ? [] : [componentFrom(row)];
+        return row.component === null ? [] : [{ ...componentFrom(row), isPublished: row.is_published }];
       });
       return { items, total: rows[0]?.total ?? 0 };
     },
@@ -92,13 +92,13 @@ function componentFrom(row: ListedRow): ListedComponent {
 }
 
 /**
- * The newest component of each key: those of the namespaces, and those of the registry without one there. `n` is the index among the
- * latter.
+ * The newest component of each key: those of the namespaces, and those of the registry without one there. `n` is the index among those
+ * that come with Headwater; the others of the registry are published versions.
  */
 function candidates({ namespaces, published }: ComponentQuery, maxSearched: number): RawBuilder<unknown> {
   const definitions = JSON.stringify(published.map(({ definition }) => definition));
   return sql`own as (
-      select distinct on (coalesce(component_key, name)) public_id, name, created_at, component, null::bigint as n
+      select distinct on (coalesce(component_key, name)) public_id, name, created_at, component, null::bigint as n, false as is_published
       from unnest(${namespaces}::text[]) as searched (of) cross join lateral (
         select public_id, name, namespace, component_key, created_at, component
         from resources where ${built} and namespace = searched.of and not labels ? ${labels.registry}
@@ -109,8 +109,12 @@ function candidates({ namespaces, published }: ComponentQuery, maxSearched: numb
     candidates as (
       select *, component -> 'definition' as definition from own
       union all
-      select null, '', now(), null, n - 1, definition from jsonb_array_elements(${definitions}::jsonb) with ordinality as given (definition, n)
+      select null, '', now(), null, n - 1, true, definition from jsonb_array_elements(${definitions}::jsonb) with ordinality as given (definition, n)
       where not exists (select 1 from own where component #> '{definition,key}' = definition -> 'key')
+      union all
+      select id, key, to_timestamp(published_ms / 1000.0), component, null, true, component -> 'definition' from publications
+      where is_current and deprecated is null
+        and not exists (select 1 from own where own.component #> '{definition,key}' = publications.component #> '{definition,key}')
     )`;
 }
 

@@ -55,6 +55,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     kubernetes_requests: "select, insert",
     attempts: "select, delete",
     dead_letters: "select, delete",
+    publications: "select, insert, update",
   },
   /**
    * Resources; deletion of a source's history, and its last run; disabled webhooks; memberships by id. No other personal data, no payloads.
@@ -74,6 +75,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     failing_endpoints: "select (webhook, disabled_ms, record), delete",
     audit_log: "select (change, write, uid, resource_id), insert, update (resource_id)",
     change_claims: "select (change), insert",
+    publications: "select (key, version, code, is_current)",
   },
   /** Writes the history; reads quotas, and where mails go. No other personal data except ids, no keys, no resources. */
   delivery: {

@@ -2,6 +2,7 @@ import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
 import type { AuditLogTable, ChangeClaimsTable, KubernetesRequestsTable } from "./audit/table.ts";
+import type { PublicationTable } from "./publications/table.ts";
 import type { ErrorMailTable } from "./mail/tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
@@ -37,6 +38,7 @@ export interface Tables {
   readonly audit_log: AuditLogTable;
   readonly change_claims: ChangeClaimsTable;
   readonly kubernetes_requests: KubernetesRequestsTable;
+  readonly publications: PublicationTable;
 }
 
 /** One row. Every write to a resource takes its version here and locks the row until it commits. */

@@ -22,6 +22,7 @@ import { createSessions } from "../../platform/postgres/accounts/sessions.ts";
 import { createAuditLog } from "../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
+import { createPublications } from "../../platform/postgres/publications/publications.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
@@ -117,6 +118,7 @@ const resourcePorts = ({ listedStore, owners, secretValues, pages }: Resources) 
 /** Tables that the API reads and writes. */
 const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database) => ({
   library: createComponentLibrary(database),
+  publications: createPublications(database),
   history: createHistory(database, { kept: { events: keepEvents, logs: keepLogs } }),
   activity: createActivity(database),
   deliveries: createDeliveryRecords(database),

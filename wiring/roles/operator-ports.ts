@@ -27,6 +27,7 @@ import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createFailingEndpoints } from "../../platform/postgres/history/failing-endpoints.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
+import { findPublishedCode } from "../../platform/postgres/publications/publications.ts";
 import type { Resources } from "../resources.ts";
 
 /** Shorter than the time that a former leader has to finish its work. */
@@ -53,6 +54,9 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
   const { connection, database, answers, secrets, resources, log, egressAllow, registry = [], leads = () => true } = parts;
   const { store, owners, secretValues, configMaps } = resources;
   const egress = createEgress({ allow: egressAllow });
+  const own = new Map(
+    registry.map(({ key, code, entry, files = {} }) => [key, { code, ...(entry === undefined ? {} : { entry }), files }]),
+  );
   return {
     store,
     owners,
@@ -76,9 +80,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     }),
     versions: fencedEntries<SourceVersion>(connection, buckets.versions, { leads }),
     workflowVersions: fencedEntries<WorkflowVersion>(connection, buckets.versions, { leads }),
-    registry: new Map(
-      registry.map(({ key, code, entry, files = {} }) => [key, { code, ...(entry === undefined ? {} : { entry }), files }]),
-    ),
+    registry: { find: async (key) => own.get(key) ?? findPublishedCode(database, key) },
     timers: createTimers(connection),
     workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
     histories: createHistories(connection, database),

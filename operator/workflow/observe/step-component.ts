@@ -68,14 +68,14 @@ function checked(own: { readonly code: ComponentCode }): OwnCode {
 }
 
 /** An update of Headwater brings new code only to workflows that are changed. */
-function readRegistry(
+async function readRegistry(
   key: string,
   workflow: WorkflowResource,
   component: ComponentResource | undefined,
   { registry }: Pick<OperatorPorts, "registry">,
-): OwnCode {
+): Promise<OwnCode> {
   if (component?.metadata.labels[labels.registry] === key && isOfGeneration(component, workflow)) return asWritten(component.spec);
-  const code = registry.get(key);
+  const code = await registry.find(key);
   if (code !== undefined) return { code };
   const message = `no component with the key '${key}' is found, neither in the namespace nor in the registry: GET /v1/components/registry lists those`;
   return { blocked: { reason: "ComponentNotFound", transient: true, message } };

@@ -3,6 +3,7 @@ import { firstMigrations, statements } from "./first-migrations.ts";
 import { auditLogTable, observedChanges } from "./audit-log.ts";
 import { errorMailTables } from "./error-mails.ts";
 import { partitionHistory } from "../history/partitions.ts";
+import { publicationsTable } from "./publications.ts";
 import { workflowRunTables } from "./workflow-runs.ts";
 import { countResources } from "../resources/counts.ts";
 import { keepSourceFacts } from "../resources/source-facts.ts";
@@ -129,4 +130,5 @@ export const transactionalMigrations: Record<string, Migration> = {
   `,
   "m0024-audit-log": auditLogTable,
   "m0025-observed-changes": observedChanges,
+  "m0026-publications": publicationsTable,
 };

@@ -27,6 +27,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   "PUT /orgs/:id/members/:user_id": () => ({ role: "member" }),
   "PUT /orgs/:id/plan": () => ({ plan: "default" }),
   "PUT /plans/:name": () => ({ form: "paid" }),
+  "PUT /components/registry/:published_version": () => ({ deprecated: "old" }),
   "POST /kubernetes_audit_events": () => ({ items: [{ kind: "Event" }] }),
 };
 
@@ -44,7 +45,13 @@ async function makeWorld(): Promise<Ids> {
   const key = (await ask("POST", `/users/${user}/keys`, { name })).body.data.id;
   const organization = (await ask("POST", "/orgs", { name, orgname, email })).body.data.id;
   await ask("PUT", `/plans/${name}`, { form: "free" });
-  return { "users/:id": user, "keys/:key_id": key, "orgs/:id": organization, "members/:user_id": user, "plans/:name": name };
+  const version = `${++made}.0.0`;
+  const saved = async (code: string): Promise<string> =>
+    (await api.ask("POST", "/v1/components", { body: { component_code: `name: Feed; key: acme-feed; version: ${code}` } })).body.data.id;
+  await ask("POST", `/components/${await saved(version)}/publish`);
+  await ask("PUT", `/components/registry/acme-feed@${version}`, { deprecated: "old" });
+  const published = { "components/:id": await saved(`${++made}.0.0`), "registry/:published_version": `acme-feed@${version}` };
+  return { ...published, "users/:id": user, "keys/:key_id": key, "orgs/:id": organization, "members/:user_id": user, "plans/:name": name };
 }
 
 const pathWith = ({ path }: TestedOperation, ids: Ids): string =>
@@ -133,6 +140,8 @@ describe("returns 404 for unknown ids", () => {
     "orgs/:id": "o_none",
     "members/:user_id": bob.id,
     "plans/:name": "none",
+    "components/:id": "sc_none",
+    "registry/:published_version": "acme-feed@0.0.0",
   };
   // A plan that is not there is made.
   const demanding = tested.filter(({ path, route }) => path.includes(":") && route !== "PUT /plans/:name");

@@ -118,6 +118,8 @@ describe("the registry", () => {
   test("shows its components in the form of saved ones", async () => {
     expect((await get("/v1/components/registry/hw-feed")).data).toEqual({
       id: expect.stringMatching(/^sc_[0-9a-z]{12}$/),
+      key: "hw-feed",
+      deprecated: null,
       code: published.code,
       entry: null,
       files: [],

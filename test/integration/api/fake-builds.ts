@@ -17,7 +17,7 @@ const props: Readonly<Record<string, PropDefinition>> = {
 export const misspeltHook = { code: "unknown_hook", message: "did you mean deploy?", path: "hooks.deply" };
 
 /**
- * "Code" of the tests: `name: <name>; props: <known props>; key: <key>; type: action; fail: <hook>; additional; needs event; deply`, or `broken`, which a real
+ * "Code" of the tests: `name: <name>; props: <known props>; key: <key>; version: <version>; type: action; fail: <hook>; additional; needs event; deply`, or `broken`, which a real
  * builder would refuse in the same way. `fail` is read by the operator of the tests.
  */
 export function fakeBuild(code: string): Build {
@@ -32,7 +32,7 @@ export function fakeBuild(code: string): Build {
     name: field("name") ?? "Unnamed",
     ...(key === undefined ? {} : { key }),
     type: field("type") === "action" ? "action" : "source",
-    version: "0.0.1",
+    version: field("version") ?? "0.0.1",
     props: (field("props") ?? "").split(" ").flatMap((name) => props[name] ?? []),
     hooks: [],
     hasAdditionalProps: code.includes("additional"),

@@ -15,6 +15,7 @@ import { createSessions } from "../../../platform/postgres/accounts/sessions.ts"
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
+import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { createHistory, type History } from "../../../platform/postgres/history/index.ts";
@@ -120,6 +121,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         auditLog: createAuditLog(database),
         pages: { ...createResourcePages(database), show: async () => undefined },
         library: createComponentLibrary(database),
+        publications: createPublications(database),
         published: [published],
         owners: {
           ownerOf: async (namespace) => ownerOfNamespace(namespace),

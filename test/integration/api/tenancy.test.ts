@@ -19,7 +19,7 @@ const served = operations.filter((operation) => !isStream(operation)).map(({ met
 
 /** What deletes comes last: what is gone already would not be found in any case. */
 const withIds = served
-  .filter(({ path }) => path.includes(":") && path !== "/components/registry/:key")
+  .filter(({ path }) => path.includes(":") && !path.startsWith("/components/registry/"))
   .toSorted((one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE") || other.path.length - one.path.length);
 const withoutIds = served.filter(({ path }) => !path.includes(":"));
 

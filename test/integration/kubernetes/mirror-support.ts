@@ -30,6 +30,7 @@ import { createSessions } from "../../../platform/postgres/accounts/sessions.ts"
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
+import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import type { TestPostgres } from "../../support/postgres.ts";
 import { fakeBuild } from "../api/fake-builds.ts";
@@ -144,6 +145,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
     {
       store: createMirroredStore({ cluster, mirror, pages, onError: () => undefined }),
       library: createComponentLibrary(database),
+      publications: createPublications(database),
       published: [],
       pages: { ...pages, show: (_kind, resource) => mirror.write([resource], []) },
       owners,

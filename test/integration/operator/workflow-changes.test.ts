@@ -120,6 +120,29 @@ describe("a step", () => {
     expect(await flows.components(workflow)).toEqual([]);
   });
 
+  it("runs the published version that its key stands for, and keeps it until the workflow changes", async () => {
+    const key = `acme-${randomBytes(4).toString("hex")}`;
+    const publish = (version: string) =>
+      world.publish({
+        id: `sc_${key}_${version}`,
+        key,
+        version,
+        code: `${action(version)} // key: "${key}"`,
+        definition: { name: "Step", key, version, type: "action", props: [], hooks: [], hasAdditionalProps: false },
+        publishedAtMs: Date.now(),
+      });
+    const componentOf = async ({ metadata }: WorkflowResource) =>
+      (await world.ports.store.find(componentKind, namespace, `${metadata.name}-a-code`))?.spec.code;
+    await publish("1.0.0");
+    const steps = [{ name: "a", componentKey: key }];
+    const workflow = await flows.untilReason(await flows.create({ steps }), "Deployed");
+    expect(await componentOf(workflow)).toContain('return "1.0.0"');
+    await publish("1.1.0");
+    await flows.change(workflow, { settings: { concurrency: 3 } } as never);
+    await flows.untilReason(workflow, "Deployed");
+    await until(async () => (await componentOf(workflow))?.includes(`return "1.1.0"`) === true, "the step has the new version");
+  });
+
   it("that is renamed has another id and component; the former version keeps the former id", async () => {
     const workflow = await flows.untilReason(await flows.create({ steps: [{ name: "before", code: action() }] }), "Deployed");
     const before = await flows.deployed(workflow);

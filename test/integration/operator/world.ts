@@ -18,6 +18,8 @@ import { RunAnswers, sendAnswer } from "../../../platform/jetstream/requests/run
 import { appendCommit, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
 import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
+import type { NewPublication } from "../../../api/components/ports.ts";
+import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createSecrets } from "../../../platform/secrets/secrets.ts";
 import { operatorPorts } from "../../../wiring/roles/operator-ports.ts";
@@ -78,6 +80,8 @@ export interface OperatorWorld {
   /** Queued messages of workflows. */
   readonly queues: { add(workflow: string): Promise<void>; length(workflow: string): Promise<number> };
   createSource(spec?: Partial<SourceSpec>): Promise<SourceResource>;
+  /** As the API does for an admin. */
+  publish(version: NewPublication): Promise<void>;
 }
 
 /** Real Postgres, real streams, the real ports, and a responder that runs hooks like a runner. */
@@ -226,6 +230,11 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
         const { state } = await streams.connection.manager.streams.info(names.workflows, { subjects_filter: waitingFilter(workflow) });
         return Object.values(state.subjects ?? {}).reduce((sum, count) => sum + count, 0);
       },
+    },
+    publish: async (version) => {
+      const database = createDatabase({ url: postgres.urlOf("api") });
+      await createPublications(database).publish(version);
+      await database.close();
     },
     createSource: async (spec = {}) => {
       const { store } = world.ports;
