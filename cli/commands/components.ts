@@ -1,4 +1,4 @@
-import type { ListedComponent } from "../../client/generated/operations.ts";
+import type { ListedComponent, PublishedVersion } from "../../client/generated/operations.ts";
 import type { Definition, OptionDefinition, Subcommand } from "../command.ts";
 import type { Given } from "../given.ts";
 import { onePage } from "../kinds/kind.ts";
@@ -7,6 +7,7 @@ import { listOptions, showList } from "../listing.ts";
 import { fieldLines } from "../output/fields.ts";
 import type { Column } from "../output/table.ts";
 import { age } from "../output/time.ts";
+import { publishing } from "./published-components.ts";
 import { jsonOf, present, recordOf } from "../values.ts";
 
 const component = { name: "<component>", description: "id or key of a component", completes: "component" } as const;
@@ -20,6 +21,11 @@ const columns: readonly Column<ListedComponent>[] = [
   { header: "VERSION", value: ({ version }) => version ?? "-" },
   { header: "TYPE", value: ({ type }) => type, isWide: true },
   { header: "AGE", value: ({ created_at: at }) => age(at) },
+];
+
+const publishedColumns: readonly Column<PublishedVersion>[] = [
+  ...columns,
+  { header: "DEPRECATED", value: ({ deprecated }) => deprecated ?? "" },
 ];
 
 const show: Subcommand = {
@@ -37,6 +43,7 @@ const show: Subcommand = {
   run: async ({ client, out }, given) => {
     const args = { path: { key: given.required("component") }, query: present({ version: given.text("version") }) };
     const answer = given.flag("published") ? await client.call("getPublishedComponent", args) : await client.call("getComponent", args);
+    for (const { message } of answer.warnings ?? []) out.note(`warning: ${message}`);
     if (given.flag("code")) return out.line(answer.data.code.trimEnd());
     await out.document(answer, () => fieldLines({ ...answer.data, code: `${answer.data.code.length} characters, --code prints them` }));
   },
@@ -46,12 +53,16 @@ const versions: Subcommand = {
   name: "versions",
   summary: "list saved components with the same key",
   arguments: [component],
-  options: listOptions,
+  options: [...listOptions, { flags: "--published", description: "the registry's, not yours" }],
   examples: [{ command: "hw components versions my-component", does: "List versions of a component.", isInert: true }],
-  operations: ["listVersions"],
+  operations: ["listVersions", "listPublishedVersions"],
   run: (context, given) => {
+    const { client } = context;
     const path = { key: given.required("component") };
-    return showList(context, given, { what: "versions", columns, read: () => context.client.call("listVersions", { path }) });
+    if (!given.flag("published"))
+      return showList(context, given, { what: "versions", columns, read: () => client.call("listVersions", { path }) });
+    const read = () => onePage(client.call("listPublishedVersions", { path }));
+    return showList(context, given, { what: "versions", columns: publishedColumns, read });
   },
 };
 
@@ -174,5 +185,5 @@ export const command: Definition = {
   description: "Manages saved components, and finds those of the registry.",
   examples: [{ command: "hw components list", does: "List your saved components." }],
   operations: ["deleteComponent"],
-  subcommands: [listSubcommand("components"), show, versions, search, registry, options, props],
+  subcommands: [listSubcommand("components"), show, versions, search, registry, ...publishing, options, props],
 };

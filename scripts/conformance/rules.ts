@@ -5,6 +5,7 @@ import { componentRules } from "./component-rules.ts";
 import { eventRules } from "./event-rules.ts";
 import { keptWorkRules } from "./kept-work-rules.ts";
 import { ownRules } from "./own-rules.ts";
+import { registryRules } from "./registry-rules.ts";
 import { routingRules } from "./routing-rules.ts";
 import type { Group, Rule } from "./rule.ts";
 import { sourceRules } from "./source-rules.ts";
@@ -13,5 +14,5 @@ import { sourceRules } from "./source-rules.ts";
 export const rules: Readonly<Record<Group, readonly Rule[]>> = {
   specification: [...componentRules, ...sourceRules, ...eventRules, ...routingRules],
   clients: [...addressRules, ...clientEventRules, ...clientRules],
-  headwater: [...ownRules, ...keptWorkRules],
+  headwater: [...ownRules, ...keptWorkRules, ...registryRules],
 };

@@ -26,13 +26,15 @@ export class Unmet extends Error {}
 export class Session {
   readonly #url: string;
   readonly #key: string;
+  readonly #adminToken: string | undefined;
   readonly #made = new Set<string>();
   readonly #facts = new Map<string, string>();
   /** Part of all names, so that concurrent runs do not collide. */
   readonly tag = `conformance-${Date.now().toString(36)}`;
 
-  /** @param url with `/v1` */
-  constructor(url: string, key: string) {
+  /** @param url with `/v1` @param adminToken of Headwater's admin API */
+  constructor(url: string, key: string, adminToken?: string) {
+    this.#adminToken = adminToken;
     this.#url = url.replace(/\/+$/, "");
     this.#key = key;
   }
@@ -62,6 +64,19 @@ export class Session {
     });
     const text = await response.text();
     return { status: response.status, text, body: parseJson(text) };
+  }
+
+  /** The status of a request to the admin API. @throws Unmet without the admin token */
+  async admin(method: string, path: string, body?: object): Promise<number> {
+    if (this.#adminToken === undefined) throw new Unmet("the admin token is not given");
+    const response = await fetch(`${this.unversionedUrl}/admin/v1${path}`, {
+      method,
+      headers: { authorization: `Bearer ${this.#adminToken}`, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(90_000),
+    });
+    await response.arrayBuffer();
+    return response.status;
   }
 
   /** The parsed body of a 200 response. @throws an Error with the response otherwise */

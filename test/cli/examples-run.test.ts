@@ -23,6 +23,7 @@ steps:
     component_code: |
       export default { type: "action", name: "Reply", version: "0.0.1", run({ steps }) { return steps.trigger.event; } };
 `;
+const feed = component.replace('name: "Hello"', 'name: "Feed", key: "acme-feed"').replace("0.0.1", "1.0.0");
 const resources = `apiVersion: headwater.dev/v1alpha1
 kind: Webhook
 metadata: { name: more-orders }
@@ -33,7 +34,7 @@ let headwater: Installation;
 
 beforeAll(async () => {
   headwater = await startInstallation({ hasAdminToken: true });
-  const files = { "hello.mjs": component, "workflow.yaml": workflow, "resources.yaml": resources };
+  const files = { "hello.mjs": component, "acme-feed.mjs": feed, "workflow.yaml": workflow, "resources.yaml": resources };
   for (const [name, text] of Object.entries(files)) await writeFile(join(headwater.world.directory, name), text);
 });
 afterAll(() => headwater.end());
@@ -69,6 +70,8 @@ const before: readonly (readonly [beginning: string, lines: readonly string[]])[
   ["hw orgs create", ["hw delete orgs/acme --yes"]],
   ["hw orgs ", ["hw orgs create 'Acme Inc' --orgname acme"]],
   ["hw unsubscribe", ["hw subscribe hello orders", "hw subscribe --all --channel '$errors' orders"]],
+  ["hw components deprecate acme-feed", ["hw components publish acme-feed.mjs"]],
+  ["hw components unpublish", ["hw components publish acme-feed.mjs", "hw components deprecate acme-feed@1.0.0 --reason old"]],
   ["hw admin plans delete", ["hw admin plans save large --form paid --runs none"]],
   ["hw webhooks create", ["hw delete webhooks/orders --yes"]],
   ["hw workflows create", ["hw delete workflows/greet --yes"]],

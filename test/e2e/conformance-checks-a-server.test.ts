@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startHostedService, type HostedService } from "../docs/hosted-service.ts";
@@ -8,11 +10,14 @@ import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 /** Runs `npm run conformance` against Headwater, and against a server that only implements lists. */
 let directory: TemporaryDirectory;
 let headwater: Headwater;
+let tokenFile = "";
 let poor: HostedService;
 
 beforeAll(async () => {
   directory = await temporaryDirectory("conformance");
-  headwater = await startHeadwater({ dataDirectory: directory.path });
+  tokenFile = join(directory.path, "admin-token");
+  await writeFile(tokenFile, randomBytes(32).toString("hex"), { mode: 0o600 });
+  headwater = await startHeadwater({ dataDirectory: join(directory.path, "data"), env: { HEADWATER_ADMIN_TOKEN_FILE: tokenFile } });
   poor = await startHostedService({ components: {}, sources: [], webhooks: [], subscriptions: [] });
 });
 afterAll(async () => {
@@ -29,7 +34,7 @@ function conformance(...flags: readonly string[]): Promise<{ readonly code: numb
 }
 
 it("reports every rule as kept by Headwater, and removes everything it created", async () => {
-  const { code, lines } = await conformance("--url", headwater.apiUrl, "--key", headwater.key);
+  const { code, lines } = await conformance("--url", headwater.apiUrl, "--key", headwater.key, "--admin-token-file", tokenFile);
   expect(lines.filter((line) => !line.startsWith("kept"))).toEqual([
     `${lines.length - 1} of ${lines.length - 1} rules are kept, 0 are broken, 0 could not be asked`,
   ]);
