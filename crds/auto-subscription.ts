@@ -48,6 +48,9 @@ export const autoSubscriptionKind = defineKind<AutoSubscriptionSpec, AutoSubscri
   status,
 });
 
+/** Name of the Subscription that is made for a source trigger of a workflow. */
+export const triggerSubscriptionName = (workflow: string, source: string): string => madeSubscriptionName(`${workflow}-trigger`, source);
+
 /** Name of the Subscription that an AutoSubscription creates for an emitter. It is deterministic, so creating it twice creates one. */
 export function madeSubscriptionName(autoSubscription: string, emitterId: string): string {
   const end = `-${resourceNameOf(emitterId)}`;

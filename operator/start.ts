@@ -30,7 +30,6 @@ import { subscriptionReconciler } from "./subscription/reconciler.ts";
 import { disabledReconciler } from "./webhook/disabled.ts";
 import { webhookReconciler } from "./webhook/reconciler.ts";
 import { SigningKeys } from "./webhook/signing-keys.ts";
-import { workflowsOwning } from "./workflow/made.ts";
 import { workflowReconciler } from "./workflow/reconciler.ts";
 
 export interface OperatorRuntime extends Pick<RuntimeOptions, "leadership" | "metrics" | "onLead" | "resyncMs" | "onCache"> {
@@ -114,7 +113,7 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
     .watch(components, flows.running)
     .watch(accounts, flows.using)
     .watch(sources, flows.triggeredBy)
-    .watch(subscriptions, workflowsOwning);
+    .watch(subscriptions, flows.connectedBy);
   row("auto-subscription", 4, autoSubscriptionKind, autoSubscriptionReconciler(ports, auto))
     .watch(autoSubscriptions)
     .watch(webhooks, auto.listeningTo)

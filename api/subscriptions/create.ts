@@ -5,7 +5,7 @@ import { resourceNameOf } from "../../domain/ids.ts";
 import { confirmCreated } from "../resources/change.ts";
 import { untilCreated } from "../resources/watch/until-created.ts";
 import type { ApiContext } from "../context.ts";
-import { findForeign, type SubscriptionResource } from "./find.ts";
+import { findForeign, findTriggerSubscription, type SubscriptionResource } from "./find.ts";
 import { findOrCreate } from "./find-or-create.ts";
 import { labelsOf, subscriptionId } from "./names.ts";
 import type { Connected } from "./request.ts";
@@ -22,8 +22,8 @@ export async function createSubscription(
 ): Promise<SubscriptionResource> {
   const { config, ports, subscriptions } = context;
   const namespace = await ports.owners.ensure(owner);
-  const foreign = await findForeign(namespace, connected, context);
-  if (foreign !== undefined) return foreign;
+  const existing = (await findTriggerSubscription(connected, context)) ?? (await findForeign(namespace, connected, context));
+  if (existing !== undefined) return existing;
   const id = subscriptionId(owner, connected);
   const given = {
     name: resourceNameOf(id),

@@ -17,6 +17,7 @@ import { findOfCaller, findSubscription } from "./find.ts";
 import { autoSubscriptionFields, connectedIn, listeningIn, subscriptionFields } from "./request.ts";
 import { autoSubscriptionResponse, subscriptionResponse } from "./response.ts";
 import { autoSubscriptionSchema, subscriptionSchema } from "./schemas.ts";
+import { refuseTrigger } from "./trigger.ts";
 
 /** The system channels whose events are delivered. */
 const deliveredChannels = ["$errors", "$logs"];
@@ -61,14 +62,16 @@ export const subscriptionOperations = [
     id: "unsubscribe",
     change: { action: "delete", kind: "Subscription" },
     summary: "Delete a subscription by its ends",
-    description: "The ends may be deleted already.",
+    description: "The ends may be deleted already. A workflow's trigger is not deleted here, but with PUT of the workflow.",
     query: subscriptionFields.extend(ownerParameters.shape),
     responses: one(subscriptionSchema),
+    errors: [409],
     handle: async (call, context) => {
       const request = connectedIn(call.query());
       const found = await findOfCaller(call, context.access, (owner) => findSubscription(request, owner, context));
       if (found === undefined)
         throw new NotFound(`no subscription of ${request.listener} to ${request.emitter} with event_name '${request.channel}' is found`);
+      await refuseTrigger(found, context);
       await deleteSubscription(found, context);
       return ok(subscriptionResponse(found));
     },
@@ -79,8 +82,10 @@ export const subscriptionOperations = [
     change: { action: "delete", kind: "Subscription" },
     summary: "Delete a subscription by its id",
     responses: one(subscriptionSchema),
+    errors: [409],
     handle: async (call, context) => {
       const found = await context.access.get(subscriptionKind, "subscription", pathOf(call, "id"), call.user);
+      await refuseTrigger(found, context);
       await deleteSubscription(found, context);
       return ok(subscriptionResponse(found));
     },

@@ -1,4 +1,5 @@
 import { madeFor, labels, type Resource } from "../../crds/resource.ts";
+import type { SubscriptionResource } from "../../crds/subscription.ts";
 import type { WorkflowStep } from "../../crds/workflow.ts";
 import { accountIdsAmong } from "../../domain/component/account-props.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
@@ -7,6 +8,7 @@ import type { Caches } from "../caches.ts";
 import { keyOf } from "../controller/informer.ts";
 import { ResourceIndex } from "../controller/resource-index.ts";
 import { ofValid } from "../controller/skip-invalid.ts";
+import { workflowsOwning } from "./made.ts";
 import type { WorkflowLookup } from "./observe/observe.ts";
 import { stepComponentName } from "./observe/step-component.ts";
 
@@ -17,6 +19,8 @@ export interface WorkflowCaches extends WorkflowLookup {
   readonly using: (account: Resource) => readonly string[];
   /** Keys of the workflows with a trigger that names the source. */
   readonly triggeredBy: (source: Resource) => readonly string[];
+  /** Keys of the workflow to which the Subscription delivers, and of the one that owns it. */
+  readonly connectedBy: (subscription: SubscriptionResource) => readonly string[];
 }
 
 /** Indexed lookups of workflows, and of what is made for them. */
@@ -46,9 +50,19 @@ export function workflowCaches({
   const byKey = new ResourceIndex(components, (component) => `${component.metadata.namespace} ${componentKeyOf(component) ?? ""}`);
   const componentsOf = new ResourceIndex(components, ({ metadata }) => metadata.labels[madeFor]);
   const subscriptionsOf = new ResourceIndex(subscriptions, ({ metadata }) => metadata.labels[madeFor]);
+  const byListener = new ResourceIndex(subscriptions, (each) => `${each.metadata.namespace} ${listenerOf(each) ?? ""}`);
+  const byId = new ResourceIndex(workflows, ({ metadata, status }) => `${metadata.namespace} ${status.id ?? ""}`);
   return {
     components: { withKey: (namespace, key) => byKey.keys(`${namespace} ${key}`).flatMap((name) => components.get(name) ?? []) },
-    made: { components: (uid) => componentsOf.keys(uid), subscriptions: (uid) => subscriptionsOf.keys(uid) },
+    made: {
+      components: (uid) => componentsOf.keys(uid),
+      subscriptions: (uid) => subscriptionsOf.keys(uid),
+      subscriptionsTo: (namespace, listener) => byListener.keys(`${namespace} ${listener}`),
+    },
+    connectedBy: (subscription) => [
+      ...workflowsOwning(subscription),
+      ...byId.keys(`${subscription.metadata.namespace} ${listenerOf(subscription) ?? ""}`),
+    ],
     running: (component) => {
       const key = componentKeyOf(component);
       const byName = byComponent.keys(keyOf(component));
@@ -59,6 +73,9 @@ export function workflowCaches({
     triggeredBy: (source) => [...bySource.keys(source.metadata.labels[labels.id] ?? ""), ...bySource.keys(keyOf(source))],
   };
 }
+
+/** Its public id; undefined for one that does not exist yet, or is not valid. */
+const listenerOf = ofValid(({ spec, status }: SubscriptionResource) => spec.listener ?? status.listener);
 
 /** The key in the component's definition. */
 export function componentKeyOf({ spec, status, invalid }: ComponentResource): string | undefined {

@@ -1,4 +1,4 @@
-import { madeSubscriptionName } from "../../crds/auto-subscription.ts";
+import { triggerSubscriptionName } from "../../crds/auto-subscription.ts";
 import { madeFor, labels, type Resource } from "../../crds/resource.ts";
 import { subscriptionKind, subscriptionLabels, type SubscriptionResource, type SubscriptionSpec } from "../../crds/subscription.ts";
 import type { WorkflowResource } from "../../crds/workflow.ts";
@@ -12,16 +12,23 @@ import type { OperatorPorts } from "../ports.ts";
 export interface MadeLookup {
   components(uid: string): Iterable<string>;
   subscriptions(uid: string): Iterable<string>;
+  /** Keys of all Subscriptions in a namespace whose listener has this id. */
+  subscriptionsTo(namespace: string, listener: string): Iterable<string>;
 }
-
-/** Name of the Subscription made for a source trigger. */
-export const triggerSubscriptionName = (workflow: string, source: string): string => madeSubscriptionName(`${workflow}-trigger`, source);
 
 const specOf = (workflow: string, source: string): SubscriptionSpec => ({ emitter: source, listener: workflow, channel: "" });
 
 /** Is it made for the workflow, as it should be? */
 export function isTriggerSubscription(made: SubscriptionResource, workflow: WorkflowResource, source: string): boolean {
   return isMadeFor(workflow, made) && sameStatus(made.spec, specOf(workflow.status.id ?? "", source));
+}
+
+/** The source whose default channel this Subscription, made by others, delivers to the workflow; undefined if it delivers something else. */
+export function sourceConnectedBy(found: SubscriptionResource, workflow: WorkflowResource): string | undefined {
+  const { metadata, spec, status, invalid } = found;
+  if (invalid !== undefined || metadata.deletionTimestamp !== undefined || isMadeFor(workflow, found)) return undefined;
+  const listener = spec.listener ?? status.listener;
+  return spec.channel === "" && listener !== undefined && listener === workflow.status.id ? (spec.emitter ?? status.emitter) : undefined;
 }
 
 /** Keys of the workflows that own a resource. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Rule } from "./rule.ts";
 import { eventually, expectEqual } from "./session.ts";
-import { component, dataOf, pageOf, user, webhook } from "./shapes.ts";
+import { component, dataOf, pageOf, subscription, user, webhook } from "./shapes.ts";
 
 const organization = z.looseObject({ id: z.string(), name: z.string(), orgname: z.string(), email: z.string() });
 const healthy = z.looseObject({
@@ -99,6 +99,31 @@ export const ownRules: readonly Rule[] = [
       await session.expectStatus(204, "DELETE", `/webhooks/${hook.id}`);
       // A deleted webhook counts as owned until the operator has released it.
       await eventually(() => session.expectStatus(204, "DELETE", `/orgs/${data.id}`));
+    },
+  },
+  {
+    about: "Subscriptions",
+    name: "a workflow's source trigger is one subscription, which ends with the trigger",
+    check: async (session) => {
+      const emitter = session.recall("source");
+      const body = { name: `${session.tag} triggered`, triggers: [{ source_id: emitter }] };
+      const { data: workflow } = await session.get(dataOf(z.object({ id: z.string() })), "POST", "/workflows", body);
+      session.keep(`/workflows/${workflow.id}`);
+      const query = `emitter_id=${emitter}&listener_id=${workflow.id}&event_name=`;
+      const listed = async () => {
+        const { data } = await session.get(dataOf(z.array(subscription)), "GET", "/users/me/subscriptions");
+        return data.filter((each) => each.listener_id === workflow.id).map(({ id }) => id);
+      };
+      await eventually(async () => expectEqual("the number of subscriptions", (await listed()).length, 1));
+      const { data: repeated } = await session.get(dataOf(subscription), "POST", `/subscriptions?${query}`);
+      expectEqual("the subscriptions after a repeated POST", await listed(), [repeated.id]);
+      for (const path of [`/subscriptions?${query}`, `/subscriptions/${repeated.id}`]) {
+        const { status, text } = await session.ask("DELETE", path);
+        expectEqual("the refusal", [status, text.includes(workflow.id)], [409, true]);
+      }
+      await session.get(z.unknown(), "PUT", `/workflows/${workflow.id}`, { triggers: [] });
+      await eventually(async () => expectEqual("the subscriptions without the trigger", await listed(), []));
+      await session.expectStatus(204, "DELETE", `/workflows/${workflow.id}`);
     },
   },
   {

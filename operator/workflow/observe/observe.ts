@@ -1,3 +1,4 @@
+import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { subscriptionKind, type SubscriptionResource } from "../../../crds/subscription.ts";
 import type { WorkflowResource, WorkflowStep } from "../../../crds/workflow.ts";
@@ -10,7 +11,7 @@ import type { SecretProps } from "../../configured/secret-prop.ts";
 import { haveChanged, secretPropsOf, trySecretProps, type SecretPropValues } from "../../configured/secret-props.ts";
 import { parseKey } from "../../controller/informer.ts";
 import type { OperatorPorts } from "../../ports.ts";
-import { triggerSubscriptionName, type MadeLookup } from "../made.ts";
+import { sourceConnectedBy, type MadeLookup } from "../made.ts";
 import { versionsOf, type WorkflowVersion } from "../version.ts";
 import { observeTriggers } from "./observe-triggers.ts";
 import type { Observed, ObservedStep, RunningSecrets } from "./observed.ts";
@@ -49,6 +50,7 @@ export async function observe(workflow: WorkflowResource, id: string, ports: Ope
     ...(await runningSecrets(metadata.namespace, deployed, running, ports)),
     components,
     subscriptions: await madeSubscriptions(workflow, sources, ports, lookup.made),
+    connectedSources: await connectedSources(workflow, ports, lookup.made),
   };
 }
 
@@ -60,6 +62,7 @@ const nothing = {
   secrets: {},
   secretsChanged: false,
   presentSources: new Set<string>(),
+  connectedSources: new Set<string>(),
   subscriptions: new Map<string, SubscriptionResource>(),
 } as const satisfies Partial<Observed>;
 
@@ -135,4 +138,15 @@ async function madeSubscriptions(
   ];
   const found = await Promise.all([...new Set(names)].map((name) => store.find(subscriptionKind, metadata.namespace, name)));
   return new Map(found.filter((made) => made !== undefined).map((made) => [made.metadata.name, made]));
+}
+
+async function connectedSources(
+  workflow: WorkflowResource,
+  { store }: OperatorPorts,
+  lookup: MadeLookup,
+): Promise<Observed["connectedSources"]> {
+  const { namespace } = workflow.metadata;
+  const keys = [...lookup.subscriptionsTo(namespace, workflow.status.id ?? "")];
+  const found = await Promise.all(keys.map((key) => store.find(subscriptionKind, namespace, parseKey(key).name)));
+  return new Set(found.flatMap((each) => (each === undefined ? [] : (sourceConnectedBy(each, workflow) ?? []))));
 }

@@ -60,6 +60,8 @@ export interface Observed {
   readonly secretsChanged: boolean;
   /** Sources among the triggers of the current version that exist, and are within the owner's reach. */
   readonly presentSources: ReadonlySet<string>;
+  /** Sources whose events another Subscription of the namespace delivers to it. */
+  readonly connectedSources: ReadonlySet<string>;
   /** Components made for it that are not in deletion. */
   readonly components: readonly ComponentResource[];
   /** Subscriptions made for it, by name; those in deletion too. */

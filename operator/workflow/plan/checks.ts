@@ -1,3 +1,4 @@
+import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
 import { parseTimer } from "../../../domain/schedule/schedule.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { maxPropBytes } from "../../../domain/component/prop-types.ts";
@@ -14,7 +15,6 @@ import {
 import { nameTaken } from "../../configured/own-component.ts";
 import { isMadeFor } from "../../configured/component.ts";
 import { namespaceHasNoOwner } from "../../identity.ts";
-import { triggerSubscriptionName } from "../made.ts";
 import type { Observed, ObservedStep } from "../observe/observed.ts";
 import type { Blocked } from "./blocked.ts";
 
@@ -122,7 +122,7 @@ const dynamicProps = ({ step }: Pick<ObservedStep, "step">): readonly string[] =
   Object.entries(step.props).flatMap(([name, value]) => (hasExpression(value) ? [name] : []));
 
 function triggerProblems(observed: Observed): readonly Blocked[] {
-  const { workflow, triggers, subscriptions } = observed;
+  const { workflow, triggers, subscriptions, connectedSources } = observed;
   const { metadata, spec } = workflow;
   const timers = spec.triggers.flatMap(({ timer }, index): readonly Blocked[] => {
     const message = timer === undefined ? undefined : timerProblem(timer);
@@ -131,7 +131,7 @@ function triggerProblems(observed: Observed): readonly Blocked[] {
   const sources = triggers.flatMap(({ index, shown, source }): readonly Blocked[] => {
     if (source === undefined) return [sourceNotFound(index, shown, observed)];
     const made = subscriptions.get(triggerSubscriptionName(metadata.name, source));
-    if (made === undefined || isMadeFor(workflow, made)) return [];
+    if (made === undefined || isMadeFor(workflow, made) || connectedSources.has(source)) return [];
     const message = `triggers[${index}]: subscription ${made.metadata.name} exists already, and this trigger needs that name: delete it`;
     return [{ reason: "NameTaken", transient: false, message }];
   });

@@ -1,10 +1,11 @@
+import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
 import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import { isMadeFor } from "../../configured/component.ts";
 import { sameStatus } from "../../controller/conditions.ts";
 import { nextStatus, readyConditions, shortened } from "../../controller/status.ts";
-import { isTriggerSubscription, triggerSubscriptionName } from "../made.ts";
+import { isTriggerSubscription } from "../made.ts";
 import type { Observed } from "../observe/observed.ts";
 import type { VersionTriggers, WorkflowVersion } from "../version.ts";
 import type { Blocked } from "./blocked.ts";
@@ -71,9 +72,15 @@ export function timersOf({ workflow: source, pool, generation, active, timers = 
   });
 }
 
-/** Makes Subscriptions that a user has changed or deleted again. One in deletion is made again once it is gone. */
-function keepSubscriptions({ workflow, subscriptions, presentSources }: Observed, { triggers }: WorkflowVersion): readonly Step[] {
-  const sources = triggers.sources.filter((source) => presentSources.has(source));
+/**
+ * Makes Subscriptions that a user has changed or deleted again. One in deletion is made again once it is gone. A source that another
+ * Subscription connects already gets none: its events would start two runs.
+ */
+function keepSubscriptions(
+  { workflow, subscriptions, presentSources, connectedSources }: Observed,
+  { triggers }: WorkflowVersion,
+): readonly Step[] {
+  const sources = triggers.sources.filter((source) => presentSources.has(source) && !connectedSources.has(source));
   const names = new Set(sources.map((source) => triggerSubscriptionName(workflow.metadata.name, source)));
   const made = sources.flatMap((source): readonly Step[] => {
     const now = subscriptions.get(triggerSubscriptionName(workflow.metadata.name, source));

@@ -86,6 +86,7 @@ export async function lookupNow({ ports: { store } }: OperatorWorld): Promise<Wo
     components: { withKey: (_, key) => components.filter((component) => componentKeyOf(component) === key) },
     made: {
       components: (uid) => components.filter(({ metadata }) => metadata.labels[madeFor] === uid).map(keyOf),
+      subscriptionsTo: (_, listener) => subscriptions.filter(({ spec }) => spec.listener === listener).map(keyOf),
       subscriptions: (uid) => subscriptions.filter(({ metadata }) => metadata.labels[madeFor] === uid).map(keyOf),
     },
   };

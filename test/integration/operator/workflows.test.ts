@@ -197,6 +197,25 @@ describe("triggers of a workflow", () => {
     await until(again, "it is made again");
   });
 
+  it("use a Subscription of the same ends that exists already, and make their own when that is deleted", async () => {
+    const { store } = world.ports;
+    const source = await world.createSource();
+    const id = source.metadata.labels[labels.id] ?? "";
+    const workflow = await flows.untilReason(await flows.create({}), "Deployed");
+    const subscribe = (name: string, channel = "") =>
+      store.create(subscriptionKind, { namespace, name, spec: { emitter: id, listener: idOf(workflow), channel } });
+    const byUser = `${workflow.metadata.name}-by-user`;
+    await subscribe(byUser);
+    await subscribe(`${byUser}-errors`, "$errors");
+    await flows.change(workflow, { triggers: [{ source: id }] });
+    await flows.untilReason(workflow, "Deployed");
+    expect(await flows.subscriptions(workflow)).toEqual([]);
+    await store.delete(subscriptionKind, namespace, byUser);
+    await until(async () => (await flows.subscriptions(workflow)).length === 1, "the trigger has a Subscription of its own");
+    await subscribe(`${byUser}-again`);
+    await until(async () => (await flows.subscriptions(workflow)).length === 0, "one of the two ends");
+  });
+
   it.each([
     ["InvalidTrigger", { timer: { cron: "61 * * * *" } }, "triggers[0].timer: "],
     ["InvalidTrigger", { timer: {} }, "triggers[0].timer: "],
