@@ -75,6 +75,7 @@ async function sendTo(operation: TestedOperation, ids: Ids, { query, body }: Val
 async function unusedFor({ route, aliasOf = route }: TestedOperation): Promise<Ids> {
   const made = async (path: string, body: object): Promise<string> => (await api.ask("POST", path, { body })).body.data.id;
   if (aliasOf === "DELETE /components/:key") return { "components/:key": await made("/v1/components", { component_code: "name: Unused" }) };
+  if (aliasOf === "DELETE /sources/:id") return { "sources/:id": await made("/v1/sources", { component_code: "name: Unused" }) };
   if (aliasOf !== "DELETE /orgs/:org_id") return {};
   const id = await made("/v1/orgs", { name: "Unused" });
   return { "orgs/:org_id": id, "workspaces/:org_id": id };

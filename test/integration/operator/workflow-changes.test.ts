@@ -176,7 +176,7 @@ it("refuses the source of another tenant like one that does not exist", async ()
 it.each<[string, (name: string, id: string) => object]>([
   ["by its id", (_, source) => ({ source })],
   ["by its name", (name) => ({ sourceRef: { name } })],
-])("needs a change once a source that it names %s is deleted, and runs on meanwhile", async (_, triggerOf) => {
+])("needs a change once a source that it names %s is deleted, and runs on in the meantime", async (_, triggerOf) => {
   const source = await world.createSource();
   const id = source.metadata.labels[labels.id] ?? "";
   const triggers = [triggerOf(source.metadata.name, id), { http: {} }];
