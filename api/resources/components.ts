@@ -19,6 +19,8 @@ import { verdictOf } from "./watch/verdict.ts";
 
 /** Bound on keys in requests. */
 const maxKeyCharacters = 255;
+/** Paths below `/components` that are no keys. */
+const reservedKeys: ReadonlySet<string> = new Set(["search", "registry"]);
 
 export type ComponentResource = Resource<ComponentSpec, ComponentStatus>;
 
@@ -172,6 +174,13 @@ export class Components {
     const { key = "" } = build.definition;
     if (key.length > maxKeyCharacters)
       throw new InvalidInput(`the component's key has ${key.length} characters; the limit is ${maxKeyCharacters}`);
+    if (reservedKeys.has(key))
+      throw new InvalidInput(
+        `the component's key '${key}' is reserved, because /v1/components/${key} is another operation: choose another`,
+        {
+          code: "key_reserved",
+        },
+      );
     return build;
   }
 

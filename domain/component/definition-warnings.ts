@@ -23,6 +23,7 @@ export interface DefinitionNotes {
   /** Hooks that are not functions, with their types. */
   readonly noFunctions: readonly (readonly [name: string, kind: string])[];
   readonly methods: readonly string[];
+  readonly nullProps: readonly string[];
   /** Fields of props that must not be functions, but are. */
   readonly functionFields: readonly (readonly [prop: string, field: string])[];
 }
@@ -53,6 +54,7 @@ export function definitionWarnings(definition: RawDefinition): readonly Warning[
     ...textWarnings(definition.fields),
     ...runWarnings(notes),
     ...hookWarnings(definition, budget),
+    ...nullWarnings(notes),
   ];
   for (const prop of props) {
     if (all.length >= maxWarnings) break;
@@ -83,6 +85,14 @@ function textWarnings({ version, key, description }: Fields): readonly Warning[]
     })),
   ];
 }
+
+/** A prop that is undefined has no warning: public components leave out props so. */
+const nullWarnings = ({ nullProps }: DefinitionNotes): readonly Warning[] =>
+  nullProps.map((name) => ({
+    code: "invalid_prop",
+    message: `prop '${name}' is null and was ignored: give it a type, such as ${name}: "string", or remove it`,
+    path: `props.${name}`,
+  }));
 
 function versionWarnings(version: unknown): readonly Warning[] {
   const right = 'write it as a string, such as version: "0.1.0"';

@@ -96,6 +96,9 @@ function fieldWarnings(prop: Fields, type: string, at: (field: string) => string
       .map((flag) =>
         warning("invalid_field", `${flag} counts as ${Boolean(prop[flag])}: it must be true or false, without quotes`, at(flag)),
       ),
+    ...["label", "description", "app"]
+      .filter((text) => prop[text] !== undefined && prop[text] !== null && typeof prop[text] !== "string")
+      .map((text) => warning("invalid_field", `${text} was ignored: it must be a string`, at(text))),
     ...(prop["customResponse"] !== undefined && type !== "$.interface.http"
       ? [warning("no_effect", "customResponse means something only on a prop of type $.interface.http", at("customResponse"))]
       : []),

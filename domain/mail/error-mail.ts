@@ -16,7 +16,7 @@ export interface ErrorReport {
 
 const maxSubjectPart = 100;
 
-/** @param publicUrl of the API, without trailing slash */
+/** @param publicUrl of the API and the console, without trailing slash */
 export function errorMail(report: ErrorReport, publicUrl: string): Pick<OutgoingMail, "subject" | "text" | "html"> {
   const { first } = report;
   const what = kindOf(first.emitter);
@@ -27,11 +27,14 @@ export function errorMail(report: ErrorReport, publicUrl: string): Pick<Outgoing
     [what.label, first.name === null ? first.emitter : `${first.name} (${first.emitter})`],
     ...(first.step === null ? [] : [["Step", `${first.step.name} (${first.step.id})`] as const]),
     ["When", timeOf(first.at)],
-    ["Run", `${publicUrl}/v1/${what.path}/${encodeURIComponent(first.emitter)}/runs/${encodeURIComponent(first.run)}`],
+    ["Run", `${publicUrl}/${what.path}/${encodeURIComponent(first.emitter)}?${new URLSearchParams(pageOf(first)).toString()}`],
   ];
   const parts = { heading: headingOf(report, what.label), error, rows, counts: countsOf(report), note: noteOf(first, what.label) };
   return { subject, text: plainText(parts), html: markup(parts) };
 }
+
+/** The run's page in the console, with the organization that it shows. */
+const pageOf = ({ owner, run }: ErrorOccurrence) => ({ ...(owner.startsWith("o_") ? { org: owner } : {}), tab: "runs", run });
 
 interface Parts {
   readonly heading: string;

@@ -1,5 +1,6 @@
 import { disabledWebhook } from "../../crds/webhook.ts";
 import { Forbidden } from "../../domain/errors.ts";
+import { hostProblem } from "../../domain/http-url.ts";
 import type { OperatorPorts } from "../ports.ts";
 
 /** Why nothing can be posted to a webhook. `transient`: what is missing may be on its way. */
@@ -17,8 +18,10 @@ export interface WebhookProblem {
   readonly message: string;
 }
 
-/** Checks literal addresses. Host names are checked when resolved, at each delivery. */
+/** Checks port, host name and literal addresses. Host names are resolved, and checked again, at each delivery. */
 export function urlProblem(url: string, { checkHost }: Pick<OperatorPorts, "checkHost">): WebhookProblem | undefined {
+  const problem = hostProblem(url);
+  if (problem !== undefined) return { reason: "UrlForbidden", transient: false, message: `the URL is invalid: ${problem}` };
   try {
     checkHost(new URL(url).hostname);
     return undefined;

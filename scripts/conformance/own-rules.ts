@@ -127,6 +127,40 @@ export const ownRules: readonly Rule[] = [
     },
   },
   {
+    about: "Webhooks",
+    name: "POST /webhooks refuses a URL that cannot be connected to, and warns about one that is not encoded",
+    check: async (session) => {
+      for (const host of ["example.com:65536", "example.com:0", `${"a".repeat(64)}.example.com`])
+        await session.expectStatus(422, "POST", `/webhooks?url=https://${host}/`);
+      const answer = dataOf(webhook).extend({ warnings: z.array(z.looseObject({ code: z.string(), path: z.string() })) });
+      const { data, warnings } = await session.get(answer, "POST", "/webhooks?url=https://example.com/?a=1&b=2");
+      session.keep(`/webhooks/${data.id}`);
+      expectEqual(
+        "a warning about url",
+        warnings.some(({ path }) => path === "url"),
+        true,
+      );
+    },
+  },
+  {
+    about: "Components",
+    name: "a component whose key is a path of the API is refused, and a prop that is null has a warning",
+    check: async (session) => {
+      const code = (fields: string): string => `export default { name: "Conformance Keys", version: "0.1.0", ${fields}, run() {} };`;
+      for (const key of ["search", "registry"])
+        await session.expectStatus(422, "POST", "/components", { body: { component_code: code(`key: "${key}"`) } });
+      const answer = dataOf(component).extend({ warnings: z.array(z.looseObject({ path: z.string() })) });
+      const body = { component_code: code(`props: { city: null }, tag: "${session.tag}"`) };
+      const { data, warnings } = await session.get(answer, "POST", "/components", body);
+      session.keep(`/components/${data.id}`);
+      expectEqual(
+        "a warning about the prop",
+        warnings.some(({ path }) => path === "props.city"),
+        true,
+      );
+    },
+  },
+  {
     about: "Events",
     name: "a replay with an empty start_id, end_id or listener_id is refused",
     check: async (session) => {

@@ -76,6 +76,18 @@ describe("a definition", () => {
   });
 });
 
+describe("a prop that is null", () => {
+  it("is ignored with a warning, and one that is undefined without", async () => {
+    expect(await warningsOf(component(`props: { url: null, none: undefined, city: "string" }`))).toEqual([
+      {
+        code: "invalid_prop",
+        message: `prop 'url' is null and was ignored: give it a type, such as url: "string", or remove it`,
+        path: "props.url",
+      },
+    ]);
+  });
+});
+
 describe("a prop", () => {
   it.each([
     [`type: "integer", default: "3"`, "invalid_default", "default", `prop 'p': default is invalid: "3" must be an integer`],
@@ -112,6 +124,7 @@ describe("a prop", () => {
       `prop 'p': options[1] is {"label":"b"}: options must be an array of values or of {label, value}, or a function`,
     ],
     [`type: "string", min: 3`, "no_effect", "min", "prop 'p': min has no effect: it bounds props of type integer, and this one is string"],
+    [`type: "string", label: 5`, "invalid_field", "label", "prop 'p': label was ignored: it must be a string"],
     [`type: "integer", max: "9"`, "invalid_field", "max", "prop 'p': max was ignored: it must be a number"],
     [`type: "integer", min: 9, max: 1`, "invalid_bounds", "min", "prop 'p': min 9 is larger than max 1, so that no value fits"],
     [`type: "integer", secret: true`, "no_effect", "secret", "prop 'p': secret is meant for props of type string, and this one is integer"],

@@ -122,6 +122,11 @@ describe("inspection rejects", () => {
       { code: "no_run", message: "the action has no function 'run'" },
     ],
     ["one without a name", `export default { run() {} }`, { code: "no_name" }],
+    [
+      "one whose name is a number",
+      `export default { name: 5, run() {} }`,
+      { code: "no_name", message: `the component's name is 5; it must be a string, such as name: "New orders"` },
+    ],
     ["one of a name that fills pages", `export default { name: "n".repeat(9e5), run() {} }`, { code: "no_name" }],
     ["a name that says something else", `export default { name: { toJSON: () => "n".repeat(9e5) }, run() {} }`, { code: "no_name" }],
     ["one that is no object", `export default 5`, { code: "no_component" }],

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import "zod-openapi"; // For the types of `override` and `param`.
 import { httpUrl as storedUrl } from "../../../crds/rules.ts";
+import { hostProblem } from "../../../domain/http-url.ts";
 import { maxLimit, parsePageQuery, type CursorForm, type PageRequest } from "../../../domain/page.ts";
 import { parse } from "./parse.ts";
 
@@ -45,21 +46,30 @@ export const optionalParameter = <T>(schema: z.ZodType<T>, message?: string) =>
 const tooLongUrl = "it must have at most 2048 characters";
 const invalidUrl = "it must begin with http:// or https:// and have a host name";
 
+const notAsWritten =
+  "it must be written as a URL is: a blank, a control character or a lone % as %20, %00 or %25, and no fragment next to the host";
+const maxUrlCharacters = 2_048;
+
+/** The first problem only: a URL that is too long would have others. */
+const checkedUrl = (problemOf: (url: string) => string | undefined) =>
+  z
+    .string()
+    .superRefine((value, context) => {
+      const message = value.length > maxUrlCharacters ? tooLongUrl : problemOf(value);
+      if (message !== undefined) context.addIssue({ code: "custom", message });
+    })
+    .meta({ maxLength: maxUrlCharacters });
+
+const httpUrlProblem = (value: string): string | undefined => {
+  if (!/^https?:\/\/[^/?#\s]/i.test(value)) return invalidUrl;
+  return hostProblem(value) ?? (isHttpUrl(value) ? undefined : invalidUrl);
+};
+
 /** An address that is only read. */
-export const looseHttpUrl = z
-  .string()
-  .max(2_048, tooLongUrl)
-  .refine((value) => value === "" || isHttpUrl(value), invalidUrl);
+export const looseHttpUrl = checkedUrl((value) => (value === "" ? undefined : httpUrlProblem(value)));
 
 /** A URL that is stored unchanged, and that no parser reads as another address. */
-export const httpUrl = z
-  .string()
-  .max(2_048, tooLongUrl)
-  .refine(isHttpUrl, invalidUrl)
-  .refine(
-    (value) => !isHttpUrl(value) || storedUrl.safeParse(value).success,
-    "it must be written as a URL is: a blank, a control character or a lone % as %20, %00 or %25, and no fragment next to the host",
-  );
+export const httpUrl = checkedUrl((value) => httpUrlProblem(value) ?? (storedUrl.safeParse(value).success ? undefined : notAsWritten));
 
 function isHttpUrl(value: string): boolean {
   // URL is lenient ("http:x" has the host x); the specification is not.

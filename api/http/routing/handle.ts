@@ -8,6 +8,7 @@ import type { AnonymousCall, Input, Reply } from "../request/call.ts";
 import { checkSelectedFields, readGiven, type KnownNames } from "../request/recognized-names.ts";
 import { fieldParameters } from "../request/parameters.ts";
 import { parse } from "../request/parse.ts";
+import { unencodedUrlWarnings } from "../request/unencoded-url.ts";
 import { traceOf } from "../telemetry/traces.ts";
 import { boundedList } from "../response/bounds.ts";
 import type { Operation, OperationDocument } from "./operation.ts";
@@ -41,7 +42,8 @@ function prepare<Caller extends AnonymousCall>(
 ) {
   const sent = (request.body ?? {}) as Readonly<Record<string, unknown>>; // Checked by body.ts.
   request.body = undefined;
-  const { warnings, ...given } = readGiven(request.query, sent, request.method, known);
+  const { warnings: ofNames, ...given } = readGiven(request.query, sent, request.method, known);
+  const warnings = [...ofNames, ...unencodedUrlWarnings(request.url, known.body)];
   const fields = parse(fieldParameters, given.parameters);
   checkSelectedFields(fields, known.fields);
   const call: AnonymousCall & Input = {

@@ -35,7 +35,8 @@ export function readDefinition(text: string | null): Inspection {
   if (found["hasRun"] !== true && !listOf(found["props"]).some(isInterface))
     return reject("no_run", "the component has neither a function 'run' nor an interface whose events it could emit as they come");
   const name = found["name"] ?? (found["takesStep"] === true ? codeStepName : undefined);
-  if (typeof name !== "string" || name.trim() === "") return reject("no_name", `the component's name is ${shown(name)}; it must be a text`);
+  if (typeof name !== "string" || name.trim() === "")
+    return reject("no_name", `the component's name is ${shown(name)}; it must be a string, such as name: "New orders"`);
   if (name.length > maxName) return reject("no_name", `the component's name has ${name.length} characters; the limit is ${maxName}`);
   const type = found["type"] ?? "source";
   if (!isOneOf(componentTypes, type)) return reject("unknown_type", `the component's type is ${shown(type)}; it must be source or action`);
@@ -75,6 +76,7 @@ function readNotes(given: unknown): DefinitionNotes {
     hooks: typeof notes["hooks"] === "string" ? notes["hooks"] : "object",
     noFunctions: pairsOf(notes["noFunctions"]),
     methods: textsOf(notes["methods"]),
+    nullProps: textsOf(notes["nullProps"]),
     functionFields: pairsOf(notes["functionFields"]),
   };
 }

@@ -35,7 +35,7 @@ TypeError: no total
 Workflow: Orders (p_orders)
 Step: sum (c_sum)
 When: 2026-11-23 10:00:00 UTC
-Run: https://hw.example/v1/workflows/p_orders/runs/r_1
+Run: https://hw.example/workflows/p_orders?tab=runs&run=r_1
 
 -- 
 You get at most one mail in 24 hours for each different error of a workflow; repetitions are counted. To get no more mails like this, set settings.errorMails of the workflow to false. For no mails at all, send {"error_mails": false} to PUT /v1/users/me.`);
@@ -56,7 +56,7 @@ You get at most one mail in 24 hours for each different error of a workflow; rep
   test("links to the run of a source, and names the account of an organization", () => {
     const { subject, text } = mailOf({ emitter: "dc_feed", owner: "o_acme", name: null, step: null });
     expect(subject).toBe("[Headwater] dc_feed: TypeError: no total");
-    expect(text).toContain("Run: https://hw.example/v1/sources/dc_feed/runs/r_1");
+    expect(text).toContain("Run: https://hw.example/sources/dc_feed?org=o_acme&tab=runs&run=r_1");
     expect(text).toContain("PUT /v1/orgs/o_acme");
     expect(text).not.toContain("Step");
   });

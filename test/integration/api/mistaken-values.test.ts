@@ -33,6 +33,13 @@ describe("a component", () => {
   test.each<Row>([
     ["POST /v1/components", {}, 422, "component_missing", "no code is given: send component_code, component_files or component_url"],
     ["POST /v1/components", { component_code: 5 }, 422, "invalid_input", "component_code is invalid: it must be a string"],
+    ...["search", "registry"].map((key): Row => [
+      "POST /v1/components",
+      { component_code: `name: Shadow; key: ${key}` },
+      422,
+      "key_reserved",
+      `the component's key '${key}' is reserved, because /v1/components/${key} is another operation: choose another`,
+    ]),
     ["POST /v1/components", { component_code: "broken" }, 422, "syntax_error", "component.js:1:1: Unexpected token"],
     ["POST /v1/components", { component_code: "x".repeat(3_000) }, 413, "code_too_large", /^the code is 3000 bytes, 2000 are allowed: /],
     [
@@ -239,6 +246,24 @@ describe("webhooks and subscriptions", () => {
       "invalid_input",
       "url is invalid: it must begin with http:// or https:// and have a host name",
     ],
+    ...(
+      [
+        ["https://example.com:65536/", "it must have a port from 1 to 65535, not 65536"],
+        ["https://example.com:0/", "it must have a port from 1 to 65535, not 0"],
+        ["https://user:secret@[::1]:99999/", "it must have a port from 1 to 65535, not 99999"],
+        [
+          `https://${"a".repeat(250)}.com/`,
+          "it must have a host name whose parts between dots have 1 to 63 characters, and this one has a part of 250",
+        ],
+        [
+          "https://a..example.com/",
+          "it must have a host name whose parts between dots have 1 to 63 characters, and this one has two dots in a row, or one at its start",
+        ],
+        [`https://${"abc.".repeat(70)}com/`, "it must have a host name of at most 253 characters, and this one has 283"],
+        [`https://example.com/${"a".repeat(2_048)}`, "it must have at most 2048 characters"],
+        [`x${"a".repeat(2_048)}`, "it must have at most 2048 characters"],
+      ] as const
+    ).map(([url, message]): Row => ["POST /v1/webhooks", { url }, 422, "invalid_input", `url is invalid: ${message}`]),
     [
       "POST /v1/webhooks",
       { url: "https://example.com/", ordered: "maybe" },

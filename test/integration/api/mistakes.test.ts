@@ -408,6 +408,26 @@ describe("an unknown parameter", () => {
     expect(JSON.stringify(body.data)).not.toContain("warnings");
   });
 
+  test("of a URL that is not encoded has a warning about its &", async () => {
+    const codes = async (query: string, body?: object) => {
+      const answer = await api.ask("POST", `/v1/webhooks?${query}`, body === undefined ? {} : { body });
+      return [answer.status, (answer.body.warnings ?? []).map(({ code }: { code: string }) => code)];
+    };
+    const { body } = await api.ask("POST", "/v1/webhooks?url=http://a.test/?x=1&y=2&name=n");
+    expect([body.data.url, body.data.name]).toEqual(["http://a.test/?x=1", "n"]);
+    expect(body.warnings).toContainEqual({
+      code: "unencoded_url",
+      message:
+        "url ends at the first &, and 'y', 'name' after it counted as parameters of the request: if they belong to the URL, write & as %26, or send url in the body",
+      path: "url",
+    });
+    expect(await codes("url=http://a.test/?x=1&y=2")).toEqual([200, ["unknown_parameter", "unencoded_url"]]);
+    expect(await codes("name=n&url=http://a.test/?x=1")).toEqual([200, []]);
+    expect(await codes(`url=${encodeURIComponent("http://a.test/?x=1&y=2")}&name=n`)).toEqual([200, []]);
+    expect(await codes("url=http://a.test/&name=n")).toEqual([200, []]);
+    expect(await codes("name=n", { url: "http://a.test/?x=1&y=2" })).toEqual([200, []]);
+  });
+
   test("gets at most twenty warnings of limited length", async () => {
     const fields = Object.fromEntries(Array.from({ length: 500 }, (_, index) => [`${"x".repeat(1_000)}${index}`, 1]));
     const { body, text } = await api.ask("PUT", filled("/v1/webhooks/WEBHOOK"), { body: { ...fields, active: true } });

@@ -83,7 +83,7 @@ describe("the broken components", () => {
       'component.js:2:24: import "./helper.mjs" is not found: the component came as one file; send the others with it (component_files)',
     ],
     ["no-run.mjs", "no_run", "the component has neither a function 'run' nor an interface"],
-    ["no-name.mjs", "no_name", "the component's name is missing; it must be a text"],
+    ["no-name.mjs", "no_name", 'the component\'s name is missing; it must be a string, such as name: "New orders"'],
     ["never-ending.mjs", "evaluation_timeout", "the module waits at its top level (await)"],
     ["unknown-prop-type.mjs", "unknown_prop_type", "prop 'colour' has the unknown type \"colour\""],
     ["throws-at-load.mjs", "evaluation_error", "component.js:5:18: TypeError: Cannot read properties of undefined (reading 'name')"],

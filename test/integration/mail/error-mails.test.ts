@@ -92,7 +92,7 @@ describe("“an email is sent on an unhandled workflow error, at most one per di
     const [mail] = mailsAbout(shop);
     expect(mail?.to).toEqual(["ada@example.com"]);
     expect(mail?.headers["subject"]).toBe("[Headwater] Orders: TypeError: order 0 has no total");
-    expect(mail?.text).toContain(`Run: https://hw.example/v1/workflows/${shop.workflow}/runs/r_${shop.workflow}_1\n`);
+    expect(mail?.text).toContain(`Run: https://hw.example/workflows/${shop.workflow}?tab=runs&run=r_${shop.workflow}_1\n`);
     expect(mail?.text).toContain("Step: first (c_");
     expect(mail?.text).toContain("It has happened 100 times");
     expect(suppressed[0]).toBe(99);
@@ -236,7 +236,7 @@ describe("a refused mail", () => {
     await received(2);
     expect(mailsAbout(shop)).toHaveLength(1);
     expect(mailsAbout(shop)[0]?.text).toContain("It has happened 2 times");
-    expect(mailsAbout(shop)[0]?.text).toContain(`runs/r_${shop.workflow}_1\n`);
+    expect(mailsAbout(shop)[0]?.text).toContain(`run=r_${shop.workflow}_1\n`);
   });
 
   test("is recorded and not repeated if the server refuses it permanently", async () => {
@@ -362,7 +362,7 @@ describe("recipients", () => {
     await record([failedSourceRun({ source: "dc_feed", owner: "u_ada", run: "r_feed" })]);
     await received(1);
     expect(server.mails[0]?.headers["subject"]).toBe("[Headwater] dc_feed: Error: feed is empty");
-    expect(server.mails[0]?.text).toContain("https://hw.example/v1/sources/dc_feed/runs/r_feed");
+    expect(server.mails[0]?.text).toContain("https://hw.example/sources/dc_feed?tab=runs&run=r_feed");
     expect(server.mails[0]?.text).not.toContain("Step:");
   });
 

@@ -62,6 +62,9 @@ function notesOf(component: Fields, props: readonly (readonly [name: string, pro
     hooks: kindOf(hooks),
     noFunctions: entriesOf(hooks).filter(([, kind]) => kind !== "function"),
     methods: namesOf(component["methods"]),
+    nullProps: entriesOf(component["props"])
+      .filter(([, kind]) => kind === "null")
+      .map(([name]) => name),
     functionFields: props.flatMap(([name, prop]) =>
       Object.keys(prop)
         .filter((field) => field !== "options" && typeof prop[field] === "function")
