@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findExpressions } from "../../../domain/workflow/expressions.ts";
+import { isSandboxGlobal } from "../../../domain/workflow/sandbox-globals.ts";
 import { compileTemplate } from "../../../runner/sandbox/guest/action/template.ts";
 import { errorOf, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
 import { actionOf, returned, runAction, type StepRun } from "./action-support.ts";
@@ -113,6 +114,57 @@ describe("expressions in props", () => {
     expect(message).toContain("prop 'value.deep[0]': the expression {{");
     expect(message).toContain(problem);
   });
+});
+
+describe("the value of an expression", () => {
+  const typed = (prop: string, value: unknown): ReturnType<typeof runAction> =>
+    runAction(
+      fixture,
+      `export default { name: "a", type: "action", props: { value: ${prop} }, async run() { return this.value ?? "absent"; } }`,
+      {
+        steps,
+        props: { value },
+      },
+    );
+
+  it.each([
+    [`"integer"`, "{{ steps.trigger.event.name }}", `"Ada" (string): it must be an integer`],
+    [
+      `{ type: "integer", min: 1, max: 3 }`,
+      "{{ steps.trigger.event.at }}",
+      "5 (number): it must be an integer of at least 1 and at most 3",
+    ],
+    [`"string"`, "{{ steps.trigger.event.tags }}", `["x","y"] (array): it must be a string`],
+    [`"string"`, "{{ steps.trigger.event.at }}", "5 (number): it must be a string"],
+    [`"boolean"`, "{{ 'yes' }}", `"yes" (string): it must be true or false`],
+    [`"object"`, "{{ [] }}", "[] (array): it must be an object"],
+    [`"string[]"`, "{{ steps.trigger.event.name }}", `"Ada" (string): it must be an array (string[])`],
+    [`"integer[]"`, ["{{ 1 }}", "{{ 'x' }}"], `[1,"x"] (array): it must be an array (integer[]) in which each element is an integer`],
+    [`"string"`, "{{ steps.trigger.event.none }}", "null (null): it must be a string, since the prop is not optional"],
+  ])("of a prop %s fails the step if it does not fit: %s", async (prop, value, problem) => {
+    const { outcome, code: found, message } = errorOf(await typed(prop, value));
+    expect({ outcome, code: found }).toEqual({ outcome: "threw", code: "expression_failed" });
+    expect(message).toContain("prop 'value': ");
+    expect(message).toContain(` gives ${problem}`);
+  });
+
+  it.each([
+    [`"integer"`, "{{ steps.trigger.event.at }}", 5],
+    [`"string"`, "number {{ steps.trigger.event.at }}", "number 5"],
+    [`{ type: "string", options: [5] }`, "{{ 5 }}", 5],
+    [`{ type: "string", optional: true }`, "{{ steps.trigger.event.none }}", "absent"],
+    [`"any"`, "{{ [1] }}", [1]],
+    [`"object"`, { deep: "{{ 1 }}" }, { deep: 1 }],
+    [`"string[]"`, "{{ steps.trigger.event.tags }}", ["x", "y"]],
+    [`{ type: "string", withLabel: true }`, "{{ ({ label: 'a', value: 'b' }) }}", { label: "a", value: "b" }],
+  ])("of a prop %s is passed if it fits: %s", async (prop, value, expected) => {
+    expect(returned(await typed(prop, value))).toEqual(expected);
+  });
+});
+
+it("has the globals of the isolate among those that the check before a deployment knows", async () => {
+  const names = (await valueOf("{{ Object.getOwnPropertyNames(globalThis) }}")) as readonly string[];
+  expect(names.filter((name) => !isSandboxGlobal(name))).toEqual([]);
 });
 
 describe("hostile expressions", () => {

@@ -1,6 +1,7 @@
 import { type Fields, isObject, resolveProps } from "../component/component.ts";
 import { post } from "../runtime/bridge.ts";
 import { ruleError } from "../runtime/errors.ts";
+import { misfitOf } from "./prop-value.ts";
 import { compileTemplate, type Template } from "./template.ts";
 
 /** Characters of JSON. */
@@ -16,7 +17,8 @@ const { stringify, parse } = JSON;
  */
 export function evaluateProps(definition: Fields, props: Fields, steps: Fields, secretProps: readonly string[]): Fields {
   const secret = new Set(secretProps);
-  for (const [name, prop] of resolveProps(definition)) if (prop["type"] === "app" || prop["secret"] === true) secret.add(name);
+  const defined = new Map(resolveProps(definition));
+  for (const [name, prop] of defined) if (prop["type"] === "app" || prop["secret"] === true) secret.add(name);
   const evaluated: Fields = {};
   const values = Object.entries(props).map(([name, value]): [string, unknown] => {
     const found = secret.has(name) ? value : evaluate(value, name, steps);
@@ -24,6 +26,7 @@ export function evaluateProps(definition: Fields, props: Fields, steps: Fields, 
     return [name, found];
   });
   post("inputs", inputsText(evaluated));
+  for (const name of Object.keys(evaluated)) checkValue(name, props[name], evaluated[name], defined.get(name));
   return Object.fromEntries(values);
 }
 
@@ -95,7 +98,28 @@ function inputsText(evaluated: Fields): string | null {
   }
 }
 
+/** @param prop undefined: an additional prop, whose type only its component knows */
+function checkValue(name: string, given: unknown, value: unknown, prop: Fields | undefined): void {
+  const misfit = prop === undefined ? undefined : misfitOf(value, prop);
+  if (misfit === undefined) return;
+  const source = typeof given === "string" ? given : stringify(given);
+  const type = value === null ? "null" : Array.isArray(value) ? "array" : typeof value;
+  throw ruleError(
+    "expression_failed",
+    `prop '${name.slice(0, maxShown)}': ${cut(source)} gives ${cut(shownValue(value))} (${type}): it must be ${misfit}`,
+  );
+}
+
+function shownValue(value: unknown): string {
+  try {
+    return (stringify(value) as string | undefined) ?? String(value);
+  } catch {
+    return String(value);
+  }
+}
+
+const cut = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+
 function failure(path: string, source: string, problem: string): Error {
-  const shown = source.length > maxShown ? `${source.slice(0, maxShown)}…` : source;
-  return ruleError("expression_failed", `prop '${path.slice(0, maxShown)}': the expression {{${shown}}} failed: ${problem}`);
+  return ruleError("expression_failed", `prop '${path.slice(0, maxShown)}': the expression {{${cut(source)}}} failed: ${problem}`);
 }
