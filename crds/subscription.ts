@@ -26,14 +26,15 @@ const spec = withRules(
     cel: [
       "!(has(self.emitter) && has(self.listener) && self.emitter == self.listener)",
       "&& !(has(self.emitterRef) && has(self.listenerRef) && self.emitterRef.kind == self.listenerRef.kind && self.emitterRef.name == self.listenerRef.name)",
-      "|| !(self.channel in ['', '$errors', '$logs']) && (has(self.emitter) ? self.emitter.startsWith('dc_') : self.emitterRef.kind == 'Source')",
+      "|| !(self.channel in ['', '$errors', '$logs']) && (has(self.emitter) ? self.emitter.startsWith('dc_') || self.emitter.startsWith('p_') : self.emitterRef.kind in ['Source', 'Workflow'])",
     ].join(" "),
     holds: ({ emitter, listener, emitterRef: from, listenerRef: to, channel }) => {
       const isSelf =
         (emitter !== undefined && emitter === listener) || (from !== undefined && from.kind === to?.kind && from.name === to.name);
-      return !isSelf || ((emitter?.startsWith("dc_") ?? from?.kind === "Source") && canHearItself(channel));
+      const emits = emitter === undefined ? from?.kind === "Source" || from?.kind === "Workflow" : /^(dc|p)_/.test(emitter);
+      return !isSelf || (emits && canHearItself(channel));
     },
-    message: "a source can listen to itself only on a channel of its own: otherwise each of its events would cause another",
+    message: "a source or workflow can listen to itself only on a channel of its own: otherwise each of its events would cause another",
   },
 );
 export type SubscriptionSpec = z.infer<typeof spec>;

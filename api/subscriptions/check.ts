@@ -22,7 +22,7 @@ export async function checkSubscription(
   user: User,
   access: Access,
 ): Promise<void> {
-  if (emitter === listener && !(isId("source", emitter) && canHearItself(channel)))
+  if (emitter === listener && !((isId("source", emitter) || isId("workflow", emitter)) && canHearItself(channel)))
     throw new InvalidInput(selfSubscriptionMessage(emitter, channel), { code: "self_subscription" });
   checkChannel(emitter, channel);
   checkOwner("emitter", emitter, owner, await ownerOfEmitter(emitter, owner, user, access));

@@ -13,14 +13,14 @@ export interface EmittedEvent {
 }
 
 /**
- * Whether a source may listen to itself on a channel. On the default one each event would cause another, and on system channels its
- * errors and log lines would cause more of them. On its own channel the component decides; the hop limit ends a cycle.
+ * Whether a source or workflow may listen to itself on a channel. On the default one each event would cause another, and on system channels its
+ * errors and log lines would cause more of them. On its own channel its code decides; the hop limit ends a cycle.
  */
 export const canHearItself = (channel: string): boolean => channel !== "" && !isDerived(channel);
 
-export function selfSubscriptionMessage(source: string, channel: string): string {
+export function selfSubscriptionMessage(emitter: string, channel: string): string {
   const where = channel === "" ? "on its default channel" : `on ${channel}`;
-  return `${source} cannot listen to itself ${where}: each event there would make another. Emit under a name of its own, and subscribe to that`;
+  return `${emitter} cannot listen to itself ${where}: each event there would make another. Emit under a name of its own, and subscribe to that`;
 }
 
 type Address = Pick<Route, "emitter" | "emitterOwner" | "channel" | "owner">;

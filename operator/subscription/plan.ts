@@ -38,7 +38,7 @@ export function judge({ id, subscription, reach, emitter, listener }: JudgeInput
   if (emitter.id === undefined || !reaches(reach, emitter.owner)) return waiting("EmitterNotFound", notFound("emitter", emitter.shown));
   if (listener.found === undefined || listener.id === undefined || !reaches(reach, listener.owner))
     return waiting("ListenerNotFound", notFound("listener", listener.shown));
-  if (listener.id === emitter.id && !(listener.found.kind === "source" && canHearItself(subscription.spec.channel)))
+  if (listener.id === emitter.id && !(listener.found.kind !== "webhook" && canHearItself(subscription.spec.channel)))
     return stalled("SelfSubscription", selfSubscriptionMessage(emitter.shown, subscription.spec.channel));
   const { found, keys } = listener;
   const switchable = found.kind === "webhook" ? found.webhook : found.kind === "workflow" ? found.workflow : undefined;

@@ -123,6 +123,20 @@ describe("the verdict on a subscription", () => {
       "Routed",
     ],
     [
+      "of a workflow to itself",
+      { emitter: emitter({ id: "p_1" }), listener: listener({ id: "p_1", found: workflow({ status: running }), keys: undefined }) },
+      "SelfSubscription",
+    ],
+    [
+      "of a workflow to a channel of its own",
+      {
+        emitter: emitter({ id: "p_1" }),
+        subscription: onChannel("tasks"),
+        listener: listener({ id: "p_1", found: workflow({ status: running }), keys: undefined }),
+      },
+      "Routed",
+    ],
+    [
       "of a source to its own errors",
       { subscription: onChannel("$errors"), listener: listener({ id: "dc_1", found: source, keys: undefined }) },
       "SelfSubscription",

@@ -163,6 +163,7 @@ describe("subscriptions with workflows", () => {
       ["p_none", mine, "", 404],
       [mine, "p_none", "", 404],
       [mine, mine, "", 422],
+      [mine, mine, "&event_name=$errors", 422],
       [mine, ours, `&org_id=${acme.id}`, 403],
       [ours, mine, `&org_id=${acme.id}`, 403],
     ];
@@ -170,6 +171,7 @@ describe("subscriptions with workflows", () => {
       const answer = await subscribe(emitter, listener, rest);
       expect([emitter, listener, answer.status]).toEqual([emitter, listener, status]);
     }
+    expect((await subscribe(mine, mine, "&event_name=tasks")).status).toBe(200);
     expect((await subscribe("p_none", mine)).body.error).toBe("emitter p_none is not found");
     expect((await subscribe(mine, bobs)).body.error).toBe(`listener ${bobs} is not found`);
   });

@@ -1,5 +1,5 @@
 import { type Fields, isObject } from "../component/component.ts";
-import { toChannel, toEmit } from "../component/emit.ts";
+import { toChannel, toEmit, type Warn, warnOnce } from "../component/emit.ts";
 import { toHeaders } from "../component/http-interface.ts";
 import { inspect } from "../node/inspect/inspect.ts";
 import { post } from "../runtime/bridge.ts";
@@ -29,10 +29,11 @@ const { stringify } = JSON;
 
 export function sendHelper(isRunning: IsRunning): SendHelper {
   let count = 0;
+  const warn = warnOnce();
   const record = (kind: Kind, argument: unknown): void => {
     count += 1;
     if (count > maxSends) throw ruleError("send_limit", `a step may call $.send ${maxSends} times`);
-    const text = texts[kind](argument, `$.send.${kind}() (call ${count} of this step)`);
+    const text = texts[kind](argument, `$.send.${kind}() (call ${count} of this step)`, warn);
     if (isRunning(`$.send.${kind}()`)) post("send", kind, text, now());
   };
   return {
@@ -44,8 +45,8 @@ export function sendHelper(isRunning: IsRunning): SendHelper {
   };
 }
 
-/** Makes the JSON text of a checked argument, in the forms of domain/workflow/send-arguments.ts. `which` names the call in errors. */
-const texts: Readonly<Record<Kind, (argument: unknown, which: string) => string>> = {
+/** Makes the JSON text of a checked argument, in the forms of domain/workflow/send-arguments.ts. `which` names the call in errors and warnings. */
+const texts: Readonly<Record<Kind, (argument: unknown, which: string, warn: Warn) => string>> = {
   http: httpText,
   email: emailText,
   s3: (argument, which) => {
@@ -57,9 +58,9 @@ const texts: Readonly<Record<Kind, (argument: unknown, which: string) => string>
     return jsonText({ bucket, prefix: prefix ?? "", payload: required(payload, "payload", which) }, which);
   },
   emit: emitText,
-  sse: (argument, which) => {
+  sse: (argument, which, warn) => {
     const { channel, payload } = fieldsOf(argument, which, "{channel, payload}");
-    const name = toChannel(channel, which);
+    const name = toChannel(channel, which, warn);
     if (name === undefined || name === "") throw invalid(which, "the channel is missing");
     return jsonText({ channel: name, payload: required(payload, "payload", which) }, which);
   },
@@ -104,13 +105,13 @@ function emailText(argument: unknown, which: string): string {
 }
 
 /** `{raw_event, name?}`, also with `event_name` or with the fields of `$emit` in `metadata`; any other value is the event itself. */
-function emitText(argument: unknown, which: string): string {
+function emitText(argument: unknown, which: string, warn: Warn): string {
   const isWrapped = isObject(argument) && Object.hasOwn(argument, "raw_event");
   const given: Fields = isWrapped ? argument : {};
   const metadata = { ...(isObject(given["metadata"]) ? given["metadata"] : {}) };
   for (const field of ["id", "summary", "ts"]) if (given[field] !== undefined) metadata[field] = given[field];
   metadata["name"] = given["name"] ?? given["event_name"] ?? metadata["name"];
-  const { payload, id, name, summary, ts } = toEmit(isWrapped ? argument["raw_event"] : argument, metadata, which);
+  const { payload, id, name, summary, ts } = toEmit(isWrapped ? argument["raw_event"] : argument, metadata, which, warn);
   const rest = stringify({ name, summary, id: id === undefined ? undefined : String(id), ts });
   return `${rest === "{}" ? "{" : `${rest.slice(0, -1)},`}"raw_event":${payload}}`;
 }
