@@ -3,8 +3,9 @@ import { intervalBounds } from "../../domain/schedule/schedule.ts";
 import { HeadwaterError, InvalidInput } from "../../domain/errors.ts";
 import { stepNamePattern } from "../../domain/workflow/step-id.ts";
 import { codeFields } from "../components/request.ts";
+import { answeredFields } from "../http/request/nested-names.ts";
 import { flag, optional, optionalText, text } from "../http/request/parameters.ts";
-import { triggerTypes } from "./schemas.ts";
+import { stepSchema, triggerSchema, triggerTypes } from "./schemas.ts";
 
 const integer = (minimum: number, maximum: number) => {
   const message = `it must be an integer from ${minimum} to ${maximum}`;
@@ -21,6 +22,7 @@ const trigger = z.object({
     "Of `http`. True: the caller waits for `$.respond`. By default it does if a step's code calls `$.respond`.",
   ),
 });
+answeredFields.add(trigger, { fields: Object.keys(triggerSchema.shape) });
 export type TriggerFields = z.output<typeof trigger>;
 
 const values = z.record(z.string(), z.unknown());
@@ -37,6 +39,7 @@ const step = codeFields.extend({
   retries: optional(integer(0, 10)).describe("Number of attempts after the first one has failed."),
   timeout_ms: optional(integer(1, 3_600_000)).describe("Time of one attempt."),
 });
+answeredFields.add(step, { fields: Object.keys(stepSchema.shape) });
 export type StepFields = z.output<typeof step>;
 
 const settings = z.object({

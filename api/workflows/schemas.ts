@@ -4,7 +4,7 @@ import { ownerId, times } from "../resources/schemas.ts";
 
 export const triggerTypes = ["source", "http", "timer"] as const;
 
-const triggerSchema = z
+export const triggerSchema = z
   .object({
     id: z.string().describe("The source's id, or a derived one that stays the same: `hi_…` or `ti_…`."),
     type: z.enum(triggerTypes),
@@ -17,7 +17,7 @@ const triggerSchema = z
   })
   .meta({ id: "WorkflowTrigger" });
 
-const stepSchema = z
+export const stepSchema = z
   .object({
     id: z.string().describe("`c_…`: errors name it as `cellId`."),
     name: z.string(),

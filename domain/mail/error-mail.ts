@@ -62,7 +62,8 @@ const times = (count: number): string => (count === 1 ? "once" : `${count} times
 
 function noteOf({ emitter, owner }: ErrorOccurrence, label: string): string {
   const account = owner.startsWith("o_") ? `/v1/orgs/${owner}` : "/v1/users/me";
-  const ownMails = emitter.startsWith("p_") ? "set settings.errorMails of the workflow to false. For no mails at all, " : "";
+  const ownSettings = `send {"settings": {"error_mails": false}} to PUT /v1/workflows/${emitter}. For no mails at all, `;
+  const ownMails = emitter.startsWith("p_") ? ownSettings : "";
   return (
     `You get at most one mail in 24 hours for each different error of a ${label.toLowerCase()}; repetitions are counted. ` +
     `To get no more mails like this, ${ownMails}send {"error_mails": false} to PUT ${account}.`

@@ -14,10 +14,26 @@ const healthy = z.looseObject({
   next_tick_at: z.int().nullable(),
   backlog: z.int().nullable(),
 });
+const workflow = z.looseObject({ id: z.string(), settings: z.looseObject({ error_mails: z.boolean() }) });
+const warningList = z.array(z.looseObject({ code: z.string(), message: z.string(), path: z.string() }));
 const token = z.looseObject({ access_token: z.string(), token_type: z.literal("Bearer"), expires_in: z.int(), created_at: z.int() });
 
 /** Additions of Headwater that programs rely on. */
 export const ownRules: readonly Rule[] = [
+  {
+    about: "Workflows",
+    name: "POST takes the spelling of resources within settings, and warns about unknown fields there with the nearest name and the path",
+    check: async (session) => {
+      const { data, warnings } = await session.get(dataOf(workflow).extend({ warnings: warningList }), "POST", "/workflows", {
+        name: `${session.tag} settings`,
+        settings: { errorMails: false, orderd: true },
+      });
+      session.keep(`/workflows/${data.id}`);
+      expectEqual("the setting", data.settings.error_mails, false);
+      const [{ code, path, message } = { code: "", path: "", message: "" }] = warnings;
+      expectEqual("the warning", [code, path, message.includes("did you mean ordered?")], ["unknown_field", "settings.orderd", true]);
+    },
+  },
   {
     about: "OAuth",
     name: "POST /oauth/token takes a user's id and an API key as client credentials",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { nestedNames } from "./nested-names.ts";
 import type { KnownNames } from "./recognized-names.ts";
 
 interface Named {
@@ -19,6 +20,7 @@ export function knownNames(operation: Named, base: string, path: string): KnownN
     operation: `${method} ${base}${path.replace(/:(\w+)/g, "{$1}")}`,
     query: Object.keys(query?.shape ?? {}),
     body: Object.keys(body?.shape ?? {}),
+    nested: nestedNames(body),
     fields: fieldsOf(data),
     changesNoResource: changesNoResource === true,
     neverEmpty,

@@ -2,6 +2,7 @@ import { InvalidInput } from "../../../domain/errors.ts";
 import type { FieldQuery } from "../../../domain/fields.ts";
 import { HintBudget, nearestName, suggestion } from "../../../domain/nearest-name.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
+import { type NestedNames, readNested, type UnknownField } from "./nested-names.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -11,6 +12,8 @@ export interface KnownNames {
   readonly operation: string;
   readonly query: readonly string[];
   readonly body: readonly string[];
+  /** Objects among the fields of the body. */
+  readonly nested?: ReadonlyMap<string, NestedNames>;
   /** Fields of `data`; undefined if the response has none, or any. */
   readonly fields: readonly string[] | undefined;
   /** Whether the operation changes no resource, whatever its method. */
@@ -35,6 +38,13 @@ const commonNames = ["include", "exclude", "org_id", "workspace_id"];
 /** Names of parameters in other services → our names. */
 const synonyms: Readonly<Record<string, string>> = {
   code: "component_code",
+  url: "component_url",
+  files: "component_files",
+  entry: "component_entry",
+  timeout: "timeout_ms",
+  timeoutSeconds: "timeout_ms",
+  timeout_seconds: "timeout_ms",
+  source: "source_id",
   props: "configured_props",
   enabled: "active",
   per_page: "limit",
@@ -67,11 +77,13 @@ export function readGiven(query: Fields, body: Fields, method: string, known: Kn
   const named = Object.fromEntries(Object.entries(query).filter(([, value]) => value !== ""));
   // Known clients send fields of the body in the query.
   const moved = Object.fromEntries(Object.entries(named).filter(([name]) => known.body.includes(name)));
-  const parameters = { ...body, ...named };
+  const nested: UnknownField[] = [];
+  const fields = readNested(body, known.nested ?? new Map(), { found: nested, max: maxWarnings });
+  const parameters = { ...fields, ...named };
   const isEmpty = (name: string): boolean => parameters[name] === undefined || parameters[name] === "";
   const emptyParameters = [...new Set([...Object.keys(query), ...Object.keys(body)])].filter(isEmpty);
   refuseEmpty(emptyParameters, known);
-  const given = { fields: { ...body, ...moved }, parameters, emptyParameters };
+  const given = { fields: { ...fields, ...moved }, parameters, emptyParameters };
   const unknownParameters = unknownOf(Object.keys(query), known);
   const unknownFields = unknownOf(Object.keys(body), known);
   refuseOtherPages(named, known);
@@ -81,6 +93,7 @@ export function readGiven(query: Fields, body: Fields, method: string, known: Kn
   const warnings = [
     ...unknownParameters.slice(0, maxWarnings).map((name) => warning("unknown_parameter", "query parameter", name, known, budget)),
     ...unknownFields.slice(0, maxWarnings).map((name) => warning("unknown_field", "field", name, known, budget)),
+    ...nested.map((field) => nestedWarning(field, budget)),
   ];
   return { ...given, warnings: warnings.slice(0, maxWarnings) };
 }
@@ -167,6 +180,13 @@ function warning(code: string, what: string, name: string, known: KnownNames, bu
     message: `the ${what} '${shown}' is unknown and was ignored${hint(name, candidatesOf(known), budget) || listed}`,
     path: shown,
   };
+}
+
+function nestedWarning({ path, name, known }: UnknownField, budget: HintBudget): Warning {
+  const shown = path.slice(0, maxShown);
+  const otherwise = known.length <= maxListed ? `; known there are ${known.join(", ")}` : "";
+  const message = `the field '${shown}' is unknown and was ignored${hint(name, known, budget) || otherwise}`;
+  return { code: "unknown_field", message, path: shown };
 }
 
 const namesOf = ({ query, body }: KnownNames): readonly string[] => [...new Set([...query, ...body])];

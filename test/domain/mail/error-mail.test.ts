@@ -38,7 +38,7 @@ When: 2026-11-23 10:00:00 UTC
 Run: https://hw.example/workflows/p_orders?tab=runs&run=r_1
 
 -- 
-You get at most one mail in 24 hours for each different error of a workflow; repetitions are counted. To get no more mails like this, set settings.errorMails of the workflow to false. For no mails at all, send {"error_mails": false} to PUT /v1/users/me.`);
+You get at most one mail in 24 hours for each different error of a workflow; repetitions are counted. To get no more mails like this, send {"settings": {"error_mails": false}} to PUT /v1/workflows/p_orders. For no mails at all, send {"error_mails": false} to PUT /v1/users/me.`);
   });
 
   test("counts repetitions before the mail was sent", () => {

@@ -22,6 +22,58 @@ const specOf = async (id: string) => (await api.store.get(workflowKind, namespac
 const exists = async (name: string): Promise<boolean> =>
   (await api.ask("GET", "/v1/workflows?limit=100")).body.data.some((each: { name: string }) => each.name === name);
 
+describe("unknown fields within a workflow", () => {
+  test("are warned about with their path and the nearest name", async () => {
+    const { status, body } = await post({
+      name: "Odd",
+      triggers: [{ type: "timer", interval_seconds: 60, timezon: "UTC" }],
+      steps: [step("fetch", { retires: 2, timeoutSeconds: 5, colour: 1 })],
+      settings: { orderd: true, throttle: { runs: 1, interval_seconds: 1, burst: 2 } },
+    });
+    expect(status).toBe(200);
+    expect(
+      body.warnings.map(({ code, path, message }: Record<string, string>) => [code, path, /did you mean (\w+)/.exec(message ?? "")?.[1]]),
+    ).toEqual([
+      ["unknown_field", "triggers.0.timezon", "timezone"],
+      ["unknown_field", "steps.0.retires", "retries"],
+      ["unknown_field", "steps.0.timeoutSeconds", "timeout_ms"],
+      ["unknown_field", "steps.0.colour", undefined],
+      ["unknown_field", "settings.orderd", "ordered"],
+      ["unknown_field", "settings.throttle.burst", undefined],
+    ]);
+    expect(body.data.steps[0]).toMatchObject({ retries: 0, timeout_ms: null });
+  });
+
+  test("are taken in the spelling of the resource, unless both are given", async () => {
+    const { body } = await post({
+      name: "Camel",
+      triggers: [{ type: "timer", intervalSeconds: 60 }],
+      steps: [step("fetch", { continueOnError: true, timeoutMs: 500 })],
+      settings: { errorMails: false, queueSize: 5, throttle: { runs: 1, intervalSeconds: 9 } },
+    });
+    expect(body.warnings).toBeUndefined();
+    expect(body.data).toMatchObject({
+      triggers: [{ interval_seconds: 60 }],
+      steps: [{ continue_on_error: true, timeout_ms: 500 }],
+      settings: { error_mails: false, queue_size: 5, throttle: { runs: 1, interval_seconds: 9 } },
+    });
+    const changed = await put(body.data.id, { settings: { errorMails: false, error_mails: true } });
+    expect(changed.body.data.settings.error_mails).toBe(true);
+    expect(changed.body.warnings).toMatchObject([{ code: "unknown_field", path: "settings.errorMails" }]);
+  });
+
+  test("that responses have are accepted silently, and props may have any names", async () => {
+    const { id } = await created({
+      name: "Again",
+      triggers: [{ type: "http" }],
+      steps: [step("fetch", { props: { token: "t", city: "x" } })],
+    });
+    const { triggers, steps, settings } = await get(id);
+    const { status, body } = await put(id, { triggers, steps, settings });
+    expect([status, body.warnings]).toEqual([200, undefined]);
+  });
+});
+
 describe("POST /workflows", () => {
   test("answers 200 {data: {id, name, active, deployment_id, triggers, steps}} after the operator has deployed it", async () => {
     const source = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Emitter; props: timer" } })).body.data.id;
