@@ -1,3 +1,6 @@
+import type { Build } from "../../domain/component/definition.ts";
+import { warningsOfKind } from "../../domain/component/kind-warnings.ts";
+import type { Warning } from "../../domain/component/warning.ts";
 import { componentKind } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
@@ -62,10 +65,10 @@ export const componentOperations = [
         throw new InvalidInput("no code is given: send component_code, component_files or component_url", { code: "component_missing" });
       if (call.query().dry_run === true) {
         const draft = await components.build(owner, code);
-        return ok(draftComponentResponse(draft, ports.clock.now()), draft.build.warnings);
+        return ok(draftComponentResponse(draft, ports.clock.now()), warningsOf(draft.build));
       }
       const saved = await components.save(owner, code, { url: fields.component_url });
-      return ok(componentResponse(saved), saved.status.build?.warnings);
+      return ok(componentResponse(saved), warningsOf(saved.status.build));
     },
   }),
   operation({
@@ -151,6 +154,9 @@ export const componentOperations = [
     },
   }),
 ];
+
+const warningsOf = (build: Build | undefined): readonly Warning[] =>
+  build === undefined ? [] : [...(build.warnings ?? []), ...warningsOfKind(build.definition)];
 
 /** Searches are sorted by relevance and have no cursors, because positions in them are not stable. */
 function pageOf({ items, total }: ListedComponents, hasCursors = true): Reply<readonly Answered<typeof listedComponentSchema>[]> {

@@ -1,3 +1,4 @@
+import { warningsAsSource } from "../../domain/component/kind-warnings.ts";
 import type { z } from "zod";
 import { sourceKind } from "../../crds/source.ts";
 import { operation, type ApiContext } from "../context.ts";
@@ -112,5 +113,9 @@ async function changedReply(source: SourceResource, user: string, context: ApiCo
   await context.ports.pages.show(sourceKind, source);
   const facts = await factsOf(source, context);
   const { warnings = [], registryKey, definition } = facts.component ?? {};
-  return ok(sourceResponse(source, facts, user), [...warnings, ...(await context.registry.warningsOf(registryKey, definition?.version))]);
+  return ok(sourceResponse(source, facts, user), [
+    ...warnings,
+    ...(definition === undefined ? [] : warningsAsSource(definition)),
+    ...(await context.registry.warningsOf(registryKey, definition?.version)),
+  ]);
 }

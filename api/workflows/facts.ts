@@ -1,5 +1,6 @@
 import { sourceKind } from "../../crds/source.ts";
 import type { WorkflowResource } from "../../crds/workflow.ts";
+import { warningsAsAction } from "../../domain/component/kind-warnings.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import type { ApiContext } from "../context.ts";
 import { publicIdOf } from "../resources/identity.ts";
@@ -29,7 +30,9 @@ export async function warningsOf(workflow: WorkflowResource, { components, regis
     stepsOf(workflow).map(async (step) => {
       const name = componentNameOf(step, workflow);
       const { warnings = [], registryKey, definition } = (name === undefined ? undefined : await components.known(namespace, name)) ?? {};
-      return [...warnings, ...(await registry.warningsOf(registryKey, definition?.version))].map(({ code, message, path }) => ({
+      const ofKind = definition === undefined ? [] : warningsAsAction(definition);
+      const ofRegistry = await registry.warningsOf(registryKey, definition?.version);
+      return [...warnings, ...ofKind, ...ofRegistry].map(({ code, message, path }) => ({
         code,
         message: `step '${step.name}': ${message}`,
         path: `steps.${step.name}.${path}`,

@@ -59,6 +59,8 @@ export const componentDefinition: z.ZodType<ComponentDefinition> = z.object({
   hasAdditionalProps: z.boolean(),
   hasNoType: z.literal(true).exactOptional(),
   needsEvent: z.literal(true).exactOptional(),
+  takesStep: z.literal(true).exactOptional(),
+  takesEvent: z.literal(true).exactOptional(),
   needsNoAccounts: z.literal(true).exactOptional(),
 });
 

@@ -87,6 +87,10 @@ export interface ComponentDefinition {
   readonly hasNoType?: true;
   /** Its `run` reads the event without checking that there is one. */
   readonly needsEvent?: true;
+  /** Its `run` takes `{ steps, $ }`, as that of a step. */
+  readonly takesStep?: true;
+  /** It may be used as a step, but its `run` takes an event, as that of a source. */
+  readonly takesEvent?: true;
   /** Its code never reads `$auth`, so its app props may be absent: apps such as feeds have no accounts. */
   readonly needsNoAccounts?: true;
 }

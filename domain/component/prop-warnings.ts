@@ -55,6 +55,15 @@ export function propWarnings(prop: Fields, surroundings: Surroundings, budget: H
     ...fieldWarnings(prop, type, at, budget),
     ...defaultWarnings(prop, type, at("default")),
     ...optionWarnings(prop["options"], at("options")),
+    ...(type === "app" && typeof prop["app"] !== "string"
+      ? [
+          warning(
+            "app_missing",
+            'app is missing: write the slug of the app, such as app: "github", since accounts are kept by it',
+            at("app"),
+          ),
+        ]
+      : []),
     ...boundWarnings(prop, type, at),
     ...surroundings.functionFields
       .filter(([owner, field]) => owner === name && type !== "app" && knownFields.includes(field))

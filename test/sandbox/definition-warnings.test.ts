@@ -183,3 +183,39 @@ describe("warnings", () => {
     expect(await warningsOf(code)).toEqual([]);
   });
 });
+
+describe("an app prop", () => {
+  it("without a slug is warned about", async () => {
+    expect(await warningsOf(prop(`type: "app"`))).toEqual([
+      {
+        code: "app_missing",
+        message: `prop 'p': app is missing: write the slug of the app, such as app: "github", since accounts are kept by it`,
+        path: "props.p.app",
+      },
+    ]);
+    expect(await warningsOf(prop(`type: "app", app: "github"`))).toEqual([]);
+  });
+});
+
+describe("the kind of a definition", () => {
+  const kindOf = async (code: string) => {
+    const inspection = await fixture.sandbox.inspect({ bundle: await fixture.bundle(code), timeoutMs: 1_000 });
+    if (inspection.outcome !== "read") throw new Error(inspection.message);
+    const { takesStep, takesEvent } = inspection.definition;
+    return { takesStep, takesEvent };
+  };
+
+  it.each([
+    [`export default { async run({ steps, $ }) { return steps.trigger.event; } }`, { takesStep: true }],
+    [`export default { name: "c", run({ $ }) { $.export("a", 1); } }`, { takesStep: true }],
+    [`export default { name: "c", run(event) { this.$emit(event.body); } }`, { takesEvent: true }],
+    [`export default { name: "c", type: "action", run(event) { return event.body; } }`, { takesEvent: true }],
+    [`export default { name: "c", type: "action", run({ body }) { return body; } }`, { takesEvent: true }],
+    [`export default { name: "c", type: "action", run(given) { return given.steps.trigger; } }`, {}],
+    [`export default { name: "c", type: "action", run({ steps }) { return steps; } }`, {}],
+    [`export default { name: "c", type: "action", run() { return 1; } }`, {}],
+    [`export default { name: "c", type: "source", run(event) { this.$emit(event.body); } }`, {}],
+  ])("of %s is %j", async (code, kind) => {
+    expect(await kindOf(code)).toEqual(kind);
+  });
+});

@@ -58,6 +58,8 @@ export function readDefinition(text: string | null): Inspection {
     hasAdditionalProps: found["hasAdditionalProps"] === true,
     ...((found["type"] ?? undefined) === undefined && { hasNoType: true }),
     ...(found["needsEvent"] === true && { needsEvent: true }),
+    ...(type === "source" && found["takesStep"] === true && { takesStep: true }),
+    ...((type === "action" || (found["type"] ?? undefined) === undefined) && found["takesEvent"] === true && { takesEvent: true }),
   };
   return { outcome: "read", definition, warnings: warningsOf(found) };
 }

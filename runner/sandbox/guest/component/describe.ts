@@ -18,6 +18,7 @@ export function describeComponent(component: unknown): string {
     hasRun: typeof component["run"] === "function",
     needsEvent: needsEvent(component["run"]),
     takesStep: takesStep(component["run"]),
+    takesEvent: takesEvent(component["run"]),
     hasAdditionalProps: typeof component["additionalProps"] === "function",
     hooks: functionsOf(component["hooks"])
       .filter(([, hook]) => typeof hook === "function")
@@ -44,6 +45,11 @@ export function needsEvent(run: unknown): boolean {
 /** Does `run` take `{ steps, $ }`, as code that is written for a step does? Such code often has neither a name nor a type. */
 function takesStep(run: unknown): boolean {
   return typeof run === "function" && /^[^({=]*\(\s*\{[^{}()]*(?:\bsteps\b|\$(?![\w$]))/.test(toText.call(run));
+}
+
+/** Does `run` read an argument, and never what a step gets? */
+function takesEvent(run: unknown): boolean {
+  return needsEvent(run) && typeof run === "function" && !/(?<![\w$])(?:steps|\$)(?![\w${])/.test(toText.call(run));
 }
 
 const toText = Function.prototype.toString;
