@@ -1,10 +1,11 @@
 import { createClient } from "../client/client.ts";
 import type { Connection } from "./context.ts";
+import { organizationOf } from "./organization.ts";
 import { openProfile, type Search } from "./profile/find.ts";
 import type { Profile } from "./profile/profile.ts";
 
 interface ConnectOptions extends Search {
-  /** Value of `--org`. */
+  /** Value of `--org`: an id or a name. */
   readonly org: string | undefined;
   readonly signal: AbortSignal;
 }
@@ -12,8 +13,17 @@ interface ConnectOptions extends Search {
 /** Finds the installation and makes a client for it. */
 export async function connect({ org, signal, ...search }: ConnectOptions): Promise<Connection> {
   const { profile: found, close } = await openProfile(search);
-  const profile: Profile = { ...found, org: org ?? found.org };
-  return { client: clientOf(profile, signal), profile, close };
+  try {
+    const profile: Profile = { ...found, org: await organizationIdOf(org ?? found.org, found, signal) };
+    return { client: clientOf(profile, signal), profile, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function organizationIdOf(text: string | undefined, profile: Profile, signal: AbortSignal): Promise<string | undefined> {
+  return text === undefined ? undefined : organizationOf(clientOf({ ...profile, org: undefined }, signal), text);
 }
 
 export function clientOf({ url, apiKey, org }: Profile, signal: AbortSignal): Connection["client"] {

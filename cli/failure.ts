@@ -1,5 +1,6 @@
 import { errorTextOf } from "../client/error-text.ts";
 import { ApiError, Unreachable } from "../client/errors.ts";
+import { withCommands } from "./rest-paths.ts";
 
 /** Exit codes of `hw`, as docs/cli.md lists them. */
 export const exitCodes = {
@@ -53,7 +54,7 @@ function failureOfApi(error: ApiError): Failure {
   const { status, code } = error;
   const request = error.requestId === undefined || status < 500 ? "" : ` (request ${error.requestId})`;
   const { message: sentence, lines } = errorTextOf(error);
-  const message = [sentence + request, ...lines].join("\n");
+  const message = [withCommands(sentence) + request, ...lines].join("\n");
   const refused = (hint?: string): Failure =>
     new Failure(message, { exitCode: exitCodes.refused, ...(hint === undefined ? {} : { hint }), cause: error });
   if (isMissingOperation(error)) {

@@ -1,6 +1,7 @@
 import type { Page } from "../client/pages.ts";
 import type { OptionDefinition } from "./command.ts";
 import type { Context } from "./context.ts";
+import { usageFailure } from "./failure.ts";
 import type { Given } from "./given.ts";
 import type { PageQuery } from "./kinds/kind.ts";
 import type { Column } from "./output/table.ts";
@@ -24,6 +25,11 @@ export interface Listing<T> {
   readonly defaultLimit?: number;
 }
 
+/** @throws Failure for `--limit 0`, which would list nothing and say that there is nothing */
+export function refuseZero(given: Given): void {
+  if (given.count("limit") === 0) throw usageFailure("--limit 0 is invalid: it must be an integer from 1");
+}
+
 /** Prints a list, with as many pages as needed; with `--watch` again and again. */
 export async function showList<T>(
   context: Context,
@@ -31,6 +37,7 @@ export async function showList<T>(
   { what, columns, nameOf, read, defaultLimit }: Listing<T>,
 ): Promise<void> {
   const { terminal, out } = context;
+  refuseZero(given);
   const limit = given.count("limit") ?? defaultLimit;
   const readAll = (): ReturnType<typeof collect<T>> => terminal.progress(`Listing ${what}`, () => collect(read, limit));
   if (given.flag("watch")) return watchList(context, { columns, read: readAll });

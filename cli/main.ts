@@ -14,9 +14,9 @@ export async function run(argv: readonly string[]): Promise<void> {
 }
 
 async function exitCodeOf(argv: readonly string[], signal: AbortSignal): Promise<number> {
-  const invocation = await parse(argv);
-  if (typeof invocation === "number") return invocation;
   try {
+    const invocation = await parse(argv);
+    if (typeof invocation === "number") return invocation;
     await execute(invocation, signal);
     return exitCodes.success;
   } catch (error) {

@@ -1,25 +1,28 @@
-import { itemsOf, maxPageItems, type Page } from "../client/pages.ts";
+import { itemsOf, maxPageItems, type Page, type PageInfo } from "../client/pages.ts";
 
 /** Items of a list, as one page in the form of the API. */
-export interface Collected<T> {
-  readonly page_info: { readonly total_count: number; readonly count: number; readonly end_cursor: string | null };
-  readonly data: readonly T[];
+export interface Collected<T> extends Page<T> {
+  readonly page_info: PageInfo & { readonly count: number };
 }
 
-/** Reads as many pages as needed for `limit` items; without a limit all pages. */
+/** Reads as many pages as needed for `limit` items, one or more; without a limit all pages. */
 export async function collect<T>(
   readPage: (query: { readonly limit: number; readonly after?: string }) => Promise<Page<T>>,
-  limit?: number,
+  limit = Number.POSITIVE_INFINITY,
 ): Promise<Collected<T>> {
   const data: T[] = [];
-  let last: Page<T> | undefined;
-  const pageItems = Math.min(limit ?? maxPageItems, maxPageItems);
-  if (limit === 0) return { page_info: { total_count: 0, count: 0, end_cursor: null }, data };
-  const pages = itemsOf(async (after) => (last = await readPage({ limit: pageItems, ...(after === undefined ? {} : { after }) })));
-  for await (const item of pages) {
+  const pages: Page<T>[] = [];
+  const items = itemsOf(async (after) => {
+    // The last page ends with the last item that is wanted, so that its cursor continues behind it.
+    const page = await readPage({ limit: Math.min(limit - data.length, maxPageItems), ...(after === undefined ? {} : { after }) });
+    pages.push(page);
+    return page;
+  });
+  for await (const item of items) {
     data.push(item);
     if (data.length === limit) break;
   }
-  const { total_count = data.length, end_cursor = null } = last?.page_info ?? {};
-  return { page_info: { total_count, count: data.length, end_cursor }, data };
+  const [first, last] = [pages[0]?.page_info, pages.at(-1)?.page_info];
+  const cursors = { start_cursor: first?.start_cursor ?? null, end_cursor: last?.end_cursor ?? null };
+  return { page_info: { total_count: data.length, ...last, count: data.length, ...cursors }, data };
 }

@@ -2,8 +2,9 @@ import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 
 import type { CommandEntry, Definition, OptionDefinition } from "./command.ts";
 import { groups } from "./command.ts";
 import { commands } from "./commands.ts";
-import { exitCodes } from "./failure.ts";
+import { exitCodes, usageFailure } from "./failure.ts";
 import { Given } from "./given.ts";
+import { nearestName } from "./nearest-name.ts";
 import { globalOptions, settingsOf, valuesOfGlobalOptions, type Settings } from "./settings.ts";
 
 import own from "./package.json" with { type: "json" };
@@ -17,11 +18,12 @@ export interface Invocation {
   readonly settings: Settings;
 }
 
-/** Parses a command line; an exit code where nothing is left to do: help was printed, or the usage is wrong. */
+/** Parses a command line; an exit code where nothing is left to do: help was printed, or the usage is wrong. @throws Failure for an unknown command */
 export async function parse(given: readonly string[]): Promise<Invocation | number> {
   // The spelling of the known command line; options of several letters begin with two dashes here.
   const argv = given.map((argument) => (argument === "-dc" ? "--dc" : argument));
   let invocation: Invocation | undefined;
+  await refuseUnknownCommand(usedName(argv));
   const program = await programFor(argv, (found) => (invocation = found));
   try {
     if (argv.length === 0) program.outputHelp();
@@ -51,6 +53,25 @@ async function programFor(argv: readonly string[], onInvocation: (invocation: In
   const help = new Command("help").argument("[command]").description("show the help of a command");
   program.addHelpCommand(help.helpGroup(`${groups.at(-1)}:`));
   return program;
+}
+
+/** @throws Failure with the command that is probably meant */
+async function refuseUnknownCommand(name: string | undefined): Promise<void> {
+  if (name === undefined || name === "help" || commands.some((entry) => entry.name === name || entry.aliases?.includes(name) === true))
+    return;
+  const { kinds } = await import("./kinds/kinds.ts");
+  const kind = kinds.find(({ name: plural, noun, aliases }) => [plural, noun, ...aliases].includes(name));
+  const nearest = nearestName(
+    name,
+    commands.filter(({ isHidden }) => isHidden !== true).map((entry) => entry.name),
+  );
+  const hint =
+    kind === undefined
+      ? nearest === undefined
+        ? "`hw --help` lists the commands"
+        : `did you mean \`hw ${nearest}\`?`
+      : `\`hw list ${kind.name}\` lists ${kind.name}`;
+  throw usageFailure(`unknown command "${name}"`, hint);
 }
 
 /** The first operand names the command; `hw help list` shows the help of list. */

@@ -50,7 +50,7 @@ export interface Referred {
   readonly id: string;
 }
 
-/** A thing of one of these kinds, by id, `kind/name`, or a name that only one of them has. */
+/** A thing of one of these kinds, by id, `kind/name`, or a name that only one of them has; a component needs its kind if others have its name. */
 export async function referredTo(client: Client, text: string, kindsToSearch: readonly string[] = kindNames): Promise<Referred> {
   const [before = "", after] = text.split("/", 2);
   if (after !== undefined) {
@@ -63,8 +63,19 @@ export async function referredTo(client: Client, text: string, kindsToSearch: re
   const found = (
     await Promise.all(searched.map(async (kind) => (await candidatesOf(client, kind, text)).map((id) => ({ kind, id }))))
   ).flat();
-  const [only, ...others] = found;
+  const preferred = deployedFirst(found);
+  const [only, ...others] = preferred;
   if (only === undefined) throw notFound(`nothing is named "${text}"`, `searched were: ${searched.map(({ name }) => name).join(", ")}`);
   if (others.length === 0) return only;
-  throw usageFailure(`"${text}" names ${found.map(({ kind, id }) => `${kind.noun} ${id}`).join(" and ")}`, "use the id");
+  const [example = only] = others;
+  throw usageFailure(
+    `"${text}" names ${preferred.map(({ kind, id }) => `${kind.noun} ${id}`).join(" and ")}`,
+    `use the id, or name the kind: ${example.kind.noun}/${text}`,
+  );
+}
+
+/** A component often has the name of the source that runs it. What is deployed is meant, unless the name has its kind before it. */
+function deployedFirst(found: readonly Referred[]): readonly Referred[] {
+  const deployed = found.filter(({ kind }) => kind.name !== "components");
+  return deployed.length === 0 ? found : deployed;
 }

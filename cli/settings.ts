@@ -4,7 +4,7 @@ import { formats, type Format } from "./output/output.ts";
 /** Options that every command takes. */
 export const globalOptions: readonly OptionDefinition[] = [
   { flags: "-p, --profile <name>", description: "stored profile to use instead of the one that is found" },
-  { flags: "--org <org>", description: "act on behalf of this organization" },
+  { flags: "--org <org>", description: "act on behalf of this organization: its id or name" },
   { flags: "-o, --output <format>", description: "format of the output", choices: formats },
   { flags: "-q, --quiet", description: "print results only: no sentences, no progress" },
   { flags: "--no-color", description: "no colours" },

@@ -55,16 +55,6 @@ export function recordOf(value: unknown, what: string): Readonly<Record<string, 
   return value as Readonly<Record<string, unknown>>; // Any object.
 }
 
-/** Epoch seconds of a date or an age: `2027-01-01`, `90d`, `12h`. @throws Failure */
-export function timeOf(text: string, option: string, nowMs: number = Date.now()): number {
-  const [, count = "", unit = ""] = /^(\d+)([smhd])$/.exec(text) ?? [];
-  const seconds = { s: 1, m: 60, h: 3_600, d: 86_400 }[unit];
-  if (seconds !== undefined) return Math.round(nowMs / 1_000) + Number(count) * seconds;
-  const at = Date.parse(text);
-  if (Number.isNaN(at)) throw usageFailure(`${option} "${text}" is invalid`, `write a date such as 2027-01-31, or a duration such as 90d`);
-  return Math.round(at / 1_000);
-}
-
 /** The value of an `on|off` option. */
 export const isOn = (text: string | undefined): boolean | undefined => (text === undefined ? undefined : text === "on");
 

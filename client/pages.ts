@@ -1,6 +1,15 @@
+/** Where a page is in its list. */
+export interface PageInfo {
+  readonly total_count: number;
+  /** `before` for the previous page. */
+  readonly start_cursor?: string | null;
+  /** `after` for the next page. */
+  readonly end_cursor: string | null;
+}
+
 /** A page of a list, in the form of every list of the API. */
 export interface Page<T> {
-  readonly page_info: { readonly total_count: number; readonly end_cursor: string | null };
+  readonly page_info: PageInfo;
   readonly data: readonly T[];
 }
 

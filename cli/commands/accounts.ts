@@ -22,7 +22,6 @@ const create: Subcommand = {
     {
       command: "hw accounts create github --name work --credentials @credentials.json",
       does: "Store credentials from a file.",
-      isInert: true,
     },
     { command: "hw accounts create github --credential oauth_access_token", does: "Ask for a credential, hidden.", isInert: true },
   ],
@@ -39,7 +38,7 @@ const update: Subcommand = {
   summary: "change the name or credentials of an account",
   arguments: [account],
   options: credentialOptions,
-  examples: [{ command: "hw accounts update work --credentials @credentials.json", does: "Replace credentials.", isInert: true }],
+  examples: [{ command: "hw accounts update work --credentials @credentials.json", does: "Replace credentials." }],
   operations: ["updateAccount"],
   run: async (context, given) => {
     const { client, out } = context;
@@ -85,7 +84,7 @@ const remove: Subcommand = {
     { flags: "-y, --yes", description: "delete without asking" },
     { flags: "--force", description: "delete it even if sources or workflows use it" },
   ],
-  examples: [{ command: "hw accounts delete work --yes", does: "Delete an account.", isInert: true }],
+  examples: [{ command: "hw accounts delete work --yes", does: "Delete an account." }],
   operations: ["deleteAccount"],
   run: async ({ client, out, terminal }, given) => {
     const id = await idOf(client, "accounts", given.required("account"));

@@ -1,5 +1,6 @@
 import type { Definition } from "../command.ts";
 import { listOptions, showList } from "../listing.ts";
+import { organizationOf } from "../organization.ts";
 import { dateTime } from "../output/time.ts";
 
 const defaultEntries = 20;
@@ -8,7 +9,7 @@ export const command: Definition = {
   description:
     "Lists changes of your resources, account and keys, newest first: who changed what, from which address. With an organization, " +
     "of which you must be an admin, lists those of the organization.",
-  arguments: [{ name: "[organization]", description: "id of an organization, o_…" }],
+  arguments: [{ name: "[organization]", description: "id or name of an organization; by default that of --org" }],
   options: [
     { flags: "--kind <kind>", description: "only changes of this kind, such as Source" },
     { flags: "--actor <actor>", description: "only changes by this user, key or field manager" },
@@ -16,9 +17,10 @@ export const command: Definition = {
     ...listOptions,
   ],
   examples: [{ command: "hw audit --kind Source", does: "Show the last changes of sources." }],
-  operations: ["listMyAuditLog", "listAuditLog"],
+  operations: ["listMyAuditLog", "listAuditLog", "getMe"],
   run: async (context, given) => {
-    const organization = given.text("organization");
+    const named = given.text("organization");
+    const organization = named === undefined ? context.profile.org : await organizationOf(context.client, named);
     const [kind, actor, resource] = [given.text("kind"), given.text("actor"), given.text("resource")];
     const filters = {
       ...(kind === undefined ? {} : { kind }),

@@ -38,7 +38,7 @@ const show: Subcommand = {
     { flags: "--code", description: "print the code only" },
     { flags: "--published", description: "the registry's, not yours" },
   ],
-  examples: [{ command: "hw components show http-events --published", does: "Show a component of the registry.", isInert: true }],
+  examples: [{ command: "hw components show headwater-webhook --published", does: "Show a component of the registry." }],
   operations: ["getComponent", "getPublishedComponent"],
   run: async ({ client, out }, given) => {
     const args = { path: { key: given.required("component") }, query: present({ version: given.text("version") }) };
@@ -54,13 +54,13 @@ const versions: Subcommand = {
   summary: "list saved components with the same key",
   arguments: [component],
   options: [...listOptions, { flags: "--published", description: "the registry's, not yours" }],
-  examples: [{ command: "hw components versions my-component", does: "List versions of a component.", isInert: true }],
+  examples: [{ command: "hw components versions hello", does: "List versions of a component." }],
   operations: ["listVersions", "listPublishedVersions"],
   run: (context, given) => {
     const { client } = context;
     const path = { key: given.required("component") };
     if (!given.flag("published"))
-      return showList(context, given, { what: "versions", columns, read: () => client.call("listVersions", { path }) });
+      return showList(context, given, { what: "versions", columns, read: (query) => client.call("listVersions", { path, query }) });
     const read = () => onePage(client.call("listPublishedVersions", { path }));
     return showList(context, given, { what: "versions", columns: publishedColumns, read });
   },
@@ -109,7 +109,7 @@ const options: Subcommand = {
     { flags: "--context <json>", description: "the context that the previous page returned" },
     { flags: "--search <text>", description: "what a person typed to search" },
   ],
-  examples: [{ command: "hw components options dc_0123456789ab channel", does: "List choices of a prop.", isInert: true }],
+  examples: [{ command: "hw components options dc_0123456789ab city", does: "List choices of a prop." }],
   operations: ["listComponentOptions", "listSourceOptions", "listStepOptions"],
   run: async ({ client, out }, given) => {
     const [context, search] = [given.text("context"), given.text("search")];
@@ -135,7 +135,7 @@ const props: Subcommand = {
   summary: "list all props for the values chosen so far",
   arguments: [{ name: "<of>", description: "a component, a source dc_…, or a step as p_…/step" }],
   options: [propsOption],
-  examples: [{ command: "hw components props dc_0123456789ab", does: "List props, with those that depend on values.", isInert: true }],
+  examples: [{ command: "hw components props dc_0123456789ab", does: "List props, with those that depend on values." }],
   operations: ["listComponentProps", "listSourceProps", "listStepProps"],
   run: async ({ client, out }, given) => {
     const body = await propsBody(given);

@@ -1,4 +1,5 @@
 import type { Source } from "../../client/generated/operations.ts";
+import { isWorkflowFile } from "../component/files.ts";
 import { componentArgument, findDeployable } from "../component/named.ts";
 import { explained } from "../component/rejection.ts";
 import type { Definition } from "../command.ts";
@@ -22,7 +23,7 @@ export const command: Definition = {
   examples: [
     { command: "hw deploy hello.mjs", does: "Deploy a file." },
     { command: "hw deploy hello.mjs --prop timer=10s --name 'Ten seconds'", does: "Deploy it with values of props." },
-    { command: "hw deploy headwater-schedule --prop cron='*/5 * * * *'", does: "Deploy a component of the registry.", isInert: true },
+    { command: "hw deploy headwater-schedule --prop timer='*/5 * * * *'", does: "Deploy a component of the registry." },
   ],
   operations: [
     ...(["createSource", "saveComponent", "getComponent", "getPublishedComponent", "listComponentProps", "listComponentOptions"] as const),
@@ -30,7 +31,7 @@ export const command: Definition = {
   ],
   run: async (context, given) => {
     const text = given.required("component");
-    if (/\.ya?ml$/.test(text)) {
+    if (isWorkflowFile(text)) {
       const { deployWorkflow } = await import("../component/workflow-file.ts");
       return deployWorkflow(context, text);
     }

@@ -4,12 +4,14 @@ import type { Page } from "../../client/pages.ts";
 import type { Definition, Subcommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import { emitterOf, type Emitter } from "../emitters.ts";
+import { usageFailure } from "../failure.ts";
 import type { Given } from "../given.ts";
 import type { PageQuery } from "../kinds/kind.ts";
 import { ageOfMs } from "../output/time.ts";
+import { optionalTime } from "../times.ts";
 import { eventLine } from "../output/events.ts";
 import { onePage } from "../kinds/kind.ts";
-import { showList } from "../listing.ts";
+import { refuseZero, showList } from "../listing.ts";
 import { collect } from "../pages.ts";
 import { followLines } from "../follow-lines.ts";
 
@@ -79,7 +81,7 @@ export const command: Definition = {
     { flags: "-n, --limit <count>", description: `number of past events; by default ${defaultEvents}`, value: "count" },
     { flags: "-f, --follow", description: "keep running, and print new events" },
     channel,
-    { flags: "--since <time>", description: "events from this time on: ISO 8601 or epoch seconds" },
+    { flags: "--since <time>", description: "events from this time on: ISO 8601, an age such as 2h, or epoch seconds" },
     { flags: "--until <time>", description: "events before this time" },
     { flags: "--legacy", description: "the older form of the answer; only with -o json or yaml" },
   ],
@@ -92,12 +94,21 @@ export const command: Definition = {
   operations: ["listEvents", "listEventsAsBefore", "listWorkflowEvents", "listWorkflowErrors", "streamEvents", "streamWorkflowEvents"],
   subcommands: [deleteEvents, deletions],
   run: async (context, given) => {
+    refuseConflicts(given);
     const emitter = await emitterOf(context.client, given.required("source"));
     if (given.flag("legacy")) return showLegacy(context, emitter, given);
     if (!given.flag("follow")) return showPast(context, emitter, given);
     await follow(context, emitter, given);
   },
 };
+
+/** @throws Failure for options that would be ignored */
+function refuseConflicts(given: Given): void {
+  const [mode] = (["legacy", "follow"] as const).filter((name) => given.flag(name));
+  if (mode === undefined) return refuseZero(given);
+  const ignored = [...(mode === "legacy" ? ["channel", "follow"] : []), "since", "until"].filter((name) => given.has(name));
+  if (ignored.length > 0) throw usageFailure(`--${mode} excludes ${ignored.map((name) => `--${name}`).join(" and ")}`);
+}
 
 async function showPast(context: Context, emitter: Emitter, given: Given): Promise<void> {
   const { out, terminal } = context;
@@ -109,7 +120,8 @@ async function showPast(context: Context, emitter: Emitter, given: Given): Promi
 
 function readEvents({ client }: Context, { id, isWorkflow }: Emitter, given: Given, page: PageQuery): Promise<Page<Event>> {
   const name = given.text("channel");
-  const range = { expand: "event", since: given.text("since"), until: given.text("until"), ...page };
+  const [since, until] = (["since", "until"] as const).map((option) => optionalTime(given.text(option), `--${option}`, "past")?.toString());
+  const range = { expand: "event", since, until, ...page };
   if (!isWorkflow) return client.call("listEvents", { path: { id }, query: { ...range, event_name: name } });
   const path = { workflow_id: id };
   return name === "$errors"

@@ -4,13 +4,14 @@ import type { Given } from "../given.ts";
 import { listSubcommand } from "../list-subcommand.ts";
 import { fieldLines } from "../output/fields.ts";
 import { idOf } from "../references.ts";
-import { present, timeOf } from "../values.ts";
+import { timeOf } from "../times.ts";
+import { present } from "../values.ts";
 
 const scopes = ["read", "write"] as const;
 
 export const keyOptions: readonly OptionDefinition[] = [
   { flags: "--read-only", description: "the key can only read" },
-  { flags: "--expires <time>", description: "when it stops working: a date, or a duration such as 90d" },
+  { flags: "--expires <time>", description: "when it stops working: ISO 8601, a duration such as 90d, or epoch seconds" },
 ];
 
 export const keyBody = (given: Given): { readonly name: string; readonly scopes?: ["read"]; readonly expires_at?: number } => {
@@ -18,7 +19,7 @@ export const keyBody = (given: Given): { readonly name: string; readonly scopes?
   return {
     name: given.required("name"),
     ...(given.flag("read-only") ? { scopes: [scopes[0]] } : {}),
-    ...(expires === undefined ? {} : { expires_at: timeOf(expires, "--expires") }),
+    ...(expires === undefined ? {} : { expires_at: Math.floor(timeOf(expires, "--expires", "future") / 1_000) }),
   };
 };
 

@@ -2,6 +2,7 @@ import { clientOf } from "../connect.ts";
 import type { Definition } from "../command.ts";
 import type { OfflineContext } from "../context.ts";
 import { usageFailure } from "../failure.ts";
+import { organizationOf } from "../organization.ts";
 import type { Given } from "../given.ts";
 import { defaultProfileName, nonEmpty, readConfig, writeConfig } from "../profile/config-file.ts";
 import { readText } from "../values.ts";
@@ -13,13 +14,12 @@ export const command: Definition = {
   options: [
     { flags: "--url <url>", description: "address of the API, such as https://headwater.example.com" },
     { flags: "--key-file <file>", description: "file with the API key; - is standard input. By default it is asked for, hidden" },
-    { flags: "--default-org <org>", description: "organization on whose behalf the profile acts" },
+    { flags: "--default-org <org>", description: "organization on whose behalf the profile acts: its id or name" },
   ],
   examples: [
     {
       command: "hw login --url https://headwater.example.com --key-file key.txt --profile work",
       does: "Store a profile from a file with a key.",
-      isInert: true,
     },
   ],
   operations: ["getMe"],
@@ -29,8 +29,10 @@ export const command: Definition = {
     const name = profileName ?? defaultProfileName;
     const url = addressOf(given.text("url") ?? nonEmpty(env["HEADWATER_URL"]) ?? (await askUrl(context)));
     const apiKey = await keyOf(context, given);
-    const org = given.text("default-org");
-    const { data } = await clientOf({ name, origin: "login", url, apiKey, org }, signal).call("getMe", {});
+    const defaultOrg = given.text("default-org");
+    const client = clientOf({ name, origin: "login", url, apiKey, org: undefined }, signal);
+    const { data } = await client.call("getMe", {});
+    const org = defaultOrg === undefined ? undefined : await organizationOf(client, defaultOrg);
     const config = await readConfig(env);
     const profiles = { ...config.profiles, [name]: { url, apiKey, org } };
     const path = await writeConfig(env, { current: profileName === undefined ? name : (config.current ?? name), profiles });

@@ -5,7 +5,7 @@ import { defaultProfileName } from "../profile/config-file.ts";
 
 export const command: Definition = {
   description: "Removes a stored profile with its key, by default the current one. The key stays valid: `hw keys revoke` ends it.",
-  examples: [{ command: "hw logout --profile work", does: "Remove the profile work.", isInert: true }],
+  examples: [{ command: "hw logout --profile work", does: "Remove the profile work." }],
   operations: [],
   isOffline: true,
   run: async ({ env, out, profileName }) => {

@@ -2,6 +2,7 @@ import type { LogLine } from "../../client/generated/operations.ts";
 import type { Definition } from "../command.ts";
 import { emitterOf } from "../emitters.ts";
 import { followLines } from "../follow-lines.ts";
+import { refuseZero } from "../listing.ts";
 import { logLines } from "../output/events.ts";
 
 const defaultLines = 100;
@@ -34,6 +35,7 @@ export const command: Definition = {
         ({ data }) => ({ value: JSON.parse(data) as unknown, lines: (value) => logLines(lineOf(value)) }),
       );
     }
+    refuseZero(given);
     const answer = isWorkflow ? await client.call("listWorkflowLogs", workflow) : await client.call("listLogs", { path: { id } });
     const shown = { ...answer, data: answer.data.slice(0, given.count("limit") ?? defaultLines) };
     await out.document(shown, () => shown.data.toReversed().flatMap(logLines));

@@ -80,7 +80,7 @@ const add: Subcommand = {
   summary: "add a member by id, username or email address",
   arguments: [org, { name: "<user>", description: "u_…, a username or an email address" }],
   options: [{ flags: "--role <role>", description: "admins manage members", choices: roles }],
-  examples: [{ command: "hw orgs add acme ada@example.com --role admin", does: "Add an admin.", isInert: true }],
+  examples: [{ command: "hw orgs add acme ada@example.com --role admin", does: "Add an admin." }],
   operations: ["addMember"],
   run: async ({ client, out }, given) => {
     const id = await idOf(client, "orgs", given.required("org"));
@@ -103,7 +103,7 @@ const setRole: Subcommand = {
     { name: "<user>", description: "id of a user, u_…" },
     { name: "<role>", description: "admin or member", choices: roles },
   ],
-  examples: [{ command: "hw orgs set-role acme u_0123456789ab member", does: "Change a role.", isInert: true }],
+  examples: [{ command: "hw orgs set-role acme u_0123456789ab member", does: "Change a role." }],
   operations: ["putMember"],
   run: async ({ client, out }, given) => {
     const id = await idOf(client, "orgs", given.required("org"));
@@ -118,7 +118,7 @@ const remove: Subcommand = {
   summary: "remove a member, or leave an organization",
   arguments: [org, { name: "<user>", description: "id of a user, u_…" }],
   options: [{ flags: "-y, --yes", description: "remove without asking" }],
-  examples: [{ command: "hw orgs remove acme u_0123456789ab --yes", does: "Remove a member.", isInert: true }],
+  examples: [{ command: "hw orgs remove acme u_0123456789ab --yes", does: "Remove a member." }],
   operations: ["removeMember"],
   run: async ({ client, out, terminal }, given) => {
     const path = { org_id: await idOf(client, "orgs", given.required("org")), user_id: given.required("user") };

@@ -15,7 +15,7 @@ export const command: Definition = {
       name: "use",
       summary: "make a stored profile the current one",
       arguments: [{ name: "<name>", description: "name of a stored profile", completes: "profile" }],
-      examples: [{ command: "hw profiles use work", does: "Use the profile work from now on.", isInert: true }],
+      examples: [{ command: "hw profiles use work", does: "Use the profile work from now on." }],
       operations: [],
       isOffline: true,
       run: async ({ env, out }, given) => {

@@ -29,7 +29,7 @@ export const command: Definition = {
   examples: [
     { command: "hw runs hello", does: `List the last ${defaultRuns} runs.` },
     { command: "hw runs hello --failed -o json", does: "Print failed runs as JSON." },
-    { command: "hw runs hello r_0123456789ab", does: "Show a run with its logs.", isInert: true },
+    { command: "hw runs hello r_0123456789ab", does: "Show a run with its logs." },
   ],
   operations: ["listRuns", "getRun", "listWorkflowRuns", "getWorkflowRun", "listRunsOfSourceEvent", "listRunsOfWorkflowEvent"],
   run: async (context, given) => {

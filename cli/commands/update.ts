@@ -3,8 +3,7 @@ import { findDeployable } from "../component/named.ts";
 import { explained } from "../component/rejection.ts";
 import { completeValues } from "../props/form.ts";
 import { readerOfComponent, readerOfSource } from "../props/reader.ts";
-import { givenValues, isNothingGiven, propOptions, typedValues } from "../props/given-values.ts";
-import { definitionOf } from "../props/definition.ts";
+import { givenValues, isNothingGiven, propOptions } from "../props/given-values.ts";
 import { idOf } from "../references.ts";
 import { present } from "../values.ts";
 import { usageFailure } from "../failure.ts";
@@ -46,8 +45,9 @@ export const command: Definition = {
       const reader = readerOfComponent(client, found.key);
       body["configured_props"] = await completeValues(context, { reader, props: found.props, given: values, before, keepsSecrets: true });
     } else if (!isNothingGiven(values)) {
-      const props = (await readerOfSource(client, id).props({})).map(definitionOf);
-      body["configured_props"] = { ...before, ...typedValues(values, props) };
+      const reader = readerOfSource(client, id);
+      const props = await reader.props(before);
+      body["configured_props"] = await completeValues(context, { reader, props, given: values, before, keepsSecrets: true });
     }
     if (Object.keys(body).length === 0) throw usageFailure("nothing is to be changed", "name a file, or give --prop or --name");
     const query = given.flag("ignore-hook-errors") ? { ignore_hook_errors: true } : {};

@@ -1,15 +1,22 @@
 import type { Definition } from "../command.ts";
-import { collectFiles } from "../component/files.ts";
+import { collectFiles, isWorkflowFile } from "../component/files.ts";
 import { explained } from "../component/rejection.ts";
 import { fieldLines } from "../output/fields.ts";
 
 export const command: Definition = {
-  description: "Builds a component without saving or deploying it, and shows mistakes with the lines of code around them, and warnings.",
-  arguments: [{ name: "<file>", description: "file that exports the component, or its address", completes: "file" }],
+  description:
+    "Builds a component without saving or deploying it, and shows mistakes with the lines of code around them, and warnings. " +
+    "Of a workflow in YAML it builds the code of each step; `hw deploy` checks the rest.",
+  arguments: [{ name: "<file>", description: "file that exports the component, its address, or a workflow in YAML", completes: "file" }],
   examples: [{ command: "hw validate hello.mjs", does: "Find mistakes in a component." }],
   operations: ["saveComponent"],
-  run: async ({ client, out, terminal }, given) => {
+  run: async (context, given) => {
+    const { client, out, terminal } = context;
     const file = given.required("file");
+    if (isWorkflowFile(file)) {
+      const { validateWorkflow } = await import("../component/workflow-file.ts");
+      return validateWorkflow(context, file);
+    }
     const code = /^https?:\/\//.test(file) ? { component_url: file } : await filesOf(file);
     const answer = await terminal.progress("Building", () =>
       explained(() => client.call("saveComponent", { query: { dry_run: true }, body: code })),

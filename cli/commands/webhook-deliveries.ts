@@ -1,17 +1,19 @@
 import type { Attempt, DeadLetter } from "../../client/generated/operations.ts";
 import type { OptionDefinition, Subcommand } from "../command.ts";
+import type { Given } from "../given.ts";
 import { listOptions, showList } from "../listing.ts";
 import { fieldLines } from "../output/fields.ts";
 import type { Column } from "../output/table.ts";
 import { ageOfMs } from "../output/time.ts";
 import { idOf } from "../references.ts";
-import { present, timeOf } from "../values.ts";
+import { optionalTime } from "../times.ts";
+import { present } from "../values.ts";
 
 const webhook = { name: "<webhook>", description: "a webhook", completes: "webhook" } as const;
 export const outcomes = ["delivered", "retry", "dead"] as const;
 export const attemptOptions: readonly OptionDefinition[] = [
   { flags: "--outcome <outcome>", description: "only attempts with this outcome", choices: outcomes },
-  { flags: "--since <time>", description: "attempts from this time on: ISO 8601" },
+  { flags: "--since <time>", description: "attempts from this time on: ISO 8601, an age such as 2h, or epoch seconds" },
   { flags: "--until <time>", description: "attempts before this time" },
 ];
 export const defaultAttempts = 20;
@@ -36,9 +38,11 @@ const deadLetterColumns: readonly Column<DeadLetter>[] = [
   { header: "CAUSE", value: ({ cause }) => cause },
 ];
 
-/** Milliseconds, as lists of attempts take them. */
-export const millisecondsOf = (text: string | undefined, option: string): number | undefined =>
-  text === undefined ? undefined : timeOf(text, option) * 1_000;
+/** The range of `--since` and `--until`. */
+export const rangeOf = (given: Given): { readonly since: number | undefined; readonly until: number | undefined } => ({
+  since: optionalTime(given.text("since"), "--since", "past"),
+  until: optionalTime(given.text("until"), "--until", "past"),
+});
 
 /** Subcommands of `hw webhooks` about deliveries. */
 export const deliveries: readonly Subcommand[] = [
@@ -51,8 +55,7 @@ export const deliveries: readonly Subcommand[] = [
     operations: ["listAttempts"],
     run: async (context, given) => {
       const id = await idOf(context.client, "webhooks", given.required("webhook"));
-      const range = { since: millisecondsOf(given.text("since"), "--since"), until: millisecondsOf(given.text("until"), "--until") };
-      const query = { outcome: outcomes.find((each) => each === given.text("outcome")), event_id: given.text("event"), ...range };
+      const query = { outcome: outcomes.find((each) => each === given.text("outcome")), event_id: given.text("event"), ...rangeOf(given) };
       await showList(context, given, {
         what: "attempts",
         columns: attemptColumns,
@@ -123,7 +126,7 @@ export const deliveries: readonly Subcommand[] = [
     name: "retry",
     summary: "attempt a delivery again now",
     arguments: [{ name: "<delivery>", description: "id of a delivery, of a webhook or a workflow" }],
-    examples: [{ command: "hw webhooks retry dlv_0123456789ab", does: "Attempt a delivery again.", isInert: true }],
+    examples: [{ command: "hw webhooks retry dlv_0123456789ab", does: "Attempt a delivery again." }],
     operations: ["retryDelivery"],
     run: async ({ client, out }, given) => {
       const answer = await client.call("retryDelivery", { path: { id: given.required("delivery") } });

@@ -1,4 +1,5 @@
 import type { Definition, Subcommand } from "../command.ts";
+import { Failure } from "../failure.ts";
 import { listSubcommand } from "../list-subcommand.ts";
 import { fieldLines } from "../output/fields.ts";
 import { idOf } from "../references.ts";
@@ -52,9 +53,10 @@ const update: Subcommand = {
 const test: Subcommand = {
   name: "test",
   summary: "post a test event to a webhook, and show the response",
+  description: "Posts a test event to a webhook, and shows the response. Exit code 1 if it was not delivered.",
   arguments: [webhook],
   options: [{ flags: "--event <json>", description: "body to post, or @file" }],
-  examples: [{ command: "hw webhooks test orders", does: "Show whether the endpoint accepts events.", isInert: true }],
+  examples: [{ command: "hw webhooks test orders", does: "Show whether the endpoint accepts events." }],
   operations: ["testWebhook"],
   run: async ({ client, out }, given) => {
     const id = await idOf(client, "webhooks", given.required("webhook"));
@@ -62,6 +64,8 @@ const test: Subcommand = {
     const body = event === undefined ? {} : { event: await jsonOf(event, "--event") };
     const answer = await client.call("testWebhook", { path: { id }, body });
     await out.document(answer, () => fieldLines(answer.data));
+    const { outcome, cause, response_status: status } = answer.data;
+    if (outcome === "failed") throw new Failure(`the test event was not delivered: ${cause ?? `the endpoint responded with ${status}`}`);
   },
 };
 

@@ -9,7 +9,7 @@ import { ageOfMs } from "../output/time.ts";
 import { idOf } from "../references.ts";
 import { jsonOf, objectsOf, present } from "../values.ts";
 import { usageFailure } from "../failure.ts";
-import { attemptOptions, defaultAttempts, millisecondsOf, outcomes } from "./webhook-deliveries.ts";
+import { attemptOptions, defaultAttempts, outcomes, rangeOf } from "./webhook-deliveries.ts";
 
 const workflow = { name: "<workflow>", description: "a workflow", completes: "workflow" } as const;
 const fileOption: OptionDefinition = {
@@ -111,8 +111,7 @@ const sends: Subcommand = {
   operations: ["listSendAttempts"],
   run: async (context, given) => {
     const id = await idOf(context.client, "workflows", given.required("workflow"));
-    const range = { since: millisecondsOf(given.text("since"), "--since"), until: millisecondsOf(given.text("until"), "--until") };
-    const query = { outcome: outcomes.find((each) => each === given.text("outcome")), run_id: given.text("run"), ...range };
+    const query = { outcome: outcomes.find((each) => each === given.text("outcome")), run_id: given.text("run"), ...rangeOf(given) };
     await showList(context, given, {
       what: "attempts",
       read: (page) => context.client.call("listSendAttempts", { path: { workflow_id: id }, query: { ...query, ...page } }),

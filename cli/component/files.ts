@@ -17,8 +17,12 @@ const codeExtensions = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 const relativeImports = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["'](\.{1,2}\/[^"'\n]+)["']/g;
 const packageImports = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["'](?!\.|node:|headwater\/)[^"'\n]+["']/;
 
-/** Reads a file and all that it imports by relative paths. @throws Failure if the entry cannot be read */
+/** Components are code; a YAML file describes a workflow. */
+export const isWorkflowFile = (path: string): boolean => /\.ya?ml$/i.test(path);
+
+/** Reads a file and all that it imports by relative paths. @throws Failure if the entry cannot be read, or is a workflow */
 export async function collectFiles(entry: string): Promise<ComponentFiles> {
+  if (isWorkflowFile(entry)) throw usageFailure(`${entry} is a workflow, not a component`, `\`hw deploy ${entry}\` deploys it`);
   const first = resolve(entry);
   const texts = new Map<string, string>([[first, await readEntry(first, entry)]]);
   for (const [path, text] of texts) {

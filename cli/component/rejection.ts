@@ -8,14 +8,20 @@ export function rejectionOf(error: unknown): unknown {
 
 function invalidProps(error: ApiError): Failure {
   const complaints: readonly unknown[] = Array.isArray(error.details) ? error.details : [];
-  const names = complaints.flatMap((each) => (typeof each === "object" && each !== null && "prop" in each ? [String(each.prop)] : []));
-  const flags = names.map((name) => `--prop ${name}=…`).join(" ");
+  const flags = complaints
+    .filter(isComplaint)
+    .filter(({ code }) => code !== "unknown_prop")
+    .map(({ prop }) => `--prop ${prop}=…`)
+    .join(" ");
   return new Failure(error.message, {
     exitCode: exitCodes.refused,
-    hint: flags === "" ? "`hw props` lists all props" : `give ${flags}, or --props FILE`,
+    hint: flags === "" ? "`hw props` lists the props of a file, component or source" : `give ${flags}, or --props FILE`,
     cause: error,
   });
 }
+
+const isComplaint = (value: unknown): value is { readonly prop: string; readonly code?: unknown } =>
+  typeof value === "object" && value !== null && "prop" in value && typeof value.prop === "string";
 
 /** Runs a request that sends code or props, and explains its refusal. */
 export async function explained<T>(request: () => Promise<T>): Promise<T> {

@@ -3,10 +3,13 @@ import type { Client } from "../../client/client.ts";
 import type { Operations } from "../../client/generated/operations.ts";
 import { itemsOf, maxPageItems } from "../../client/pages.ts";
 import type { Context } from "../context.ts";
-import { usageFailure } from "../failure.ts";
+import { Failure, failureOf, usageFailure } from "../failure.ts";
 import { objectsOf, recordOf } from "../values.ts";
 import { collectFiles } from "./files.ts";
 import { explained } from "./rejection.ts";
+
+/** Fields of a step that hold code, as of `saveComponent`. */
+const codeFields = ["component_code", "component_files", "component_entry", "component_url"] as const;
 
 /** Creates the workflow of a file, or changes the one with its name. A step may name its code as `file: step.ts`. */
 export async function deployWorkflow({ client, out, terminal }: Context, file: string): Promise<void> {
@@ -26,6 +29,31 @@ export async function deployWorkflow({ client, out, terminal }: Context, file: s
     "endpoint_url" in trigger && typeof trigger.endpoint_url === "string" ? [`endpoint ${trigger.endpoint_url}`] : [],
   );
   await out.done(answer, [`workflow ${name} ${id === undefined ? "created" : "changed"} (${answer.data.id})`, ...endpoints].join("\n"));
+}
+
+/** Builds the code of each step without saving it. @throws Failure that names the first step with a mistake */
+export async function validateWorkflow({ client, out, terminal }: Context, file: string): Promise<void> {
+  const { steps } = await workflowBody(file);
+  const coded = (steps as readonly Readonly<Record<string, unknown>>[]).filter((step) => codeFields.some((field) => field in step)); // As `workflowBody` made them.
+  for (const [index, step] of coded.entries()) {
+    const name = typeof step["name"] === "string" ? step["name"] : String(index + 1);
+    const body = Object.fromEntries(codeFields.flatMap((field) => (field in step ? [[field, step[field]]] : [])));
+    const answer = await terminal.progress(`Building step ${name}`, () =>
+      aboutStep(name, () => client.call("saveComponent", { query: { dry_run: true }, body })),
+    );
+    const warnings = (answer.warnings ?? []).map(({ path, message }) => `${path}: ${message}`);
+    await out.record({ step: name, ...answer }, () => [`step ${name} can be built`, ...warnings.map((warning) => `  warning: ${warning}`)]);
+  }
+  if (coded.length === 0) out.note("no step has code");
+}
+
+async function aboutStep<T>(name: string, build: () => Promise<T>): Promise<T> {
+  try {
+    return await build();
+  } catch (error) {
+    const { message, hint, exitCode } = failureOf(error);
+    throw new Failure(`step ${name}: ${message}`, { exitCode, ...(hint === undefined ? {} : { hint }), cause: error });
+  }
 }
 
 /** The body of the API, with the code of the files that its steps name. @throws Failure */

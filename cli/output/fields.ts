@@ -31,6 +31,7 @@ function scalarText(name: string, value: unknown): string {
   if (typeof value === "object") return JSON.stringify(value);
   if (typeof value === "string") return value.trimEnd();
   if (typeof value !== "number") return JSON.stringify(value);
+  if (value === Number.MAX_SAFE_INTEGER) return "no limit"; // What the API answers for a quota that does not exist.
   if (/(_at|_until|_ts|_end_ts|since)$/.test(name) && value > 1e9 && value < millisecondsFrom) return dateTime(value * 1_000);
   if (/(_ms|^ts)$/.test(name) && value >= millisecondsFrom) return dateTime(value);
   return String(value);

@@ -29,7 +29,7 @@ export async function completeValues({ client, terminal }: Context, form: FormOp
     props = (await form.reader.props(values)).map(definitionOf);
     values = { ...values, ...typedValues(form.given, props) };
   };
-  if (props.every((prop) => !prop.reloads || values[prop.name] !== undefined)) await reload();
+  if (props.every((prop) => !prop.reloads || !isMissing(prop, values))) await reload();
   for (;;) {
     const isKept = (prop: PropDefinition): boolean => form.keepsSecrets === true && prop.isSecret;
     const missing = props.filter((prop) => isMissing(prop, values) && !isKept(prop) && !answered.has(prop.name));

@@ -6,6 +6,8 @@ import { parseTimer, type TimerSchedule } from "../schedule/schedule.ts";
 
 export interface PropComplaint {
   readonly prop: string;
+  /** Present if the component has no such prop, in contrast to a value that is missing or wrong. */
+  readonly code?: "unknown_prop";
   readonly message: string;
 }
 

@@ -115,7 +115,11 @@ function unknownNames(definition: ComponentDefinition, values: Readonly<Record<s
     .slice(0, maxDetails)
     .map((name) => {
       const prop = name.slice(0, maxShown);
-      return { prop, message: `prop '${prop}' is unknown: ${known}${suggestion(name, names, "", budget).replace(/^:/, ";")}` };
+      return {
+        prop,
+        code: "unknown_prop",
+        message: `prop '${prop}' is unknown: ${known}${suggestion(name, names, "", budget).replace(/^:/, ";")}`,
+      };
     });
 }
 

@@ -2,18 +2,23 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { loadAll } from "../../cli/commands.ts";
+import { until } from "../e2e/support/headwater.ts";
 import { shell } from "./hw.ts";
 import { startInstallation, type Installation } from "./installation.ts";
 
 /** Runs each example of docs/cli.md as it stands there, in a directory and with the things that it names. */
 const examples = (await loadAll()).flatMap(({ definition }) => definition.examples).filter(({ isInert }) => isInert !== true);
 /** Examples that end with another code than 0 by design. */
-const codes: Readonly<Record<string, number>> = { "hw diff -f resources.yaml": 1 };
+const codes: Readonly<Record<string, number>> = { "hw diff -f resources.yaml": 1, "hw webhooks test orders": 1 };
 
 const component = `export default {
   name: "Hello",
+  key: "hello",
   version: "0.0.1",
-  props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } } },
+  props: {
+    timer: { type: "$.interface.timer", default: { intervalSeconds: 3600 } },
+    city: { type: "string", optional: true, options() { return ["Kiel"]; } },
+  },
   run(event) { console.log("run"); this.$emit({ hello: "world" }, { summary: "hello" }); },
 };
 `;
@@ -34,7 +39,14 @@ let headwater: Installation;
 
 beforeAll(async () => {
   headwater = await startInstallation({ hasAdminToken: true });
-  const files = { "hello.mjs": component, "acme-feed.mjs": feed, "workflow.yaml": workflow, "resources.yaml": resources };
+  const files = {
+    "hello.mjs": component,
+    "acme-feed.mjs": feed,
+    "workflow.yaml": workflow,
+    "resources.yaml": resources,
+    "credentials.json": '{"oauth_access_token":"x"}',
+    "key.txt": headwater.key,
+  };
   for (const [name, text] of Object.entries(files)) await writeFile(join(headwater.world.directory, name), text);
 });
 afterAll(() => headwater.end());
@@ -65,14 +77,72 @@ beforeEach(async () => {
   }
 });
 
+const createAcme = "hw orgs create 'Acme Inc' --orgname acme";
+const createAda = "hw admin users create ada ada@example.com";
+const createAccount = "hw accounts create github --name work --credentials @credentials.json";
+const login = "hw login --url https://headwater.example.com --key-file key.txt --profile work";
+
+/** What stands for ids and addresses that only this installation has: the command that prints them. */
+const placeholders: Readonly<Record<string, string>> = {
+  dc_0123456789ab: "hw describe source/hello -o name",
+  r_0123456789ab: "hw runs hello -n 1 -o name",
+  dlv_0123456789ab: "hw webhooks deliveries orders -n 1 -o name",
+  o_0123456789ab: "hw admin orgs list | grep acme | grep -o 'o_[a-z0-9]*' | head -1",
+  pk_0123456789ab: "hw list keys | grep ' ci ' | grep -o 'pk_[a-z0-9]*' | head -1",
+  u_0123456789ab: "hw admin users list | grep ' ada ' | grep -o 'u_[a-z0-9]*' | head -1",
+};
+
+/** The command with ids of this installation. A delivery is recorded a moment after the run. */
+async function withRealIds(command: string): Promise<string> {
+  let text = command.replace("https://headwater.example.com --key", `${headwater.apiUrl.replace(/\/v1$/, "")} --key`);
+  for (const [placeholder, printing] of Object.entries(placeholders).filter(([each]) => text.includes(each))) {
+    let printed = "";
+    await until(
+      async () => {
+        printed = (await shell(headwater.world, printing)).stdout.trim();
+        return printed !== "";
+      },
+      `${printing} prints an id`,
+      20_000,
+    );
+    text = text.replaceAll(new RegExp(`\\b${placeholder}\\b`, "g"), printed);
+  }
+  return text;
+}
+
 /** What a command needs besides: by the beginning of the command, command lines that may fail. */
 const before: readonly (readonly [beginning: string, lines: readonly string[]])[] = [
   ["hw orgs create", ["hw delete orgs/acme --yes"]],
-  ["hw orgs ", ["hw orgs create 'Acme Inc' --orgname acme"]],
+  ["hw orgs add", [createAda, createAcme, "hw orgs remove acme u_0123456789ab --yes"]],
+  ["hw orgs set-role", [createAda, createAcme, "hw orgs add acme ada@example.com"]],
+  ["hw orgs remove", [createAda, createAcme, "hw orgs add acme ada@example.com"]],
+  ["hw orgs ", [createAcme]],
+  ["hw admin orgs create", []],
+  ["hw admin orgs plan", [createAcme, "hw admin plans save large --form paid --runs none"]],
+  ["hw admin orgs remove-member", [createAcme, createAda, "hw orgs add acme u_0123456789ab --role admin"]],
+  ["hw admin orgs ", [createAcme]],
+  ["hw admin users create", [createAda, "hw admin users delete u_0123456789ab --yes"]],
+  ["hw admin users delete", [createAda]],
+  ["hw admin users plan", ["hw admin plans save free --form free --runs none"]],
+  ["hw accounts create", []],
+  ["hw accounts update", ["hw accounts delete work --yes", createAccount]],
+  ["hw accounts delete", ["hw accounts delete work --yes", createAccount]],
+  ["hw runs hello r_", ["hw run hello --event null"]],
+  ["hw webhooks retry", ["hw subscribe hello orders", "hw run hello --event null"]],
+  ["hw profiles use", [login]],
+  ["hw logout", [login]],
   ["hw unsubscribe", ["hw subscribe hello orders", "hw subscribe --all --channel '$errors' orders"]],
   ["hw components deprecate acme-feed", ["hw components publish acme-feed.mjs"]],
   ["hw components unpublish", ["hw components publish acme-feed.mjs", "hw components deprecate acme-feed@1.0.0 --reason old"]],
-  ["hw admin plans delete", ["hw admin plans save large --form paid --runs none"]],
+  [
+    "hw admin plans delete",
+    [
+      "hw admin plans save free --form free --runs none",
+      createAcme,
+      "hw admin orgs plan o_0123456789ab free",
+      "hw admin plans save large --form paid --runs none",
+    ],
+  ],
   ["hw webhooks create", ["hw delete webhooks/orders --yes"]],
   ["hw workflows create", ["hw delete workflows/greet --yes"]],
   ["hw keys create", ["hw keys revoke ci --yes"]],
@@ -81,8 +151,8 @@ const before: readonly (readonly [beginning: string, lines: readonly string[]])[
 
 it.each(examples)("runs: $command", async ({ command }) => {
   const lines = before.find(([beginning]) => command.startsWith(beginning))?.[1] ?? [];
-  for (const line of lines) await shell(headwater.world, line);
-  const { code, stdout, stderr } = await shell(headwater.world, command);
+  for (const line of lines) await shell(headwater.world, await withRealIds(line));
+  const { code, stdout, stderr } = await shell(headwater.world, await withRealIds(command));
   expect({ stdout, stderr, code }).toMatchObject({ code: codes[command] ?? 0 });
   expect(stderr).not.toMatch(/^\s+at /m);
 });

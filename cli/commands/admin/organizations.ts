@@ -52,7 +52,7 @@ export const organizations: readonly Subcommand[] = [
     summary: "show an organization",
     arguments: [org],
     options: [adminOption],
-    examples: [{ command: "hw admin orgs show o_0123456789ab", does: "Show an organization.", isInert: true }],
+    examples: [{ command: "hw admin orgs show o_0123456789ab", does: "Show an organization." }],
     operations: ["adminGetOrganization"],
     run: async (context, given) => {
       const answer = await (await adminClient(context, given)).call("adminGetOrganization", { path: { id: given.required("org") } });
@@ -79,7 +79,7 @@ export const organizations: readonly Subcommand[] = [
     summary: "choose the plan of an organization",
     arguments: [org, { name: "<plan>", description: "name of a plan" }],
     options: [adminOption],
-    examples: [{ command: "hw admin orgs plan o_0123456789ab large", does: "Choose a plan.", isInert: true }],
+    examples: [{ command: "hw admin orgs plan o_0123456789ab large", does: "Choose a plan." }],
     operations: ["adminChooseOrganizationPlan"],
     run: async (context, given) => {
       const client = await adminClient(context, given);
@@ -93,7 +93,7 @@ export const organizations: readonly Subcommand[] = [
     summary: "list the members of an organization",
     arguments: [org],
     options: [adminOption, ...listOptions],
-    examples: [{ command: "hw admin orgs members o_0123456789ab", does: "List members.", isInert: true }],
+    examples: [{ command: "hw admin orgs members o_0123456789ab", does: "List members." }],
     operations: ["adminListMembers"],
     run: async (context, given) => {
       const client = await adminClient(context, given);
@@ -110,7 +110,7 @@ export const organizations: readonly Subcommand[] = [
     summary: "add a member, or change their role",
     arguments: [org, user, { name: "<role>", description: "admin or member", choices: ["admin", "member"] }],
     options: [adminOption],
-    examples: [{ command: "hw admin orgs set-member o_0123456789ab u_localuser admin", does: "Make a user an admin.", isInert: true }],
+    examples: [{ command: "hw admin orgs set-member o_0123456789ab u_localuser admin", does: "Make a user an admin." }],
     operations: ["adminPutMember"],
     run: async (context, given) => {
       const client = await adminClient(context, given);
@@ -124,7 +124,7 @@ export const organizations: readonly Subcommand[] = [
     summary: "remove a member",
     arguments: [org, user],
     options: [adminOption, { flags: "-y, --yes", description: "remove without asking" }],
-    examples: [{ command: "hw admin orgs remove-member o_0123456789ab u_localuser --yes", does: "Remove a member.", isInert: true }],
+    examples: [{ command: "hw admin orgs remove-member o_0123456789ab u_localuser --yes", does: "Remove a member." }],
     operations: ["adminRemoveMember"],
     run: async (context, given) => {
       const client = await adminClient(context, given);

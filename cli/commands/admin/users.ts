@@ -65,7 +65,7 @@ export const users: readonly Subcommand[] = [
     summary: "delete a user who owns nothing, with keys and memberships",
     arguments: [user],
     options: [adminOption, { flags: "-y, --yes", description: "delete without asking" }],
-    examples: [{ command: "hw admin users delete u_0123456789ab --yes", does: "Delete a user.", isInert: true }],
+    examples: [{ command: "hw admin users delete u_0123456789ab --yes", does: "Delete a user." }],
     operations: ["adminDeleteUser"],
     run: async (context, given) => {
       const id = given.required("user");
@@ -80,7 +80,7 @@ export const users: readonly Subcommand[] = [
     summary: "choose the plan of a user",
     arguments: [user, { name: "<plan>", description: "name of a plan" }],
     options: [adminOption],
-    examples: [{ command: "hw admin users plan u_localuser free", does: "Choose a plan.", isInert: true }],
+    examples: [{ command: "hw admin users plan u_localuser free", does: "Choose a plan." }],
     operations: ["adminChooseUserPlan"],
     run: async (context, given) => {
       const client = await adminClient(context, given);
@@ -121,7 +121,7 @@ export const users: readonly Subcommand[] = [
     summary: "revoke an API key of a user",
     arguments: [user, { name: "<key>", description: "id of a key, pk_…" }],
     options: [adminOption, { flags: "-y, --yes", description: "revoke without asking" }],
-    examples: [{ command: "hw admin users revoke-key u_localuser pk_0123456789ab --yes", does: "Revoke a key.", isInert: true }],
+    examples: [{ command: "hw admin users revoke-key u_localuser pk_0123456789ab --yes", does: "Revoke a key." }],
     operations: ["adminRevokeKey"],
     run: async (context, given) => {
       const path = { id: given.required("user"), key_id: given.required("key") };

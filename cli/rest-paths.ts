@@ -1,0 +1,13 @@
+/** Commands for requests that messages of the API recommend. `$1` is an id or a name. */
+const commands: readonly (readonly [request: RegExp, command: string])[] = [
+  [/PUT \/v1\/(?:sources|workflows|webhooks)\/([^\s/]+) and \{"active": true\}/g, "`hw resume $1`"],
+  [/POST \/v1\/sources with \{"component_id": "([^"]+)"\}/g, "`hw deploy $1`"],
+  [/GET \/v1\/sources\/([\w-]+)/g, "`hw describe $1`"],
+  [/GET \/v1\/components\/registry(?![\w/])/g, "`hw list registry`"],
+  [/GET \/v1\/components(?![\w/])/g, "`hw list components`"],
+  [/GET \/v1\/accounts(?:\?app=[^\s;,]+)?(?![\w/])/g, "`hw list accounts`"],
+];
+
+/** The message with commands in place of requests: a person at a terminal types `hw resume`, not `PUT /v1/sources/…`. */
+export const withCommands = (message: string): string =>
+  commands.reduce((text, [request, command]) => text.replaceAll(request, command), message);
