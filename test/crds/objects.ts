@@ -112,7 +112,7 @@ const components: readonly Omit<Example, "kind">[] = [
   { spec: { code: "x", entry: "" }, refused: ["should be at least 1 chars long", ">=1 characters"] },
 ];
 
-const self = "a source can listen to itself only on a channel of its own: otherwise each of its events would cause another";
+const self = "a source or workflow can listen to itself only on a channel of its own: otherwise each of its events would cause another";
 const oneEmitter = "set exactly one of emitter and emitterRef: they name the emitter";
 const oneListener = "set exactly one of listener and listenerRef: they name the listener";
 const hook = { kind: "Webhook", name: "hook" };
@@ -136,7 +136,9 @@ const subscriptions: readonly Omit<Example, "kind">[] = [
   { spec: { emitter: "dc_1", listener: "wh_1", listenerRef: hook }, refused: oneListener },
   { spec: { emitter: "dc_1", listener: "dc_1" }, refused: self },
   { spec: { emitter: "dc_1", listener: "dc_1", channel: "$errors" }, refused: self },
-  { spec: { emitter: "p_1", listener: "p_1", channel: "tasks" }, refused: self },
+  { spec: { emitter: "p_1", listener: "p_1", channel: "tasks" } },
+  { spec: { emitter: "p_1", listener: "p_1" }, refused: self },
+  { spec: { emitter: "o_1", listener: "o_1", channel: "tasks" }, refused: self },
   { spec: { emitter: "dc_1", listener: "dc_1", channel: "tasks" } },
   { spec: { emitterRef: { kind: "Source", name: "a" }, listenerRef: { kind: "Source", name: "a" }, channel: "tasks" } },
   { spec: { emitterRef: { kind: "Source", name: "a" }, listenerRef: { kind: "Source", name: "a" } }, refused: self },
