@@ -88,6 +88,8 @@ export interface IngressConfig {
   readonly requestTimeoutMs: number;
   /** How long a caller waits for `respond()`, milliseconds. */
   readonly answerTimeoutMs: number;
+  /** How long a caller of a resume or cancel URL waits for the runner, milliseconds. */
+  readonly resumeTimeoutMs: number;
 }
 
 export const ingressDefaults: IngressConfig = {
@@ -101,4 +103,5 @@ export const ingressDefaults: IngressConfig = {
   unreadBytes: 32 * 1024 * 1024,
   requestTimeoutMs: 30_000,
   answerTimeoutMs: 30_000,
+  resumeTimeoutMs: 10_000,
 };

@@ -12,7 +12,7 @@ import { httpEvent, originForm, parseTarget, type Target } from "./http-event.ts
 import type { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { replyAccepted, replyPreflight, replyResponse } from "./reply.ts";
-import { requestedResume } from "./resume.ts";
+import { awaitResumed, requestedResume } from "./resume.ts";
 
 export interface Receiving {
   readonly config: IngressConfig;
@@ -56,8 +56,15 @@ export async function receive(
   if (isAwaited) checkQuota(endpoint, receiving);
   checkBacklog(endpoint, receiving);
   const client = receiving.clientOf(request);
+  const stored = { request, response, target, endpoint, client, trace };
+  if (resume !== undefined) {
+    const outcome = await awaitResumed(endpoint, receiving, (answerTo) =>
+      storeRequest({ ...stored, resume: () => ({ ...resume, answerTo: answerTo() }), replyAddress: undefined }, receiving),
+    );
+    return replyAccepted(response, outcome === "done" ? 200 : 202);
+  }
   const store = (replyAddress?: () => ReplyAddress): Promise<void> =>
-    storeRequest({ request, response, target, endpoint, client, trace, resume, replyAddress }, receiving);
+    storeRequest({ ...stored, resume: undefined, replyAddress }, receiving);
   if (isAwaited) {
     const given = await awaitAnswer(response, endpoint, receiving, store);
     if (given !== undefined) replyResponse(response, given, (bytes) => holdUnread(response, client, bytes, receiving));
@@ -112,8 +119,8 @@ interface Stored {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly trace: TraceContext;
-  /** Absent: the request starts a run. */
-  readonly resume: ResumeRequest | undefined;
+  /** Called after reading the request. Absent: the request starts a run. */
+  readonly resume: (() => ResumeRequest) | undefined;
   /** Absent: the caller does not wait for the run. */
   readonly replyAddress: (() => ReplyAddress) | undefined;
 }
@@ -140,7 +147,8 @@ async function readInvocation(
   const options = { limitBytes: config.bodyLimitBytes, holder: networkOf(client.address) };
   const body = await ports.bodies.read(request, response, options).catch(rethrowOfBody);
   const event = await httpEvent(request, target, body, client);
-  const cause: Pick<Invocation, "trigger" | "resume"> = resume === undefined ? { trigger: "http" } : { trigger: "resume", resume };
+  const cause: Pick<Invocation, "trigger" | "resume"> =
+    resume === undefined ? { trigger: "http" } : { trigger: "resume", resume: resume() };
   const invocation: Invocation = { source: endpoint.source, ...cause, at: Date.now(), event, ...trace, ...replyAddress?.() };
   return JSON.stringify(invocation);
 }

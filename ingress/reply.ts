@@ -24,8 +24,9 @@ const connectionHeaders: ReadonlySet<string> = new Set([
   "content-length",
 ]);
 
-export function replyAccepted(response: ServerResponse): void {
-  response.writeHead(200, acceptedHeaders).end(accepted);
+/** @param status 202: it is stored, and its effect is not known yet */
+export function replyAccepted(response: ServerResponse, status: 200 | 202 = 200): void {
+  response.writeHead(status, acceptedHeaders).end(accepted);
 }
 
 /** Pages of all origins may call an endpoint: its address is the secret, and cookies are ignored. */

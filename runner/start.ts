@@ -20,6 +20,7 @@ import { SourceQueues } from "./schedule/source-queues.ts";
 import { runSpeculatively } from "./schedule/speculative-runs.ts";
 import { IsolateSlots } from "./workflow/isolate-slots.ts";
 import { ResumeUrls } from "./workflow/resume-urls.ts";
+import { ResumedRuns } from "./workflow/resumed-runs.ts";
 
 const defaultLimits = schedulerLimits(2, 100);
 /** Maximum bytes of all queued invocations. A pod of 3 GB has room for them beside its isolates. */
@@ -42,6 +43,7 @@ interface Parts {
   readonly backlog: Backlog;
   readonly weights: OwnerValueCache<number>;
   readonly blockedOwners: BlockedOwners;
+  readonly resumed: ResumedRuns;
 }
 
 /**
@@ -59,7 +61,10 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     membership: withStandby(ports.membership, () => ports.sandbox.stats().startFailure === undefined, now),
     backlog: parts.backlog,
     onMessage: (message) => {
-      for (const invocation of messages.take(message)) queues.push(invocation);
+      for (const queued of messages.take(message)) {
+        parts.resumed.answerEarly(queued.received.invocation.resume, ports.answer);
+        queues.push(queued);
+      }
     },
     release: async (partition) => {
       await queues.release(partition);
@@ -104,6 +109,7 @@ function createParts(config: RunnerConfig, ports: RunnerPorts): Parts {
       clock: ports.clock,
     }),
     blockedOwners: new BlockedOwners(ports, config.maxOwnerCommitBytes),
+    resumed: new ResumedRuns(),
   };
 }
 
@@ -157,7 +163,12 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
     deployments: parts.deployments,
     commits: parts.commits,
     callSandbox: limitKills(sandbox, clock, killsOfCalls),
-    workflows: { slots, urls: new ResumeUrls(ports.secrets), sandbox: limitKills(sandbox, clock, killsOfWorkflows) },
+    workflows: {
+      slots,
+      urls: new ResumeUrls(ports.secrets),
+      resumed: parts.resumed,
+      sandbox: limitKills(sandbox, clock, killsOfWorkflows),
+    },
   };
   return {
     handle: (received, owner) => {

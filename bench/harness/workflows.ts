@@ -4,7 +4,7 @@ import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import type { Endpoint, Route } from "../../domain/source/deployment.ts";
 import { buckets, defaultPool, deploymentKey, streams } from "../../domain/subjects.ts";
 import { defaultWorkflowSettings, versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
-import { endMarker } from "../../domain/workflow/run-commit.ts";
+import { isEndMarker } from "../../domain/workflow/run-commit.ts";
 import { hasEnded } from "../../domain/workflow/run-state.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
 import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
@@ -80,7 +80,7 @@ export async function followCommits(
     from: "new",
     onMessage: (message) => {
       const text = message.text();
-      if (text !== endMarker) onCommit(JSON.parse(text) as WorkflowCommit, message.storedAt); // Written by a runner.
+      if (!isEndMarker(text)) onCommit(JSON.parse(text) as WorkflowCommit, message.storedAt); // Written by a runner.
     },
   });
 }

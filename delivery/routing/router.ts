@@ -1,5 +1,6 @@
 import type { Commit } from "../../domain/run/commit.ts";
-import { isEndMarker, readCommit } from "../../domain/run/read-commit.ts";
+import { readCommit } from "../../domain/run/read-commit.ts";
+import { isEndMarker } from "../../domain/workflow/run-commit.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
 import type { Log } from "../ports.ts";
 import { firstDelivery, type Delivery, type RoutedEvent, type ScheduledEvent } from "./delivery.ts";

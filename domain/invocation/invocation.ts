@@ -3,7 +3,7 @@ import type { DryRun, DryRunOutcome } from "../run/dry-run.ts";
 import type { EventMetadata } from "../event/event-metadata.ts";
 import type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
 import type { TraceContext } from "../traces.ts";
-import type { ResumeRequest } from "../workflow/resume-request.ts";
+import type { ResumeOutcome, ResumeRequest } from "../workflow/resume-request.ts";
 import type { WorkflowTestOutcome } from "../workflow/test-run.ts";
 import type { Trigger } from "./trigger.ts";
 
@@ -101,7 +101,8 @@ export type Answer =
   | { readonly kind: "not-run"; readonly reason: NotRunReason }
   | { readonly kind: "configured"; readonly configured: Configured }
   | { readonly kind: "dry-run"; readonly outcome: DryRunOutcome }
-  | { readonly kind: "workflow-test"; readonly outcome: WorkflowTestOutcome };
+  | { readonly kind: "workflow-test"; readonly outcome: WorkflowTestOutcome }
+  | { readonly kind: "resume"; readonly outcome: ResumeOutcome };
 
 /** Summary of an ended run: the response of `POST /v1/sources/{id}/runs`, and a record of the recorder. */
 export interface RunSummary {

@@ -5,7 +5,7 @@ import { partitionOf } from "../invocation/partition.ts";
 import { runSubject, workflowRunSubject } from "../subjects.ts";
 import { maxReportedSkips } from "../schedule/ticks.ts";
 import { parseTraceparent, parseTracestate } from "../traces.ts";
-import { endMarker } from "../workflow/run-commit.ts";
+import { isEndMarker } from "../workflow/run-commit.ts";
 import { sendsOwn, workflowProgress } from "./read-progress.ts";
 
 const time = z.number().min(-maxTimestampMs).max(maxTimestampMs);
@@ -70,7 +70,6 @@ export function readCommit(text: string, subject: string): Commit | undefined {
 }
 
 /** True for the text that follows the last commit of a workflow run: readers of RUNS skip it without a warning. */
-export const isEndMarker = (text: string): boolean => text === endMarker;
 
 function subjectOf({ source, owner, run }: Commit, isWorkflow: boolean): string {
   const partition = partitionOf(source);

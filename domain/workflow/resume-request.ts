@@ -6,11 +6,27 @@ export interface ResumeRequest {
   readonly suspension: number;
   /** `wake`: its time has come. */
   readonly action: "wake" | "resume" | "cancel";
+  /** NATS subject for the outcome, for the caller of a URL. Absent: no caller waits. */
+  readonly answerTo?: string;
 }
+
+/** `done`: the run was resumed or canceled by this request. Otherwise why the URL has no effect. */
+export type ResumeOutcome = { readonly outcome: "done" } | Gone;
+
+export interface Gone {
+  readonly outcome: "gone";
+  readonly code: "resume_url_used" | "resume_url_expired" | "resume_url_replaced" | "run_ended";
+  /** Names the run and times, nothing of its data. */
+  readonly message: string;
+}
+
+/** Suspensions are numbered from 1. The URLs in a test have this number: a test does not wait. */
+export const testSuspension = 0;
 
 /** Parts of a resume or cancel URL: `<endpoint>/runs/<run>/<suspension>/<action>/<expires>/<signature>`. */
 export interface ResumeToken extends ResumeRequest {
   readonly action: "resume" | "cancel";
+  readonly answerTo?: never;
   /** Epoch ms after which the URL is refused. */
   readonly expires: number;
 }

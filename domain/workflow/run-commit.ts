@@ -1,5 +1,5 @@
 import type { RunError } from "../run/run-products.ts";
-import type { RunStatus, SendRequest } from "./run-state.ts";
+import type { RunStatus, SendRequest, SuspensionEnd, WorkflowRunState } from "./run-state.ts";
 
 /**
  * What a commit of a workflow says besides events, logs and error. Such a commit has the subject
@@ -75,5 +75,30 @@ export interface CommittedSend extends SendRequest {
  */
 export const endMarker = "{}";
 
+/** What the end marker of a run says whose resume URLs may be requested again. */
+export interface EndedRun {
+  readonly status: RunStatus;
+  readonly suspensions: number;
+  readonly suspensionEnd: SuspensionEnd;
+}
+
+const endedPrefix = '{"ended":';
+
+/** The end marker of a run with this last state. */
+export function endMarkerOf({ status, suspensions, suspensionEnd }: Pick<WorkflowRunState, "status" | "suspensions" | "suspensionEnd">) {
+  if (suspensionEnd === undefined) return { text: endMarker, ttlSeconds: endMarkerTtlSeconds };
+  const ended: EndedRun = { status, suspensions, suspensionEnd };
+  return { text: JSON.stringify({ ended }), ttlSeconds: resumableEndMarkerTtlSeconds };
+}
+
+export const isEndMarker = (text: string): boolean => text === endMarker || text.startsWith(endedPrefix);
+
+/** Undefined for a run that was never suspended. */
+export function parseEndMarker(text: string): EndedRun | undefined {
+  return text === endMarker ? undefined : (JSON.parse(text) as { readonly ended: EndedRun }).ended; // Written by a runner from a typed value.
+}
+
 /** How long an ended run is remembered, so that a repeated invocation does not run it again. */
 export const endMarkerTtlSeconds = 600;
+/** How long requests to the URLs of an ended run are answered with what happened. */
+const resumableEndMarkerTtlSeconds = 3_600;

@@ -50,6 +50,8 @@ export interface WorkflowRunState {
   readonly suspension: Suspension | null;
   /** Number of suspensions so far; numbers the next one. */
   readonly suspensions: number;
+  /** How the last suspension ended that was not a retry; absent: none has, or an earlier version committed it. */
+  readonly suspensionEnd?: SuspensionEnd;
   /** JSON text of the request that resumed the run last (`$.context.run.callback_request`); null: its time had come. */
   readonly resumedBy: string | null;
 }
@@ -73,6 +75,14 @@ export interface Suspension {
   readonly number: number;
   /** Epoch ms: a `suspend` is canceled then, all others continue. */
   readonly until: number;
+}
+
+export interface SuspensionEnd {
+  readonly number: number;
+  /** `timed_out`: nothing resumed it, so the run was canceled. `continued`: its time had come, and the run went on. */
+  readonly how: "resumed" | "canceled" | "timed_out" | "continued";
+  /** Epoch ms. */
+  readonly at: number;
 }
 
 /** A call of `$.send.<kind>`. */

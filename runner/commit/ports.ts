@@ -19,8 +19,14 @@ export interface CommitStore {
    * @throws Unavailable when it is not known whether the commit was stored
    */
   append(owner: string, source: string, commit: string, expectedSequence: number, isFirst?: boolean): Promise<Appended>;
-  /** Marks the history of a run as ended, after its last commit: it is forgotten some minutes later. @throws Unavailable */
-  end(owner: string, history: string, expectedSequence: number): Promise<void>;
+  /** Marks the history of a run as ended, after its last commit: it is forgotten when the marker expires. @throws Unavailable */
+  end(owner: string, history: string, expectedSequence: number, marker: EndMarker): Promise<void>;
+}
+
+/** See domain/workflow/run-commit.ts. */
+export interface EndMarker {
+  readonly text: string;
+  readonly ttlSeconds: number;
 }
 
 export type Appended = { readonly outcome: "stored"; readonly sequence: number } | { readonly outcome: "refused" };

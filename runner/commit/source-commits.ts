@@ -4,7 +4,7 @@ import type { RunError } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { retry } from "../../domain/retry.ts";
 import { emptyState, type Commit, type SourceState } from "../../domain/run/commit.ts";
-import type { Appended, CommitStore } from "./ports.ts";
+import type { Appended, CommitStore, EndMarker } from "./ports.ts";
 
 const maxAttempts = 3;
 /** How long a commit waits for room in RUNS. Running the invocation again instead would repeat the effects of user code. */
@@ -72,8 +72,8 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
   }
 
   /** Marks it as ended, after its last commit. @throws Unavailable */
-  end(): Promise<void> {
-    return this.#store.end(this.owner, this.source, this.#sequence);
+  end(marker: EndMarker): Promise<void> {
+    return this.#store.end(this.owner, this.source, this.#sequence, marker);
   }
 
   async #append(commit: Stored): Promise<Stored | undefined> {

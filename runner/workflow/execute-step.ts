@@ -8,12 +8,14 @@ import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { Execution } from "../sandbox/port.ts";
 import type { IsolateSlots } from "./isolate-slots.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
+import type { ResumedRuns } from "./resumed-runs.ts";
 import { stepRequest } from "./step-request.ts";
 
 /** State that lives as long as the runner. */
 export interface WorkflowContext {
   readonly slots: IsolateSlots;
   readonly urls: ResumeUrls;
+  readonly resumed: ResumedRuns;
 }
 
 export interface AttemptedStep {
@@ -39,7 +41,7 @@ const noSecrets = {};
 /** Executes an attempt of a step in the sandbox. @throws Unavailable */
 export async function executeStep(
   { workflow, step, run, state, attempt, queue, isTest = false, onResponse }: AttemptedStep,
-  { slots, urls }: WorkflowContext,
+  { slots, urls }: Pick<WorkflowContext, "slots" | "urls">,
   config: RunnerConfig,
   ports: Pick<RunnerPorts, "secrets" | "bundles" | "sandbox" | "stacks" | "clock">,
 ): Promise<ExecutedStep> {

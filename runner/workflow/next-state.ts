@@ -3,7 +3,7 @@ import type { RunError } from "../../domain/run/run-products.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
-import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { Suspension, SuspensionEnd, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { ActionProducts, Execution, FlowRequest } from "../sandbox/port.ts";
 
 /** What the attempt of a step means for its run. */
@@ -57,6 +57,13 @@ export function endStep(
     default:
       return { ...ended, outcome: "succeeded", state: done.next < steps.length ? done : { ...done, status: "succeeded" } };
   }
+}
+
+/** The state with how its suspension ended. URLs of a retry are not given to anyone, so it keeps the end of the suspension before. */
+export function withEnd(state: WorkflowRunState, how: SuspensionEnd["how"], at: number): WorkflowRunState {
+  const { suspension } = state;
+  if (suspension === null || (suspension.kind === "retry" && how === "continued")) return state;
+  return { ...state, suspensionEnd: { number: suspension.number, how, at } };
 }
 
 /** The state of a run that goes on after a suspension. @param request JSON text of the request to its resume URL; null: there was none */

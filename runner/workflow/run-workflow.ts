@@ -1,22 +1,23 @@
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import { withParsedBody } from "../../domain/invocation/http-body.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import type { RunError } from "../../domain/invocation/invocation.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
-import { endMarker } from "../../domain/workflow/run-commit.ts";
+import { endMarkerOf } from "../../domain/workflow/run-commit.ts";
 import { historyOfRun, workflowRunId } from "../../domain/workflow/run-id.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { CommitHistory } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { DeploymentCache } from "../run/deployment-cache.ts";
-import { internalError, notExecuted, receivedEvent } from "../run/execute.ts";
+import { internalError, notExecuted } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { RunTrace, traceWait } from "../run/run-trace.ts";
 import { composeEndCommit, composeStepCommit, type RunOfWorkflow } from "./compose-commit.ts";
 import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
-import { endStep, resumed } from "./next-state.ts";
+import { begin, parseLast, type Begun, type LastOfRun } from "./begin-run.ts";
+import { endStep } from "./next-state.ts";
+import { resumeOutcome } from "./resumed-runs.ts";
 import { reportCommit } from "./report.ts";
 
 /** `finished`: the run has ended or is suspended, or there is nothing to do. `released`: the next reader of the partition continues it. */
@@ -24,9 +25,6 @@ export type WorkflowRunResult = "finished" | "released";
 
 /** After this many refused commits in a row, two runners compete for the run, and the invocation is retried later. */
 const maxRefusals = 5;
-
-/** The last message of a run's history: a commit, or the marker after the end, which has no state. */
-type LastOfRun = WorkflowCommit | { readonly state: null };
 
 interface Run {
   readonly received: ReceivedInvocation;
@@ -36,14 +34,9 @@ interface Run {
   readonly current: WorkflowDeployment;
   /** A crash may have interrupted an attempt of the step that runs next. */
   mayRepeat: boolean;
+  /** The caller of a resume URL has its answer. */
+  isAnswered: boolean;
   readonly parent: string | undefined;
-}
-
-/** The state from which the run continues. */
-interface Begun {
-  readonly state: WorkflowRunState;
-  /** Why the run is canceled instead; absent: it is not. */
-  readonly canceled?: string;
 }
 
 export interface RunContext extends WorkflowContext {
@@ -72,13 +65,23 @@ export async function runWorkflow(
 ): Promise<WorkflowRunResult> {
   const run = await openRun(received, current, ports);
   endWakeUp(run, ports);
+  try {
+    return await continueRun(run, context, config, ports);
+  } finally {
+    context.resumed.delete(run.id);
+  }
+}
+
+async function continueRun(run: Run, context: RunContext, config: RunnerConfig, ports: RunnerPorts): Promise<WorkflowRunResult> {
+  const { received, current } = run;
   let refusals = 0;
   for (;;) {
-    const begun = begin(run, ports);
+    const begun = begin(received, run.history.last, current, ports.clock.now());
+    answerResume(run, begun, context, ports);
     if (begun === undefined) return "finished";
     const { status, suspension } = begun.state;
     if (hasEnded(status)) {
-      endLater(run, ports);
+      endLater(run, begun.state, ports);
       return "finished";
     }
     if (status === "suspended" && suspension !== null && begun.canceled === undefined) {
@@ -108,50 +111,19 @@ async function openRun(received: ReceivedInvocation, current: WorkflowDeployment
   const mayRepeat = !isNew || failures > 0;
   if (mayRepeat || [delivery, movedFrom, resume, chain].some((origin) => origin !== undefined)) await history.load();
   else history.beginEmpty();
-  return { received, id, history, current, mayRepeat, parent: traceWait(received, ports) };
+  return { received, id, history, current, mayRepeat, isAnswered: false, parent: traceWait(received, ports) };
 }
 
-/** Undefined: the invocation does nothing. */
-function begin({ received, history, current }: Run, { clock }: RunnerPorts): Begun | undefined {
-  const { invocation } = received;
-  const { last } = history;
-  if (last === undefined) {
-    if (invocation.trigger === "resume") return undefined;
-    // It was accepted before the workflow was switched off.
-    if (!current.active) throw new Unavailable(`workflow ${current.workflow} is not active: its run waits`);
-    return { state: firstState(received, current, clock.now()) };
-  }
-  const { state } = last;
-  if (state === null) return undefined;
-  const { resume } = invocation;
-  if (resume === undefined || state.suspension?.number !== resume.suspension) return { state };
-  if (resume.action === "cancel") return { state, canceled: "its cancel URL was requested" };
-  if (resume.action === "wake" && state.suspension.kind === "suspend") return { state, canceled: "nothing resumed it in time" };
-  // The guest parses only the body of the trigger's event.
-  return { state: resumed(state, invocation.event === undefined ? null : JSON.stringify(withParsedBody(invocation.event))) };
-}
-
-export function firstState({ invocation, storedAt }: ReceivedInvocation, { id }: WorkflowDeployment, now: number): WorkflowRunState {
-  const { trigger, metadata, hops, way } = invocation;
-  const event = JSON.stringify(receivedEvent(invocation, storedAt));
-  return {
-    status: "running",
-    deployment: id,
-    startedAt: now,
-    trigger: { kind: trigger, event, ...(metadata === undefined ? {} : { metadata }), at: storedAt },
-    ...(hops === undefined ? {} : { hops }),
-    ...(way === undefined ? {} : { way }),
-    next: 0,
-    failures: 0,
-    reruns: 0,
-    rerunContext: null,
-    steps: {},
-    sends: [],
-    response: null,
-    suspension: null,
-    suspensions: 0,
-    resumedBy: null,
-  };
+/** Answers the caller of a resume or cancel URL as soon as it is known whether it has an effect. */
+function answerResume(run: Run, begun: Begun | undefined, { resumed }: RunContext, ports: Pick<RunnerPorts, "answer">): void {
+  const { resume } = run.received.invocation;
+  if (resume === undefined) return;
+  if (begun?.endsSuspension === true && begun.state.suspensionEnd !== undefined) resumed.add(run.id, begun.state.suspensionEnd);
+  if (resume.answerTo === undefined || run.isAnswered) return;
+  const outcome = resumeOutcome(resume, begun, run.history.last);
+  if (outcome === undefined) return;
+  run.isAnswered = true;
+  ports.answer(resume.answerTo, { kind: "resume", outcome });
 }
 
 /** Executes the next step, if there is one, and commits. @returns undefined if the commit was refused */
@@ -279,9 +251,9 @@ function endWakeUp({ received, id, current, history }: Run, { wakeUps, clock, lo
 }
 
 /** NATS forgets the run some time after the invocation was acked, so that a repetition of it finds the end until then. */
-function endLater({ received, history, current, id }: Run, ports: RunnerPorts): void {
+function endLater({ received, history, current, id }: Run, state: WorkflowRunState, ports: RunnerPorts): void {
   received.afterAck?.(() => {
-    history.end().catch((error: unknown) => {
+    history.end(endMarkerOf(state)).catch((error: unknown) => {
       const fields = { op: "workflow.end", "workflow.id": current.workflow, "run.id": id, err: error };
       ports.log.warn(fields, "an ended run stays stored: its end could not be marked");
     });
@@ -292,5 +264,3 @@ const competing = ({ current, id }: Run): Unavailable =>
   new Unavailable(
     `run ${id} of workflow ${current.workflow}: ${maxRefusals} commits in a row were refused because another runner commits for it`,
   );
-
-const parseLast = (text: string): LastOfRun => (text === endMarker ? { state: null } : (JSON.parse(text) as WorkflowCommit)); // Written by a runner from a typed value.

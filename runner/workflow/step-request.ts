@@ -1,7 +1,7 @@
 import type { EventMetadata } from "../../domain/event/event-metadata.ts";
 import { platformVersion } from "../../domain/version.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
-import { maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
+import { maxSuspensionMs, testSuspension } from "../../domain/workflow/resume-request.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { ActionRequest, ExecuteRequest } from "../sandbox/port.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
@@ -46,10 +46,10 @@ export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promi
 }
 
 async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<ActionRequest> {
-  const { workflow, run, state, now, secrets } = attempt;
+  const { workflow, run, state, now, secrets, isTest } = attempt;
   const context = JSON.stringify(contextOf(attempt));
   const sign = await urls.signer(workflow);
-  const token = { run, suspension: state.suspensions + 1, expires: now + maxSuspensionMs };
+  const token = { run, suspension: isTest ? testSuspension : state.suspensions + 1, expires: now + maxSuspensionMs };
   return {
     steps: stepsText(state, context),
     context,

@@ -10,7 +10,8 @@ import type { ReceivedInvocation } from "../run/received.ts";
 import type { FlowRequest } from "../sandbox/port.ts";
 import { executeStep, type ExecutedStep } from "./execute-step.ts";
 import { endStep, resumed } from "./next-state.ts";
-import { firstState, type RunContext } from "./run-workflow.ts";
+import { firstState } from "./begin-run.ts";
+import type { RunContext } from "./run-workflow.ts";
 
 /**
  * Executes the steps of a workflow, or of a draft, and answers what they did. Commits and sends nothing. After its deadline, or if the workflow

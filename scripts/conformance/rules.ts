@@ -9,10 +9,11 @@ import { registryRules } from "./registry-rules.ts";
 import { routingRules } from "./routing-rules.ts";
 import type { Group, Rule } from "./rule.ts";
 import { sourceRules } from "./source-rules.ts";
+import { workflowRules } from "./workflow-rules.ts";
 
 /** All rules in the order in which they run: later rules use resources of earlier ones. */
 export const rules: Readonly<Record<Group, readonly Rule[]>> = {
   specification: [...componentRules, ...sourceRules, ...eventRules, ...routingRules],
   clients: [...addressRules, ...clientEventRules, ...clientRules],
-  headwater: [...ownRules, ...keptWorkRules, ...registryRules],
+  headwater: [...ownRules, ...keptWorkRules, ...registryRules, ...workflowRules],
 };

@@ -1,11 +1,11 @@
 import { createHmac } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { RunSummary } from "../../domain/invocation/invocation.ts";
+import { decodePack, type RunSummary } from "../../domain/invocation/invocation.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
 import { waitUntil } from "../../domain/retry.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
-import { resumePath, signedText, type ResumeToken } from "../../domain/workflow/resume-request.ts";
+import { resumePath, signedText, testSuspension, type ResumeOutcome, type ResumeToken } from "../../domain/workflow/resume-request.ts";
 import type { IngressConfig, IngressPorts } from "../../ingress/ports.ts";
 import { eventOf, serveIngress, type ServedIngress } from "./served-ingress.ts";
 
@@ -43,8 +43,18 @@ async function serve(config: Partial<IngressConfig> = {}, ports: Partial<Ingress
   running.push(started);
   return started;
 }
+/** Serves an ingress whose runner answers each request to a resume URL with this outcome. */
+async function serveResuming(outcome: ResumeOutcome): Promise<ServedIngress> {
+  const publish = async (_subject: string, pack: string): Promise<void> => {
+    const invocations = decodePack(pack);
+    started.stored.push(...invocations);
+    for (const { resume } of invocations) started.answer(resume?.answerTo?.replace("answers.", "") ?? "", { kind: "resume", outcome });
+  };
+  const started = await serve({}, { invocations: { publish } });
+  return started;
+}
 beforeEach(async () => {
-  served = await serve();
+  served = await serveResuming({ outcome: "done" });
 });
 afterEach(async () => {
   for (const { ingress } of running.splice(0)) await ingress.stop(AbortSignal.timeout(100));
@@ -120,10 +130,28 @@ describe("a resume URL", () => {
 
   it("cancels the run if its action is cancel", async () => {
     expect((await ask(`/plain${pathOf({ action: "cancel" })}`))[0]).toBe(200);
-    expect(served.stored[0]?.resume).toEqual({ run: "r_abc", suspension: 2, action: "cancel" });
+    expect(served.stored[0]?.resume).toEqual({ run: "r_abc", suspension: 2, action: "cancel", answerTo: "answers.r_0" });
   });
 
-  it("does not wait for a response, and works while the workflow is not active or has no HTTP trigger", async () => {
+  it("is answered 410 with what happened if the runner says that it has no effect", async () => {
+    const message = "run r_abc was resumed at 2026-11-28T10:00:00.000Z by a request to its resume URL: it is running";
+    served = await serveResuming({ outcome: "gone", code: "resume_url_used", message });
+    expect(await ask(`/plain${pathOf()}`, { method: "POST" })).toEqual([410, { code: "resume_url_used", error: message }]);
+  });
+
+  it("is answered 202 if no runner decides in time, and the request stays stored", async () => {
+    served = await serve({ resumeTimeoutMs: 20 });
+    expect(await ask(`/plain${pathOf()}`)).toEqual([202, { success: true }]);
+    expect(served.stored).toHaveLength(1);
+  });
+
+  it("of a test is answered 410, and stores nothing", async () => {
+    const [status, body] = await ask(`/plain${pathOf({ suspension: testSuspension })}`);
+    expect([status, body]).toEqual([410, expect.objectContaining({ code: "resume_url_of_test" })]);
+    expect(served.stored).toEqual([]);
+  });
+
+  it("does not wait for `$.respond`, and works while the workflow is not active or has no HTTP trigger", async () => {
     for (const key of ["custom", "off", "notrigger"]) expect(await ask(`/${key}${pathOf()}`)).toEqual([200, { success: true }]);
     expect(served.stored.map(({ trigger }) => trigger)).toEqual(["resume", "resume", "resume"]);
   });

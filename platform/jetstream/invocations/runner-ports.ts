@@ -40,7 +40,7 @@ export function createRunnerPorts(connection: Connection, pool: string): NatsPor
         const ref = { owner, source, partition: partitionOf(source) };
         return isFirst ? appendFirstCommit(connection, ref, commit) : appendCommit(connection, ref, commit, expected);
       },
-      end: (owner, source, expected) => endHistory(connection, { owner, source, partition: partitionOf(source) }, expected),
+      end: (owner, source, expected, marker) => endHistory(connection, { owner, source, partition: partitionOf(source) }, expected, marker),
     },
     intake: intakeOf(connection, pool),
     membership: membershipOf(connection, pool),

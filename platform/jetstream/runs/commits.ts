@@ -44,9 +44,14 @@ export async function appendFirstCommit(connection: Connection, ref: SourceRef, 
 }
 
 /** Replaces the last commit of an ended run of a workflow by a marker that NATS forgets. Does nothing if there is another last commit. @throws Unavailable */
-export async function endHistory(connection: Connection, ref: SourceRef, expectedSequence: number): Promise<void> {
-  const options = { expectedLastSubjectSequence: expectedSequence, ttlSeconds: endMarkerTtlSeconds };
-  await connection.publisher.publish(subjectOf(ref), endMarker, options).catch((error: unknown) => {
+export async function endHistory(
+  connection: Connection,
+  ref: SourceRef,
+  expectedSequence: number,
+  { text, ttlSeconds }: { readonly text: string; readonly ttlSeconds: number } = { text: endMarker, ttlSeconds: endMarkerTtlSeconds },
+): Promise<void> {
+  const options = { expectedLastSubjectSequence: expectedSequence, ttlSeconds };
+  await connection.publisher.publish(subjectOf(ref), text, options).catch((error: unknown) => {
     if (!(error instanceof WrongLastSequence)) throw error;
   });
 }

@@ -5,7 +5,7 @@ import { partitionOf } from "../../../domain/invocation/partition.ts";
 import type { WorkflowCommit } from "../../../domain/run/commit.ts";
 import { defaultPool, deploymentKey, invokeSubject, runSubject, streams } from "../../../domain/subjects.ts";
 import { defaultWorkflowSettings, versionName, type StepDeployment, type WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
-import { endMarker } from "../../../domain/workflow/run-commit.ts";
+import { isEndMarker } from "../../../domain/workflow/run-commit.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { workflowEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { createRunnerPorts } from "../../../platform/jetstream/invocations/runner-ports.ts";
@@ -111,7 +111,7 @@ export function withWorkflows(nats: TestJetStream) {
     commits: async (workflow: string): Promise<readonly WorkflowCommit[]> => {
       const filter = `${runSubject(partitionOf(workflow), owner, workflow)}.*`;
       const { messages } = await readBatch(nats.connection, streams.runs, { seq: 1, filter, messages: 1_000, bytes: 2 ** 24 });
-      const texts = messages.map((message) => message.string()).filter((text) => text !== endMarker);
+      const texts = messages.map((message) => message.string()).filter((text) => !isEndMarker(text));
       return texts.map((text) => JSON.parse(text) as WorkflowCommit);
     },
   };

@@ -7,6 +7,7 @@ import { handleInvocation } from "../../../runner/run/handle-invocation.ts";
 import { DeploymentCache } from "../../../runner/run/deployment-cache.ts";
 import { IsolateSlots } from "../../../runner/workflow/isolate-slots.ts";
 import { ResumeUrls } from "../../../runner/workflow/resume-urls.ts";
+import { ResumedRuns } from "../../../runner/workflow/resumed-runs.ts";
 import { SourceCommitsCache } from "../../../runner/commit/source-commits.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
 import { deployment, positionAt, runnerConfig } from "../support.ts";
@@ -35,7 +36,7 @@ function failing(error: Error, deployed: Partial<Deployment> = {}) {
     deployments: new DeploymentCache(ports.deployments),
     commits: new SourceCommitsCache(16_384),
     callSandbox: ports.sandbox,
-    workflows: { slots: new IsolateSlots(), urls: new ResumeUrls(ports.secrets), sandbox: ports.sandbox },
+    workflows: { slots: new IsolateSlots(), urls: new ResumeUrls(ports.secrets), resumed: new ResumedRuns(), sandbox: ports.sandbox },
   };
   const tryRun = (failures: number, invocation: Partial<Invocation> = {}) =>
     handleInvocation(

@@ -1,0 +1,76 @@
+import { Unavailable } from "../../domain/errors.ts";
+import { withParsedBody } from "../../domain/invocation/http-body.ts";
+import type { WorkflowCommit } from "../../domain/run/commit.ts";
+import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import { isEndMarker, parseEndMarker, type EndedRun } from "../../domain/workflow/run-commit.ts";
+import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { receivedEvent } from "../run/execute.ts";
+import type { ReceivedInvocation } from "../run/received.ts";
+import { resumed, withEnd } from "./next-state.ts";
+
+/** The last message of a run's history: a commit, or the marker after the end, which has no state. */
+export type LastOfRun = WorkflowCommit | { readonly state: null; readonly ended: EndedRun | undefined };
+
+/** The state from which the run continues. */
+export interface Begun {
+  readonly state: WorkflowRunState;
+  /** Why the run is canceled instead; absent: it is not. */
+  readonly canceled?: string;
+  /** The invocation ends the suspension of the run. */
+  readonly endsSuspension?: true;
+}
+
+/** @param last undefined: the run has no history. @returns undefined if the invocation does nothing */
+export function begin(
+  received: ReceivedInvocation,
+  last: LastOfRun | undefined,
+  current: WorkflowDeployment,
+  now: number,
+): Begun | undefined {
+  const { invocation } = received;
+  if (last === undefined) {
+    if (invocation.trigger === "resume") return undefined;
+    // It was accepted before the workflow was switched off.
+    if (!current.active) throw new Unavailable(`workflow ${current.workflow} is not active: its run waits`);
+    return { state: firstState(received, current, now) };
+  }
+  const { state } = last;
+  if (state === null) return undefined;
+  const { resume } = invocation;
+  if (resume === undefined || state.suspension?.number !== resume.suspension) return { state };
+  if (resume.action === "cancel")
+    return { state: withEnd(state, "canceled", now), canceled: "its cancel URL was requested", endsSuspension: true };
+  if (resume.action === "wake" && state.suspension.kind === "suspend")
+    return { state: withEnd(state, "timed_out", now), canceled: "nothing resumed it in time", endsSuspension: true };
+  const ended = withEnd(state, resume.action === "wake" ? "continued" : "resumed", now);
+  // The guest parses only the body of the trigger's event.
+  const request = invocation.event === undefined ? null : JSON.stringify(withParsedBody(invocation.event));
+  return { state: resumed(ended, request), endsSuspension: true };
+}
+
+export function firstState({ invocation, storedAt }: ReceivedInvocation, { id }: WorkflowDeployment, now: number): WorkflowRunState {
+  const { trigger, metadata, hops, way } = invocation;
+  const event = JSON.stringify(receivedEvent(invocation, storedAt));
+  return {
+    status: "running",
+    deployment: id,
+    startedAt: now,
+    trigger: { kind: trigger, event, ...(metadata === undefined ? {} : { metadata }), at: storedAt },
+    ...(hops === undefined ? {} : { hops }),
+    ...(way === undefined ? {} : { way }),
+    next: 0,
+    failures: 0,
+    reruns: 0,
+    rerunContext: null,
+    steps: {},
+    sends: [],
+    response: null,
+    suspension: null,
+    suspensions: 0,
+    resumedBy: null,
+  };
+}
+
+export function parseLast(text: string): LastOfRun {
+  return isEndMarker(text) ? { state: null, ended: parseEndMarker(text) } : (JSON.parse(text) as WorkflowCommit); // Written by a runner from a typed value.
+}

@@ -1,0 +1,39 @@
+import type { Answer } from "../../domain/invocation/invocation.ts";
+import type { ResumeOutcome, ResumeRequest } from "../../domain/workflow/resume-request.ts";
+import { whyGone } from "../../domain/workflow/resume-outcome.ts";
+import type { SuspensionEnd } from "../../domain/workflow/run-state.ts";
+import type { Begun, LastOfRun } from "./begin-run.ts";
+
+export type SendAnswer = (subject: string, answer: Answer) => void;
+
+/**
+ * Runs that this runner has resumed and whose invocation has not finished. A further request to their URLs waits in their queue, for as long
+ * as its steps take, so its caller gets an answer when it arrives.
+ */
+export class ResumedRuns {
+  readonly #ends = new Map<string, SuspensionEnd>();
+
+  add(run: string, end: SuspensionEnd): void {
+    this.#ends.set(run, end);
+  }
+
+  delete(run: string): void {
+    this.#ends.delete(run);
+  }
+
+  /** Answers a request that has just arrived if its suspension is known to have ended. */
+  answerEarly(resume: ResumeRequest | undefined, answer: SendAnswer): void {
+    const end = resume === undefined ? undefined : this.#ends.get(resume.run);
+    if (resume?.answerTo === undefined || end === undefined || resume.suspension > end.number) return;
+    const outcome = whyGone(resume, { status: "running", suspensions: end.number, suspensionEnd: end });
+    answer(resume.answerTo, { kind: "resume", outcome });
+  }
+}
+
+/** @returns undefined while the step that may wait for the URL has not ended */
+export function resumeOutcome(resume: ResumeRequest, begun: Begun | undefined, last: LastOfRun | undefined): ResumeOutcome | undefined {
+  if (begun === undefined) return whyGone(resume, last?.state === null ? last.ended : undefined);
+  if (begun.endsSuspension === true) return { outcome: "done" };
+  const { state } = begun;
+  return state.status === "running" && resume.suspension > state.suspensions ? undefined : whyGone(resume, state);
+}
