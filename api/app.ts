@@ -44,9 +44,10 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   const served = Object.fromEntries(Object.entries(operations).map(([tag, group]) => [tag, group.filter(isServed)]));
   const documented = { ...served, [clients]: [tokenOperation] };
   const v1 = express.Router();
+  const limitRateOfKey = limitRate(config.rateLimit, ports.clock);
   v1.use(
     authenticate(ports, failures),
-    limitRate(config.rateLimit, ports.clock),
+    limitRateOfKey,
     checkScope,
     readBodies({
       bodies: ports.bodies,
@@ -60,7 +61,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts, collapseSlashes);
   app.use(healthRoutes(ports.readiness, config.servesMetrics ? metrics : undefined));
   app.use(documentPages(documented), consolePages());
-  app.use("/console", sessionRoutes(ports, failures));
+  app.use("/console", sessionRoutes(ports, failures, limitRateOfKey));
   if (ports.streams !== undefined) app.use(unversionedStreams);
   app.use("/v1", tokenRouter(context, { failures, parsing }), v1);
   if (config.adminToken !== undefined) app.use("/admin/v1", adminRouter(context, config.adminToken, { failures, parsing }));

@@ -1,23 +1,33 @@
 /**
- * Cookie of a session of the console. Browsers send cookies to every port of a host, so the endpoints of sources, whose code is not
- * trusted, may receive it: ingress removes it from requests, and refuses to set it.
+ * Cookies of a session of the console. Browsers send cookies to every port of a host, so the endpoints of sources, whose code is not
+ * trusted, may receive one: ingress removes it from requests, and refuses to set it. Over https the name has the prefix `__Host-`, which
+ * browsers accept from this host over https only, not from a host above or below it.
  */
-export const sessionCookie = "headwater_session";
+export const sessionCookies = { http: "headwater_session", https: "__Host-headwater_session" } as const;
 
-/** The value of a cookie in a Cookie header (RFC 6265, section 5.4); undefined if it is absent. */
-export function cookieValue(header: string | undefined, name: string): string | undefined {
-  const pair = pairsOf(header ?? "").find((text) => nameOf(text) === name);
-  return pair?.slice(pair.indexOf("=") + 1).trim();
+const names: readonly string[] = Object.values(sessionCookies);
+
+/** The values of a cookie in a Cookie header (RFC 6265, section 5.4): a browser sends one for each path and domain that it was set for. */
+export function cookieValues(header: string | undefined, name: string): readonly string[] {
+  return pairsOf(header ?? "")
+    .filter((pair) => nameOf(pair) === name)
+    .map((pair) => pair.slice(pair.indexOf("=") + 1).trim());
 }
 
-/** A Cookie header without one cookie; undefined if nothing remains. */
-export function withoutCookie(header: string, name: string): string | undefined {
-  const rest = pairsOf(header).filter((text) => nameOf(text) !== name);
+/** A Cookie header without the cookies of sessions; undefined if nothing remains. */
+export function withoutSession(header: string): string | undefined {
+  const rest = pairsOf(header).filter((pair) => !names.includes(nameOf(pair)));
   return rest.length === 0 ? undefined : rest.join("; ");
 }
 
-/** Whether a Set-Cookie header sets the cookie. */
-export const setsCookie = (header: string, name: string): boolean => nameOf(header) === name;
+/**
+ * Whether a Set-Cookie header may give a browser a session. A cookie without a name counts: the browser sends only its value, which may
+ * read `headwater_session=…`.
+ */
+export function setsSession(header: string): boolean {
+  const [pair = ""] = header.split(";", 1);
+  return !pair.includes("=") || nameOf(pair) === "" || names.includes(nameOf(pair));
+}
 
 const pairsOf = (header: string): readonly string[] =>
   header

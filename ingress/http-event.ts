@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage } from "node:http";
-import { sessionCookie, withoutCookie } from "../domain/session-cookie.ts";
+import { withoutSession } from "../domain/session-cookie.ts";
 import type { Client } from "../domain/client-address.ts";
 import type { HttpEvent } from "../domain/invocation/invocation.ts";
 import { parseForm } from "./form.ts";
@@ -64,7 +64,7 @@ export function parseQuery(search: string): Record<string, string | string[]> {
 function headersOf({ headers }: IncomingMessage, { forwarded }: Client): Record<string, string> {
   const joined: Record<string, string> = {};
   for (const name in headers) {
-    const value = name === "cookie" ? withoutCookie(headers.cookie ?? "", sessionCookie) : headers[name];
+    const value = name === "cookie" ? withoutSession(headers.cookie ?? "") : headers[name];
     if (typeof value === "string") joined[name] = value;
     else if (value !== undefined) joined[name] = value.join(", ");
   }

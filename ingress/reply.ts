@@ -1,6 +1,6 @@
 import { type OutgoingHttpHeaders, type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
 import type { HttpResponse } from "../domain/invocation/invocation.ts";
-import { sessionCookie, setsCookie } from "../domain/session-cookie.ts";
+import { setsSession } from "../domain/session-cookie.ts";
 import { PublicError } from "./errors.ts";
 
 const corsHeaders = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" } as const;
@@ -80,7 +80,7 @@ function checkedHeaders(given: HttpResponse["headers"]): OutgoingHttpHeaders {
     if (connectionHeaders.has(name)) continue;
     const all = typeof rawValue === "string" ? [rawValue] : rawValue;
     // A component must not give its callers a session of the console.
-    const values = name === "set-cookie" ? all.filter((value) => !setsCookie(value, sessionCookie)) : all;
+    const values = name === "set-cookie" ? all.filter((value) => !setsSession(value)) : all;
     try {
       validateHeaderName(name);
       for (const value of values) validateHeaderValue(name, value);

@@ -1,4 +1,4 @@
-import express, { type Request, type Response, type Router } from "express";
+import express, { type Request, type RequestHandler, type Response, type Router } from "express";
 import { z } from "zod";
 import { InvalidInput, Unauthenticated } from "../../domain/errors.ts";
 import { signedIn, signIn } from "../http/access/authentication.ts";
@@ -15,17 +15,18 @@ const signInSchema = z.object({ api_key: token.optional(), link: token.optional(
 type SessionPorts = Pick<ApiPorts, "accounts" | "sessions" | "clock" | "randomBytes">;
 
 /**
- * `/console/session`: POST signs in with an API key or a one-time link, GET returns the user and the CSRF token, DELETE signs out. They are
- * the console's own interface; programs send API keys.
+ * `/console/session`: POST signs in with an API key or a one-time link, GET returns the user, DELETE signs out. They are the console's own
+ * interface; programs send API keys.
+ * @param limitRate of all requests of a key
  */
-export function sessionRoutes(ports: SessionPorts, failures: Omit<FailureLimit, "needed">): Router {
+export function sessionRoutes(ports: SessionPorts, failures: Omit<FailureLimit, "needed">, limitRate: RequestHandler): Router {
   const { accounts, sessions, clock, randomBytes } = ports;
   const limited = (identify: Parameters<typeof limitFailures>[1]) => limitFailures({ needed: "a valid session", ...failures }, identify);
   const signInWith = async (keyHash: string, response: Response): Promise<void> => {
     response.locals["signedIn"] = signIn(await accounts.findKey(keyHash), keyHash, clock.now());
   };
-  const setCookie = (request: Request, response: Response, value: string): void =>
-    setSessionCookie(response, { token: value, isSecure: failures.clientOf(request).protocol === "https" });
+  const protocolOf = (request: Request) => failures.clientOf(request).protocol;
+  const tokenOf = (request: Request): string => sessionTokenOf(request, protocolOf(request)) ?? "";
 
   const identifyNew = limited(async (request, response) => {
     const { api_key: key, link } = parse(signInSchema, request.body ?? {});
@@ -36,24 +37,24 @@ export function sessionRoutes(ports: SessionPorts, failures: Omit<FailureLimit, 
     await signInWith(keyHash, response);
   });
   const identify = limited(async (request, response) => {
-    const session = sessionTokenOf(request);
-    if (session === undefined) throw new Unauthenticated("no session: sign in", { code: "session_ended" });
+    const session = tokenOf(request);
+    if (session === "") throw new Unauthenticated("no session: sign in", { code: "session_ended" });
     await signInWith(await keyHashOfSession(sessions, request, session, clock.now()), response);
   });
 
   const router = express.Router();
-  router.post("/session", express.json({ limit: 4_096 }), identifyNew, async (request, response) => {
+  router.post("/session", express.json({ limit: 4_096 }), identifyNew, limitRate, async (request, response) => {
     const { keyHash, grant } = signedIn(response);
     const session = Buffer.from(randomBytes(32)).toString("base64url");
     const expiresAt = Math.min(clock.now() + sessionMs, grant.expiresAt ?? Number.POSITIVE_INFINITY);
     await sessions.startSession({ hash: hashOf(session), keyHash, expiresAt }, clock.now());
-    setCookie(request, response, session);
+    setSessionCookie(response, { token: session, protocol: protocolOf(request) });
     showSession(response, session);
   });
-  router.get("/session", identify, (request, response) => showSession(response, sessionTokenOf(request) ?? ""));
-  router.delete("/session", identify, async (request, response) => {
-    await sessions.endSession(hashOf(sessionTokenOf(request) ?? ""));
-    setCookie(request, response, "");
+  router.get("/session", identify, limitRate, (request, response) => showSession(response, tokenOf(request)));
+  router.delete("/session", identify, limitRate, async (request, response) => {
+    await sessions.endSession(hashOf(tokenOf(request)));
+    setSessionCookie(response, { token: "", protocol: protocolOf(request) });
     response.status(204).end();
   });
   return router;

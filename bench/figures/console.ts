@@ -230,7 +230,9 @@ const originOf = (apiUrl: string): string => apiUrl.replace(/\/v1$/, "");
 
 async function signedIn(browser: Browser, apiUrl: string, key: string): Promise<BrowserContext> {
   const context = await browser.newContext({ viewport: { width: 1_280, height: 800 } });
-  await context.request.post(`${originOf(apiUrl)}/console/session`, { data: { api_key: key } });
+  const response = await context.request.post(`${originOf(apiUrl)}/console/session`, { data: { api_key: key } });
+  const { data } = (await response.json()) as { readonly data: { readonly csrf_token: string } };
+  await context.addInitScript(`localStorage.setItem("headwater.session", ${JSON.stringify(data.csrf_token)})`);
   return context;
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
 import { expectAccessible, withConsole } from "./support/console.ts";
 
-const world = withConsole();
+/** Only a terminal gets the link that signs in. */
+const world = withConsole({ isInTerminal: true });
 
 describe.skipIf(chromiumPath === undefined)("signing in", () => {
   test("takes an API key, by the keyboard alone, and opens the page that was asked for", async () => {

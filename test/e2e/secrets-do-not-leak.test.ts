@@ -297,6 +297,9 @@ describe("no secret leaks", () => {
       ...(outputs + headwater.output()).split("\n").flatMap((line) => found(needles(), `the line ${line.slice(0, 300)}`, line)),
     ];
     expect(found_).toEqual([]);
+    // The link that signs in is for terminals: output elsewhere is stored as a log.
+    expect(outputs + headwater.output()).toContain("sign in with the API key");
+    expect(outputs + headwater.output()).not.toContain("#link=");
   });
 
   it("in Postgres, in NATS, or in a file, except for the API key in its own file", async () => {

@@ -311,7 +311,13 @@ test("sends the response passed to respond(), without headers of the connection"
       kind: "response",
       response: {
         status: 201,
-        headers: { "X-A": "1", "set-cookie": ["a=1", "b=2"], connection: "close", "content-length": "9999" },
+        headers: {
+          "X-A": "1",
+          // A response cannot give the browser a session of the console, also not by a cookie without a name.
+          "set-cookie": ["a=1", "headwater_session=x", "=headwater_session=x; Path=/v1", "__Host-headwater_session=x; Secure", "b=2"],
+          connection: "close",
+          "content-length": "9999",
+        },
         body: `got ${(event as HttpEvent).bodyRaw}`,
       },
     },

@@ -149,8 +149,15 @@ async function welcome(url: string, { keyFile, keyHash }: FirstUser, sessions: S
   const path = file.startsWith("..") ? keyFile : file;
   return [
     `Headwater is ready. API: ${url}/v1`,
-    `Console, once within 15 minutes: ${await signInLink(sessions, keyHash, url)}`,
+    await consoleLine(url, keyHash, sessions),
     `Your API key is in ${keyFile}. Try:`,
     `  curl -H "Authorization: Bearer $(cat ${path})" ${url}/v1/users/me`,
   ];
+}
+
+/** The link is a credential: only a terminal gets it, never the log of a supervisor or container. */
+async function consoleLine(url: string, keyHash: string, sessions: Sessions): Promise<string> {
+  return process.stdout.isTTY
+    ? `Console, once within 15 minutes: ${await signInLink(sessions, keyHash, url)}`
+    : `Console: ${url}; sign in with the API key`;
 }

@@ -1,4 +1,4 @@
-import type { Request, RequestHandler, Response } from "express";
+import type { RequestHandler, Response } from "express";
 import { Forbidden, Unauthenticated } from "../../../domain/errors.ts";
 import type { Accounts, KeyGrant, Scope, Sessions, SignInKey, User } from "../../owners/ports.ts";
 import type { AnonymousCall, Call, Input } from "../request/call.ts";
@@ -23,26 +23,20 @@ interface SignInPorts {
 /** Resolves `Authorization: Bearer <API key>`, or the cookie of a session, to the key's user and scopes. */
 export function authenticate({ accounts, sessions }: SignInPorts, failures: Omit<FailureLimit, "needed">): RequestHandler {
   return limitFailures({ needed: "a valid API key", ...failures }, async (request, response) => {
-    const keyHash = await keyHashOfRequest(sessions, request, failures.clock.now());
-    const signed = signIn(await accounts.findKey(keyHash), keyHash, failures.clock.now());
-    response.locals["signedIn"] = { ...signed, sessionId: sessionIdOf(request) } satisfies SignedIn;
+    const { authorization } = request.headers;
+    const session = authorization === undefined ? sessionTokenOf(request, failures.clientOf(request).protocol) : undefined;
+    const now = failures.clock.now();
+    const keyHash =
+      session === undefined ? hashOf(bearerOf(authorization, "API key")) : await keyHashOfSession(sessions, request, session, now);
+    const signed = signIn(await accounts.findKey(keyHash), keyHash, now);
+    response.locals["signedIn"] = { ...signed, sessionId: session && sessionIdOf(session) } satisfies SignedIn;
   });
-}
-
-function keyHashOfRequest(sessions: Sessions, request: Request, now: number): Promise<string> | string {
-  const session = request.headers.authorization === undefined ? sessionTokenOf(request) : undefined;
-  return session === undefined
-    ? hashOf(bearerOf(request.headers.authorization, "API key"))
-    : keyHashOfSession(sessions, request, session, now);
 }
 
 const sessionIdLength = 12;
 
 /** Identifies a session in the audit log. It is part of the hash of the token, so it is no secret. */
-function sessionIdOf(request: Request): string | undefined {
-  const token = request.headers.authorization === undefined ? sessionTokenOf(request) : undefined;
-  return token === undefined ? undefined : hashOf(token).slice(0, sessionIdLength);
-}
+const sessionIdOf = (token: string): string => hashOf(token).slice(0, sessionIdLength);
 
 /** @throws Unauthenticated for an unknown key, and for one that has expired */
 export function signIn(key: SignInKey | undefined, keyHash: string, now: number): SignedIn {

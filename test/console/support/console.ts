@@ -69,6 +69,8 @@ export function withConsole(options: Partial<HeadwaterOptions> = {}): ConsoleWor
       if (!isSignedOut) {
         const signedIn = await context.request.post(`${url()}/console/session`, { data: { api_key: headwater.key } });
         expect(signedIn.status()).toBe(200);
+        const { data } = (await signedIn.json()) as { readonly data: { readonly csrf_token: string } };
+        await context.addInitScript(`localStorage.setItem("headwater.session", ${JSON.stringify(data.csrf_token)})`);
       }
       const tab = await openTab(context);
       tabs.push(tab);

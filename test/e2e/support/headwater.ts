@@ -6,6 +6,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { steadyPort } from "../../support/steady-port.ts";
 
+const controlC = "\u0003";
 const root = join(import.meta.dirname, "..", "..", "..");
 
 export interface Headwater {
@@ -38,32 +39,42 @@ export interface HeadwaterOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Ports to use again, as a restart on the same machine does. */
   readonly ports?: { readonly api: number; readonly ingress: number };
+  /** Its standard output is a terminal. */
+  readonly isInTerminal?: boolean;
 }
 
 /** Starts `npm start` with these settings in a child, without waiting. */
-export function launch(env: Readonly<Record<string, string>>): { readonly child: ChildProcess; readonly output: () => string } {
-  const child = spawn(process.execPath, [join(root, "scripts/launch.mjs"), "main.ts"], {
+export function launch(
+  env: Readonly<Record<string, string>>,
+  { isInTerminal = false }: Pick<HeadwaterOptions, "isInTerminal"> = {},
+): { readonly child: ChildProcess; readonly output: () => string } {
+  const command = [process.execPath, join(root, "scripts/launch.mjs"), "main.ts"];
+  // script(1) runs a command in a terminal of its own, and returns its exit code.
+  const inTerminal = ["script", "-qefc", command.map((part) => `'${part}'`).join(" "), "/dev/null"];
+  const [program = "", ...args] = isInTerminal ? inTerminal : command;
+  const child = spawn(program, args, {
     cwd: root,
     env: { ...process.env, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
+    stdio: [isInTerminal ? "pipe" : "ignore", "pipe", "pipe"],
   });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
+  for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (output += chunk.toString()));
   return { child, output: () => output };
 }
 
 /** Starts `npm start` in a child and waits until it prints that it is ready. */
-export async function startHeadwater({ dataDirectory, env = {}, ports }: HeadwaterOptions): Promise<Headwater> {
+export async function startHeadwater({ dataDirectory, env = {}, ports, isInTerminal = false }: HeadwaterOptions): Promise<Headwater> {
   const api = ports?.api ?? (await steadyPort());
   const ingress = ports?.ingress ?? (await steadyPort());
-  const { child, output } = launch({
+  const settings = {
     HEADWATER_DATA: dataDirectory,
     HEADWATER_LISTEN: `127.0.0.1:${api}`,
     HEADWATER_INGRESS_LISTEN: `127.0.0.1:${ingress}`,
     HEADWATER_EGRESS_ALLOW: "127.0.0.0/8",
     HEADWATER_LOG_LEVEL: "warn",
     ...env,
-  });
+  };
+  const { child, output } = launch(settings, { isInTerminal });
   await until(() => output().includes("curl ") || child.exitCode !== null, "Headwater prints its first lines", 180_000, output);
   if (child.exitCode !== null) throw new Error(`Headwater did not start (exit code ${child.exitCode}):\n${output()}`);
   const key = (await readFile(join(dataDirectory, "api-key"), "utf8")).trim();
@@ -78,7 +89,8 @@ export async function startHeadwater({ dataDirectory, env = {}, ports }: Headwat
     dataDirectory,
     call: (method, path, body) => call(apiUrl, key, method, path, body),
     stop: async () => {
-      child.kill("SIGINT");
+      if (isInTerminal) child.stdin?.write(controlC);
+      else child.kill("SIGINT");
       return exitOf(child);
     },
     kill: async () => {

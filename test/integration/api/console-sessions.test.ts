@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { hashOf } from "../../../api/http/access/hash.ts";
 import { createSessions } from "../../../platform/postgres/accounts/sessions.ts";
@@ -93,6 +94,79 @@ describe("a session of the console", () => {
       body: { url: "https://example.com" },
     });
     expect([status, refused.code]).toEqual([403, "scope_missing"]);
+  });
+});
+
+describe("a session of somebody else, put into a browser", () => {
+  test("is refused without the second secret, which only signing in returns", async () => {
+    const [own, foreign] = [await signIn(), await signIn(keys.bob)];
+    for (const headers of [{}, { "x-headwater-csrf": "" }, { "x-headwater-csrf": own.csrf }])
+      for (const path of ["/v1/users/me", "/console/session"]) {
+        const { status, body, text } = await api.ask("GET", path, { key: null, headers: { cookie: foreign.cookie, ...headers } });
+        expect([path, status, body.code]).toEqual([path, 401, "session_unbound"]);
+        expect(text).not.toContain(foreign.csrf);
+      }
+    expect((await api.ask("GET", "/console/session", withSession(own))).body.data.user).toEqual(ada);
+  });
+
+  test("is refused beside one's own, in either order", async () => {
+    const [own, foreign] = [await signIn(), await signIn(keys.bob)];
+    for (const cookie of [`${own.cookie}; ${foreign.cookie}`, `${foreign.cookie}; a=1; ${own.cookie}`])
+      for (const [method, path] of [
+        ["GET", "/v1/users/me"],
+        ["POST", "/v1/webhooks"],
+        ["GET", "/console/session"],
+        ["DELETE", "/console/session"],
+      ] as const) {
+        const { status, body } = await api.ask(method, path, withSession({ ...own, cookie }));
+        expect([path, status, body.code]).toEqual([path, 400, "session_ambiguous"]);
+      }
+    const withKey = await api.ask("GET", "/v1/users/me", { headers: { cookie: `${own.cookie}; ${foreign.cookie}` } });
+    expect(withKey.status).toBe(200);
+  });
+});
+
+describe("a session over https", () => {
+  const behindProxy = withApi({ trustedProxies: { networks: ["127.0.0.0/8"] } });
+
+  test("has a cookie that only this host can set, and no other", async () => {
+    const https = { "x-forwarded-proto": "https" };
+    const { headers, body } = await behindProxy.ask("POST", "/console/session", { key: null, headers: https, body: { api_key: keys.ada } });
+    const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
+    expect(headers.get("set-cookie")).toMatch(
+      /^__Host-headwater_session=[\w-]{43}; Path=\/; Max-Age=604800; HttpOnly; SameSite=Strict; Secure$/,
+    );
+    const ask = async (sent: string, proto: string): Promise<number> => {
+      const all = { cookie: sent, "x-headwater-csrf": body.data.csrf_token, "x-forwarded-proto": proto };
+      return (await behindProxy.ask("GET", "/v1/users/me", { key: null, headers: all })).status;
+    };
+    expect(await ask(cookie, "https")).toBe(200);
+    expect(await ask(`headwater_session=other; ${cookie}`, "https")).toBe(200);
+    expect(await ask(cookie.replace("__Host-", ""), "https")).toBe(401);
+    expect(await ask(cookie, "http")).toBe(401);
+  });
+});
+
+describe("sessions of one key", () => {
+  const limited = withApi({ rateLimit: { requests: 80, windowMs: 60_000 } }, { clock: { now: () => now } });
+  const start = () => limited.ask("POST", "/console/session", { key: null, body: { api_key: keys.ada } });
+
+  test("are limited in number: a further one ends the oldest", async () => {
+    const first = await start();
+    now += 1_000;
+    for (let count = 0; count < 55; count++) await start();
+    const { rows } = await sql<{ count: string }>`select count(*) from console_sessions`.execute(limited.database.db);
+    expect(Number(rows[0]?.count)).toBe(50);
+    const cookie = first.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const { body } = await limited.ask("GET", "/v1/users/me", withSession({ cookie, csrf: first.body.data.csrf_token }));
+    expect(body.code).toBe("session_ended");
+  });
+
+  test("count towards the requests of the key", async () => {
+    const statuses: number[] = [];
+    for (let count = 0; count < 85; count++) statuses.push((await start()).status);
+    expect(statuses).toContain(429);
+    expect((await limited.ask("GET", "/v1/users/me")).status).toBe(429);
   });
 });
 
