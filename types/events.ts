@@ -11,9 +11,9 @@ export interface HttpEvent {
   readonly client_ip: string;
   /** JSON, forms and multipart parsed, else the text; absent when there is none. */
   readonly body?: unknown;
-  /** The body as text, as it came; of bytes that are no UTF-8 what comes nearest. */
+  /** The body as text. In a body that is not UTF-8, such as a compressed one, U+FFFD replaces the invalid bytes: use `bodyBase64` then. */
   readonly bodyRaw?: string;
-  /** The bytes in base64, only when they are no UTF-8. */
+  /** The exact bytes in base64; only when they are not UTF-8. */
   readonly bodyBase64?: string;
 }
 
