@@ -100,10 +100,31 @@ const isForm = ({ headers }: Typed): boolean => /^application\/x-www-form-urlenc
 const looksLikeJson = (bytes: Buffer): boolean => /^\s*[{[]/.test(bytes.toString("latin1", 0, 100));
 
 /** Maps each field of a form to an own property, also for names such as `__proto__`. */
-const fieldsOf = (form: string): object => Object.fromEntries(new URLSearchParams(form));
+function fieldsOf(form: string): object {
+  // URLSearchParams would replace encoded bytes that are not UTF-8 by U+FFFD.
+  for (const [encoded] of form.matchAll(/(?:%[\da-f]{2})+/gi)) if (!isDecodable(encoded)) throw invalidUtf8();
+  return Object.fromEntries(new URLSearchParams(form));
+}
 
-/** Removes a byte order mark. */
-const textOf = (bytes: Buffer): string => new TextDecoder().decode(bytes);
+function isDecodable(encoded: string): boolean {
+  try {
+    return decodeURIComponent(encoded) !== "";
+  } catch {
+    return false;
+  }
+}
+
+/** Removes a byte order mark. @throws Malformed for bytes that are not UTF-8: reading them as U+FFFD would change what the client has sent */
+function textOf(bytes: Buffer): string {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw invalidUtf8(cause);
+  }
+}
+
+const invalidUtf8 = (cause?: unknown): Malformed =>
+  new Malformed("the body is not valid UTF-8: encode it as UTF-8, and binary values in it as base64", { code: "invalid_utf8", cause });
 
 function parseJson(text: string): unknown {
   try {

@@ -118,6 +118,8 @@ describe.each(endpoints)("%s %s", (method, path) => {
         expected: [422, "invalid_input"],
       },
       { raw: '{"a":', headers: { "content-type": "application/x-www-form-urlencoded" }, expected: [400, "invalid_json"] },
+      { raw: Buffer.from('{"a":"\xff"}', "latin1"), headers: { "content-type": "application/json" }, expected: [400, "invalid_utf8"] },
+      { raw: "a=%ff", headers: { "content-type": "application/x-www-form-urlencoded" }, expected: [400, "invalid_utf8"] },
       { raw: "[]", headers: { "content-type": "application/x-www-form-urlencoded" }, expected: [422, "invalid_input"] },
       { raw: '{"a":1}', headers: { "content-type": "text/plain" }, expected: [400, "wrong_content_type"] },
       {

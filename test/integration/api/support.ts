@@ -53,7 +53,7 @@ export interface Answer {
 export interface Ask {
   readonly key?: string | null;
   readonly body?: unknown;
-  readonly raw?: string;
+  readonly raw?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
