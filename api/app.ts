@@ -68,10 +68,10 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   return app.use(unknownPage, noSuchRoute("/v1", describedOperations(documented, aliasesOf)), answerErrors(ports.log));
 }
 
-/** Operations whose body may contain the code of components, with a pattern of their path. */
+/** Operations whose body may contain the code of components or an event, with a pattern of their path. */
 const uploads = Object.values(operations)
   .flat()
-  .filter(({ takesFiles, takesCode }) => takesFiles === true || takesCode === true)
+  .filter(({ takesFiles, takesCode, takesEvent }) => takesFiles === true || takesCode === true || takesEvent === true)
   .map((operation) => {
     const { method, path } = parseRoute(operation.route);
     return { operation, method, pattern: new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+")}/?$`) };

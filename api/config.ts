@@ -12,7 +12,7 @@ export interface ApiConfig {
   readonly recordTimeoutMs: number;
   /** Maximum bytes of a request body. */
   readonly bodyBytes: number;
-  /** Maximum bytes of a body that may contain a component's code: 1 MiB, plus room for JSON escapes. */
+  /** Maximum bytes of a body that may contain a component's code or an event: 1 MiB, plus room for JSON escapes. */
   readonly codeBodyBytes: number;
   /** Maximum bytes of a component's code as UTF-8. */
   readonly codeBytes: number;

@@ -50,6 +50,7 @@ export const runOperations = [
     description:
       "Waits until the run ends. The response is 200 even if the code throws: see `status` and `error`. Without an event, the source runs with a tick of its first timer, or with an empty request to its HTTP interface.",
     body: runFields,
+    takesEvent: true,
     responses: { ...one(z.union([runSchema, dryRunSchema])), ...inProgress(startedRunSchema) },
     errors: [409, 504],
     handle: async (call, context) => {

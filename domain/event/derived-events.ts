@@ -32,7 +32,7 @@ export interface ErrorContext {
 
 /**
  * The error event of a failed run. `original_event` is the event that the run received; null when there was none, or one that is too
- * large to keep.
+ * large for the commit or the history.
  */
 export function errorEvent({ run, source, deployment, owner, workflow }: Failed, error: RunError): DerivedEvent {
   const ts = endOf({ run, workflow });

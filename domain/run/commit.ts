@@ -37,11 +37,17 @@ export interface WorkflowCommit extends Omit<Commit, "state"> {
   readonly state: WorkflowRunState;
 }
 
+/**
+ * Maximum characters of a failed run's event that the history keeps: more than an emitted event, or a request of the default size limit.
+ * The error event itself has the whole event.
+ */
+export const maxStoredReceived = 2 * 1_048_576;
+
 export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "error" | "source"> {
   readonly trigger: Trigger;
   /** Epoch ms at which the run's tick was due; set exactly when `trigger` is `timer`. */
   readonly dueAt?: number;
-  /** JSON text of a failed run's event, if it has at most 64 KiB. */
+  /** JSON text of a failed run's event, unless its commit has no room for it. */
   readonly received?: string;
   /** Due times, epoch ms, of the last ticks that were skipped since the previous run. */
   readonly skippedTicks?: readonly number[];

@@ -18,8 +18,8 @@ export interface FinishedRun {
   readonly runId: string;
   readonly startedAt: number;
   readonly execution: Execution;
-  /** JSON text of the event passed to the run; absent: the run was not started. */
-  readonly event?: string;
+  /** JSON text of the event passed to the run, kept whole if it fails; absent: the run was not started, or its commit has no room for it. */
+  readonly event?: string | undefined;
   /** Secret prop values and account credentials, to be masked in the commit. Absent: none. */
   readonly secrets?: Readonly<Record<string, unknown>>;
   /** Epoch ms at which the tick was due; only for ticks. */
@@ -31,9 +31,6 @@ export interface FinishedRun {
   /** Parent span of the deliveries. */
   readonly traceparent?: string | undefined;
 }
-
-/** Maximum characters of a failed run's event that are stored with the run. A longer one is left out, not cut. */
-const maxReceived = 64 * 1024;
 
 const noProducts: Products = { emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
 
@@ -130,7 +127,7 @@ function runOf(finished: FinishedRun, products: Products, error: RunError | null
     durationMs: products.durationMs,
     cpuMs: products.cpuMs,
     result: execution.outcome === "returned" ? execution.result : null,
-    ...(error === null || event === undefined || event.length > maxReceived ? {} : { received: event }),
+    ...(error === null || event === undefined ? {} : { received: event }),
     ...(dueAt === undefined ? {} : { dueAt }),
     ...(skippedDue.length === 0 ? {} : { skippedTicks: skippedDue }),
   };

@@ -86,7 +86,16 @@ async function runAndCommit(
     const traceparent = trace === undefined ? parent : trace.startCommit();
     const finished = traceparent === undefined ? run : { ...run, traceparent };
     const compose = (what: FinishedRun): Commit => composeCommit(what, commits.state, ports.clock.now(), ports.randomId);
-    commit = await commits.append(compose(finished), (error) => compose({ ...finished, execution: notExecuted(error) }));
+    const composed = compose(finished);
+    const withoutEvent = (run: FinishedRun): Commit => compose({ ...run, event: undefined });
+    const refused = (error: RunError): FinishedRun => ({ ...finished, execution: notExecuted(error) });
+    commit = await commits.append(
+      composed,
+      // A failed run keeps its own error rather than its event.
+      ...(composed.run.received === undefined ? [] : [() => withoutEvent(finished)]),
+      (error) => compose(refused(error)),
+      (error) => withoutEvent(refused(error)),
+    );
     return commit;
   } finally {
     trace?.end(commit);
@@ -108,7 +117,7 @@ function report({ answerTo }: Invocation, commit: Commit, ports: RunnerPorts): v
   ports.log.info({ op: "source.run", outcome, ...about }, "run");
 }
 
-const summaryOf = ({ run, source, events, logs, error }: Commit): RunSummary => ({
+const summaryOf = ({ run: { received: _, ...run }, source, events, logs, error }: Commit): RunSummary => ({
   ...run,
   source,
   eventIds: events.map(({ id }) => id),

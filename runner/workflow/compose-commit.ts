@@ -10,7 +10,7 @@ import { maskSecrets } from "../commit/mask-secrets.ts";
 import type { Execution } from "../sandbox/port.ts";
 import { withoutData, type StepEnd } from "./next-state.ts";
 
-/** Maximum characters of the trigger's event that are stored for people. A longer one is left out, not cut. */
+/** Maximum characters of the trigger's event that a run's first commit has for people: the state has it as well. A longer one is left out. */
 const maxKeptEvent = 64 * 1024;
 
 export interface RunOfWorkflow {
@@ -20,6 +20,8 @@ export interface RunOfWorkflow {
   readonly invocation: Invocation;
   /** Commits of the run so far. */
   readonly commits: number;
+  /** Its commit has no room for the event of a run that fails. */
+  readonly withoutEvent?: true;
   /** Parent span of the deliveries. */
   readonly traceparent?: string | undefined;
 }
@@ -44,7 +46,7 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
   const isFailed = state.status === "failed";
   const logs = [...(products?.logs ?? []), ...(error === null ? [] : [{ k: "error", ts: now, err: error }])];
   const { id, trigger } = { id: run.run, trigger: state.trigger.kind };
-  const received = isFailed && state.trigger.event.length <= maxKeptEvent ? { received: state.trigger.event } : {};
+  const received = isFailed && run.withoutEvent !== true ? { received: state.trigger.event } : {};
   const described = { id, trigger, generation: run.workflow.generation, startedAt, durationMs, cpuMs, result: null, ...received };
   const masked = maskSecrets({ run: described, logs, error }, secrets);
   const mask = Object.keys(secrets).length === 0 ? undefined : new SecretMask(secrets);

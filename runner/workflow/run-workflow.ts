@@ -155,6 +155,7 @@ async function commitNext(
       composeTraced(),
       (error) => composeTraced({ error, mayContinue: true }),
       (error) => composeTraced({ error, mayContinue: false }),
+      (error) => compose({ ...about, traceparent, withoutEvent: true }, { error, mayContinue: false }),
     );
     commit = stored === undefined || stored.state === null ? undefined : stored;
     return commit;

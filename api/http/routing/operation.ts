@@ -55,6 +55,8 @@ export interface OperationDocument {
   readonly takesFiles?: true;
   /** The body may contain the code of components, and be as large as one with files. */
   readonly takesCode?: true;
+  /** Its body may contain the event of a failed run, which has a request's body twice: parsed, and as text. */
+  readonly takesEvent?: true;
   /** The caller authenticates as an OAuth client instead of with an API key. `responses` includes all errors. */
   readonly authentication?: "client";
   /** Successful responses by status. */

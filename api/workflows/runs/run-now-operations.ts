@@ -33,6 +33,7 @@ export const workflowRunNowOperations = [
     summary: "Run a workflow now",
     description: "Waits until the run ends or is suspended. The response is 200 even if a step fails: see `status` and `error`.",
     body: fields,
+    takesEvent: true,
     responses: { ...one(workflowRunSchema), ...inProgress(startedSchema) },
     errors: [409],
     handle: async (call, context) => {

@@ -3,6 +3,7 @@ import { firstLine, type LatestRuns } from "../../../domain/source/source-health
 import type { RunError } from "../../../domain/run/run-products.ts";
 import type { Activity } from "../../../operator/ports.ts";
 import type { Database } from "../connection.ts";
+import { withoutReceived } from "./runs.ts";
 
 interface Row {
   readonly source: string;
@@ -30,7 +31,7 @@ export function createActivity({ db }: Pick<Database, "db">): Activity {
         from unnest(${sources}::text[], ${times}::bigint[]) as asked (source, known_ms)
         cross join lateral (select started_ms, failed, deployment from runs where source = asked.source order by n desc limit 1) last
         left join lateral (
-          select started_ms, summary from runs where source = asked.source and failed and last.started_ms > asked.known_ms
+          select started_ms, ${withoutReceived} as summary from runs where source = asked.source and failed and last.started_ms > asked.known_ms
           order by n desc limit 1
         ) failed on true
         left join lateral (

@@ -1,6 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
 import { logPlace } from "../../../domain/event/derived-events.ts";
-import type { Commit, CommittedEvent } from "../../../domain/run/commit.ts";
+import { maxStoredReceived, type Commit, type CommittedEvent } from "../../../domain/run/commit.ts";
 import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
 import type { LogRecord } from "../../../domain/invocation/invocation.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
@@ -132,8 +132,9 @@ function logRows({ seq, commit }: SequencedCommit): LogRow[] {
 function runRows({ seq, commit }: SequencedCommit): RunRow[] {
   const { source, error, workflow } = commit;
   if (workflow !== undefined) return [];
-  const { skippedTicks: _, ...run } = commit.run; // Stored with the ticks.
-  return [{ seq, commit, summary: JSON.stringify({ ...run, source, error, eventIds: commit.events.map(({ id }) => id) }) }];
+  const { skippedTicks: _, received, ...run } = commit.run; // The ticks are stored apart.
+  const kept = received === undefined || received.length > maxStoredReceived ? {} : { received };
+  return [{ seq, commit, summary: JSON.stringify({ ...run, ...kept, source, error, eventIds: commit.events.map(({ id }) => id) }) }];
 }
 
 /** The part of the statement for workflows; nothing in a batch without any, which is most of them. */

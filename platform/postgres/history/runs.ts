@@ -1,4 +1,4 @@
-import { sql, type Kysely } from "kysely";
+import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { LogRecord, RunSummary } from "../../../domain/invocation/invocation.ts";
 import { unknownCursor, type PageRequest } from "../../../domain/page.ts";
 import type { Tables } from "../tables.ts";
@@ -35,7 +35,7 @@ export async function pageRuns(
       select * from (select n, failed, summary from runs where source = ${source} order by n desc limit ${keep}) newest
       where ${failed === undefined ? sql`true` : sql`failed = ${failed}`}
     )
-    select counted.total, found.summary from (select count(*) as total from kept) counted left join (
+    select counted.total, ${withoutReceived} as summary from (select count(*) as total from kept) counted left join (
       select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
     ) found on true
     order by found.n desc`.execute(db);
@@ -73,6 +73,13 @@ async function positionOf(db: Kysely<Tables>, source: string, id: string): Promi
   if (n === undefined) throw unknownCursor(id);
   return n;
 }
+
+/**
+ * The summary of a run without the event that it received, which only error events need, and which may be large: readers of many runs would
+ * run out of memory.
+ */
+export const withoutReceived: RawBuilder<string | null> = sql`case when length(summary) < 65536 then summary else (
+  select json_object_agg(key, value)::text from json_each(summary::json) where key <> 'received') end`;
 
 // Only record.ts writes these texts, from these types.
 export const runFrom = (text: string): RecordedRun => JSON.parse(text) as RecordedRun;

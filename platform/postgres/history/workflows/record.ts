@@ -1,6 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import { endOf } from "../../../../domain/event/derived-events.ts";
-import type { Commit } from "../../../../domain/run/commit.ts";
+import { maxStoredReceived, type Commit } from "../../../../domain/run/commit.ts";
 import type { LogRecord, RunError } from "../../../../domain/run/run-products.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../../domain/workflow/run-commit.ts";
 import { hasEnded } from "../../../../domain/workflow/run-state.ts";
@@ -84,9 +84,10 @@ function given(rows: readonly RunRow[]): RawBuilder<unknown> {
 }
 
 /** The first commit has it, and so has the one that fails the run. */
-const eventOf = ({ progress, commit }: RunRow): string | null => withinBound(progress.event ?? commit.run.received ?? null);
+const eventOf = ({ progress, commit }: RunRow): string | null =>
+  withinBound(progress.event ?? null) ?? withinBound(commit.run.received ?? null, maxStoredReceived);
 
-const withinBound = (text: string | null): string | null => (text === null || text.length > maxText ? null : text);
+const withinBound = (text: string | null, max = maxText): string | null => (text === null || text.length > max ? null : text);
 
 const failedStep = ({ commit, progress }: RunRow): string | null => (commit.error === null ? null : (progress.step?.id ?? null));
 
