@@ -6,6 +6,12 @@ import { dataOf, eventSummary, pageOf, source } from "./shapes.ts";
 const withEndpoint = source.extend({ configured_props: z.object({ http: z.looseObject({ endpoint_url: z.string() }) }) });
 const emitted = z.looseObject({ version: z.string(), n: z.number() });
 
+const failed = z.looseObject({ original_event: z.looseObject({ bodyRaw: z.string() }) });
+
+const failing = `export default {
+  name: "Conformance Throws", version: "0.1.0", props: { http: "$.interface.http" }, run() { throw new Error("on purpose"); },
+};`;
+
 /** Takes half a second, and emits what it received; `activate` of the refused version throws. */
 const code = (version: "old" | "refused"): string => `export default {
   name: "Conformance Queue ${version}", version: "0.1.0", props: { http: "$.interface.http" },
@@ -53,6 +59,34 @@ export const keptWorkRules: readonly Rule[] = [
       const id = await queueThree(session, "refused");
       await session.expectStatus(422, "PUT", `/sources/${id}`, { body: { component_code: code("refused") } });
       await expectAllOfOld(session, id);
+    },
+  },
+  {
+    about: "Accepted work",
+    name: "the error event of a large request has the whole request",
+    check: async (session) => {
+      const { id } = await session.deploy("throws", failing);
+      const { data } = await session.get(dataOf(withEndpoint), "GET", `/sources/${id}`);
+      const body = JSON.stringify({ text: "x".repeat(200_000) });
+      const request = { method: "POST", headers: { "content-type": "application/json" }, body };
+      expectEqual("the status of the request", (await fetch(data.configured_props.http.endpoint_url, request)).status, 200);
+      await eventually(async () => {
+        const path = `/sources/${id}/event_summaries?event_name=%24errors&expand=event`;
+        const errors = (await session.get(pageOf(eventSummary), "GET", path)).data.map(({ event }) => failed.parse(event));
+        expectEqual(
+          "the length of its body",
+          errors.map(({ original_event }) => original_event.bodyRaw.length),
+          [body.length],
+        );
+      });
+    },
+  },
+  {
+    about: "Requests",
+    name: "a body that is not valid UTF-8 is 400",
+    check: async (session) => {
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      await session.expectStatus(400, "POST", "/webhooks", { raw: "url=https://example.com/&description=%ff", headers });
     },
   },
 ];

@@ -137,6 +137,32 @@ describe("a source that is paused", () => {
   });
 });
 
+describe("a source that throws", () => {
+  it("leaves the whole event of the largest request, which runs again as it was", async () => {
+    const source = await deploy(`export default {
+      name: "Throws", version: "0.0.1", props: { http: "$.interface.http" },
+      run(event) { if (event.again) this.$emit({ n: event.body.text.length }); else throw new Error("no"); },
+    };`);
+    const body = JSON.stringify({ text: '"'.repeat(250_000) }); // Half a megabyte, and twice as much in JSON.
+    const headers = { "content-type": "application/json" };
+    expect((await fetch(source.configured_props.http.endpoint_url, { method: "POST", headers, body })).status).toBe(200);
+    interface Failed {
+      readonly event: { readonly original_event: { readonly body: unknown; readonly bodyRaw: string } };
+    }
+    const failed = async () =>
+      (await call<readonly Failed[]>("GET", `/sources/${source.id}/event_summaries?event_name=%24errors&expand=event`)).body.data;
+    await until(async () => (await failed()).length === 1, "the error is listed");
+    const original = (await failed())[0]?.event.original_event;
+    expect([original?.body, original?.bodyRaw]).toEqual([JSON.parse(body), body]);
+    const again = await call<{ status: string }>("POST", `/sources/${source.id}/runs`, { event: { ...original, again: true } });
+    expect([again.status, again.body.data?.status]).toEqual([200, "succeeded"]);
+    expect(await emitted(source.id)).toEqual([{ n: 250_000 }]);
+    // Lists of runs do not have the event.
+    const { text } = await call("GET", `/sources/${source.id}/runs`);
+    expect(text.length).toBeLessThan(10_000);
+  });
+});
+
 describe("a source that is deleted", () => {
   it("ends what it has accepted with an error event that has the original event, and answers callers at once", async () => {
     const { id: me } = (await call<{ id: string }>("GET", "/users/me")).body.data;
