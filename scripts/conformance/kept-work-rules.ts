@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Rule } from "./rule.ts";
 import { eventually, expectEqual, type Session } from "./session.ts";
-import { dataOf, eventSummary, pageOf, source } from "./shapes.ts";
+import { component, dataOf, eventSummary, pageOf, source } from "./shapes.ts";
 
 const withEndpoint = source.extend({ configured_props: z.object({ http: z.looseObject({ endpoint_url: z.string() }) }) });
 const emitted = z.looseObject({ version: z.string(), n: z.number() });
@@ -56,8 +56,10 @@ export const keptWorkRules: readonly Rule[] = [
     about: "Accepted work",
     name: "an update that is refused because activate throws handles no request",
     check: async (session) => {
+      const { data: refused } = await session.get(dataOf(component), "POST", "/components", { component_code: code("refused") });
+      session.keep(`/components/${refused.id}`);
       const id = await queueThree(session, "refused");
-      await session.expectStatus(422, "PUT", `/sources/${id}`, { body: { component_code: code("refused") } });
+      await session.expectStatus(422, "PUT", `/sources/${id}`, { body: { component_id: refused.id } });
       await expectAllOfOld(session, id);
     },
   },
