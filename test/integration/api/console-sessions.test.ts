@@ -97,7 +97,7 @@ describe("a session of the console", () => {
   });
 });
 
-describe("a session of somebody else, put into a browser", () => {
+describe("a session of another user, put into a browser", () => {
   test("is refused without the second secret, which only signing in returns", async () => {
     const [own, foreign] = [await signIn(), await signIn(keys.bob)];
     for (const headers of [{}, { "x-headwater-csrf": "" }, { "x-headwater-csrf": own.csrf }])
