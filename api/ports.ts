@@ -27,6 +27,7 @@ import type { ComponentLibrary, Publications, PublishedCode } from "./components
 import type { Installation } from "./admin/ports.ts";
 import type { Accounts, Sessions, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
+import type { Outcomes, SourceBacklogs } from "./resources/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
@@ -48,6 +49,7 @@ export interface ApiPorts {
   readonly auditLog: AuditLog;
   readonly history: History;
   readonly activity: Activity;
+  readonly outcomes: Outcomes;
   readonly sourceBacklogs: SourceBacklogs;
   readonly builds: Builds;
   readonly runs: Runs;
@@ -156,11 +158,6 @@ export interface Activity {
   since(
     known: readonly { readonly source: string; readonly lastRunAt: number }[],
   ): Promise<readonly (LatestRuns & { readonly source: string })[]>;
-}
-
-export interface SourceBacklogs {
-  /** Returns the number of unfinished invocations by source; sources without any are absent. @throws Unavailable */
-  read(): Promise<ReadonlyMap<string, number>>;
 }
 
 /** Both ends inclusive and optional, epoch ms. */

@@ -42,6 +42,13 @@ export const baseStatus = z.object({
     }),
 });
 
+/** The current problem in a status. */
+export const statusProblem = z.object({
+  code: z.string().describe("Stable, in snake_case: docs/api.md lists the codes; or the reason of `Ready`."),
+  message: z.string().describe("What is wrong, for people."),
+  since: dateTime().describe("Start of the problem, RFC 3339."),
+});
+
 /** A time as a string, RFC 3339. */
 export function dateTime(): z.ZodString {
   return z.string().meta({ format: "date-time" });

@@ -10,7 +10,11 @@ export function sourceHealth(source: SourceResource, failing?: FailedRuns): Sour
   return healthOf({ isActive: runningSpec(source).active, verdict: verdictOf(source), deployment, failing });
 }
 
-function verdictOf({ metadata, status }: SourceResource): DeploymentVerdict | undefined {
+/** What the operator reports about the current spec of a resource of any kind; undefined: nothing yet. */
+export function verdictOf({
+  metadata,
+  status,
+}: Pick<Resource<unknown, Pick<SourceStatus, "conditions">>, "metadata" | "status">): DeploymentVerdict | undefined {
   const ready = status.conditions?.find(({ type }) => type === "Ready");
   if (ready === undefined || ready.observedGeneration < metadata.generation) return undefined;
   const { reason, message, lastTransitionTime } = ready;

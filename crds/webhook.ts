@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { RouteListener } from "../domain/source/deployment.ts";
 import { disabledOf, type DisabledWebhook, type WebhookTarget } from "../domain/delivery/webhook-failures.ts";
-import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
+import { webhookStates } from "../domain/delivery/webhook-health.ts";
+import { baseStatus, columnsOf, defineKind, statusProblem, type Resource } from "./resource.ts";
 import { publicUrl, time } from "./rules.ts";
 import { secretReference, type SecretReference } from "./secret-reference.ts";
 
@@ -38,6 +39,14 @@ const spec = z.object({
 export type WebhookSpec = z.infer<typeof spec>;
 
 const status = baseStatus.extend({
+  state: z.enum(webhookStates).optional().describe("State of its deliveries, updated within a minute. docs/api.md describes each state."),
+  problem: statusProblem.optional().describe("Current problem; absent if there is none."),
+  successRate: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Share of attempts that succeeded, of the last 100 within an hour, when the state was written."),
   updatedAt: z.int().optional().describe("When the operator saw the last change of the spec, epoch milliseconds."),
   signingKey: secretReference.optional().describe("The signing key that the operator created, if the spec has none."),
   disabled: z
@@ -60,6 +69,8 @@ export const webhookKind = defineKind<WebhookSpec, WebhookStatus>({
   description: "A URL that Headwater posts signed events to, with retries until it returns 2xx. Subscriptions select the events.",
   columns: columnsOf(
     { name: "Url", type: "string", path: ".spec.url", description: "URL that events are posted to." },
+    { name: "State", type: "string", path: ".status.state", description: "State of its deliveries." },
+    { name: "Problem", type: "string", path: ".status.problem.code", description: "Code of the current problem.", wide: true },
     { name: "Active", type: "boolean", path: ".spec.active", description: "Whether events are posted.", wide: true },
     { name: "Name", type: "string", path: ".spec.name", description: "Display name.", wide: true },
   ),

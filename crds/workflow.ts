@@ -4,7 +4,8 @@ import { stepNamePattern, triggerStep } from "../domain/workflow/step-id.ts";
 import { codeLimits } from "../domain/component/component-code.ts";
 import { entryPath, moduleFiles } from "./component.ts";
 import { props, secrets } from "./props.ts";
-import { baseStatus, columnsOf, defineKind, resourceName, type Resource } from "./resource.ts";
+import { workflowStates } from "../domain/workflow/workflow-health.ts";
+import { baseStatus, columnsOf, defineKind, resourceName, statusProblem, type Resource } from "./resource.ts";
 import { exactlyOneOf, httpUrl, matching, structural, withRules } from "./rules.ts";
 
 const timer = z
@@ -140,6 +141,17 @@ const stepStatus = z.object({
 });
 
 const status = baseStatus.extend({
+  state: z
+    .enum(workflowStates)
+    .optional()
+    .describe("State of the workflow: deployments show at once, failed runs within a minute. docs/api.md describes each state."),
+  problem: statusProblem.optional().describe("Current problem; absent if there is none."),
+  successRate: z
+    .number()
+    .min(0)
+    .max(1)
+    .optional()
+    .describe("Share of runs that succeeded, of the last 100 within an hour, when the state was written."),
   deployment: z.string().optional().describe("Id `d_…` of the current version; each deployed change has another."),
   active: z.boolean().optional().describe("Whether that version runs; false while it is switched off."),
   pool: z.string().optional().describe("Name of the RunnerPool that runs it."),
@@ -158,6 +170,8 @@ export const workflowKind = defineKind<WorkflowSpec, WorkflowStatus>({
   description:
     "Steps that run one after the other for each event. Each step is an action, and is committed before the next one runs. Its namespace must belong to an owner (label headwater.dev/owner).",
   columns: columnsOf(
+    { name: "State", type: "string", path: ".status.state", description: "State of the workflow." },
+    { name: "Problem", type: "string", path: ".status.problem.code", description: "Code of the current problem.", wide: true },
     { name: "Active", type: "boolean", path: ".spec.active", description: "Whether the workflow may run.", wide: true },
     { name: "Endpoint", type: "string", path: ".status.endpoint", description: "URL of its endpoint.", wide: true },
   ),

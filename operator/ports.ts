@@ -3,6 +3,8 @@ import type { Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import type { SecretValues } from "../crds/secret-values.ts";
 import type { Clock } from "../domain/clock.ts";
+import type { WebhookOutcomes } from "../domain/delivery/webhook-health.ts";
+import type { RecentOutcomes } from "../domain/outcomes.ts";
 import type { SourceState } from "../domain/run/commit.ts";
 import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { Configuration, Configured } from "../domain/component/configure.ts";
@@ -32,6 +34,7 @@ export interface OperatorPorts {
   /** @throws Forbidden for a literal address that must not be posted to. Host names pass: they are checked when resolved. */
   readonly checkHost: (host: string) => void;
   readonly activity: Activity;
+  readonly outcomes: Outcomes;
   readonly sourceBacklogs: SourceBacklogs;
   readonly failingEndpoints: FailingEndpoints;
   /** By `deploymentKey(pool, source)`. */
@@ -94,6 +97,20 @@ export interface Activity {
 
 export interface SourceActivity extends LatestRuns {
   readonly source: string;
+}
+
+/** The latest attempts at webhooks, and runs of workflows. With `known`, only of those that have further ones than at that position. */
+export interface Outcomes {
+  /** By webhook; absent without attempts since `since`, epoch ms. */
+  webhooks(
+    asked: readonly { readonly webhook: string; readonly since: number; readonly known?: number }[],
+    now: number,
+  ): Promise<ReadonlyMap<string, WebhookOutcomes>>;
+  /** By workflow; absent if no run of the version has ended. */
+  workflows(
+    asked: readonly { readonly workflow: string; readonly deployment: string; readonly known?: number }[],
+    now: number,
+  ): Promise<ReadonlyMap<string, RecentOutcomes>>;
 }
 
 export interface SourceBacklogs {

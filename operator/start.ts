@@ -19,6 +19,7 @@ import type { Controller, Reconcile } from "./controller/controller.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
 import { skipInvalid } from "./controller/skip-invalid.ts";
 import type { AnyStatus } from "./controller/status.ts";
+import { healthReconciler } from "./health/refresh-health.ts";
 import { indexDependents } from "./dependents.ts";
 import { endConnectionsOf } from "./end-connections.ts";
 import type { OperatorConfig, OperatorPorts } from "./ports.ts";
@@ -131,6 +132,8 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
   // Periodic: one pass for all resources.
   const activity = { sources: () => sources.values(), component: (key: string) => components.get(key) };
   runtime.reconcile("activity", 1, activityReconciler(ports, activity)).always("all");
+  const watched = { webhooks: () => webhooks.values(), workflows: () => workflows.values() };
+  runtime.reconcile("health", 1, healthReconciler(ports, watched)).always("all");
   runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
 
   signingKeys.onChange((webhook) => runtime.requeue("subscription", subscriptionsOf(webhook)));

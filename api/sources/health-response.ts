@@ -4,6 +4,7 @@ import { InvalidInput } from "../../domain/errors.ts";
 import { errorLine, type HealthState, type LatestRuns } from "../../domain/source/source-health.ts";
 import { nextTickOf } from "../../domain/schedule/source-timers.ts";
 import { epochSeconds } from "../resources/identity.ts";
+import { problemResponse } from "../resources/problem.ts";
 import { asItRuns } from "../resources/source.ts";
 import type { SourceResource } from "../resources/source.ts";
 import type { Answered } from "../http/response/answered.ts";
@@ -32,7 +33,7 @@ export function healthResponse(
   const { lastRunAt, lastError } = latest ?? {};
   return {
     state,
-    problem: problem === undefined ? null : { ...problem, since: epochSeconds(problem.since) },
+    problem: problemResponse(problem),
     last_run_at: lastRunAt === undefined ? null : epochSeconds(lastRunAt),
     last_error:
       lastError === undefined ? null : { code: lastError.code ?? null, message: errorLine(lastError), at: epochSeconds(lastError.at) },

@@ -7,6 +7,7 @@ import { nothing, one } from "../http/response/schemas.ts";
 import { listOperations } from "../list-operations.ts";
 import { changeWebhook } from "./change.ts";
 import { createWebhook } from "./create.ts";
+import { factsOf, factsOfAll } from "./facts.ts";
 import { deleteWebhook } from "./delete.ts";
 import { changes, creation, rotation, test } from "./request.ts";
 import { rotationResponse, testResponse, webhookResponse, type WebhookChange } from "./response.ts";
@@ -22,8 +23,10 @@ export const webhookOperations = [
     noun: "webhooks",
     kind: webhookKind,
     schema: webhookSchema,
-    respond: (webhooks, _namespace, { access }) =>
-      Promise.all(webhooks.map(async (webhook) => webhookResponse(webhook, await access.ownerOf(webhook)))),
+    respond: async (webhooks, _namespace, context) => {
+      const facts = await factsOfAll(webhooks, context);
+      return webhooks.map((webhook) => webhookResponse(webhook, facts(webhook)));
+    },
   }),
   operation({
     route: "POST /webhooks",
@@ -38,7 +41,7 @@ export const webhookOperations = [
       const fields = call.body();
       const owner = await context.access.owner(call);
       const { webhook, signingKey } = await createWebhook(fields, owner, context);
-      return ok({ ...webhookResponse(webhook, owner, { userId: call.user.id }), signing_key: signingKey });
+      return ok({ ...webhookResponse(webhook, await factsOf(webhook, context), { userId: call.user.id }), signing_key: signingKey });
     },
   }),
   operation({
@@ -48,7 +51,7 @@ export const webhookOperations = [
     responses: one(webhookSchema),
     handle: async (call, context) => {
       const webhook = await webhookOf(call, context);
-      return ok(webhookResponse(webhook, await context.access.ownerOf(webhook)));
+      return ok(webhookResponse(webhook, await factsOf(webhook, context)));
     },
   }),
   operation({
@@ -64,7 +67,7 @@ export const webhookOperations = [
     handle: async (call, context) => {
       const given = call.body();
       const webhook = await changeWebhook(await webhookOf(call, context), given, context);
-      return ok(webhookResponse(webhook, await context.access.ownerOf(webhook), await changed(call, webhook, context)));
+      return ok(webhookResponse(webhook, await factsOf(webhook, context), await changed(call, webhook, context)));
     },
   }),
   operation({
@@ -92,7 +95,7 @@ export const webhookOperations = [
       const { overlap_seconds } = call.body();
       const { webhook, signingKey } = await rotateKey(await webhookOf(call, context), overlap_seconds * 1_000, context);
       const change = { ...(await changed(call, webhook, context)), signingKey };
-      return ok(rotationResponse(webhook, await context.access.ownerOf(webhook), change));
+      return ok(rotationResponse(webhook, await factsOf(webhook, context), change));
     },
   }),
   operation({
@@ -104,7 +107,7 @@ export const webhookOperations = [
     errors: [409],
     handle: async (call, context) => {
       const webhook = await endPreviousKey(await webhookOf(call, context), context);
-      return ok(rotationResponse(webhook, await context.access.ownerOf(webhook), await changed(call, webhook, context)));
+      return ok(rotationResponse(webhook, await factsOf(webhook, context), await changed(call, webhook, context)));
     },
   }),
   operation({

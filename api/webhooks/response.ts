@@ -3,8 +3,10 @@ import { disabledWebhook, type WebhookSpec, type WebhookStatus } from "../../crd
 import { showCredentials, withoutCredentials } from "../../domain/secrets/url-credentials.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "../http/response/answered.ts";
+import { problemResponse } from "../resources/problem.ts";
 import { ownerField } from "../resources/owner-field.ts";
 import { readText } from "../resources/stored-fields.ts";
+import type { WebhookFacts } from "./facts.ts";
 import type { StoredAttempt } from "./ports.ts";
 import type { rotatedWebhookSchema, testedWebhookSchema, webhookSchema } from "./schemas.ts";
 import type { Tested } from "./test.ts";
@@ -18,7 +20,7 @@ export interface WebhookChange {
 
 export function webhookResponse(
   webhook: Resource<WebhookSpec, WebhookStatus>,
-  owner: string | undefined,
+  { owner, health, successRate }: WebhookFacts,
   change?: WebhookChange,
 ): Answered<typeof webhookSchema> & { readonly signing_key?: string } {
   const { name, description, url, basicAuth, active, ordered } = webhook.spec;
@@ -37,6 +39,10 @@ export function webhookResponse(
     ...(disabled === undefined ? {} : { disabled: { at: epochSeconds(disabled.at), reason: disabled.reason, message: disabled.message } }),
     created_at: at,
     updated_at: updatedAt === undefined ? at : Math.max(at, epochSeconds(updatedAt)),
+    state: health.state,
+    problem: problemResponse(health.problem),
+    success_rate: successRate ?? null,
+    circuit_open_until: health.circuitOpenUntil === undefined ? null : Math.ceil(health.circuitOpenUntil / 1_000),
     ...(change?.signingKey === undefined ? {} : { signing_key: change.signingKey }),
   };
 }
@@ -44,12 +50,12 @@ export function webhookResponse(
 /** With the time until which the previous key also signs, epoch seconds; null: only the new one signs. */
 export function rotationResponse(
   webhook: Resource<WebhookSpec, WebhookStatus>,
-  owner: string | undefined,
+  facts: WebhookFacts,
   change: WebhookChange,
 ): Answered<typeof rotatedWebhookSchema> {
   const { previousKeyUntil } = webhook.spec;
   return {
-    ...webhookResponse(webhook, owner, change),
+    ...webhookResponse(webhook, facts, change),
     previous_key_until: previousKeyUntil === undefined ? null : epochSeconds(Date.parse(previousKeyUntil)),
   };
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { ownerId, times } from "../resources/schemas.ts";
+import { webhookStates } from "../../domain/delivery/webhook-health.ts";
+import { ownerId, problem, seconds, successRate, times } from "../resources/schemas.ts";
 
 export const webhookSchema = z
   .object({
@@ -18,6 +19,12 @@ export const webhookSchema = z
         "Present while nothing is posted because the endpoint returned 410 Gone or has failed for days; PUT with `active: true` ends that.",
       ),
     ...times,
+    state: z.enum(webhookStates).describe("State of its deliveries; `paused` if its owner switched it off."),
+    problem,
+    success_rate: successRate.describe("Share of the attempts that succeeded, of the last 100 within an hour; null without any."),
+    circuit_open_until: seconds
+      .nullable()
+      .describe("Time until which nothing is posted, because many attempts in a row have failed, epoch seconds; null: no such wait."),
   })
   .meta({ id: "Webhook" });
 

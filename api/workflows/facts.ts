@@ -15,12 +15,21 @@ export async function factsOfAll(
   { components, ports }: ApiContext,
 ): Promise<WorkflowFacts> {
   const names = workflows.flatMap((workflow) => stepsOf(workflow).flatMap((step) => componentNameOf(step, workflow) ?? []));
-  const [owner, known, sources] = await Promise.all([
+  const [owner, known, sources, recent] = await Promise.all([
     ports.owners.ownerOf(namespace),
     components.knownOf(namespace, names),
     referredSources(namespace, workflows, ports),
+    ports.outcomes.workflows(
+      workflows.map((workflow) => ({ workflow: publicIdOf(workflow), deployment: workflow.status.deployment ?? "" })),
+      ports.clock.now(),
+    ),
   ]);
-  return { owner, componentOf: (name) => known.get(name), sourceOf: (name) => sources.get(name) };
+  return {
+    owner,
+    componentOf: (name) => known.get(name),
+    sourceOf: (name) => sources.get(name),
+    recentOf: (workflow) => recent.get(publicIdOf(workflow)),
+  };
 }
 
 /** Probable mistakes in the code and the expressions of the steps. */

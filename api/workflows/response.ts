@@ -1,9 +1,12 @@
 import type { WorkflowResource, WorkflowStep } from "../../crds/workflow.ts";
+import { workflowHealthOf } from "../../crds/workflow-health.ts";
 import { withAdditional, type ComponentDefinition } from "../../domain/component/definition.ts";
 import { configurablePropsResponse, configuredPropsResponse } from "../../domain/component/prop-responses.ts";
+import { successRate, type RecentOutcomes } from "../../domain/outcomes.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
 import type { Answered } from "../http/response/answered.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
+import { problemResponse } from "../resources/problem.ts";
 import { ownerField } from "../resources/owner-field.ts";
 import { readFields, readText } from "../resources/stored-fields.ts";
 import type { workflowSchema } from "./schemas.ts";
@@ -18,12 +21,16 @@ export interface WorkflowFacts {
   readonly componentOf: (name: string) => { readonly id: string; readonly definition: ComponentDefinition | undefined } | undefined;
   /** Public id of a source of its namespace by name. */
   readonly sourceOf: (name: string) => string | undefined;
+  /** Its latest runs; undefined: no run of its version has ended. */
+  readonly recentOf: (workflow: WorkflowResource) => RecentOutcomes | undefined;
 }
 
 export function workflowResponse(workflow: WorkflowResource, facts: WorkflowFacts): Answered<typeof workflowSchema> {
   const { metadata, status } = workflow;
   const spec: Partial<WorkflowResource["spec"]> = workflow.spec; // A stored resource may not match its schema.
   const created = createdAt(workflow);
+  const recent = facts.recentOf(workflow);
+  const { state, problem } = workflowHealthOf(workflow, recent);
   return {
     id: publicIdOf(workflow),
     ...ownerField(facts.owner),
@@ -35,6 +42,9 @@ export function workflowResponse(workflow: WorkflowResource, facts: WorkflowFact
     triggers: shownTriggers(workflow, facts.sourceOf),
     steps: (Array.isArray(spec.steps) ? spec.steps : []).map((step) => stepResponse(step, workflow, facts)),
     settings: settingsShown(spec.settings),
+    state,
+    problem: problemResponse(problem),
+    success_rate: successRate(recent) ?? null,
   };
 }
 

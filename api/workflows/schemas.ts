@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { configurableProps } from "../components/schemas.ts";
-import { ownerId, times } from "../resources/schemas.ts";
+import { workflowStates } from "../../domain/workflow/workflow-health.ts";
+import { ownerId, problem, successRate, times } from "../resources/schemas.ts";
 
 export const triggerTypes = ["source", "http", "timer"] as const;
 
@@ -52,5 +53,10 @@ export const workflowSchema = z
     triggers: z.array(triggerSchema),
     steps: z.array(stepSchema),
     settings: settingsSchema,
+    state: z.enum(workflowStates).describe("State of the workflow; `paused` if its running version is switched off."),
+    problem,
+    success_rate: successRate.describe(
+      "Share of the runs of its version that succeeded, of the last 100 that ended within an hour; null without any.",
+    ),
   })
   .meta({ id: "Workflow" });

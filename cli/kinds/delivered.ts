@@ -1,12 +1,5 @@
 import { age } from "../output/time.ts";
-import { kindOf } from "./kind.ts";
-
-interface WebhookState {
-  readonly active: boolean;
-  readonly disabled?: { readonly reason: string } | undefined;
-}
-
-const stateOf = ({ active, disabled }: WebhookState): string => disabled?.reason ?? (active ? "active" : "paused");
+import { kindOf, percentage } from "./kind.ts";
 
 export const webhooks = kindOf({
   name: "webhooks",
@@ -24,9 +17,11 @@ export const webhooks = kindOf({
     { header: "ID", value: ({ id }) => id, isWhole: true },
     { header: "NAME", value: ({ name }) => name ?? "-" },
     { header: "URL", value: ({ url }) => url },
-    { header: "STATE", value: stateOf },
+    { header: "STATE", value: ({ state }) => state, isWhole: true },
     { header: "ORDERED", value: ({ ordered }) => String(ordered), isWide: true },
+    { header: "SUCCESS", value: ({ success_rate: rate }) => percentage(rate), isWide: true },
     { header: "AGE", value: ({ created_at: at }) => age(at) },
+    { header: "PROBLEM", value: ({ problem }) => problem?.message ?? "" },
   ],
 });
 

@@ -42,6 +42,9 @@ export type Item = Readonly<Record<string, unknown>>;
 /** Forgets the type of the items: their columns and names get only what `list` and `get` of the same kind returned. */
 export const kindOf = <T>(kind: Kind<T>): Kind => kind as unknown as Kind;
 
+/** `93.3 %`; `-` if nothing was counted. */
+export const percentage = (rate: number | null): string => (rate === null ? "-" : `${Math.round(rate * 1_000) / 10} %`);
+
 /** A list that the API answers at once, in the form of a page. */
 export const onePage = async <T>(answer: Promise<{ readonly data: readonly T[] }>): Promise<Page<T>> => {
   const { data } = await answer;

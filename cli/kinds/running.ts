@@ -1,5 +1,5 @@
 import { age } from "../output/time.ts";
-import { kindOf } from "./kind.ts";
+import { kindOf, percentage } from "./kind.ts";
 
 export const sources = kindOf({
   name: "sources",
@@ -43,11 +43,13 @@ export const workflows = kindOf({
   columns: [
     { header: "ID", value: ({ id }) => id, isWhole: true },
     { header: "NAME", value: ({ name }) => name },
-    { header: "ACTIVE", value: ({ active }) => String(active) },
+    { header: "STATE", value: ({ state }) => state, isWhole: true },
     { header: "TRIGGERS", value: ({ triggers }) => triggers.map(({ type }) => type).join(",") },
     { header: "STEPS", value: ({ steps }) => String(steps.length) },
     { header: "VERSION", value: ({ deployment_id: id }) => id ?? "-", isWide: true },
+    { header: "SUCCESS", value: ({ success_rate: rate }) => percentage(rate), isWide: true },
     { header: "AGE", value: ({ created_at: at }) => age(at) },
+    { header: "PROBLEM", value: ({ problem }) => problem?.message ?? "" },
   ],
 });
 

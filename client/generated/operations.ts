@@ -529,6 +529,13 @@ export type Workflow = {
   readonly triggers: readonly (WorkflowTrigger)[];
   readonly steps: readonly (WorkflowStep)[];
   readonly settings: WorkflowSettings;
+  /** State of the workflow; `paused` if its running version is switched off. */ readonly state: "active" | "paused" | "failing" | "disabled" | "deploying" | "degraded";
+  /** Current problem; null if there is none. */ readonly problem: {
+    /** Stable. */ readonly code: string;
+    readonly message: string;
+    /** Epoch seconds. */ readonly since: number;
+  } | null;
+  /** Share of the runs of its version that succeeded, of the last 100 that ended within an hour; null without any. */ readonly success_rate: number | null;
 };
 
 export type WorkflowTrigger = {
@@ -754,6 +761,14 @@ export type Webhook = {
   } | undefined;
   /** Epoch seconds. */ readonly created_at: number;
   /** Epoch seconds. */ readonly updated_at: number;
+  /** State of its deliveries; `paused` if its owner switched it off. */ readonly state: "active" | "paused" | "degraded" | "failing" | "circuit_open" | "disabled";
+  /** Current problem; null if there is none. */ readonly problem: {
+    /** Stable. */ readonly code: string;
+    readonly message: string;
+    /** Epoch seconds. */ readonly since: number;
+  } | null;
+  /** Share of the attempts that succeeded, of the last 100 within an hour; null without any. */ readonly success_rate: number | null;
+  /** Time until which nothing is posted, because many attempts in a row have failed, epoch seconds; null: no such wait. */ readonly circuit_open_until: number | null;
 };
 
 export type CreatedWebhook = {
@@ -772,6 +787,14 @@ export type CreatedWebhook = {
   } | undefined;
   /** Epoch seconds. */ readonly created_at: number;
   /** Epoch seconds. */ readonly updated_at: number;
+  /** State of its deliveries; `paused` if its owner switched it off. */ readonly state: "active" | "paused" | "degraded" | "failing" | "circuit_open" | "disabled";
+  /** Current problem; null if there is none. */ readonly problem: {
+    /** Stable. */ readonly code: string;
+    readonly message: string;
+    /** Epoch seconds. */ readonly since: number;
+  } | null;
+  /** Share of the attempts that succeeded, of the last 100 within an hour; null without any. */ readonly success_rate: number | null;
+  /** Time until which nothing is posted, because many attempts in a row have failed, epoch seconds; null: no such wait. */ readonly circuit_open_until: number | null;
   /** `whsec_…`, only in this response. */ readonly signing_key: string;
 };
 
@@ -791,6 +814,14 @@ export type RotatedWebhook = {
   } | undefined;
   /** Epoch seconds. */ readonly created_at: number;
   /** Epoch seconds. */ readonly updated_at: number;
+  /** State of its deliveries; `paused` if its owner switched it off. */ readonly state: "active" | "paused" | "degraded" | "failing" | "circuit_open" | "disabled";
+  /** Current problem; null if there is none. */ readonly problem: {
+    /** Stable. */ readonly code: string;
+    readonly message: string;
+    /** Epoch seconds. */ readonly since: number;
+  } | null;
+  /** Share of the attempts that succeeded, of the last 100 within an hour; null without any. */ readonly success_rate: number | null;
+  /** Time until which nothing is posted, because many attempts in a row have failed, epoch seconds; null: no such wait. */ readonly circuit_open_until: number | null;
   /** `whsec_…`, only in this response. */ readonly signing_key?: string | undefined;
   /** Time until which the previous key also signs, epoch seconds; null: only the new one signs. */ readonly previous_key_until: number | null;
 };

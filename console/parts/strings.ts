@@ -16,5 +16,17 @@ export const text = {
   required: "required",
   show: "Show",
   typeToConfirm: (name: string) => `Type ${name} to confirm`,
+  health: {
+    active: "Active",
+    paused: "Paused",
+    degraded: "Degraded",
+    failing: "Failing",
+    circuit_open: "Circuit open",
+    disabled: "Disabled",
+    deploying: "Deploying",
+  },
+  problemSince: "Problem since",
+  successRate: "Success in the last hour",
+  circuitOpenUntil: "Circuit open until",
   truncated: "The rest is not shown.",
 } as const;

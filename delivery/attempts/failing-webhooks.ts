@@ -73,15 +73,26 @@ export class FailingWebhooks {
 
   /**
    * Records the outcome of an attempt. Synchronous for a success of a webhook that does not fail, because nearly all attempts are.
+   * @param circuitOpenUntil epoch ms; undefined while its circuit is closed
    * @returns why nothing more may be posted
    */
-  record(delivery: Delivery, webhook: Webhook, attempted: Attempted): Promise<DisabledWebhook | undefined> | undefined {
+  record(
+    delivery: Delivery,
+    webhook: Webhook,
+    attempted: Attempted,
+    circuitOpenUntil?: number,
+  ): Promise<DisabledWebhook | undefined> | undefined {
     const known = this.#known.get(webhook.id);
     if (known === undefined && attempted.outcome.outcome === "delivered") return undefined;
-    return this.#record(delivery, webhook, attempted, known);
+    return this.#record(delivery, webhook, { ...attempted, circuitOpenUntil }, known);
   }
 
-  async #record(delivery: Delivery, webhook: Webhook, { outcome, at }: Attempted, known: WebhookFailures | undefined) {
+  async #record(
+    delivery: Delivery,
+    webhook: Webhook,
+    { outcome, at, circuitOpenUntil }: Attempted & { readonly circuitOpenUntil: number | undefined },
+    known: WebhookFailures | undefined,
+  ): Promise<DisabledWebhook | undefined> {
     const { id } = webhook;
     const before = disabledOf(known, webhook);
     // An attempt that was in flight when another one received 410 may still succeed.
@@ -90,7 +101,7 @@ export class FailingWebhooks {
       if (this.#known.delete(id)) this.#markChanged(id, known);
       return undefined;
     }
-    const failure = { at, isGone: outcome.outcome === "listener-gone", error: outcome.error };
+    const failure = { at, isGone: outcome.outcome === "listener-gone", error: outcome.error, circuitOpenUntil };
     const failures = recordFailure(known, webhook, failure, this.#disableAfterMs);
     if (failures === known) return undefined;
     this.#known.set(id, failures);

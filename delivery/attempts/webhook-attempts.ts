@@ -60,7 +60,7 @@ export class WebhookAttempts {
     const attempted = await this.#post(delivery, webhook);
     const { outcome } = attempted;
     this.#circuits.release(webhook.id, outcome.outcome === "delivered", this.#ports.clock.now());
-    const recorded = this.#failing.record(delivery, webhook, attempted);
+    const recorded = this.#failing.record(delivery, webhook, attempted, this.#circuits.openUntil(webhook.id));
     const disabled = recorded === undefined ? undefined : await recorded;
     this.#buffer.add(delivery, attempted, disabled !== undefined || this.#isLast(delivery, outcome));
     if (disabled === undefined || outcome.outcome !== "retry") return outcome;

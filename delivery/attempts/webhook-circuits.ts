@@ -65,6 +65,12 @@ export class WebhookCircuits {
     if (circuit.consecutiveFailures === 0 && this.#permits.takenBy(webhook) === 0) this.#circuits.delete(webhook);
   }
 
+  /** Epoch ms until which nothing is attempted; undefined while the circuit is closed. In the past: it is probed. */
+  openUntil(webhook: string): number | undefined {
+    const { consecutiveFailures = 0, openUntil } = this.#circuits.get(webhook) ?? {};
+    return consecutiveFailures >= failuresToOpen ? openUntil : undefined;
+  }
+
   /** Milliseconds after which a delivery without a permit is due again: after the circuit may close, and one after the other. */
   postponeMs(webhook: string, now: number): number {
     const circuit = this.#get(webhook);

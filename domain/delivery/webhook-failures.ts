@@ -9,6 +9,8 @@ export interface WebhookFailures {
   readonly since: number;
   /** Epoch ms of the latest failure, to within {@link precisionMs}. */
   readonly last: number;
+  /** Epoch ms until which its circuit is or was open; absent: it has not opened since the last success. */
+  readonly circuitOpenUntil?: number;
   readonly disabled?: DisabledWebhook;
 }
 
@@ -34,6 +36,8 @@ export interface AttemptFailure {
   /** Whether it returned 410 Gone. */
   readonly isGone: boolean;
   readonly error: string;
+  /** Epoch ms; undefined: its circuit is closed. */
+  readonly circuitOpenUntil?: number | undefined;
 }
 
 /** Precision of recorded failures, to avoid a write for each attempt. */
@@ -45,11 +49,12 @@ const dayMs = 86_400_000;
 /** The state after one more failure; the same object if nothing has to be stored. */
 export function recordFailure(
   known: WebhookFailures | undefined,
-  { id: webhook, url, enabledAt = 0 }: WebhookTarget,
-  { at, isGone, error }: AttemptFailure,
+  target: WebhookTarget,
+  { at, isGone, error, circuitOpenUntil }: AttemptFailure,
   disableAfterMs: number,
 ): WebhookFailures {
-  const continues = known !== undefined && known.url === url && known.since >= enabledAt && at - known.last <= maxSilenceMs;
+  const { id: webhook, url } = target;
+  const continues = known !== undefined && appliesTo(known, target) && at - known.last <= maxSilenceMs;
   if (continues && known.disabled !== undefined) return known;
   const failures = continues ? known : { webhook, url, since: at, last: at };
   if (isGone) return { ...failures, last: at, disabled: { at, reason: "EndpointGone", message: goneMessage(webhook) } };
@@ -57,7 +62,16 @@ export function recordFailure(
     const message = failingMessage(webhook, at - failures.since, error);
     return { ...failures, last: at, disabled: { at, reason: "EndpointFailing", message } };
   }
-  return at - failures.last < precisionMs ? failures : { ...failures, last: at };
+  // Another replica may know that the circuit is open for longer.
+  const openUntil = Math.max(circuitOpenUntil ?? 0, failures.circuitOpenUntil ?? 0);
+  const isOpenLonger = openUntil > (failures.circuitOpenUntil ?? 0);
+  if (at - failures.last < precisionMs && !isOpenLonger) return failures;
+  return { ...failures, last: at, ...(openUntil === 0 ? {} : { circuitOpenUntil: openUntil }) };
+}
+
+/** Are the failures those of the webhook's current URL, since it was enabled? */
+export function appliesTo(known: Pick<WebhookFailures, "url" | "since">, { url, enabledAt = 0 }: WebhookTarget): boolean {
+  return known.url === url && known.since >= enabledAt;
 }
 
 /** Why nothing is posted to the webhook; undefined if it is not disabled. */

@@ -15,7 +15,8 @@ import type { RunError } from "../run/run-products.ts";
 export const healthStates = ["active", "paused", "failing", "disabled", "deploying"] as const;
 export type HealthState = (typeof healthStates)[number];
 
-export interface SourceProblem {
+/** Why something does not work. */
+export interface Problem {
   /** Stable and snake_case: that of the run's error, or the reason of the condition `Ready`. */
   readonly code: string;
   readonly message: string;
@@ -25,7 +26,7 @@ export interface SourceProblem {
 
 export interface SourceHealth {
   readonly state: HealthState;
-  readonly problem: SourceProblem | undefined;
+  readonly problem: Problem | undefined;
 }
 
 /** What the operator reports about the current spec. */
@@ -97,11 +98,11 @@ export function firstLine(text: string): string {
   return shortened(text.split("\n", 1)[0] ?? "");
 }
 
-function deploymentProblem({ reason, message, since }: DeploymentVerdict): SourceProblem {
+export function deploymentProblem({ reason, message, since }: DeploymentVerdict): Problem {
   return { code: snakeCase(reason), message: shortened(message), since };
 }
 
-function runProblem({ error, count, since }: FailedRuns): SourceProblem {
+function runProblem({ error, count, since }: FailedRuns): Problem {
   const message =
     error.code === disabledCode ? error.message : `${count === 1 ? "the last run" : `the last ${count} runs`} failed: ${errorLine(error)}`;
   return { code: error.code ?? runFailedCode, message: shortened(message), since };
@@ -109,5 +110,6 @@ function runProblem({ error, count, since }: FailedRuns): SourceProblem {
 
 const snakeCase = (reason: string): string => reason.replaceAll(/(?<!^)([A-Z])/g, "_$1").toLowerCase();
 
-const shortened = (text: string): string =>
+/** At most 500 characters. */
+export const shortened = (text: string): string =>
   text.length <= maxMessageLength ? text : `${text.slice(0, maxMessageLength - 1).toWellFormed()}…`;

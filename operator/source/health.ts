@@ -1,6 +1,6 @@
 import type { SourceResource } from "../../crds/source.ts";
 import { sourceHealth } from "../../crds/source-health.ts";
-import type { SourceHealth } from "../../domain/source/source-health.ts";
+import { settledHealth } from "../health/status-health.ts";
 import type { StatusFields } from "./plan/step.ts";
 
 /**
@@ -8,14 +8,6 @@ import type { StatusFields } from "./plan/step.ts";
  * runs stays failing, unless something else is deployed.
  */
 export function healthFields(before: SourceResource, status: SourceResource["status"]): StatusFields {
-  const { state, problem, deployment } = before.status;
-  const known = sourceHealth(before);
-  const next = sourceHealth({ ...before, status });
-  const isFailing = known.state === "active" && (state === "failing" || state === "disabled");
-  if (next.state === "active" && isFailing && deployment === status.deployment) return { state, problem };
-  return statusHealth(next);
-}
-
-export function statusHealth({ state, problem }: SourceHealth): Pick<StatusFields, "state" | "problem"> {
-  return { state, problem: problem === undefined ? undefined : { ...problem, since: new Date(problem.since).toISOString() } };
+  const isSame = before.status.deployment === status.deployment;
+  return settledHealth(before.status, sourceHealth(before), sourceHealth({ ...before, status }), isSame);
 }

@@ -2,11 +2,13 @@ import { disabledWebhook, routedWebhook, secretsOf, webhookKind, type SealedWebh
 import type { Route } from "../../domain/source/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { formatSigningKey } from "../../domain/delivery/webhook-signature.ts";
+import { webhookHealthOf } from "../../crds/webhook-health.ts";
 import { adoptSecrets } from "../adopt-secrets.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
-import { readyConditions, writeStatus } from "../controller/status.ts";
+import { nextStatus, readyConditions, writeStatus } from "../controller/status.ts";
 import type { EndConnections } from "../end-connections.ts";
+import { settledHealth } from "../health/status-health.ts";
 import { idOf, namespaceHasNoOwner } from "../identity.ts";
 import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
@@ -91,7 +93,12 @@ function report(webhook: WebhookResource, id: string, verdict: Verdict, { store,
   const now = clock.now();
   const disabled = disabledWebhook(webhook) === undefined ? undefined : webhook.status.disabled;
   const fields = { id, disabled, updatedAt: updatedAt(webhook, now) };
-  return writeStatus(store, webhookKind, webhook, { fields, conditions: readyConditions(verdict), now });
+  const change = { fields, conditions: readyConditions(verdict), now };
+  const next = { ...webhook, status: nextStatus(webhook, change) };
+  const isSame = webhook.status.observedGeneration === webhook.metadata.generation;
+  const [known, health] = [webhookHealthOf(webhook, undefined, now), webhookHealthOf(next, undefined, now)];
+  const healthFields = settledHealth(webhook.status, known, health, isSame);
+  return writeStatus(store, webhookKind, webhook, { ...change, fields: { ...fields, ...healthFields } });
 }
 
 function updatedAt({ metadata, status }: WebhookResource, now: number): number {

@@ -55,10 +55,12 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     kubernetes_requests: "select, insert",
     attempts: "select, delete",
     dead_letters: "select, delete",
+    failing_endpoints: "select (webhook, record)",
     publications: "select, insert, update",
   },
   /**
-   * Resources; deletion of a source's history, and its last run; disabled webhooks; memberships by id. No other personal data, no payloads.
+   * Resources; deletion of a source's history, and its last run; the latest runs of workflows and attempts at webhooks; disabled webhooks;
+   * memberships by id. No other personal data, no payloads.
    */
   operator: {
     ...resources,
@@ -70,8 +72,9 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     runs: "select (source, n, started_ms, failed, summary, deployment), delete",
     logs: "select (source), delete",
     ticks: "select (source), delete",
-    workflow_runs: "select (workflow), delete",
+    workflow_runs: "select (workflow, n, deployment, status, ended_ms, error), delete",
     workflow_steps: "select (workflow), delete",
+    attempts: "select (webhook, n, source, at_ms, record)",
     failing_endpoints: "select (webhook, disabled_ms, record), delete",
     audit_log: "select (change, write, uid, resource_id), insert, update (resource_id)",
     change_claims: "select (change), insert",

@@ -22,6 +22,21 @@ it("lists sources as a table, as the API's answer and as names", async () => {
   expect(pages.total_count).toBe(1);
 });
 
+it("lists and describes the state and problem of webhooks and workflows", async () => {
+  const { body } = await headwater.call<{ data: { id: string } }>("POST", "/webhooks", { url: "http://10.0.0.1/hook", name: "down" });
+  await expect.poll(() => headwater.ok("list", "webhooks"), { timeout: 60_000 }).toMatch(/ failing /);
+  const [header = "", row = ""] = (await headwater.ok("list", "webhooks")).split("\n");
+  expect(header).toMatch(/^ID +NAME +URL +STATE +AGE +PROBLEM$/);
+  expect(row).toMatch(new RegExp(`^${body.data.id} .* failing .* egress to 10\\.0\\.0\\.1 is denied`));
+  const described = await headwater.ok("describe", body.data.id);
+  expect(described).toMatch(/^state: +failing$/m);
+  expect(described).toMatch(/^problem:\n +code: +url_forbidden$/m);
+  await headwater.call("POST", "/workflows", { name: "my flow" });
+  expect(await headwater.ok("list", "workflows", "-o", "wide")).toMatch(
+    /^ID +NAME +STATE +TRIGGERS +STEPS +VERSION +SUCCESS +AGE +PROBLEM\np_\w+ +my flow +active /,
+  );
+});
+
 it("lists every kind", async () => {
   for (const kind of [
     "workflows",

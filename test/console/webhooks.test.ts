@@ -165,6 +165,25 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     await page.getByText("Headwater stopped posting here").waitFor({ state: "detached" });
   });
 
+  test("show on Home, in the list and on their page that an endpoint fails, and why", async () => {
+    const webhook = await subscribed("Down");
+    status = 503;
+    await emit("down");
+    const home = await world.open("/");
+    const item = home.getByRole("listitem").filter({ hasText: "Down" }).filter({ hasText: "the endpoint answered 503" });
+    await item.filter({ hasText: "Failing" }).first().waitFor();
+    await expectAccessible(home);
+    const list = await world.open("/webhooks?q=Down");
+    await list.getByRole("row").filter({ hasText: "Down" }).getByText("Failing", { exact: true }).waitFor();
+    const page = await openTab(webhook, "attempts");
+    await page.getByRole("alert").filter({ hasText: "failed: the endpoint answered 503" }).waitFor();
+    await page.getByText("Success in the last hour").waitFor();
+    await expectFitsWidths(page);
+    status = 200;
+    await emit("up");
+    await page.getByRole("alert").filter({ hasText: "attempt_failed" }).waitFor({ state: "detached" });
+  });
+
   test("show what waits in the queue of an ordered webhook", async () => {
     const webhook = await subscribed("Ordered", { ordered: true });
     await world.api("PUT", `/webhooks/${webhook.id}`, { active: true });

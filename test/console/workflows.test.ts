@@ -76,6 +76,10 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
       .first()
       .waitFor();
     await page.getByText("Runs: 2").waitFor();
+    await page.getByRole("alert").filter({ hasText: "the last 2 runs failed" }).waitFor();
+    await page.getByText("Failing", { exact: true }).first().waitFor();
+    const home = await world.open("/");
+    await home.getByRole("listitem").filter({ hasText: "the last 2 runs failed" }).getByRole("link", { name: "Failing" }).waitFor();
     await page.getByRole("link", { name: "Runs" }).click();
     await page.getByLabel("Status").selectOption("failed");
     await page.getByRole("table", { name: "Runs" }).getByRole("button").first().waitFor();

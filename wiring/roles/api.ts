@@ -24,6 +24,7 @@ import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createPublications } from "../../platform/postgres/publications/publications.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
+import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
@@ -121,6 +122,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
   publications: createPublications(database),
   history: createHistory(database, { kept: { events: keepEvents, logs: keepLogs } }),
   activity: createActivity(database),
+  outcomes: createOutcomes(database),
   deliveries: createDeliveryRecords(database),
 });
 

@@ -26,6 +26,7 @@ import type { RegistryEntry } from "../../platform/process/registry.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createFailingEndpoints } from "../../platform/postgres/history/failing-endpoints.ts";
+import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import { findPublishedCode } from "../../platform/postgres/publications/publications.ts";
 import type { Resources } from "../resources.ts";
@@ -68,6 +69,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
     checkHost: (host) => egress.check(host),
     activity: createActivity(database),
+    outcomes: createOutcomes(database),
     sourceBacklogs: createSourceBacklogs(connection),
     failingEndpoints: createFailingEndpoints(database),
     builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },

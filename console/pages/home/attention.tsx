@@ -1,9 +1,10 @@
 import { useQueries } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import { api, useList, useRead } from "../../api/queries.ts";
+import { api, useList, useMatching, useRead } from "../../api/queries.ts";
 import { useOwnerQuery } from "../../app/session-context.tsx";
 import { TextLink } from "../../parts/button.tsx";
 import { formatCount } from "../../parts/format.ts";
+import { HealthState, type Healthy } from "../../parts/health.tsx";
 import { Section } from "../../parts/page.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -13,32 +14,34 @@ const refreshMs = 15_000;
 /** Webhooks whose dead letters are counted; each takes a request. */
 const maxCounted = 10;
 
-/** Failing sources, disabled webhooks, dead letters, and a quota that is used up. */
-export function Attention() {
+const isUnwell = ({ state }: { readonly state: string }): boolean => ["degraded", "failing", "circuit_open", "disabled"].includes(state);
+
+/** Sources, workflows and webhooks that do not work, dead letters, and a quota that is used up. @param hidesEmpty shows nothing if all is well */
+export function Attention({ hidesEmpty = false }: { readonly hidesEmpty?: boolean }) {
   const owner = useOwnerQuery();
   const failing = useList("listMySources", { query: { ...owner, state: "failing" } }, { everyMs: refreshMs, pageItems: 5 });
   const webhooks = useList("listMyWebhooks", { query: owner }, { everyMs: refreshMs });
+  const workflows = useMatching(useList("listMyWorkflows", { query: owner }, { everyMs: refreshMs }), isUnwell);
+  const unwell = useMatching(webhooks, isUnwell);
   const dead = useDeadLetters(webhooks.items.slice(0, maxCounted).map(({ id }) => id));
   const me = useRead("getMe", {});
   const until = me.data?.data.quota_exceeded_until;
   const items: ReactNode[] = [
-    ...(until === undefined ? [] : [<Item key="quota" state="failed" label={text.quota} note={<Time ms={until * 1_000} />} />]),
-    ...failing.items.map(({ id, name, problem }) => (
-      <Item key={id} state="failing" label={link("/sources/$id", id, name)} note={problem?.message ?? ""} at={problem?.since} />
+    ...(until === undefined
+      ? []
+      : [<Item key="quota" state={<State state="failed" />} label={text.quota} note={<Time ms={until * 1_000} />} />]),
+    ...failing.items.map((source) => <Unwell key={source.id} item={source} label={link("/sources/$id", source.id, source.name)} />),
+    ...workflows.items.map((workflow) => (
+      <Unwell key={workflow.id} item={workflow} label={link("/workflows/$id", workflow.id, workflow.name)} />
     )),
-    ...webhooks.items.flatMap(({ id, name, url, disabled }) =>
-      disabled === undefined
-        ? []
-        : [
-            <Item
-              key={id}
-              state="disabled"
-              label={link("/webhooks/$id", id, name ?? url)}
-              note={`${text.disabled}: ${disabled.message}`}
-              at={disabled.at}
-            />,
-          ],
-    ),
+    ...unwell.items.map((webhook) => (
+      <Unwell
+        key={webhook.id}
+        item={webhook}
+        label={link("/webhooks/$id", webhook.id, webhook.name ?? webhook.url)}
+        disabledAs={text.disabled}
+      />
+    )),
     ...webhooks.items.flatMap(({ id, name, url }) => {
       const count = dead.get(id) ?? 0;
       const target = { tab: "dead" };
@@ -47,13 +50,14 @@ export function Attention() {
         : [
             <Item
               key={`${id} dead`}
-              state="dead"
+              state={<State state="dead" />}
               label={link("/webhooks/$id", id, name ?? url, target)}
               note={text.deadLetters(formatCount(count))}
             />,
           ];
     }),
   ];
+  if (hidesEmpty && items.length === 0) return null;
   return (
     <Section title={text.attention}>
       {items.length === 0 ? <p className="text-sm text-muted">{text.nothing}</p> : <ul className="flex flex-col gap-2">{items}</ul>}
@@ -80,8 +84,15 @@ const link = (to: string, id: string, name: string, search: object = {}): ReactN
   </TextLink>
 );
 
+/** @param disabledAs begins the note of a disabled one */
+function Unwell({ item, label, disabledAs }: { readonly item: Healthy; readonly label: ReactNode; readonly disabledAs?: string }) {
+  const { state, problem } = item;
+  const prefix = state === "disabled" && disabledAs !== undefined ? `${disabledAs}: ` : "";
+  return <Item state={<HealthState item={item} />} label={label} note={`${prefix}${problem?.message ?? ""}`} at={problem?.since} />;
+}
+
 interface ItemProps {
-  readonly state: string;
+  readonly state: ReactNode;
   readonly label: ReactNode;
   readonly note: ReactNode;
   /** Epoch seconds. */
@@ -91,7 +102,7 @@ interface ItemProps {
 function Item({ state, label, note, at }: ItemProps) {
   return (
     <li className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 text-sm">
-      <State state={state} />
+      {state}
       {label}
       <span className="min-w-0 text-muted">{note}</span>
       {at !== undefined && (

@@ -21,7 +21,10 @@ export function HomePage() {
     <Page title={text.title}>
       <Loaded isLoading={sources.isLoading} error={sources.items.length === 0 ? sources.error : null} retry={sources.reload}>
         {sources.total === 0 ? (
-          <FirstRun />
+          <>
+            <Attention hidesEmpty />
+            <FirstRun />
+          </>
         ) : (
           <>
             <Attention />

@@ -8,12 +8,11 @@ import { showFailure, showToast } from "../../app/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CopyButton, Id } from "../../parts/copy-button.tsx";
 import { formatDuration } from "../../parts/format.ts";
+import { HealthState, healthFacts, ProblemNotice } from "../../parts/health.tsx";
 import { ErrorNotice, Loading } from "../../parts/notices.tsx";
 import { Facts, Page } from "../../parts/page.tsx";
-import { State } from "../../parts/state.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
-import { webhookState } from "../webhooks/webhook-state.ts";
 import { AttemptsTab } from "./attempts-tab.tsx";
 import { BacklogTab } from "./backlog-tab.tsx";
 import { DeadLettersTab } from "./dead-letters-tab.tsx";
@@ -41,10 +40,9 @@ export function WebhookPage() {
 function LoadedWebhook({ webhook }: { readonly webhook: Webhook }) {
   const [{ tab = "attempts" }] = useSearchParams();
   const View = tabs[tab] ?? AttemptsTab;
-  const state = webhookState(webhook);
   return (
-    <Page title={webhook.name ?? webhook.url} note={<State state={state} label={text[state]} />} actions={<Actions webhook={webhook} />}>
-      {webhook.disabled !== undefined && <Disabled webhook={webhook} />}
+    <Page title={webhook.name ?? webhook.url} note={<HealthState item={webhook} />} actions={<Actions webhook={webhook} />}>
+      {webhook.disabled === undefined ? <ProblemNotice item={webhook} /> : <Disabled webhook={webhook} />}
       <Facts
         facts={[
           ["Id", <Id key="id" id={webhook.id} />],
@@ -55,6 +53,7 @@ function LoadedWebhook({ webhook }: { readonly webhook: Webhook }) {
               <CopyButton value={webhook.url} label={text.url} />
             </span>,
           ],
+          ...healthFacts(webhook),
           [text.order, webhook.ordered ? text.ordered : text.unordered],
           [text.created, <Time key="created" ms={webhook.created_at * 1_000} />],
         ]}

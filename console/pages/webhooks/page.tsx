@@ -6,14 +6,13 @@ import { useSearchParams } from "../../app/search.ts";
 import { useOwnerQuery } from "../../app/session-context.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
+import { HealthState } from "../../parts/health.tsx";
 import { EmptyState } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
-import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { NewWebhook } from "./new-webhook.tsx";
 import { text } from "./strings.ts";
-import { webhookState } from "./webhook-state.ts";
 
 const refreshMs = 10_000;
 
@@ -31,11 +30,7 @@ const columns: readonly Column<Webhook>[] = [
   {
     title: text.state,
     parts: 2,
-    cell: (webhook) => (
-      <span title={webhook.disabled?.message}>
-        <State state={webhookState(webhook)} label={text[webhookState(webhook)]} />
-      </span>
-    ),
+    cell: (webhook) => <HealthState item={webhook} />,
   },
   { title: text.order, isSecondary: true, cell: ({ ordered }) => (ordered ? text.ordered : text.unordered) },
   { title: text.created, parts: 2, isSecondary: true, cell: ({ created_at: at }) => <Time ms={at * 1_000} /> },

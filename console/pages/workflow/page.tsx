@@ -9,9 +9,9 @@ import { Button, TextLink } from "../../parts/button.tsx";
 import { CopyButton, Id } from "../../parts/copy-button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { TextField } from "../../parts/field.tsx";
+import { HealthState, healthFacts, ProblemNotice } from "../../parts/health.tsx";
 import { ErrorNotice, Loading } from "../../parts/notices.tsx";
 import { Facts, Page, Section } from "../../parts/page.tsx";
-import { State } from "../../parts/state.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { ErrorsTab } from "./errors-tab.tsx";
@@ -45,12 +45,14 @@ function LoadedWorkflow({ workflow }: { readonly workflow: Workflow }) {
   return (
     <Page
       title={workflow.name}
-      note={<State state={workflow.active ? "active" : "paused"} label={workflow.active ? text.active : text.inactive} />}
+      note={<HealthState item={workflow} {...(workflow.state === "paused" ? { label: text.inactive } : {})} />}
       actions={<Actions workflow={workflow} />}
     >
+      <ProblemNotice item={workflow} />
       <Facts
         facts={[
           ["Id", <Id key="id" id={workflow.id} />],
+          ...healthFacts(workflow),
           [text.version, workflow.deployment_id ?? "–"],
           [text.changed, <Time key="changed" ms={workflow.updated_at * 1_000} />],
           ...workflow.triggers.map((trigger) => [text.trigger[trigger.type], <Trigger key={trigger.id} trigger={trigger} />] as const),

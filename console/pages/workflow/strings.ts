@@ -2,7 +2,6 @@ export const text = {
   views: "Views of the workflow",
   tabs: { steps: "Steps", runs: "Runs", events: "Events", errors: "Errors", settings: "Settings" },
   notFound: "This workflow could not be loaded",
-  active: "Active",
   inactive: "Inactive",
   runNow: "Run now",
   activate: "Activate",

@@ -7,9 +7,9 @@ import { Button, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
+import { HealthState } from "../../parts/health.tsx";
 import { EmptyState, ErrorNotice } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
-import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { exampleStep, text } from "./strings.ts";
 
@@ -28,7 +28,7 @@ const columns: readonly Column<Workflow>[] = [
   {
     title: text.state,
     parts: 2,
-    cell: ({ active }) => <State state={active ? "active" : "paused"} label={active ? text.active : text.inactive} />,
+    cell: (workflow) => <HealthState item={workflow} {...(workflow.state === "paused" ? { label: text.inactive } : {})} />,
   },
   { title: text.triggers, parts: 2, isSecondary: true, cell: ({ triggers }) => triggers.map(({ type }) => type).join(", ") },
   { title: text.steps, isSecondary: true, cell: ({ steps }) => steps.length },

@@ -3,7 +3,6 @@ export const text = {
   create: "New workflow",
   name: "Name",
   state: "State",
-  active: "Active",
   inactive: "Inactive",
   triggers: "Triggers",
   steps: "Steps",

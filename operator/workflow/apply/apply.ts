@@ -1,3 +1,4 @@
+import { workflowHealthOf } from "../../../crds/workflow-health.ts";
 import { workflowKind, type WorkflowResource } from "../../../crds/workflow.ts";
 import { assertNever } from "../../../domain/errors.ts";
 import { hasMoved } from "../../../domain/source/deployment.ts";
@@ -7,8 +8,9 @@ import { endSubscription } from "../../auto-subscription/made.ts";
 import { removeComponent, writeComponent } from "../../configured/own-component.ts";
 import type { SecretProps } from "../../configured/secret-prop.ts";
 import { sealProps, trySecretProps } from "../../configured/secret-props.ts";
-import { readyConditions, writeStatus } from "../../controller/status.ts";
+import { nextStatus, readyConditions, writeStatus } from "../../controller/status.ts";
 import { release } from "../../controller/ownership.ts";
+import { settledHealth } from "../../health/status-health.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { tickOf } from "../../tick.ts";
 import { subscribe } from "../made.ts";
@@ -23,10 +25,8 @@ export async function apply(step: Applied, workflow: WorkflowResource, id: strin
   switch (step.do) {
     case "claim":
       return write(workflow, { id, endpointKey: step.endpointKey, pool: step.pool }, ports);
-    case "report": {
-      const change = { fields: step.fields, conditions: readyConditions(step.verdict), now: ports.clock.now() };
-      return writeStatus(ports.store, workflowKind, workflow, change);
-    }
+    case "report":
+      return report(step, workflow, ports);
     case "release":
       return release(ports.store, workflowKind, workflow);
     case "record-event":
@@ -36,6 +36,19 @@ export async function apply(step: Applied, workflow: WorkflowResource, id: strin
       await act(step, workflow, id, ports);
       return workflow;
   }
+}
+
+/** With the health that follows from it: the refresh of health adds what follows from runs. */
+function report(
+  { fields, verdict }: Extract<Step, { do: "report" }>,
+  workflow: WorkflowResource,
+  { store, clock }: OperatorPorts,
+): Promise<WorkflowResource> {
+  const change = { fields, conditions: readyConditions(verdict), now: clock.now() };
+  const next = { ...workflow, status: nextStatus(workflow, change) };
+  const isSame = workflow.status.deployment === next.status.deployment;
+  const health = settledHealth(workflow.status, workflowHealthOf(workflow), workflowHealthOf(next), isSame);
+  return writeStatus(store, workflowKind, workflow, { ...change, fields: { ...fields, ...health } });
 }
 
 function write(workflow: WorkflowResource, fields: StatusFields, { store }: OperatorPorts): Promise<WorkflowResource> {

@@ -47,6 +47,22 @@ describe("WebhookCircuits", () => {
     expect([1, 2, 3, 4, 5].map(() => circuits.tryAcquire("wh_1", 2_000))).toEqual([true, true, true, true, false]);
   });
 
+  it("reports until when the circuit is open, from the tenth failure to the next success", () => {
+    const circuits = new WebhookCircuits(4);
+    for (let failures = 0; failures < 10; failures++) {
+      expect(circuits.openUntil("wh_1")).toBeUndefined();
+      circuits.tryAcquire("wh_1", 0);
+      circuits.release("wh_1", false, 0);
+    }
+    expect(circuits.openUntil("wh_1")).toBe(1_000);
+    circuits.tryAcquire("wh_1", 2_000);
+    circuits.release("wh_1", false, 2_000);
+    expect(circuits.openUntil("wh_1")).toBe(4_000);
+    circuits.tryAcquire("wh_1", 4_000);
+    circuits.release("wh_1", true, 4_000);
+    expect(circuits.openUntil("wh_1")).toBeUndefined();
+  });
+
   it("postpones deliveries one after the other, starting after the circuit may close", () => {
     const circuits = new WebhookCircuits(1);
     for (let failures = 0; failures < 10; failures++) {

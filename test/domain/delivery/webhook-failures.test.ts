@@ -56,6 +56,18 @@ describe("a webhook", () => {
     expect(recordFailure(known, webhook, failure(day), 5 * day)).toMatchObject({ since: 0, last: day });
   });
 
+  it("is also stored each time that its circuit opens for longer, which a replica with a closed one does not undo", () => {
+    const known = after([0]);
+    const open = recordFailure(known, webhook, { ...failure(1_000), circuitOpenUntil: 2_000 }, 5 * day);
+    expect(open).toEqual({ ...known, last: 1_000, circuitOpenUntil: 2_000 });
+    expect(recordFailure(open, webhook, failure(1_500), 5 * day)).toBe(open);
+    expect(recordFailure(open, webhook, { ...failure(1_500), circuitOpenUntil: 1_800 }, 5 * day)).toBe(open);
+    expect(recordFailure(open, webhook, { ...failure(2_000), circuitOpenUntil: 4_000 }, 5 * day)).toMatchObject({
+      circuitOpenUntil: 4_000,
+    });
+    expect(recordFailure(open, { ...webhook, enabledAt: 5_000 }, failure(6_000), 5 * day)).not.toHaveProperty("circuitOpenUntil");
+  });
+
   /** Oracle: the failures since the last gap of more than two days, of which the first is five days before. Gaps are far from the bound. */
   it("is disabled exactly when it has failed for five days without two days of silence", () => {
     fc.assert(

@@ -136,6 +136,10 @@ describe("webhooks", () => {
       ordered: false,
       created_at: expect.any(Number),
       updated_at: expect.any(Number),
+      state: "active",
+      problem: null,
+      success_rate: null,
+      circuit_open_until: null,
     });
     expect(user_id).toBe(ada.id);
     expect(signing_key).toMatch(/^whsec_[A-Za-z0-9+/]{43}=$/);

@@ -62,6 +62,11 @@ const webhook = {
   ordered: false,
   created_at: seconds,
   updated_at: seconds,
+  // Additions of Headwater.
+  state: "active",
+  problem: null,
+  success_rate: null,
+  circuit_open_until: null,
 };
 const subscription = { id: id("sub"), emitter_id: expect.any(String), listener_id: expect.any(String), event_name: expect.any(String) };
 const autoSubscription = { id: id("asub"), listener_id: id("wh"), event_name: "$logs" };

@@ -18,6 +18,7 @@ import { createComponentLibrary } from "../../../platform/postgres/component-lib
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
+import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createHistory, type History } from "../../../platform/postgres/history/index.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import { createBoundedServer } from "../../../platform/http/bounded-server.ts";
@@ -115,6 +116,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         store,
         history: createHistory(database),
         activity: createActivity(database),
+        outcomes: createOutcomes(database),
         sourceBacklogs: { read: async () => new Map() },
         accounts,
         sessions: createSessions(database.db),

@@ -130,6 +130,9 @@ describe("POST /workflows", () => {
         }),
       ],
       settings: { concurrency: 3, throttle: { runs: 10, interval_seconds: 60 }, queue_size: null, ordered: true, error_mails: true },
+      state: "active",
+      problem: null,
+      success_rate: null,
     });
     expect(new Set(data.triggers.map(({ id }: { id: string }) => id)).size).toBe(4);
     expect(await get(data.id)).toEqual(data);
@@ -220,7 +223,13 @@ describe("PUT /workflows/{id}", () => {
   test("takes any of the fields, and {active} alone", async () => {
     const before = await created({ name: "Any", triggers: [{ type: "http" }], steps: [step("a")], settings: { concurrency: 2 } });
     const paused = (await put(before.id, { active: false })).body.data;
-    expect(paused).toEqual({ ...before, active: false, deployment_id: expect.any(String), updated_at: expect.any(Number) });
+    expect(paused).toEqual({
+      ...before,
+      active: false,
+      state: "paused",
+      deployment_id: expect.any(String),
+      updated_at: expect.any(Number),
+    });
     expect((await put(before.id, { settings: { ordered: true } })).body.data.settings).toMatchObject({ concurrency: 2, ordered: true });
     expect((await put(before.id, { settings: { concurrency: null } })).body.data.settings).toMatchObject({
       concurrency: null,

@@ -28,6 +28,7 @@ import { createMirroredStore } from "../../../platform/postgres/resources/mirror
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
 import { createSessions } from "../../../platform/postgres/accounts/sessions.ts";
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
+import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
@@ -155,6 +156,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       auditLog: createAuditLog(database),
       history: createHistory(database),
       activity: createActivity(database),
+      outcomes: createOutcomes(database),
       installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },
       sourceBacklogs: { read: async () => new Map() },
       builds: { build: async ({ code }) => fakeBuild(code) },
