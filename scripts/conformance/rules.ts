@@ -3,6 +3,7 @@ import { clientEventRules } from "./client-event-rules.ts";
 import { clientRules } from "./client-rules.ts";
 import { componentRules } from "./component-rules.ts";
 import { eventRules } from "./event-rules.ts";
+import { healthRules } from "./health-rules.ts";
 import { keptWorkRules } from "./kept-work-rules.ts";
 import { ownRules } from "./own-rules.ts";
 import { registryRules } from "./registry-rules.ts";
@@ -15,5 +16,5 @@ import { workflowRules } from "./workflow-rules.ts";
 export const rules: Readonly<Record<Group, readonly Rule[]>> = {
   specification: [...componentRules, ...sourceRules, ...eventRules, ...routingRules],
   clients: [...addressRules, ...clientEventRules, ...clientRules],
-  headwater: [...ownRules, ...keptWorkRules, ...registryRules, ...workflowRules],
+  headwater: [...ownRules, ...healthRules, ...keptWorkRules, ...registryRules, ...workflowRules],
 };
