@@ -15,11 +15,12 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
   && find node_modules -type f \( -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -name '*.map' -o -name '*.md' \) -delete \
   && cd node_modules/isolated-vm && rm -rf src vendor native-example Dockerfile.* *.tgz \
   && arch=$(node -p process.arch) && find prebuilds -mindepth 1 -maxdepth 1 ! -name "linux-$arch" -exec rm -rf {} + \
-  && find prebuilds -name '*musl*' -delete
+  && find prebuilds -name '*musl*' -delete && rm -rf ../@koromix/*/musl*
 
 # Everything the processes map, at the paths where the loader looks for it.
 FROM node:24-bookworm-slim AS system
 COPY --from=packages /app/node_modules/isolated-vm/prebuilds /prebuilds
+COPY --from=packages /app/node_modules/@koromix /prebuilds/koffi
 RUN mkdir -p /system/etc /system/tmp /system/data /system/usr/local/bin \
   && cp /usr/local/bin/node /system/usr/local/bin/node \
   && ldd /usr/local/bin/node $(find /prebuilds -name '*.node') | grep -o '/[^ ]*\.so[^ ]*' | sort -u | xargs -I{} cp -L --parents {} /system \

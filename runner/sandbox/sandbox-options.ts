@@ -1,3 +1,5 @@
+import type { Jail, JailMode } from "./jail/jail.ts";
+
 export interface SandboxLogger {
   warn(fields: object, message?: string): void;
 }
@@ -17,5 +19,9 @@ export interface SandboxOptions {
   readonly memoryBudgetMb?: number;
   /** A child that uses more resident memory is killed, MB. Default 2048. */
   readonly residentLimitMb?: number;
+  /** Default `auto`. */
+  readonly jail?: JailMode;
+  /** Why a jail cannot be used on this machine; undefined if it can. Default: starts one. */
+  readonly findJailFailure?: (jail: Jail) => Promise<string | undefined>;
   readonly logger?: SandboxLogger;
 }

@@ -193,6 +193,7 @@ describe("a child that an attacker controls", () => {
       script,
       child: { webPath: "", nodePath: "", egressAllow: [], memoryBudgetBytes: 2 ** 28 },
       readable: [directory],
+      jail: undefined,
       residentLimitBytes: 2 ** 31,
       onStderr: () => {},
       onEvictions: () => {},

@@ -47,6 +47,7 @@ function sandboxOnDemand(context: RoleContext, directory: string) {
       bundleDirectory: directory,
       children: 1,
       ownerProcesses: Math.min(1, context.configuration.sandboxOwners),
+      jail: context.configuration.sandboxJail,
       egressAllow: [],
       memoryBudgetMb: 64,
       logger: context.logger,

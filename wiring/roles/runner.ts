@@ -64,8 +64,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
 
 async function startSandbox(context: RoleContext, size: SandboxSize, bundleDirectory: string): Promise<Sandbox> {
   const { logger, configuration } = context;
-  const { egressAllow, pool } = configuration;
-  const sandbox = await createSandbox({ cacheDirectory: sandboxCache(context), bundleDirectory, egressAllow, logger, ...size });
+  const { egressAllow, pool, sandboxJail: jail } = configuration;
+  const sandbox = await createSandbox({ cacheDirectory: sandboxCache(context), bundleDirectory, egressAllow, jail, logger, ...size });
   createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
   await stopEsbuild(); // It has built missing guest scripts, and its process is needed for nothing else.
   return sandbox;

@@ -99,6 +99,9 @@ readOnlyRootFilesystem: true
 - name: HEADWATER_S3_URL
   valueFrom: { secretKeyRef: { name: {{ $root.Values.objects.s3UrlSecret }}, key: s3Url } }
 {{- end }}
+{{- if and (eq $role "builder") (not (hasKey $root.Values.settings.environment "HEADWATER_SANDBOX_JAIL")) }}
+- { name: HEADWATER_SANDBOX_JAIL, value: required }
+{{- end }}
 {{- range $name, $value := $root.Values.settings.environment }}
 - { name: {{ $name }}, value: {{ $value | quote }} }
 {{- end }}

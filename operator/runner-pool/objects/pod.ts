@@ -103,6 +103,8 @@ function environment(input: PodInput): Readonly<Record<string, string>> {
   const { pool, spec, settings } = input;
   const egress = [...settings.egressAllow, ...spec.egressAllow].join(",");
   return {
+    // Another runtime, such as gVisor, is a kernel of its own, which may know no Landlock.
+    HEADWATER_SANDBOX_JAIL: spec.runtimeClassName === undefined ? "required" : "auto",
     ...settings.environment,
     HEADWATER_ROLES: "runner",
     HEADWATER_POOL: pool,

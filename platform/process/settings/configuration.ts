@@ -54,6 +54,7 @@ const configurationSchema = environment.transform((env) => ({
   },
   sandboxChildren: env.HEADWATER_SANDBOX_CHILDREN,
   sandboxOwners: env.HEADWATER_SANDBOX_OWNERS,
+  sandboxJail: env.HEADWATER_SANDBOX_JAIL,
   ownerRuns: env.HEADWATER_RUNS_PER_OWNER,
   /** Delays in ms; undefined: the default schedule. */
   deliveryRetryMs: env.HEADWATER_DELIVERY_RETRY,

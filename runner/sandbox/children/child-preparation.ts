@@ -1,4 +1,6 @@
 import { mkdir, realpath } from "node:fs/promises";
+import { Unavailable } from "../../../domain/errors.ts";
+import { findJailFailure, type Jail, jailOf } from "../jail/jail.ts";
 import type { ChildSettings } from "./child-process.ts";
 import { buildPrograms } from "./child-script.ts";
 import { makeCodeCaches } from "./code-caches.ts";
@@ -21,6 +23,7 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     // Without the files every child compiles the scripts itself: slower, not wrong.
     options.logger?.warn({ op: "sandbox.code_caches", error: String(error) }),
   );
+  const jail = await chooseJail(options, programs.launcher);
   let evictions = 0;
   const child = {
     script: programs.child,
@@ -30,6 +33,7 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
       memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
     },
     readable,
+    jail,
     residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,
     onStderr: (text: string) => options.logger?.warn({ op: "sandbox.child_stderr", text }),
     onEvictions: (count: number) => {
@@ -37,6 +41,20 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     },
   };
   return { child, evictions: () => evictions };
+}
+
+/** @throws Unavailable if a jail is required and does not work */
+async function chooseJail(options: SandboxOptions, launcher: string): Promise<Jail | undefined> {
+  const { jail: mode = "auto", logger } = options;
+  if (mode === "off") return undefined;
+  const jail = jailOf(launcher);
+  const failure = await (options.findJailFailure ?? findJailFailure)(jail);
+  if (failure === undefined) return jail;
+  const message = `sandbox processes cannot be jailed: ${failure}`;
+  if (mode === "required")
+    throw new Unavailable(`${message}; HEADWATER_SANDBOX_JAIL=auto runs them without a jail`, { code: "sandbox_unavailable" });
+  logger?.warn({ op: "sandbox.jail" }, `${message}: code that breaks out of V8 has the rights of this process`);
+  return undefined;
 }
 
 /** Code, the guest's scripts and bundles; nothing else. */

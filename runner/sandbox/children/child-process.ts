@@ -7,6 +7,7 @@ import { encodeFrames, outOfTurn, type ProtocolViolation, readFrames } from "./f
 import { parseFromChild } from "./from-child.ts";
 import { SoleRunGrowth } from "./memory-blame.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest, Listeners } from "../port.ts";
+import type { Jail } from "../jail/jail.ts";
 import { type Pending, PendingWork } from "./pending-work.ts";
 import { ThreadPriorities } from "./priority.ts";
 import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
@@ -18,6 +19,8 @@ export interface ChildSettings {
   readonly child: ChildOptions;
   /** Directories and files it may read. */
   readonly readable: readonly string[];
+  /** Undefined: the child has only Node's permission model. */
+  readonly jail: Jail | undefined;
   readonly residentLimitBytes: number;
   readonly onStderr: (text: string) => void;
   /** The child evicted that many warm sources to make room for others. */
@@ -146,7 +149,7 @@ export class SandboxChild {
 
   #fork(): void {
     try {
-      const { process: child, channel } = forkChild(this.#settings.script, { readable: this.#settings.readable });
+      const { process: child, channel } = forkChild(this.#settings.script, this.#settings.readable, this.#settings.jail);
       this.#process = child;
       this.#channel = channel;
       child.on("error", (error) => {

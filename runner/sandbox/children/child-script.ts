@@ -12,6 +12,8 @@ export interface Programs {
   readonly child: string;
   /** See code-caches.ts. */
   readonly cacheMaker: string;
+  /** See jail/launcher.ts. */
+  readonly launcher: string;
   readonly packages: readonly string[];
 }
 
@@ -25,20 +27,22 @@ const isolatedVm = require.resolve("isolated-vm");
 const packages = [dirname(isolatedVm), dirname(createRequire(isolatedVm).resolve("node-gyp-build"))];
 
 /**
- * Bundles `child.ts`, `cache-maker.ts` and their imports as plain scripts, cached by the hash of their sources. Children must not write
+ * Bundles `child.ts`, `cache-maker.ts`, `launcher.ts` and their imports as plain scripts, cached by the hash of their sources. Children must not write
  * files, so Node could not cache compiled TypeScript for them: each child would load the compiler, which took 24 MB and more than half of
  * its start time.
  */
 export async function buildPrograms(cacheDirectory: string): Promise<Programs> {
   const directory = join(cacheDirectory, `child-${await hashSources()}`);
-  const child = join(directory, "sandbox-child.mjs");
-  const cacheMaker = join(directory, "cache-maker.mjs");
-  if (existsSync(child) && existsSync(cacheMaker)) return { child, cacheMaker, packages };
-  const texts = await Promise.all([bundle("child.ts"), bundle("cache-maker.ts")]);
+  const programs = {
+    cacheMaker: join(directory, "cache-maker.mjs"),
+    launcher: join(directory, "launcher.mjs"),
+    child: join(directory, "sandbox-child.mjs"),
+  };
+  if (Object.values(programs).every((path) => existsSync(path))) return { ...programs, packages };
+  const texts = await Promise.all([bundle("cache-maker.ts"), bundle("../jail/launcher.ts"), bundle("child.ts")]);
   await mkdir(directory, { recursive: true });
-  await replaceFile(cacheMaker, texts[1]);
-  await replaceFile(child, texts[0]);
-  return { child, cacheMaker, packages };
+  await Promise.all(Object.values(programs).map((path, index) => replaceFile(path, texts[index] ?? "")));
+  return { ...programs, packages };
 }
 
 async function bundle(entry: string): Promise<string> {
@@ -72,7 +76,7 @@ const isHashed = (path: string): boolean =>
 const leaveNativeCode: Plugin = {
   name: "leave-native-code",
   setup({ onResolve }) {
-    onResolve({ filter: /^isolated-vm$/ }, () => ({ path: pathToFileURL(isolatedVm).href, external: true }));
+    onResolve({ filter: /^(isolated-vm|koffi)$/ }, ({ path }) => ({ path: pathToFileURL(require.resolve(path)).href, external: true }));
   },
 };
 

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { GuestScripts } from "../isolate/guest-scripts.ts";
-import { isolateArguments } from "./fork-child.ts";
+import { isolateCommand } from "./fork-child.ts";
 
 const timeoutMs = 60_000;
 
@@ -18,6 +18,6 @@ export const cachePath = (scriptPath: string): string => `${scriptPath}.${proces
  */
 export async function makeCodeCaches(program: string, { webPath, nodePath }: GuestScripts, readable: readonly string[]): Promise<void> {
   if ([webPath, nodePath].every((path) => existsSync(cachePath(path)))) return;
-  const access = { readable, writable: [dirname(webPath)] };
-  await promisify(execFile)(process.execPath, [...isolateArguments(program, access), webPath, nodePath], { env: {}, timeout: timeoutMs });
+  const [node, ...args] = isolateCommand(program, readable, [dirname(webPath)]);
+  await promisify(execFile)(node, [...args, webPath, nodePath], { env: {}, timeout: timeoutMs });
 }

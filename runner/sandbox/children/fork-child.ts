@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import type { Duplex } from "node:stream";
+import type { Jail } from "../jail/jail.ts";
 
 export interface ForkedChild {
   readonly process: ChildProcess;
@@ -7,15 +8,14 @@ export interface ForkedChild {
   readonly channel: Duplex | undefined;
 }
 
-/** Directories and files that a process may access. */
-export interface FileAccess {
-  readonly readable: readonly string[];
-  readonly writable?: readonly string[];
-}
-
-/** Node's arguments for a process that has isolates. V8 uses a code cache only in a process with the flags of the one that made it. */
-export function isolateArguments(script: string, { readable, writable = [] }: FileAccess): readonly string[] {
+/** Node's command for a process that has isolates. V8 uses a code cache only in a process with the flags of the one that made it. */
+export function isolateCommand(
+  script: string,
+  readable: readonly string[],
+  writable: readonly string[] = [],
+): readonly [string, ...string[]] {
   return [
+    process.execPath,
     // isolated-vm shares a heap between the isolates of a process, and they must all come from one snapshot.
     "--no-node-snapshot",
     // The young generation of each isolate: docs/operations.md, "Memory".
@@ -33,12 +33,16 @@ export function isolateArguments(script: string, { readable, writable = [] }: Fi
 }
 
 /**
- * Starts a sandbox child under Node's permission model.
+ * Starts a sandbox child under Node's permission model, in a jail if one is given.
  *
  * Most failures (no processes, no file descriptors, no executable) arrive as an `error` event; a few, such as no memory, are thrown.
+ *
+ * @param readable directories and files the child may read
  */
-export function forkChild(script: string, access: FileAccess): ForkedChild {
-  const child = spawn(process.execPath, isolateArguments(script, access), {
+export function forkChild(script: string, readable: readonly string[], jail: Jail | undefined): ForkedChild {
+  const command = isolateCommand(script, readable);
+  const [program = "", ...args] = jail === undefined ? command : jail(readable, command);
+  const child = spawn(program, args, {
     // Half of the threads resolve names, half compute for components (`operations/slots.ts`). Node's default of four ran out.
     env: { UV_THREADPOOL_SIZE: "12" },
     stdio: ["ignore", "ignore", "pipe", "pipe"],

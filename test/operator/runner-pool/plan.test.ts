@@ -83,8 +83,17 @@ describe("the objects of a pool", () => {
       HEADWATER_NATS_CREDENTIALS: "/keys/nats.creds",
       HEADWATER_EGRESS_ALLOW: "10.9.0.0/16,10.1.2.0/24",
       HEADWATER_RUN_TIMEOUT: "60",
+      HEADWATER_SANDBOX_JAIL: "required",
       NATS_URL: "nats://nats:4222",
     });
+  });
+
+  it("require the jail, unless the pods have a runtime of their own or the settings of the installation say otherwise", () => {
+    const jailOf = (spec: Readonly<Record<string, unknown>>, environment: Readonly<Record<string, string>> = {}) =>
+      environmentOf(objectOf("Deployment", poolOf("fast", spec), settingsOf({ environment })))["HEADWATER_SANDBOX_JAIL"];
+    expect(jailOf({})).toBe("required");
+    expect(jailOf({ runtimeClassName: "gvisor" })).toBe("auto");
+    expect(jailOf({}, { HEADWATER_SANDBOX_JAIL: "off" })).toBe("off");
   });
 
   it("spread the pods of each pool over nodes and zones, if there are several", () => {
