@@ -1,4 +1,5 @@
 import { defaultEntry } from "../domain/component/component-code.ts";
+import type { ErrorCode } from "../domain/error-codes.ts";
 import { InvalidInput } from "../domain/errors.ts";
 import { codeFrame, type Place } from "./scan/code-frame.ts";
 import type { Modules } from "./scan/modules.ts";
@@ -19,14 +20,14 @@ export interface BuildErrorDetails {
 }
 
 /** Error for a component; its message begins with the position, if there is one. */
-export function refuse(code: string, message: string, details: BuildErrorDetails = {}, cause?: unknown): InvalidInput {
+export function refuse(code: ErrorCode, message: string, details: BuildErrorDetails = {}, cause?: unknown): InvalidInput {
   const where = details.line === undefined ? "" : `${details.file ?? defaultEntry}:${details.line}:${details.column ?? 1}: `;
   return new InvalidInput(where + message, { code, details, ...(cause === undefined ? {} : { cause }) });
 }
 
 /** Error for a position in a component's code. */
 export function refuseAt(
-  errorCode: string,
+  errorCode: ErrorCode,
   message: string,
   { texts }: Pick<Modules, "texts">,
   place: Place,

@@ -1,3 +1,4 @@
+import { receivedCode } from "../domain/error-codes.ts";
 import type { ComponentDefinition } from "../domain/component/definition.ts";
 import type { Warning } from "../domain/component/warning.ts";
 import { createStackMapper, type Origin, type StackMapper } from "./bundle/source-map.ts";
@@ -63,7 +64,7 @@ function explainRejection(rejected: Rejected, mapper: StackMapper, modules: Modu
   const place = placeOf(rejected, mapper, stack, modules);
   const code = place && modules.texts.get(place.file);
   const frame = place === undefined || code === undefined ? undefined : codeFrame(code, place);
-  const error = refuse(rejected.code, rejected.message, {
+  const error = refuse(receivedCode(rejected.code), rejected.message, {
     ...(place === undefined || code === undefined ? {} : placeDetails(place)),
     ...(rejected.prop === undefined ? {} : { prop: rejected.prop }),
     ...(frame === undefined && stack === undefined ? {} : { text: [frame, stack].filter(Boolean).join("\n\n") }),

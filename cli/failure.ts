@@ -1,5 +1,6 @@
 import { errorTextOf } from "../client/error-text.ts";
 import { ApiError, Unreachable } from "../client/errors.ts";
+import { hintOf } from "./hints.ts";
 import { withCommands } from "./rest-paths.ts";
 
 /** Exit codes of `hw`, as docs/cli.md lists them. */
@@ -55,26 +56,16 @@ function failureOfApi(error: ApiError): Failure {
   const request = error.requestId === undefined || status < 500 ? "" : ` (request ${error.requestId})`;
   const { message: sentence, lines } = errorTextOf(error);
   const message = [withCommands(sentence) + request, ...lines].join("\n");
-  const refused = (hint?: string): Failure =>
-    new Failure(message, { exitCode: exitCodes.refused, ...(hint === undefined ? {} : { hint }), cause: error });
+  const hint = hintOf(error);
+  const failure = (exitCode: ExitCode): Failure =>
+    new Failure(message, { exitCode, ...(hint === undefined ? {} : { hint }), cause: error });
   if (isMissingOperation(error)) {
-    const hint = "update the server, or use the `hw` of its version";
-    return new Failure(`the server is too old: it has no such operation (${message})`, { exitCode: exitCodes.failure, hint, cause: error });
+    const sameVersion = "update the server, or use the `hw` of its version";
+    return new Failure(`the server is too old: it has no such operation (${message})`, { hint: sameVersion, cause: error });
   }
-  if (status === 404) return new Failure(message, { exitCode: exitCodes.notFound, cause: error });
-  if (code === "http_502" || status === 503) {
-    return new Failure(message, {
-      exitCode: exitCodes.unreachable,
-      hint: "try again in a moment; `hw status` shows what is missing",
-      cause: error,
-    });
-  }
-  if (status >= 500) return new Failure(message, { hint: "the server's log has the same request id", cause: error });
-  if (status === 401)
-    return refused("the API key is wrong, revoked or expired: `hw login` stores another, `hw profiles` shows which one is used");
-  if (status === 403) return refused("this API key may not do that: `hw keys list` shows scopes");
-  if (status === 429) return refused("wait a moment, then try again");
-  return refused();
+  if (status === 404) return failure(exitCodes.notFound);
+  if (code === "http_502" || status === 503) return failure(exitCodes.unreachable);
+  return failure(status >= 500 ? exitCodes.failure : exitCodes.refused);
 }
 
 /** Path that this server does not know, in contrast to a record that does not exist. */

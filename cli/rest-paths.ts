@@ -1,6 +1,8 @@
 /** Commands for requests that messages of the API recommend. `$1` is an id or a name. */
 const commands: readonly (readonly [request: RegExp, command: string])[] = [
   [/PUT \/v1\/(?:sources|workflows|webhooks)\/([^\s/]+) and \{"active": true\}/g, "`hw resume $1`"],
+  [/PUT \/v1\/workflows\/([^\s/]+)(?= without)/g, "`hw workflows update $1 -f FILE`"],
+  [/DELETE \/admin\/v1\/components\/registry\/\{key\}@\{version\}/g, "`hw components unpublish`"],
   [/POST \/v1\/sources with \{"component_id": "([^"]+)"\}/g, "`hw deploy $1`"],
   [/GET \/v1\/sources\/([\w-]+)/g, "`hw describe $1`"],
   [/GET \/v1\/components\/registry(?![\w/])/g, "`hw list registry`"],

@@ -1,3 +1,5 @@
+import type { ErrorCode } from "./error-codes.ts";
+
 /**
  * Errors are for failures that the caller cannot handle; expected outcomes are values. Every error that reaches an edge of the
  * system (HTTP, a condition, a log line) is one of these.
@@ -6,12 +8,12 @@
  * with which value, and what would be right. `details` is JSON for machines. No secret ever enters either.
  */
 export class HeadwaterError extends Error {
-  readonly code: string;
+  readonly code: ErrorCode;
   /** HTTP status with which an API answers this error. */
   readonly status: number;
   readonly details: unknown;
 
-  constructor(status: number, code: string, message: string, options: ErrorOptions & { details?: unknown } = {}) {
+  constructor(status: number, code: ErrorCode, message: string, options: ErrorOptions & { details?: unknown } = {}) {
     super(message, options);
     this.name = new.target.name;
     this.status = status;
@@ -20,7 +22,7 @@ export class HeadwaterError extends Error {
   }
 }
 
-type Options = ErrorOptions & { code?: string; details?: unknown };
+type Options = ErrorOptions & { code?: ErrorCode; details?: unknown };
 
 /** Problems that one error lists. */
 export const maxDetails = 100;

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../domain/error-codes.ts";
 import { HeadwaterError, QuotaUsedUp, Unavailable } from "../domain/errors.ts";
 import type { Log } from "./ports.ts";
 
@@ -6,7 +7,7 @@ export class PublicError extends HeadwaterError {
   /** Absent: a retry would not help. */
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(status: number, code: string, message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
+  constructor(status: number, code: ErrorCode, message: string, options: ErrorOptions & { retryAfterSeconds?: number } = {}) {
     super(status, code, message, options);
     this.retryAfterSeconds = options.retryAfterSeconds;
   }

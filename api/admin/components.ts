@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { componentKind } from "../../crds/component.ts";
 import { checkPublishable, publicationLimits, type Publishable } from "../../domain/component/publication.ts";
+import type { ErrorCode } from "../../domain/error-codes.ts";
 import { Conflict, NotFound, Unavailable } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import type { NewPublication, Publication, PublishOutcome } from "../components/ports.ts";
@@ -111,7 +112,7 @@ function publicationOf(
 function refuse(outcome: PublishOutcome, { key, version }: NewPublication): void {
   const { versionsOfKey, versions, codeBytes } = publicationLimits;
   const deleteFirst = "delete deprecated versions first (DELETE /admin/v1/components/registry/{key}@{version})";
-  const conflicts: Readonly<Record<Exclude<PublishOutcome, "published" | "existing">, readonly [code: string, message: string]>> = {
+  const conflicts: Readonly<Record<Exclude<PublishOutcome, "published" | "existing">, readonly [code: ErrorCode, message: string]>> = {
     "other-code": ["version_published", `version ${version} of ${key} is published with other code: give the component a new version`],
     deleted: ["version_deleted", `version ${version} of ${key} was deleted and cannot be used again: give the component a new version`],
     "key-full": ["registry_full", `${key} has ${versionsOfKey} versions, which is the limit: ${deleteFirst}`],

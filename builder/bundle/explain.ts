@@ -31,7 +31,7 @@ export async function explainBundle(error: unknown, bundled: Bundled): Promise<u
   if (!first) return error;
   if (first.location && modulePathOf(first.location.file) !== undefined) {
     const { code, text, details } = (await missingExport(first, bundled)) ?? {
-      code: "bundle_error",
+      code: "bundle_error" as const,
       text: plainText(first.text),
       details: packageOf(first),
     };
@@ -71,7 +71,7 @@ async function missingExport({ text }: Message, { packages, dependencies }: Bund
   const { name: packageName, described, version } = await describePackage(packages, key, dependencies.wanted[key] ?? null);
   const says = name === "default" ? "has no default export" : `has no export "${name}"`;
   return {
-    code: "export_not_found",
+    code: "export_not_found" as const,
     text: `package ${described} ${says}`,
     details: { package: packageName, ...(version !== undefined && { version }) },
   };

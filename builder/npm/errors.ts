@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../domain/error-codes.ts";
 import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
 import { refuseAt, refuse } from "../errors.ts";
 import type { Modules } from "../scan/modules.ts";
@@ -8,7 +9,7 @@ export function explainInstall(error: unknown, modules: Modules, imports: readon
   if (error instanceof HeadwaterError) return error;
   const failure = parseFailure(error);
   const name = failure.package;
-  const at = (errorCode: string, message: string): Error => {
+  const at = (errorCode: ErrorCode, message: string): Error => {
     // A package that no module imports by name is a dependency of another one: its line is that of the package that depends on it.
     const found = [name, failure.requiredBy]
       .map((wanted) => imports.find(({ specifier }) => specifier.kind === "package" && specifier.name === wanted))

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../domain/error-codes.ts";
 import { LimitExceeded, InvalidInput } from "../../domain/errors.ts";
 import type Arborist from "@npmcli/arborist";
 import type { ArboristOptions, ArboristTree } from "@npmcli/arborist";
@@ -19,7 +20,7 @@ export interface InstallOrder {
 export type InstallAnswer =
   | { readonly outcome: "installed" }
   /** One of our errors. */
-  | { readonly outcome: "refused"; readonly status: number; readonly code: string; readonly message: string; readonly details: unknown }
+  | { readonly outcome: "refused"; readonly status: number; readonly code: ErrorCode; readonly message: string; readonly details: unknown }
   /** An error of npm, reduced to the fields that are read. */
   | { readonly outcome: "failed"; readonly fields: Readonly<Record<string, unknown>> };
 

@@ -8,6 +8,7 @@ import {
   type OnResolveResult,
   type Plugin,
 } from "esbuild";
+import { receivedCode } from "../../domain/error-codes.ts";
 import { isRelative } from "../../domain/component/module-path.ts";
 import { modulePathOf, moduleNamespace, placeOf, plainText, type Place } from "./code-frame.ts";
 import { refuse, refuseAt } from "../errors.ts";
@@ -180,7 +181,7 @@ function explain(modules: Modules, message: Message): Error {
     return message.location && isNowhere(computedIn(message))
       ? refuseAt("import_refused", computedPath, modules, placeOf(message.location))
       : refuse("import_refused", computedPath);
-  const ours = message.pluginName === pluginName && typeof message.detail === "string" ? message.detail : undefined;
+  const ours = message.pluginName === pluginName && typeof message.detail === "string" ? receivedCode(message.detail) : undefined;
   const code = ours ?? (message.text.startsWith("No matching export") ? "export_not_found" : "syntax_error");
   const text = plainText(message.text);
   return message.location ? refuseAt(code, text, modules, placeOf(message.location)) : refuse(code, text);

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../error-codes.ts";
 import { InvalidInput, LimitExceeded } from "../errors.ts";
 import { nameSlug } from "../source/name-slug.ts";
 import type { ComponentDefinition } from "./definition.ts";
@@ -55,7 +56,7 @@ export function checkPublishable(definition: ComponentDefinition): Publishable {
 function checkedKey({ key, name, props }: ComponentDefinition): string {
   const apps = [...new Set(props.flatMap(({ type, app }) => (type === "app" && app !== undefined ? [app.toLowerCase()] : [])))];
   const example = `${apps[0] ?? "acme"}-${nameSlug(name)}`.slice(0, publicationLimits.keyCharacters);
-  const refuse = (what: string, code = "key_not_publishable"): InvalidInput => new InvalidInput(what, { code });
+  const refuse = (what: string, code: ErrorCode = "key_not_publishable"): InvalidInput => new InvalidInput(what, { code });
   if (key === undefined || key === "")
     throw refuse(`the component has no key: set key to <app>-<name> in its code, for instance '${example}'`);
   if (key.length > publicationLimits.keyCharacters || !keyForm.test(key))

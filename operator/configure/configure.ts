@@ -8,6 +8,7 @@ import type {
   ConfiguredProps,
 } from "../../domain/component/configure.ts";
 import type { Build } from "../../domain/component/definition.ts";
+import { receivedCode } from "../../domain/error-codes.ts";
 import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded, UserCode } from "../../domain/errors.ts";
 import { callsRefusedCode } from "../../domain/run/kills.ts";
 import { runtimeProps } from "../../domain/component/prop-values.ts";
@@ -85,7 +86,7 @@ function checkResult(call: ConfigureCall, configured: Configured): ConfiguredOpt
     if (code === callsRefusedCode) throw new QuotaExceeded(message, { code });
     const what = call.kind === "options" ? `options of prop '${call.prop}'` : "additionalProps";
     throw new UserCode(code === undefined ? `${what} threw ${name}: ${message}` : message, {
-      code: code ?? "user_code",
+      code: code === undefined ? "user_code" : receivedCode(code),
       details: { name, message, ...(stack === undefined ? {} : { stack }) },
     });
   }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
+import { receivedCode } from "../../domain/error-codes.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
 import { checkConfiguredProps, runtimeProps } from "../../domain/component/prop-values.ts";
@@ -23,7 +24,7 @@ const code = (prop: string, value: string): string =>
 
 async function definitionOf(text: string): Promise<ComponentDefinition> {
   const inspection = await fixture.sandbox.inspect({ bundle: await fixture.bundle(text), timeoutMs: 5_000 });
-  if (inspection.outcome === "rejected") throw new InvalidInput(inspection.message, { code: inspection.code });
+  if (inspection.outcome === "rejected") throw new InvalidInput(inspection.message, { code: receivedCode(inspection.code) });
   return inspection.definition;
 }
 

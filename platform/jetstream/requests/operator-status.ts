@@ -13,7 +13,7 @@ const operatorStatus = z.object({
 });
 export type OperatorStatus = z.infer<typeof operatorStatus>;
 
-const notAnswering = { code: "no_operator", message: "the operator does not answer" };
+const notAnswering = { code: "no_operator", message: "the operator does not answer" } as const;
 const service: Service = {
   timeoutMs: 1_500,
   noReply: { absent: { code: "no_operator", message: "no operator leads" }, late: notAnswering, unreachable: notAnswering },

@@ -2,6 +2,7 @@ import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import { NoRespondersError, RequestError, type Msg } from "@nats-io/transport-node";
 import { z } from "zod";
+import { receivedCode, type ErrorCode } from "../../../domain/error-codes.ts";
 import {
   Conflict,
   Forbidden,
@@ -40,7 +41,7 @@ export type NoReply = "absent" | "late" | "unreachable";
 export interface NoReplyError {
   readonly message: string;
   /** Absent: `unavailable`. */
-  readonly code?: string;
+  readonly code?: ErrorCode;
   /** Absent: 503. */
   readonly status?: number;
 }
@@ -143,7 +144,8 @@ const classes = {
   503: Unavailable,
 } as const;
 
-function toError({ status, code, message, details }: z.infer<typeof failure>): HeadwaterError {
+function toError({ status, code: received, message, details }: z.infer<typeof failure>): HeadwaterError {
+  const code = receivedCode(received);
   const options = { code, details };
   if (status === 422) return code === "user_code" ? new UserCode(message, options) : new InvalidInput(message, options);
   const Class = classes[status as keyof typeof classes] as (typeof classes)[keyof typeof classes] | undefined;
