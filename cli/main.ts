@@ -1,7 +1,9 @@
+import { inspect } from "node:util";
 import { connect } from "./connect.ts";
 import type { OfflineContext } from "./context.ts";
 import { exitCodes, failureOf } from "./failure.ts";
 import { createOutput } from "./output/output.ts";
+import { printable } from "./output/printable.ts";
 import { writeTo } from "./output/standard-streams.ts";
 import { createTerminal } from "./output/terminal.ts";
 import { parse, type Invocation, type Settings } from "./program.ts";
@@ -22,8 +24,8 @@ async function exitCodeOf(argv: readonly string[], signal: AbortSignal): Promise
   } catch (error) {
     if (signal.aborted) return exitCodes.interrupted;
     const { message, hint, exitCode } = failureOf(error);
-    process.stderr.write(`hw: ${message}\n${hint === undefined ? "" : `    ${hint}\n`}`);
-    if (process.env["HEADWATER_DEBUG"] !== undefined) console.error(error);
+    process.stderr.write(printable(`hw: ${message}\n${hint === undefined ? "" : `    ${hint}\n`}`));
+    if (process.env["HEADWATER_DEBUG"] !== undefined) process.stderr.write(`${printable(inspect(error))}\n`);
     return exitCode;
   }
 }
@@ -47,6 +49,7 @@ function contextOf({ format, isQuiet, hasColors, profileName, org }: Settings, s
     format,
     isQuiet,
     columns: terminal.columns,
+    isTerminal: process.stdout.isTTY === true,
     write: (text) => writeTo(process.stdout, text),
     writeError: (text) => process.stderr.write(text),
   });

@@ -20,7 +20,8 @@ export function errorTextOf(error: Error): ErrorText {
   }
   const text = textOf(details["text"]);
   // Without a line it is the name of a file or of a step, which the message has.
-  if (text !== undefined && (typeof details["line"] === "number" || text.includes("\n"))) return { message: error.message, lines: text.split("\n").map((line) => `  ${line}`) };
+  if (text !== undefined && (typeof details["line"] === "number" || text.includes("\n")))
+    return { message: error.message, lines: text.split("\n").map((line) => `  ${line}`) };
   return { message: error.message, lines: stackLines(details) };
 }
 

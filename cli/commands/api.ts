@@ -25,7 +25,7 @@ export const command: Definition = {
       data === undefined ? undefined : await jsonOf(data, "--data"),
     );
     if (text.trim() === "") return;
-    await (out.format === "yaml" ? out.document(JSON.parse(text), () => []) : out.line(text.trimEnd()));
+    await (out.format === "yaml" ? out.document(JSON.parse(text), () => []) : out.exact(`${text.trimEnd()}\n`));
   },
 };
 

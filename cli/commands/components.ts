@@ -44,7 +44,7 @@ const show: Subcommand = {
     const args = { path: { key: given.required("component") }, query: present({ version: given.text("version") }) };
     const answer = given.flag("published") ? await client.call("getPublishedComponent", args) : await client.call("getComponent", args);
     for (const { message } of answer.warnings ?? []) out.note(`warning: ${message}`);
-    if (given.flag("code")) return out.line(answer.data.code.trimEnd());
+    if (given.flag("code")) return out.exact(`${answer.data.code.trimEnd()}\n`);
     await out.document(answer, () => fieldLines({ ...answer.data, code: `${answer.data.code.length} characters, --code prints them` }));
   },
 };

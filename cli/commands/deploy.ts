@@ -2,6 +2,7 @@ import type { Source } from "../../client/generated/operations.ts";
 import { isWorkflowFile } from "../component/files.ts";
 import { componentArgument, findDeployable } from "../component/named.ts";
 import { explained } from "../component/rejection.ts";
+import { rootOption, sendingOf } from "../component/sending.ts";
 import type { Definition } from "../command.ts";
 import type { Context } from "../context.ts";
 import type { Given } from "../given.ts";
@@ -17,6 +18,7 @@ export const command: Definition = {
   arguments: [componentArgument],
   options: [
     ...propOptions,
+    rootOption,
     { flags: "--name <name>", description: "display name; by default that of the component" },
     { flags: "--paused", description: "deploy it without starting it" },
   ],
@@ -33,7 +35,7 @@ export const command: Definition = {
     const text = given.required("component");
     if (isWorkflowFile(text)) {
       const { deployWorkflow } = await import("../component/workflow-file.ts");
-      return deployWorkflow(context, text);
+      return deployWorkflow(context, text, given.text("root"));
     }
     await deploySource(context, text, given);
   },
@@ -41,7 +43,7 @@ export const command: Definition = {
 
 async function deploySource(context: Context, text: string, given: Given): Promise<void> {
   const { client, out, terminal } = context;
-  const found = await terminal.progress("Building", () => explained(() => findDeployable(client, text)));
+  const found = await terminal.progress("Building", () => explained(() => findDeployable(client, text, sendingOf(context, given))));
   for (const { message } of found.warnings) out.note(`warning: ${message}`);
   const form = { reader: readerOfComponent(client, found.key), props: found.props, given: await givenValues(given) };
   const configured_props = await completeValues(context, form);

@@ -2,6 +2,7 @@ import type { Client } from "../../client/client.ts";
 import type { Source } from "../../client/generated/operations.ts";
 import type { Definition } from "../command.ts";
 import { clientOf } from "../connect.ts";
+import { rootOption, sendingOf } from "../component/sending.ts";
 import type { Context } from "../context.ts";
 import { keys, readKeys, type Key } from "../dev/keys.ts";
 import { personalName } from "../dev/personal-source.ts";
@@ -24,6 +25,7 @@ export const command: Definition = {
   arguments: [{ name: "<file>", description: "file that exports the component", completes: "file" }],
   options: [
     ...propOptions,
+    rootOption,
     { flags: "--port <port>", description: "port of the local address; by default any free one", value: "count" },
     {
       flags: "--dc <source>",
@@ -50,7 +52,8 @@ export const command: Definition = {
     const { data: user } = await client.call("getMe", {});
     const known = existing === undefined ? undefined : await sourceNamed(client, existing);
     const name = known?.name ?? personalName(user.username, file);
-    const options = { file, name, existing: known, given: await givenValues(given), port: given.count("port") ?? 0 };
+    const sending = { sending: sendingOf(context, given), root: given.text("root") };
+    const options = { file, name, existing: known, given: await givenValues(given), ...sending, port: given.count("port") ?? 0 };
     const session = new DevSession(context, options);
     try {
       const source = await session.start();

@@ -1,8 +1,11 @@
 import type { Prop } from "../../client/generated/operations.ts";
 import type { Definition } from "../command.ts";
-import { componentArgument, findDeployable, isFile } from "../component/named.ts";
+import { isFile } from "../component/files.ts";
+import { componentArgument, findDeployable } from "../component/named.ts";
+import { rootOption, sendingOf } from "../component/sending.ts";
 import { explained } from "../component/rejection.ts";
 import type { Context } from "../context.ts";
+import type { Given } from "../given.ts";
 import type { Column } from "../output/table.ts";
 import { choiceOf, definitionOf } from "../props/definition.ts";
 import { givenValues, propOptions, typedValues, type GivenValues } from "../props/given-values.ts";
@@ -37,14 +40,14 @@ function choicesOf(prop: Prop): string {
 export const command: Definition = {
   description: "Lists the props of a component, or those of a source with their values; --prop shows which props a value adds.",
   arguments: [{ ...componentArgument, description: `${componentArgument.description}; or a source` }],
-  options: propOptions,
+  options: [...propOptions, rootOption],
   examples: [
     { command: "hw props hello.mjs", does: "List what a file needs." },
     { command: "hw props hello", does: "List the props of a source." },
   ],
   operations: ["getSource", "listSourceProps", "saveComponent", "getComponent", "getPublishedComponent", "listComponentProps"],
   run: async (context, given) => {
-    const { reader, props, values: before } = await ownerOf(context, given.required("component"));
+    const { reader, props, values: before } = await ownerOf(context, given);
     const { all, values } = await reloaded(reader, props, await givenValues(given), before);
     const shown = all.map((prop) => ({ prop, value: values[prop.name] ?? definitionOf(prop).default }));
     const { out } = context;
@@ -59,11 +62,13 @@ interface Owner {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-async function ownerOf({ client, terminal }: Context, text: string): Promise<Owner> {
+async function ownerOf(context: Context, given: Given): Promise<Owner> {
+  const { client, terminal } = context;
+  const text = given.required("component");
   const isComponent = /^https?:\/\/|^sc_|\//.test(text) || (await isFile(text));
   const id = isComponent ? undefined : await idOf(client, "sources", text).catch(() => undefined);
   if (id === undefined) {
-    const found = await terminal.progress("Building", () => explained(() => findDeployable(client, text)));
+    const found = await terminal.progress("Building", () => explained(() => findDeployable(client, text, sendingOf(context, given))));
     return { reader: readerOfComponent(client, found.key), props: found.props, values: {} };
   }
   const [{ data: source }, reader] = [await client.call("getSource", { path: { id } }), readerOfSource(client, id)];

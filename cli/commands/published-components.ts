@@ -1,7 +1,10 @@
 import { componentArgument, findDeployable } from "../component/named.ts";
 import { explained } from "../component/rejection.ts";
+import { rootOption, sendingOf } from "../component/sending.ts";
 import type { Subcommand } from "../command.ts";
+import type { Context } from "../context.ts";
 import { usageFailure } from "../failure.ts";
+import type { Given } from "../given.ts";
 import { adminClient, adminOption } from "./admin/token.ts";
 
 const version = { name: "<version>", description: "a published version, such as acme-feed@1.2.0" } as const;
@@ -14,7 +17,7 @@ export const publishing: readonly Subcommand[] = [
     description:
       "Publishes a component in the registry, for all owners. Its key must be `<app>-<name>` and its version a semantic version, which never changes. Needs the admin token of the installation; a file is saved first, as a component of yours.",
     arguments: [componentArgument],
-    options: [adminOption],
+    options: [adminOption, rootOption],
     examples: [
       { command: "hw components publish acme-feed.mjs", does: "Publish a file." },
       { command: "hw components publish sc_0123456789ab", does: "Publish a saved component of any owner.", isInert: true },
@@ -22,7 +25,7 @@ export const publishing: readonly Subcommand[] = [
     operations: ["adminPublishComponent", "saveComponent", "getComponent", "getPublishedComponent"],
     run: async (context, given) => {
       const text = given.required("component");
-      const id = text.startsWith("sc_") ? text : await savedId(context.client, text);
+      const id = text.startsWith("sc_") ? text : await savedId(context, given, text);
       const admin = await adminClient(context, given);
       const answer = await explained(() => admin.call("adminPublishComponent", { path: { id } }));
       for (const { message } of answer.warnings ?? []) context.out.note(`warning: ${message}`);
@@ -76,8 +79,8 @@ export const publishing: readonly Subcommand[] = [
 ];
 
 /** A file is saved as a component of the caller's. */
-async function savedId(client: Parameters<typeof findDeployable>[0], text: string): Promise<string> {
-  const { body } = await explained(() => findDeployable(client, text));
+async function savedId(context: Context, given: Given, text: string): Promise<string> {
+  const { body } = await explained(() => findDeployable(context.client, text, sendingOf(context, given)));
   if ("component_id" in body) return body.component_id;
   throw usageFailure(`${text} is a component of the registry, not one of yours`, "write a file, or the id or key of a component of yours");
 }

@@ -1,5 +1,6 @@
 import type { Definition } from "../command.ts";
 import { findDeployable } from "../component/named.ts";
+import { rootOption, sendingOf } from "../component/sending.ts";
 import { explained } from "../component/rejection.ts";
 import { completeValues } from "../props/form.ts";
 import { readerOfComponent, readerOfSource } from "../props/reader.ts";
@@ -18,6 +19,7 @@ export const command: Definition = {
   ],
   options: [
     ...propOptions,
+    rootOption,
     { flags: "--name <name>", description: "new display name" },
     { flags: "--ignore-hook-errors", description: "call the deactivate hook once instead of three times" },
   ],
@@ -35,7 +37,10 @@ export const command: Definition = {
     const text = given.text("component");
     const values = await givenValues(given);
     const { data: source } = await client.call("getSource", { path: { id } });
-    const found = text === undefined ? undefined : await terminal.progress("Building", () => explained(() => findDeployable(client, text)));
+    const found =
+      text === undefined
+        ? undefined
+        : await terminal.progress("Building", () => explained(() => findDeployable(client, text, sendingOf(context, given))));
     for (const { message } of found?.warnings ?? []) out.note(`warning: ${message}`);
     const before = source.configured_props;
     // The API names a source after its new component, unless the request has a name.

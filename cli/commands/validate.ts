@@ -1,5 +1,6 @@
 import type { Definition } from "../command.ts";
-import { collectFiles, isWorkflowFile } from "../component/files.ts";
+import { isWorkflowFile } from "../component/files.ts";
+import { rootOption, sendingOf } from "../component/sending.ts";
 import { explained } from "../component/rejection.ts";
 import { fieldLines } from "../output/fields.ts";
 
@@ -8,6 +9,7 @@ export const command: Definition = {
     "Builds a component without saving or deploying it, and shows mistakes with the lines of code around them, and warnings. " +
     "Of a workflow in YAML it builds the code of each step; `hw deploy` checks the rest.",
   arguments: [{ name: "<file>", description: "file that exports the component, its address, or a workflow in YAML", completes: "file" }],
+  options: [rootOption],
   examples: [{ command: "hw validate hello.mjs", does: "Find mistakes in a component." }],
   operations: ["saveComponent"],
   run: async (context, given) => {
@@ -15,9 +17,9 @@ export const command: Definition = {
     const file = given.required("file");
     if (isWorkflowFile(file)) {
       const { validateWorkflow } = await import("../component/workflow-file.ts");
-      return validateWorkflow(context, file);
+      return validateWorkflow(context, file, given.text("root"));
     }
-    const code = /^https?:\/\//.test(file) ? { component_url: file } : await filesOf(file);
+    const code = /^https?:\/\//.test(file) ? { component_url: file } : await sendingOf(context, given)(file);
     const answer = await terminal.progress("Building", () =>
       explained(() => client.call("saveComponent", { query: { dry_run: true }, body: code })),
     );
@@ -28,8 +30,3 @@ export const command: Definition = {
     );
   },
 };
-
-async function filesOf(file: string): Promise<{ component_files: Readonly<Record<string, string>>; component_entry: string }> {
-  const { component_files, component_entry } = await collectFiles(file);
-  return { component_files, component_entry };
-}

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
-import { dirname, extname, join, posix, relative, resolve, sep } from "node:path";
+import { readFile, realpath, stat } from "node:fs/promises";
+import { dirname, extname, isAbsolute, join, posix, relative, resolve, sep } from "node:path";
 import { usageFailure } from "../failure.ts";
 
 /** The files of a component, in the form of the API. */
@@ -20,26 +20,64 @@ const packageImports = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["'](?!\.|node:|he
 /** Components are code; a YAML file describes a workflow. */
 export const isWorkflowFile = (path: string): boolean => /\.ya?ml$/i.test(path);
 
-/** Reads a file and all that it imports by relative paths. @throws Failure if the entry cannot be read, or is a workflow */
-export async function collectFiles(entry: string): Promise<ComponentFiles> {
+/** Which files may be read. */
+export interface FileScope {
+  /** Files below this folder; by default below the project of the entry. */
+  readonly root?: string | undefined;
+}
+
+/**
+ * Reads a file and all that it imports by relative paths. Code of other people may name any file, so one outside the root is an error, also
+ * behind a symbolic link. @throws Failure if the entry cannot be read or is a workflow, or if a file is outside the root
+ */
+export async function collectFiles(entry: string, scope: FileScope = {}): Promise<ComponentFiles> {
   if (isWorkflowFile(entry)) throw usageFailure(`${entry} is a workflow, not a component`, `\`hw deploy ${entry}\` deploys it`);
   const first = resolve(entry);
+  const allowed = await realpath(scope.root ?? (await projectOf(first))).catch(() => resolve(scope.root ?? dirname(first)));
+  await requireBelow(allowed, first, entry);
   const texts = new Map<string, string>([[first, await readEntry(first, entry)]]);
   for (const [path, text] of texts) {
     if (extname(path) === ".json") continue;
     for (const [, specifier = ""] of text.matchAll(relativeImports)) {
-      const found = texts.size > maxFiles ? undefined : await readImport(resolve(dirname(path), specifier), texts);
-      if (found !== undefined) texts.set(found.path, found.text);
+      const found = texts.size > maxFiles ? undefined : await findImport(resolve(dirname(path), specifier), texts);
+      if (found === undefined) continue;
+      await requireBelow(allowed, found, `${relative(process.cwd(), path)} imports "${specifier}", and ${found}`);
+      texts.set(found, await readFile(found, "utf8"));
     }
   }
   const root = commonFolder([...texts.keys()]);
-  const manifest = [...texts.values()].some((text) => packageImports.test(text)) ? await readManifest(dirname(first), root) : undefined;
+  const needsManifest = [...texts.values()].some((text) => packageImports.test(text));
+  const manifest = needsManifest ? await readManifest(dirname(first), root, allowed) : undefined;
   const manifestPath = manifest === undefined ? {} : { [pathBelow(root, manifest.path)]: manifest.text };
   return {
     component_files: { ...Object.fromEntries([...texts].map(([path, text]) => [pathBelow(root, path), text])), ...manifestPath },
     component_entry: pathBelow(root, first),
     paths: [...texts.keys()],
   };
+}
+
+/** The folder of the nearest package.json or repository above a file, otherwise that of the file. */
+export async function projectOf(file: string): Promise<string> {
+  const own = dirname(await realpath(file).catch(() => resolve(file)));
+  for (let folder = own; ; folder = dirname(folder)) {
+    const [manifest, repository] = await Promise.all([exists(join(folder, "package.json")), exists(join(folder, ".git"))]);
+    if (manifest || repository) return folder;
+    if (dirname(folder) === folder) return own;
+  }
+}
+
+const exists = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/** @throws Failure for a file outside the folder */
+async function requireBelow(folder: string, path: string, what: string): Promise<void> {
+  const real = await realpath(path).catch(() => path); // A missing file is reported where it is read.
+  const below = relative(folder, real);
+  if (below.split(sep)[0] !== ".." && !isAbsolute(below)) return;
+  throw usageFailure(`${what} is outside ${folder}`, "--root FOLDER sends files below another folder: name one that holds all");
 }
 
 async function readEntry(path: string, asGiven: string): Promise<string> {
@@ -49,25 +87,31 @@ async function readEntry(path: string, asGiven: string): Promise<string> {
 }
 
 /** The file of an import, which may lack its extension, have that of compiled code, or be a folder; undefined: the builder reports it. */
-async function readImport(path: string, known: ReadonlyMap<string, string>): Promise<{ path: string; text: string } | undefined> {
+async function findImport(path: string, known: ReadonlyMap<string, string>): Promise<string | undefined> {
   const source = path.replace(/\.([mc]?)js$/, ".$1ts");
   const candidates = [path, source, ...codeExtensions.map((extension) => path + extension)];
   const inFolder = codeExtensions.map((extension) => join(path, `index${extension}`));
   for (const candidate of [...candidates, ...inFolder]) {
     if (known.has(candidate)) return undefined;
-    const text = await readFile(candidate, "utf8").catch(() => undefined);
-    if (text !== undefined) return { path: candidate, text };
+    if (await isFile(candidate)) return candidate;
   }
   return undefined;
 }
 
-/** Versions of packages from the nearest package.json, without its other fields. */
-async function readManifest(folder: string, root: string): Promise<{ path: string; text: string } | undefined> {
+/** A folder may have the name of a source. */
+export const isFile = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+
+/** Versions of packages from the nearest package.json that may be read, without its other fields. */
+async function readManifest(folder: string, root: string, allowed: string): Promise<{ path: string; text: string } | undefined> {
   for (let current = folder; ; current = dirname(current)) {
     const path = join(current, "package.json");
     const text = await readFile(path, "utf8").catch(() => undefined);
     if (text !== undefined) return dependenciesOf(text, current.startsWith(root) ? path : join(root, "package.json"));
-    if (dirname(current) === current) return undefined;
+    if (dirname(current) === current || (await realpath(current)) === allowed) return undefined;
   }
 }
 

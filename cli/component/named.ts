@@ -1,9 +1,9 @@
-import { stat } from "node:fs/promises";
 import type { Client } from "../../client/client.ts";
 import { ApiError } from "../../client/errors.ts";
 import type { Component, Prop, Warning } from "../../client/generated/operations.ts";
 import { notFound } from "../failure.ts";
-import { collectFiles } from "./files.ts";
+import { isFile } from "./files.ts";
+import type { Sending } from "./sending.ts";
 
 /** A saved component, or one of the registry, which can be deployed. */
 export interface Deployable {
@@ -23,22 +23,13 @@ export const componentArgument = {
 } as const;
 
 /** Finds the component that a person names; a file is saved, so that its props are known. @throws Failure */
-export async function findDeployable(client: Client, text: string): Promise<Deployable> {
+export async function findDeployable(client: Client, text: string, sending: Sending): Promise<Deployable> {
   if (/^https?:\/\//.test(text)) return saved(await client.call("saveComponent", { body: { component_url: text } }));
   if (await isFile(text)) {
-    const { component_files, component_entry } = await collectFiles(text);
-    return saved(await client.call("saveComponent", { body: { component_files, component_entry } }));
+    return saved(await client.call("saveComponent", { body: await sending(text) }));
   }
   if (/^\.{0,2}\/|\.[cm]?[jt]s$/.test(text)) throw notFound(`there is no file ${text}`, "`hw init source NAME` writes one");
   return published(client, text);
-}
-
-/** A folder may have the name of a source. */
-export async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
 }
 
 function saved({ data, warnings = [] }: { readonly data: Component; readonly warnings?: readonly Warning[] | undefined }): Deployable {

@@ -5,15 +5,15 @@ import { itemsOf, maxPageItems } from "../../client/pages.ts";
 import type { Context } from "../context.ts";
 import { Failure, failureOf, usageFailure } from "../failure.ts";
 import { objectsOf, recordOf } from "../values.ts";
-import { collectFiles } from "./files.ts";
+import { collectFiles, projectOf, type FileScope } from "./files.ts";
 import { explained } from "./rejection.ts";
 
 /** Fields of a step that hold code, as of `saveComponent`. */
 const codeFields = ["component_code", "component_files", "component_entry", "component_url"] as const;
 
 /** Creates the workflow of a file, or changes the one with its name. A step may name its code as `file: step.ts`. */
-export async function deployWorkflow({ client, out, terminal }: Context, file: string): Promise<void> {
-  const body = await workflowBody(file);
+export async function deployWorkflow({ client, out, terminal }: Context, file: string, root: string | undefined): Promise<void> {
+  const body = await workflowBody(file, root);
   const name = typeof body["name"] === "string" ? body["name"] : "";
   const id = await workflowNamed(client, name);
   const answer = await terminal.progress("Deploying", () =>
@@ -32,8 +32,8 @@ export async function deployWorkflow({ client, out, terminal }: Context, file: s
 }
 
 /** Builds the code of each step without saving it. @throws Failure that names the first step with a mistake */
-export async function validateWorkflow({ client, out, terminal }: Context, file: string): Promise<void> {
-  const { steps } = await workflowBody(file);
+export async function validateWorkflow({ client, out, terminal }: Context, file: string, root: string | undefined): Promise<void> {
+  const { steps } = await workflowBody(file, root);
   const coded = (steps as readonly Readonly<Record<string, unknown>>[]).filter((step) => codeFields.some((field) => field in step)); // As `workflowBody` made them.
   for (const [index, step] of coded.entries()) {
     const name = typeof step["name"] === "string" ? step["name"] : String(index + 1);
@@ -56,18 +56,19 @@ async function aboutStep<T>(name: string, build: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The body of the API, with the code of the files that its steps name. @throws Failure */
-export async function workflowBody(file: string): Promise<Readonly<Record<string, unknown>>> {
+/** The body of the API, with the code of the files that its steps name, below the root or the project of the workflow. @throws Failure */
+export async function workflowBody(file: string, root: string | undefined): Promise<Readonly<Record<string, unknown>>> {
   const [body, ...others] = await objectsOf(file);
   if (body === undefined || others.length > 0) throw usageFailure(`${file} must contain one workflow`);
   if ("apiVersion" in body) throw usageFailure(`${file} contains a custom resource`, "`hw apply -f` takes these");
   const steps = Array.isArray(body["steps"]) ? (body["steps"] as readonly unknown[]) : [];
-  return { ...body, steps: await Promise.all(steps.map((step) => withCode(recordOf(step, "a step"), dirname(file)))) };
+  const scope = { root: root ?? (await projectOf(file)) };
+  return { ...body, steps: await Promise.all(steps.map((step) => withCode(recordOf(step, "a step"), dirname(file), scope))) };
 }
 
-async function withCode({ file, ...step }: Readonly<Record<string, unknown>>, folder: string): Promise<object> {
+async function withCode({ file, ...step }: Readonly<Record<string, unknown>>, folder: string, scope: FileScope): Promise<object> {
   if (typeof file !== "string") return step;
-  const { component_files, component_entry } = await collectFiles(join(folder, file));
+  const { component_files, component_entry } = await collectFiles(join(folder, file), scope);
   return { ...step, component_files, component_entry };
 }
 

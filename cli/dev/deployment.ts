@@ -1,6 +1,7 @@
 import type { Client } from "../../client/client.ts";
 import type { Source } from "../../client/generated/operations.ts";
-import { collectFiles, type ComponentFiles } from "../component/files.ts";
+import type { ComponentFiles } from "../component/files.ts";
+import type { Sending } from "../component/sending.ts";
 import { explained } from "../component/rejection.ts";
 import type { Context } from "../context.ts";
 import { completeValues } from "../props/form.ts";
@@ -21,12 +22,13 @@ interface Target {
   /** Instead of a personal source. */
   readonly existing?: Source | undefined;
   readonly given: GivenValues;
+  readonly sending: Sending;
 }
 
 /** Deploys a file to the personal source, which it creates when it is missing. @throws Failure, with a code frame for a mistake in the code */
-export async function deployFirst(context: Context, { file, name, existing, given }: Target): Promise<Deployed> {
+export async function deployFirst(context: Context, { file, name, existing, given, sending }: Target): Promise<Deployed> {
   const { client } = context;
-  const files = codeOf(await collectFiles(file));
+  const files = await sending(file);
   const [before, component] = await Promise.all([
     existing ?? findPersonal(client, name),
     explained(() => client.call("saveComponent", { body: files })),

@@ -4,6 +4,7 @@ import type { ConnectionState, ServerSentEvent } from "../../client/follow.ts";
 import type { Event, LogLine, Source } from "../../client/generated/operations.ts";
 import { endpointsOf } from "../commands/deploy.ts";
 import { collectFiles } from "../component/files.ts";
+import type { Sending } from "../component/sending.ts";
 import type { Context } from "../context.ts";
 import { failureOf } from "../failure.ts";
 import { eventLine, logLines } from "../output/events.ts";
@@ -20,6 +21,10 @@ export interface SessionOptions {
   /** Instead of a personal source. */
   readonly existing?: Source | undefined;
   readonly given: GivenValues;
+  /** Collects the files of the first deployment, and lists them. */
+  readonly sending: Sending;
+  /** Folder below which files are sent. */
+  readonly root: string | undefined;
   /** Port of the local endpoint; 0: any. */
   readonly port: number;
 }
@@ -59,9 +64,9 @@ export class DevSession {
 
   /** Deploys the file. @throws Failure if it cannot be deployed */
   async start(): Promise<Source> {
-    const { file } = this.#options;
+    const { file, root } = this.#options;
     const startedAt = performance.now();
-    const files = await collectFiles(file);
+    const files = await collectFiles(file, { root });
     const { source, warnings, isNew } = await this.#context.terminal.progress("Deploying", () => deployFirst(this.#context, this.#options));
     this.#source = source;
     this.#deployedHash = hashOf(files.component_files);
@@ -120,7 +125,8 @@ export class DevSession {
 
   async #redeploy(before: Source): Promise<void> {
     const startedAt = performance.now();
-    const files = await collectFiles(this.#options.file);
+    const { file, root } = this.#options;
+    const files = await collectFiles(file, { root });
     this.#watch.set(files.paths);
     const current = hashOf(files.component_files);
     if (current === this.#deployedHash) return;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Client } from "../../client/client.ts";
 import { collectFiles } from "../component/files.ts";
+import type { Sending } from "../component/sending.ts";
 import { findDeployable } from "../component/named.ts";
 import { emitterOf } from "../emitters.ts";
 import { usageFailure } from "../failure.ts";
@@ -25,6 +26,13 @@ const limit = z.number().int().min(1).max(100).default(10).describe("At most thi
 const file = z.string().describe("Path of the file that exports the component; its relative imports are sent with it");
 const props = z.record(z.string(), z.unknown()).optional().describe("Values by name of the prop");
 const text = (value: unknown): string => String(value);
+
+/** Collects code below the working directory only: what is sent comes back to the agent, who may act for others. @throws Failure for other files */
+const sendOwn: Sending = async (entry) => {
+  if (!/\.[cm]?[jt]s$/.test(entry)) throw usageFailure(`${entry} is no component: its name must end in .ts, .mts, .cts, .js, .mjs or .cjs`);
+  const { component_files, component_entry } = await collectFiles(entry, { root: process.cwd() });
+  return { component_files, component_entry };
+};
 
 const reading: readonly Tool[] = [
   {
@@ -93,8 +101,7 @@ const reading: readonly Tool[] = [
     writes: false,
     input: { file },
     call: async (client, { file: path }) => {
-      const { component_files, component_entry } = await collectFiles(text(path));
-      return client.call("saveComponent", { query: { dry_run: true, exclude: "code" }, body: { component_files, component_entry } });
+      return client.call("saveComponent", { query: { dry_run: true, exclude: "code" }, body: await sendOwn(text(path)) });
     },
   },
 ];
@@ -106,7 +113,7 @@ const writing: readonly Tool[] = [
     writes: true,
     input: { component: z.string().describe("File, http(s) address, or key"), props, name: z.string().optional() },
     call: async (client, { component, props: values, name }) => {
-      const { body } = await findDeployable(client, text(component));
+      const { body } = await findDeployable(client, text(component), sendOwn);
       const configured_props = (values ?? {}) as Readonly<Record<string, unknown>>; // By the tool's input.
       return client.call("createSource", { body: { ...body, configured_props, ...(name === undefined ? {} : { name: text(name) }) } });
     },
@@ -119,7 +126,7 @@ const writing: readonly Tool[] = [
     call: async (client, { source: name, component, props: values }) => {
       const id = await idOf(client, "sources", text(name));
       const { data } = await client.call("getSource", { path: { id } });
-      const code = component === undefined ? {} : (await findDeployable(client, text(component))).body;
+      const code = component === undefined ? {} : (await findDeployable(client, text(component), sendOwn)).body;
       const given = values as Readonly<Record<string, unknown>> | undefined; // By the tool's input.
       const configured = given === undefined ? {} : { configured_props: { ...data.configured_props, ...given } };
       return client.call("updateSource", { path: { id }, body: { ...code, ...configured, name: data.name } });

@@ -1,11 +1,12 @@
 import type { Event, LogLine } from "../../client/generated/operations.ts";
+import { printable } from "./printable.ts";
 import { timeOfDay } from "./time.ts";
 
 /** One event as a line: time, channel, summary and value. */
 export function eventLine({ event, metadata }: Pick<Event, "event" | "metadata">): string {
   const channel = metadata.name === "" ? "" : ` [${metadata.name}]`;
   const summary = metadata.summary === undefined ? "" : ` ${metadata.summary}`;
-  return printable(`${timeOfDay(metadata.ts)}${channel}${summary} ${JSON.stringify(event)}`);
+  return onOneLine(`${timeOfDay(metadata.ts)}${channel}${summary} ${JSON.stringify(event)}`);
 }
 
 /** A line of a log; of an error its stack. */
@@ -14,8 +15,8 @@ export function logLines({ k: kind, ts, msg, h: hook, err }: Omit<LogLine, "run_
   const level = kind.replace(/^console\./, "");
   return text
     .split("\n")
-    .map((line, index) => printable(index === 0 ? `${timeOfDay(ts)} ${level.padEnd(5)} ${line}` : `${" ".repeat(19)}${line}`));
+    .map((line, index) => onOneLine(index === 0 ? `${timeOfDay(ts)} ${level.padEnd(5)} ${line}` : `${" ".repeat(19)}${line}`));
 }
 
-/** Without control characters, which others' values may have to move the cursor. */
-const printable = (text: string): string => text.replaceAll("\t", "  ").replaceAll(/\p{Cc}/gu, "");
+/** On one line, without control characters. */
+const onOneLine = (text: string): string => printable(text.replaceAll("\t", "  ").replaceAll("\n", "\\n"));

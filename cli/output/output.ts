@@ -1,10 +1,11 @@
+import { printable, printableJson, shown } from "./printable.ts";
 import { formatTable, type Column } from "./table.ts";
 import { toYaml } from "./yaml.ts";
 
 export const formats = ["table", "wide", "json", "yaml", "name"] as const;
 export type Format = (typeof formats)[number];
 
-/** Standard output in the format of `-o`, and notes on standard error. */
+/** Standard output in the format of `-o`, and notes on standard error. Control characters of what it prints are escaped. */
 export interface Output {
   readonly format: Format;
   readonly isQuiet: boolean;
@@ -18,6 +19,8 @@ export interface Output {
   record(value: unknown, view: () => readonly string[]): Promise<void>;
   /** A line on standard output, in every format. */
   line(text: string): Promise<void>;
+  /** Text as it is, such as code, on standard output; in a terminal without its control characters. */
+  exact(text: string): Promise<void>;
   /** A sentence on standard error, which `--quiet` omits. */
   note(text: string): void;
 }
@@ -27,14 +30,16 @@ export interface OutputOptions {
   readonly isQuiet: boolean;
   /** Width of the terminal; undefined: unlimited. */
   readonly columns: number | undefined;
+  /** Standard output is a terminal. */
+  readonly isTerminal: boolean;
   readonly write: (text: string) => Promise<void>;
   readonly writeError: (text: string) => void;
 }
 
-export function createOutput({ format, isQuiet, columns: width, write, writeError }: OutputOptions): Output {
-  const lines = (texts: readonly string[]): Promise<void> => write(texts.map((text) => `${text}\n`).join(""));
+export function createOutput({ format, isQuiet, columns: width, isTerminal, write, writeError }: OutputOptions): Output {
+  const lines = (texts: readonly string[]): Promise<void> => write(texts.map((text) => `${shown(text)}\n`).join(""));
   const document = async (answer: unknown, view: () => readonly string[]): Promise<void> => {
-    if (format === "json") return lines([JSON.stringify(answer, null, 2) ?? ""]);
+    if (format === "json") return lines([printableJson(JSON.stringify(answer, null, 2) ?? "")]);
     if (format === "yaml") return write(await toYaml(answer));
     return lines(format === "name" ? namesOf(answer) : view());
   };
@@ -52,13 +57,14 @@ export function createOutput({ format, isQuiet, columns: width, write, writeErro
       if (answer !== undefined) await document(answer, () => []);
     },
     record: async (value, view) => {
-      if (format === "json") return lines([JSON.stringify(value)]);
+      if (format === "json") return lines([printableJson(JSON.stringify(value))]);
       if (format === "yaml") return write(`---\n${await toYaml(value)}`);
       return lines(format === "name" ? namesOf(value) : view());
     },
     line: (text) => lines([text]),
+    exact: (text) => write(isTerminal ? printable(text) : text),
     note: (text) => {
-      if (!isQuiet) writeError(`${text}\n`);
+      if (!isQuiet) writeError(`${shown(text)}\n`);
     },
   };
 }

@@ -1,4 +1,5 @@
 import stringWidth from "fast-string-width";
+import { printable } from "./printable.ts";
 
 export interface Column<T> {
   readonly header: string;
@@ -58,5 +59,4 @@ export function truncated(text: string, width: number): string {
 }
 
 const padded = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - stringWidth(text)));
-/** Control characters of values that others have written would move the cursor. */
-const oneLine = (text: string): string => text.replaceAll(/\s+/g, " ").replaceAll(/\p{Cc}/gu, "");
+const oneLine = (text: string): string => printable(text.replaceAll(/\s+/g, " "));

@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
 import { usageFailure } from "../failure.ts";
+import { printable, styled } from "./printable.ts";
 
 export type Style = Parameters<typeof styleText>[0];
 
@@ -33,13 +34,13 @@ export function createTerminal({ env, isQuiet, hasColors }: TerminalOptions): Te
   return {
     isInteractive,
     columns: process.stdout.isTTY === true ? process.stdout.columns : undefined,
-    style: (style, text) => (showsColors ? styleText(style, text, { validateStream: false }) : text),
+    style: (style, text) => (showsColors ? styled((each) => styleText(style, each, { validateStream: false }), text) : text),
     progress: (label, work) => (isQuiet ? work() : withProgress(label, work)),
     confirm: async (question, isConfirmed) => {
       if (isConfirmed) return;
       if (!isInteractive) throw usageFailure(`${question} needs a confirmation`, "add --yes");
       const { confirm, isCancel } = await import("@clack/prompts");
-      const answer = await confirm({ message: question, initialValue: false, output: process.stderr });
+      const answer = await confirm({ message: printable(question), initialValue: false, output: process.stderr });
       if (isCancel(answer) || !answer) throw usageFailure("nothing was changed");
     },
     askSecret: async (question, alternative) => {
@@ -57,13 +58,13 @@ async function withProgress<T>(label: string, work: () => Promise<T>): Promise<T
   let isDone = false;
   const show = async (): Promise<void> => {
     if (process.stderr.isTTY !== true) {
-      process.stderr.write(`${label} …\n`);
+      process.stderr.write(printable(`${label} …\n`));
       return;
     }
     const { spinner } = await import("@clack/prompts");
     if (isDone) return;
     const shown = spinner({ output: process.stderr });
-    shown.start(label);
+    shown.start(printable(label));
     clear = () => shown.clear();
   };
   // Floats: the work does not wait for what is shown about it.

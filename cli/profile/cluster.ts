@@ -11,9 +11,9 @@ import type { OpenProfile } from "./profile.ts";
 export async function openCluster(env: NodeJS.ProcessEnv): Promise<OpenProfile | undefined> {
   const context = await kubectl(["config", "current-context"], env).catch(() => undefined);
   if (context === undefined) return undefined;
-  const found = await findSecret(env);
+  const found = await findInstallation(env);
   if (found === undefined) return undefined;
-  const { port, stop } = await forwardPort(found.namespace, env);
+  const { port, stop } = await forwardPort(found, env);
   const origin = `cluster ${context.trim()}, namespace ${found.namespace}`;
   return {
     profile: { name: "cluster", origin, url: `http://127.0.0.1:${port}`, apiKey: found.apiKey, org: undefined },
@@ -23,33 +23,65 @@ export async function openCluster(env: NodeJS.ProcessEnv): Promise<OpenProfile |
 
 const secretName = "headwater-api-key";
 const requestTimeout = "--request-timeout=10s";
+const definition = "sources.headwater.dev";
+/** The chart annotates the definitions, which only admins of the cluster write; Helm does as well. */
+const namespaceAnnotations = ["headwater.dev/namespace", "meta.helm.sh/release-namespace"];
+const apiLabels = "app.kubernetes.io/name=headwater,app.kubernetes.io/component=api";
 
-async function findSecret(env: NodeJS.ProcessEnv): Promise<{ readonly namespace: string; readonly apiKey: string } | undefined> {
-  const named = nonEmpty(env["HEADWATER_NAMESPACE"]);
-  const template = '{range .items[*]}{.metadata.namespace} {.data.api-key}{"\\n"}{end}';
-  const scope = named === undefined ? ["--all-namespaces"] : ["--namespace", named];
-  const selector = ["--field-selector", `metadata.name=${secretName}`];
-  const text = await kubectl(["get", "secrets", ...scope, ...selector, requestTimeout, "-o", `jsonpath=${template}`], env).catch(
-    (error: unknown) => {
-      throw new Failure(`the cluster of kubectl's current context does not list Secrets: ${firstLineOf(error)}`, {
-        exitCode: exitCodes.unreachable,
-        hint: "name the namespace in HEADWATER_NAMESPACE, or run `hw login`",
-      });
-    },
-  );
-  const [line] = text.trim().split("\n");
-  const [namespace = "", key = ""] = (line ?? "").split(" ");
-  return namespace === "" ? undefined : { namespace, apiKey: Buffer.from(key, "base64").toString() };
+export interface Installation {
+  readonly namespace: string;
+  /** Name of the API's Service. */
+  readonly service: string;
+  readonly apiKey: string;
 }
+
+/**
+ * The installation in the namespace that HEADWATER_NAMESPACE names, otherwise in that of the definitions. Other namespaces are not searched:
+ * any tenant may create a Secret and a Service with these names in his own, and would get the requests. @throws Failure
+ */
+export async function findInstallation(env: NodeJS.ProcessEnv): Promise<Installation | undefined> {
+  const namespace = nonEmpty(env["HEADWATER_NAMESPACE"]) ?? (await namespaceOfDefinitions(env));
+  if (namespace === undefined) return undefined;
+  const inNamespace = ["--namespace", namespace, requestTimeout, "-o"];
+  const services = namesIn(await read(["get", "services", "-l", apiLabels, ...inNamespace, "json"], env));
+  const [service, ...others] = services;
+  if (service === undefined) throw unusable(`namespace ${namespace} has no Service of Headwater's API (${apiLabels})`);
+  if (others.length > 0) throw unusable(`namespace ${namespace} has several Services of Headwater's API: ${services.join(", ")}`);
+  const key = await read(["get", "secret", secretName, ...inNamespace, "jsonpath={.data.api-key}"], env);
+  return { namespace, service, apiKey: Buffer.from(key, "base64").toString() };
+}
+
+/** Undefined if the cluster has no Headwater. */
+async function namespaceOfDefinitions(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const text = await read(["get", "customresourcedefinition", definition, "--ignore-not-found", requestTimeout, "-o", "json"], env);
+  if (text.trim() === "") return undefined;
+  const { metadata } = JSON.parse(text) as { readonly metadata: { readonly annotations?: Readonly<Record<string, string>> } }; // As of any object.
+  const namespace = namespaceAnnotations.map((name) => nonEmpty(metadata.annotations?.[name])).find((each) => each !== undefined);
+  if (namespace === undefined) throw unusable(`${definition} does not name the namespace of Headwater`);
+  return namespace;
+}
+
+function namesIn(text: string): readonly string[] {
+  const { items } = JSON.parse(text) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] }; // As of any list.
+  return items.map(({ metadata }) => metadata.name);
+}
+
+const unusable = (message: string): Failure =>
+  new Failure(message, { exitCode: exitCodes.unreachable, hint: "name the namespace in HEADWATER_NAMESPACE, or run `hw login`" });
+
+const read = (args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> =>
+  kubectl(args, env).catch((error: unknown) => {
+    throw unusable(`the cluster of kubectl's current context does not show its Headwater: ${firstLineOf(error)}`);
+  });
 
 const kubectl = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise<string> =>
   (await promisify(execFile)("kubectl", args, { env })).stdout;
 
 async function forwardPort(
-  namespace: string,
+  { namespace, service }: Installation,
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> {
-  const args = ["--namespace", namespace, "port-forward", "service/headwater-api", ":3000"];
+  const args = ["--namespace", namespace, "port-forward", `service/${service}`, ":3000"];
   const child = spawn("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const stop = async (): Promise<void> => {

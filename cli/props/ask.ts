@@ -3,6 +3,7 @@ import type { Client } from "../../client/client.ts";
 import type { Options } from "../../client/generated/operations.ts";
 import { itemsOf, maxPageItems } from "../../client/pages.ts";
 import { usageFailure } from "../failure.ts";
+import { printable } from "../output/printable.ts";
 import { choiceOf, type PropDefinition } from "./definition.ts";
 import type { OptionsRequest } from "./reader.ts";
 import { exampleFor, typedValue } from "./given-values.ts";
@@ -36,7 +37,7 @@ export async function askFor(prop: PropDefinition, sources: Sources): Promise<un
 
 const messageOf = ({ label, name, description }: PropDefinition): string => {
   const title = label === name ? name : `${label} (${name})`;
-  return description === undefined ? title : `${title}\n${description.trim()}`;
+  return printable(description === undefined ? title : `${title}\n${description.trim()}`);
 };
 
 /** @throws Failure when the person has cancelled */
@@ -85,7 +86,7 @@ async function askRemote(prop: PropDefinition, { read }: Sources): Promise<unkno
   let choices: readonly Choice[] = [];
   for (;;) {
     const progress = spinner({ output });
-    progress.start(`Reading choices of ${prop.label}`);
+    progress.start(printable(`Reading choices of ${prop.label}`));
     const answer = await read({
       prop_name: prop.name,
       page,
@@ -107,7 +108,7 @@ async function askRemote(prop: PropDefinition, { read }: Sources): Promise<unkno
     );
     if (chosen === typed) return askText(prop);
     if (chosen === search) {
-      query = await answerOf(text({ message: `Search ${prop.label}`, output }));
+      query = await answerOf(text({ message: printable(`Search ${prop.label}`), output }));
       [page, context, choices] = [0, undefined, []];
     } else if (chosen === more) {
       page += 1;
@@ -122,7 +123,7 @@ async function askAccount(prop: PropDefinition, app: string, client: Client): Pr
   const pages = itemsOf((after) =>
     client.call("listMyAccounts", { query: { app, limit: maxPageItems, ...(after === undefined ? {} : { after }) } }),
   );
-  for await (const { id, name } of pages) choices.push({ label: `${name} (${id})`, value: { authProvisionId: id } });
+  for await (const { id, name } of pages) choices.push({ label: printable(`${name} (${id})`), value: { authProvisionId: id } });
   if (choices.length === 0)
     throw usageFailure(`there is no account of ${app} for prop ${prop.name}`, `\`hw accounts\` stores one; then ${exampleFor(prop)}`);
   return askChoice(prop, choices);

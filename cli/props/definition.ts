@@ -1,4 +1,5 @@
 import type { Prop } from "../../client/generated/operations.ts";
+import { printable } from "../output/printable.ts";
 
 /** What a form reads of the definition of a prop; the API passes on all fields that the component's author wrote. */
 export interface PropDefinition {
@@ -52,9 +53,9 @@ export const hasDefault = (prop: PropDefinition): boolean => prop.default !== un
 export function choiceOf(option: unknown): { readonly label: string; readonly value: unknown } {
   if (typeof option === "object" && option !== null && "value" in option) {
     const { value } = option;
-    return { label: "label" in option && typeof option.label === "string" ? option.label : plain(value), value };
+    return { label: printable("label" in option && typeof option.label === "string" ? option.label : plain(value)), value };
   }
-  return { label: plain(option), value: option };
+  return { label: printable(plain(option)), value: option };
 }
 
 const plain = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));

@@ -37,7 +37,7 @@ function introduction(): string {
       "2. `HEADWATER_URL` with `HEADWATER_API_KEY`;",
       "3. the current profile, which `hw login` has stored in `$XDG_CONFIG_HOME/headwater/config.json` (mode 0600);",
       "4. the instance of this directory or one above: `.headwater/api-key` and `.headwater/api-url`, which `npm start` writes;",
-      "5. the cluster of kubectl's current context: `hw` reads the Secret `headwater-api-key` and forwards a port to the API\n   while the command runs. `HEADWATER_NAMESPACE` names the namespace, if you cannot list Secrets in all of them.",
+      "5. the cluster of kubectl's current context: `hw` reads the Secret `headwater-api-key` and forwards a port to the API\n   while the command runs, in the namespace that `HEADWATER_NAMESPACE` names, otherwise in that which the chart has\n   written to the annotation `headwater.dev/namespace` of the definitions. Other namespaces are not searched.",
     ].join("\n"),
     wrap(
       "`hw profiles` shows which one is used. Profiles of the hosted service's command line (INI, with `api_key` and `org_id`) are read too, from " +
@@ -48,11 +48,18 @@ function introduction(): string {
       "Wherever a command takes an id, it also takes a name (of a source its `name_slug`), or the beginning of an id that only one thing has. " +
         "`webhook/orders` names the kind as well.",
     ),
+    "## Files that are sent",
+    wrap(
+      "A component is sent with the files that it imports by relative paths. They must be below the folder of the nearest `package.json` or " +
+        "`.git`, otherwise below that of the component; symbolic links count as what they point to. `--root` names another folder. " +
+        "If there are several files, the command lists them: read the list before you deploy code of others.",
+    ),
     "## Output",
     optionTable(globalOptions),
     wrap(
       "`-o json` and `-o yaml` print what the API answered: one document, or with `--follow` and `--watch` one line (one YAML document) for each item. " +
         "`-o name` prints ids. In a terminal, tables are truncated to its width; in a pipe they are not. Colours are off in a pipe and with `NO_COLOR`. " +
+        "Control characters of names, values, logs and code are escaped, such as `\\x1b`; only code in a pipe is exact. " +
         "Sentences for people and progress go to standard error. A command never waits for an answer without a terminal: it fails and names the option.",
     ),
     "## Exit codes",
@@ -67,7 +74,9 @@ function introduction(): string {
       "| 5 | the server is unreachable or not ready |",
       "| 130 | interrupted with Ctrl-C |",
     ].join("\n"),
-    "An error is one sentence on standard error, and below it a hint at what to do.",
+    wrap(
+      "An error is one sentence on standard error, and below it a hint at what to do. If a component's code failed, its stack and causes are in between.",
+    ),
   ].join("\n\n");
 }
 

@@ -62,7 +62,8 @@ describe("hw deploy", () => {
   it("names the flag of a missing prop without a terminal", async () => {
     const { code, stderr } = await headwater.hw("deploy", "greeter/greeter.ts");
     expect(code).toBe(2);
-    expect(stderr).toBe("hw: prop who of type string is missing (Whom to greet)\n    give --prop who=…, or --props FILE\n");
+    expect(stderr).toContain("\nhw: prop who of type string is missing (Whom to greet)\n    give --prop who=…, or --props FILE\n");
+    expect(stderr).toMatch(/^sending greeter\.ts, lib\/greet\.ts$/m);
   });
 
   it("reports an invalid value without the value of a secret", async () => {
@@ -77,7 +78,7 @@ describe("hw deploy", () => {
       "token=s3cret",
     );
     expect(code).toBe(2);
-    expect(stderr).toMatch(/^hw: prop times: "many" is not JSON\n {4}give --prop times=1/);
+    expect(stderr).toMatch(/^hw: prop times: "many" is not JSON\n {4}give --prop times=1/m);
     expect(stderr).not.toContain("s3cret");
   });
 
