@@ -51,17 +51,60 @@ export const time = matching(
   "a time must be in RFC 3339 format, such as 2026-11-21T12:00:00Z",
 );
 
-const httpRule: Rule<string> = {
-  cel: "isURL(self) && url(self).getScheme() in ['http', 'https'] && url(self).getHostname() != '' && !self.matches(r'\\s')",
-  holds: (text) => /^https?:\/\/[^/?#\s\\]+(?:[/?]|$)/i.test(text) && !/[\s\p{Cc}]|%(?![0-9a-f]{2})/iu.test(text) && URL.canParse(text),
-  message: "it must be a URL that begins with http:// or https:// and has a host, such as https://example.com/events",
-};
+const port = String.raw`(:([1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d\d|655[0-2]\d|6553[0-5])?)?`;
+const octet = String.raw`(25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`;
+const h = String.raw`[\da-fA-F]{1,4}`;
+/** With at most one `::`. The cost of isIP() cannot be bounded, so it cannot be part of a rule. */
+const ipv6 = [
+  `(${h}:){7}${h}`,
+  `(${h}:){1,7}:`,
+  `(${h}:){1,6}:${h}`,
+  ...[2, 3, 4, 5].map((after) => `(${h}:){1,${7 - after}}(:${h}){1,${after}}`),
+  `${h}:(:${h}){1,6}`,
+  `:((:${h}){1,7}|:)`,
+].join("|");
+const hostIs = (host: string): string => String.raw`^\w+://([^/?#\\]*@)?${host}([:/?]|$)`;
+
+/** Patterns that RE2, which the API server uses, and JavaScript read alike: both sides must accept the same addresses. */
+const addressForms = {
+  whole: String.raw`^[hH][tT][tT][pP][sS]?://([^/?#\\]*@)?(\[[\da-fA-F:]+\]|[^/?#@:<>^|%\[\]\\]+)${port}([/?]|$)`,
+  ipv6Host: hostIs(String.raw`\[(${ipv6})\]`),
+  /** Spaces, control and format characters of Unicode; a percent sign without two hexadecimal digits. */
+  odd: String.raw`[\p{Z}\p{Cc}\p{Cf}]|%([^\da-fA-F]|[\da-fA-F]([^\da-fA-F]|$)|$)`,
+  /** The last label is a number: such a host must be an IPv4 address. */
+  numericHost: hostIs(String.raw`([^/?#@:]*\.)?(\d+|0[xX][\da-fA-F]*)\.?`),
+  ipv4Host: hostIs(String.raw`${octet}(\.${octet}){3}`),
+} as const;
+
+type Form = keyof typeof addressForms;
+
+const celOf = (form: Form): string => `self.matches(r'${addressForms[form]}')`;
+
+const has = (form: Form, text: string): boolean => new RegExp(addressForms[form], "u").test(text);
+const aboutAddress = "it must be a URL that begins with http:// or https:// and has a host, such as https://example.com/events";
+
+/** Several rules, because the API server bounds the cost of each. */
+const httpRules: readonly Rule<string>[] = [
+  {
+    cel: `isURL(self) && ${celOf("whole")} && !${celOf("odd")}`,
+    // The rules below are those of the API server alone.
+    holds: (text) =>
+      has("whole", text) &&
+      !has("odd", text) &&
+      (!has("numericHost", text) || has("ipv4Host", text)) &&
+      (!/^[^/]+\/\/[^/]*\[/.test(text) || has("ipv6Host", text)) &&
+      URL.canParse(text),
+    message: aboutAddress,
+  },
+  { cel: `!${celOf("numericHost")} || ${celOf("ipv4Host")}`, holds: () => true, message: aboutAddress },
+  { cel: `!self.matches('^[^/]+//[^/]*\\\\[') || ${celOf("ipv6Host")}`, holds: () => true, message: aboutAddress },
+];
 
 /** An http or https URL with a host name. URLs that Go and browsers parse differently (a fragment as host, a lone %) are refused. */
-export const httpUrl = withRules(z.string().max(2_048), httpRule);
+export const httpUrl = withRules(z.string().max(2_048), ...httpRules);
 
 /** The same without `user:password@`, which belongs in a Secret because resources are readable. */
-export const publicUrl = withRules(z.string().max(2_048), httpRule, {
+export const publicUrl = withRules(z.string().max(2_048), ...httpRules, {
   cel: "!self.matches('^[a-zA-Z]+://[^/?#]*@')",
   holds: (text) => !/^[a-z]+:\/\/[^/?#]*@/i.test(text),
   message: "it must not contain a user name or password: put user:password in a Secret and refer to it in basicAuth",
