@@ -1,6 +1,6 @@
 import { labels, type Kind, type Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
-import { idOfResourceName, isId, type IdKind } from "../domain/ids.ts";
+import { idPrefixes, isId, type IdKind } from "../domain/ids.ts";
 import { parseKey } from "./controller/informer.ts";
 import type { OperatorPorts } from "./ports.ts";
 
@@ -8,27 +8,44 @@ interface Identified {
   readonly id?: string | undefined;
 }
 
+type IdentityPorts = Pick<OperatorPorts, "store" | "newId" | "claimId">;
+
 /**
- * The public id of a resource: from its status, else from its label, else derived from its name, else a new one. A label or name counts
- * only if no other resource has that id: users can write both.
+ * The public id of a resource: from its status, else from its label, which the API writes when it creates the resource, else a new one.
+ * Where no admission policy protects the label, users can write it too: it counts only if no other resource has that id. A resource that
+ * ends without an id gets a new one, so that nothing is removed in the name of another.
  */
 export async function idOf<S, T extends Identified>(
-  { store, newId }: Pick<OperatorPorts, "store" | "newId">,
+  ports: IdentityPorts,
   kind: Kind<S, T>,
   resource: Resource<S, T>,
   idKind: IdKind,
 ): Promise<string> {
   const { metadata, status } = resource;
   if (status.id !== undefined) return status.id;
-  for (const id of [metadata.labels[labels.id], idOfResourceName(metadata.name)]) {
-    if (id !== undefined && isId(idKind, id) && !(await isTaken(store, kind, resource, id))) return id;
-  }
-  return newId(idKind);
+  const labelled = metadata.labels[labels.id];
+  const isCandidate = labelled !== undefined && isId(idKind, labelled) && metadata.deletionTimestamp === undefined;
+  return isCandidate && (await takeId(ports, kind, resource, labelled)) ? labelled : ports.newId(idKind);
+}
+
+/** Takes the id for the resource, unless another one of the kind has it. @returns whether it has it now */
+export async function takeId<S, T extends Identified>(
+  { store, claimId }: Pick<OperatorPorts, "store" | "claimId">,
+  kind: Kind<S, T>,
+  resource: Resource<S, T>,
+  id: string,
+): Promise<boolean> {
+  return !(await isTaken(store, kind, resource, id)) && claimId(kind.kind, id, resource.metadata.uid);
+}
+
+/** The kind of public ids that resources of the kind have: `autoSubscription` of AutoSubscription. Undefined: they have none. */
+export function idKindOf({ kind }: Pick<Kind, "kind">): IdKind | undefined {
+  return Object.keys(idPrefixes).find((idKind): idKind is IdKind => idKind.toLowerCase() === kind.toLowerCase());
 }
 
 /** Reads a resource for which nothing external is created, with its id. Undefined when it is missing or being deleted. */
 export async function findIdentified<S, T extends Identified>(
-  ports: Pick<OperatorPorts, "store" | "newId" | "owners">,
+  ports: IdentityPorts & Pick<OperatorPorts, "owners">,
   kind: Kind<S, T>,
   key: string,
   idKind: IdKind,
@@ -42,7 +59,7 @@ export async function findIdentified<S, T extends Identified>(
 }
 
 /** Does another resource of the kind have this id? */
-export async function isTaken<S, T extends Identified>(
+async function isTaken<S, T extends Identified>(
   store: Pick<ResourceStore, "findById">,
   kind: Kind<S, T>,
   { metadata }: Resource<S, T>,

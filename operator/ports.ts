@@ -16,6 +16,7 @@ import type { Invocation } from "../domain/invocation/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule/schedule.ts";
 import type { Secrets } from "../domain/secrets/secrets.ts";
 import type { LatestRuns } from "../domain/source/source-health.ts";
+import type { ClaimId } from "./id-claims.ts";
 import type { SourceVersion } from "./source/plan/version.ts";
 import type { WorkflowVersion } from "./workflow/version.ts";
 
@@ -59,6 +60,7 @@ export interface OperatorPorts {
   readonly tokenRefresher: TokenRefresher;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
+  readonly claimId: ClaimId;
   /** 32 unguessable characters of lower-case base36. */
   readonly randomKey: () => string;
   /** In [0, 1). */

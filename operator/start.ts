@@ -17,6 +17,7 @@ import { Configurator, type ConfigureRequest } from "./configure/configurator.ts
 import { sealDraft, type DraftRequest } from "./configure/draft.ts";
 import type { Controller, Reconcile } from "./controller/controller.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
+import { idKindOf } from "./identity.ts";
 import { skipInvalid } from "./controller/skip-invalid.ts";
 import type { AnyStatus } from "./controller/status.ts";
 import { healthReconciler } from "./health/refresh-health.ts";
@@ -90,8 +91,11 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
   const slugs = slugsOf(caches);
   const signingKeys = signingKeysOf(ports, caches);
   const endConnections = endConnectionsOf(ports, { subscriptionsOf, autoSubscriptionsTo: auto.listeningTo });
-  const row = <S, T extends AnyStatus>(name: string, passes: number, kind: Kind<S, T>, reconcile: Reconcile): Controller =>
-    runtime.reconcile(name, passes, skipInvalid(kind, ports, reconcile));
+  const row = <S, T extends AnyStatus>(name: string, passes: number, kind: Kind<S, T>, reconcile: Reconcile): Controller => {
+    const idKind = idKindOf(kind);
+    const newId = idKind === undefined ? undefined : () => ports.newId(idKind);
+    return runtime.reconcile(name, passes, skipInvalid(kind, { ...ports, newId }, reconcile));
+  };
 
   row("component", 4, componentKind, componentReconciler(ports)).watch(components);
   row("source", 32, sourceKind, sourceReconciler(config, ports, slugs, endConnections))

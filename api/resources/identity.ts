@@ -1,10 +1,9 @@
-import { labels, type Resource } from "../../crds/resource.ts";
-import { idOfResourceName } from "../../domain/ids.ts";
+import { assignedId, labelledId } from "../../crds/public-id.ts";
+import type { Resource } from "../../crds/resource.ts";
 
-/** The public id: resources made with kubectl get theirs from the operator, as label and status. */
-export function publicIdOf(resource: Resource<unknown, { readonly id?: string | undefined }>): string {
-  const { name, labels: given } = resource.metadata;
-  return resource.status.id ?? given[labels.id] ?? idOfResourceName(name) ?? name;
+/** The public id. A resource made with kubectl has its name until the operator has given it an id: a name may look like the id of another. */
+export function publicIdOf(resource: Resource): string {
+  return assignedId(resource) ?? labelledId(resource) ?? resource.metadata.name;
 }
 
 /** RFC 3339 to epoch seconds. */

@@ -1,3 +1,4 @@
+import { resourceWithId } from "../../crds/public-id.ts";
 import { labels, type Resource } from "../../crds/resource.ts";
 import { keyOf, type Informer } from "./informer.ts";
 import { KeyIndex } from "./key-index.ts";
@@ -41,18 +42,13 @@ export class OwnWrites<S, T> {
     return newest === undefined || this.#isDeleted(key, newest) ? undefined : newest;
   }
 
-  /** Of several resources with this label, the one whose status has the id: users can write labels, only the operator statuses. */
   readById(id: string): Resource<S, T> | undefined {
-    let labelled: Resource<S, T> | undefined;
-    for (const keys of [this.#ids.keys(id), this.#informer.keysOfId(id)]) {
-      for (const key of keys) {
-        const resource = this.read(key);
-        if (resource?.metadata.labels[labels.id] !== id) continue;
-        if (assignedId(resource) === id) return resource;
-        labelled ??= resource;
-      }
-    }
-    return labelled;
+    const keys = new Set([...this.#ids.keys(id), ...this.#informer.keysOfId(id)]);
+    const known = [...keys].map((key) => this.read(key)).filter((resource) => resource !== undefined);
+    return resourceWithId(
+      id,
+      known.filter(({ metadata }) => metadata.labels[labels.id] === id),
+    );
   }
 
   /** Records a resource returned by the store, unless a newer version is recorded. */
@@ -112,10 +108,6 @@ export class OwnWrites<S, T> {
       this.#deleted.delete(key);
     }
   }
-}
-
-function assignedId({ status }: Resource): unknown {
-  return typeof status === "object" && status !== null && "id" in status ? status.id : undefined;
 }
 
 function isNewer(resource: Resource, than: Resource | undefined): boolean {

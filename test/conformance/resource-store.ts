@@ -79,6 +79,21 @@ export function resourceStoreConformance(make: () => Promise<StoreUnderTest>): v
       expect(await store.findById(componentKind, id)).toBeUndefined();
     });
 
+    test("of several with the id as label, the one whose status has it is found; without one, none of several", async () => {
+      const { store, namespace } = await make();
+      const id = `sub_claimed${namespace.slice(-8)}`;
+      const create = (name: string) => store.create(subscriptionKind, { name, namespace, spec, labels: { [labels.id]: id } });
+      const planted = await create("sub-planted");
+      const real = await create("sub-real");
+      expect(await store.findById(subscriptionKind, id)).toBeUndefined();
+      const assigned = await store.updateStatus(subscriptionKind, { ...real, status: { id } });
+      expect(await store.findById(subscriptionKind, id)).toEqual(assigned);
+      await store.updateStatus(subscriptionKind, { ...planted, status: { id: "sub_other" } });
+      expect(await store.findById(subscriptionKind, id)).toEqual(assigned);
+      await store.delete(subscriptionKind, namespace, "sub-real");
+      expect(await store.findById(subscriptionKind, id)).toBeUndefined();
+    });
+
     test("a spec that breaks its schema is refused with the path", async () => {
       const { store, namespace } = await make();
       const broken = { emitter: "dc_a", listener: 7, channel: "" };

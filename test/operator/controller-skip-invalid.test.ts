@@ -17,7 +17,7 @@ async function storeOf(finalizers: readonly string[] = []) {
     const found = await MemoryStore.prototype.find.call(store, kind, of, name);
     return found === undefined || problem.invalid === undefined ? (found as never) : ({ ...found, invalid: problem.invalid } as never);
   };
-  return { store, problem, ports: { store: { find, updateStatus: store.updateStatus }, clock: systemClock } };
+  return { store, problem, ports: { store: { find, updateStatus: store.updateStatus }, clock: systemClock, newId: () => "wh_new" } };
 }
 
 describe("a resource whose spec does not fit its schema", () => {
@@ -34,6 +34,7 @@ describe("a resource whose spec does not fit its schema", () => {
       ["Stalled", "True", "SpecInvalid"],
     ]);
     expect(status.conditions?.[0]?.message).toContain("spec.url: it must be an http or https address");
+    expect(status.id).toBe("wh_new");
     const { write } = store.calls;
     await reconcile(key, signal);
     expect([passes, store.calls.write]).toEqual([0, write]);

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import { createOwnerMap, type OwnedNamespace } from "../../platform/kubernetes/owners/owner-map.ts";
 
 const namespace: fc.Arbitrary<OwnedNamespace> = fc.record({
-  name: fc.constantFrom("a", "b", "c", "d"),
+  name: fc.constantFrom("a", "b", "hw-u-1", "hw-u-2"),
   owner: fc.constantFrom("u_1", "u_2"),
   createdAt: fc.constantFrom("2026-11-21T00:00:00Z", "2026-11-21T00:00:01Z"),
   isTerminating: fc.boolean(),
@@ -14,9 +14,10 @@ const step = fc.oneof(
   fc.uniqueArray(namespace, { selector: ({ name }) => name }).map((all) => ({ act: "replace" as const, all })),
 );
 
-/** The oldest that is not in deletion, else the oldest; names decide between equal timestamps. */
+/** One that is not in deletion, if there is one: that named after the owner, else the oldest; names decide between equal timestamps. */
 function bestOf(all: readonly OwnedNamespace[], owner: string): OwnedNamespace | undefined {
-  const key = ({ isTerminating, createdAt, name }: OwnedNamespace): string => `${Number(isTerminating)} ${createdAt} ${name}`;
+  const key = ({ isTerminating, createdAt, name }: OwnedNamespace): string =>
+    `${Number(isTerminating)} ${Number(name !== `hw-${owner.replace("_", "-")}`)} ${createdAt} ${name}`;
   return all.filter((each) => each.owner === owner).toSorted((a, b) => (key(a) < key(b) ? -1 : 1))[0];
 }
 
@@ -43,9 +44,9 @@ it("maps each namespace to its owner, and returns exactly the names whose answer
           returned = each.act === "set" ? map.set(each.given) : map.delete(each.given.name);
         }
         const after = answers(all);
-        for (const name of ["a", "b", "c", "d"]) expect(map.ownerOf(name)).toBe(after.get(name));
+        for (const name of ["a", "b", "hw-u-1", "hw-u-2"]) expect(map.ownerOf(name)).toBe(after.get(name));
         for (const owner of ["u_1", "u_2"]) expect(map.find(owner)).toEqual(bestOf(all, owner));
-        const changed = ["a", "b", "c", "d"].filter((name) => before.get(name) !== after.get(name));
+        const changed = ["a", "b", "hw-u-1", "hw-u-2"].filter((name) => before.get(name) !== after.get(name));
         // Replacing works step by step, so it may also return a name that is unchanged in the end.
         if (each.act === "replace") expect(returned).toEqual(expect.arrayContaining(changed));
         else expect(returned.toSorted()).toEqual(changed);

@@ -8,6 +8,7 @@ import { partitionOf } from "../../domain/invocation/partition.ts";
 import type { Secrets } from "../../domain/secrets/secrets.ts";
 import { buckets, defaultPool } from "../../domain/subjects.ts";
 import type { Histories, Log, OperatorPorts } from "../../operator/ports.ts";
+import { createIdClaims } from "../../operator/id-claims.ts";
 import type { SourceVersion } from "../../operator/source/plan/version.ts";
 import type { WorkflowVersion } from "../../operator/workflow/version.ts";
 import { createEgress } from "../../platform/http/egress.ts";
@@ -95,6 +96,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     randomBytes,
     randomKey,
     random: Math.random,
+    claimId: createIdClaims(),
     newId: (kind) => newId(kind, randomBytes),
     log,
   };

@@ -3,7 +3,7 @@ import { assertNever } from "../../../domain/errors.ts";
 import { deploymentKey } from "../../../domain/subjects.ts";
 import { setConditions } from "../../controller/conditions.ts";
 import { adopt, release } from "../../controller/ownership.ts";
-import { isTaken } from "../../identity.ts";
+import { takeId } from "../../identity.ts";
 import { tickOf } from "../../tick.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { healthFields } from "../health.ts";
@@ -84,7 +84,7 @@ async function identify(
   ports: OperatorPorts,
 ): Promise<SourceResource> {
   // A copied source carries the original's label, and two sources must not share an id.
-  const id = source.status.id ?? ((await isTaken(ports.store, sourceKind, source, desired)) ? ports.newId("source") : desired);
+  const id = source.status.id ?? ((await takeId(ports, sourceKind, source, desired)) ? desired : ports.newId("source"));
   const adopted = await adopt(ports.store, sourceKind, source, id);
   if (source.status.id === id && claim === undefined) return adopted;
   return report(adopted, { id, ...(claim === undefined ? {} : claimFields(claim)) }, ports);

@@ -1,3 +1,5 @@
+import { namespaceOfOwner } from "../../../domain/ids.ts";
+
 /** A namespace with an owner's label. */
 export interface OwnedNamespace {
   readonly name: string;
@@ -10,7 +12,8 @@ export interface OwnedNamespace {
 }
 
 /**
- * Maps namespaces to owners. Of several with one owner's label the oldest counts. A namespace in deletion yields to the next, but keeps its
+ * Maps namespaces to owners. Of several with one owner's label the one that the API has named after the owner counts, else the oldest: a
+ * label on another namespace cannot move what an owner has. A namespace in deletion yields to the next, but keeps its
  * owner so that its resources can be cleaned up in the owner's name.
  */
 export interface OwnerMap {
@@ -73,7 +76,10 @@ function forget(byOwner: Map<string, Set<string>>, { owner, name }: OwnedNamespa
   if (names?.size === 0) byOwner.delete(owner);
 }
 
+const isNamedAfterOwner = ({ name, owner }: OwnedNamespace): boolean => name === namespaceOfOwner(owner);
+
 function isBefore(a: OwnedNamespace, b: OwnedNamespace): boolean {
   if (a.isTerminating !== b.isTerminating) return b.isTerminating;
+  if (isNamedAfterOwner(a) !== isNamedAfterOwner(b)) return isNamedAfterOwner(a);
   return a.createdAt === b.createdAt ? a.name < b.name : a.createdAt < b.createdAt;
 }

@@ -1,5 +1,6 @@
 import type { ListOptions, ResourceList, ResourceStore, WatchEvent } from "../../../crds/resource-store.ts";
 import { labels, ownFieldManager as fieldManager, type Kind, type Resource } from "../../../crds/resource.ts";
+import { resourceWithId } from "../../../crds/public-id.ts";
 import { parseStatus } from "../../../crds/validate.ts";
 import { Conflict, InvalidInput, type HeadwaterError } from "../../../domain/errors.ts";
 import type { Kubernetes } from "../access/connection.ts";
@@ -40,7 +41,7 @@ export function createKubernetesResourceStore(kubernetes: Kubernetes, options: K
     async findById(kind, id) {
       if (!/^[A-Za-z0-9_.-]{1,63}$/.test(id)) return undefined; // No label has such a value, and a selector cannot express it.
       const { items } = await listOnce(kubernetes, kind, { labels: { [labels.id]: id } });
-      return items.toSorted(byAge)[0];
+      return resourceWithId(id, items);
     },
     async list(kind, asked = {}) {
       const isWholeKind = asked.namespace === undefined && asked.labels === undefined;
@@ -122,14 +123,6 @@ async function* watchKind<S, T>(
   for await (const event of watchObjects(kubernetes, { path: collectionPath(kind, undefined) }, version, options))
     yield event.type === "bookmark" ? event : { type: event.type, resource: resourceFrom(kind, event.object) };
 }
-
-/** Times are whole seconds, so the name is a deterministic tiebreaker. */
-function byAge(a: Resource, b: Resource): number {
-  const [older, younger] = [ageKey(a), ageKey(b)];
-  return older < younger ? -1 : Number(older > younger);
-}
-
-const ageKey = ({ metadata }: Resource): string => `${metadata.creationTimestamp} ${metadata.namespace}/${metadata.name}`;
 
 function versionConflict({ kind, metadata }: Resource): Conflict {
   return new Conflict(

@@ -1,3 +1,4 @@
+import { resourceWithId } from "../../../crds/public-id.ts";
 import { hasEnded, type Kind, type Resource } from "../../../crds/resource.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { Unavailable } from "../../../domain/errors.ts";
@@ -44,7 +45,7 @@ export function createMirroredStore({ cluster, mirror, pages, onError }: Mirrore
         if (error instanceof Unavailable) return listed;
         throw error;
       });
-      return found?.metadata.uid === uid ? found : cluster.findById(kind, id);
+      return found?.metadata.uid === uid && resourceWithId(id, [found]) !== undefined ? found : cluster.findById(kind, id);
     },
     list: (kind, options) => cluster.list(kind, options),
     watch: (kind, version, signal) => cluster.watch(kind, version, signal),

@@ -22,11 +22,19 @@ export async function findRow(db: Kysely<Tables>, key: Key): Promise<ResourceRow
   return rows[0];
 }
 
-/** The oldest: copying an id into a label does not take it over. */
-export async function findRowById(db: Kysely<Tables>, kind: string, id: string): Promise<ResourceRow | undefined> {
-  const { rows } = await sql<ResourceRow>`
-    select ${columns} from resources where kind = ${kind} and public_id = ${id} order by created_version limit 1`.execute(db);
-  return rows[0];
+/**
+ * Resources whose label has the id, for `resourceWithId`: first the one whose status has it, then new ones. Two show whether there are
+ * several.
+ *
+ * @param asked SQL of the id
+ */
+export const labelledWith = (kind: string, asked: RawBuilder<unknown>): RawBuilder<unknown> => sql`
+  select ${columns} from resources cross join lateral (select readable_json(status) ->> 'id' as assigned) known
+  where kind = ${kind} and public_id = ${asked} and ended_at is null
+  order by case when assigned = ${asked} then 0 when assigned is null then 1 else 2 end, created_version limit 2`;
+
+export async function findRowsById(db: Kysely<Tables>, kind: string, id: string): Promise<readonly ResourceRow[]> {
+  return (await sql<ResourceRow>`${labelledWith(kind, sql`${id}::text`)}`.execute(db)).rows;
 }
 
 export interface ListedRows {

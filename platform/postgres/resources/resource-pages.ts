@@ -1,10 +1,11 @@
 import { sql, type RawBuilder } from "kysely";
+import { resourceWithId } from "../../../crds/public-id.ts";
 import type { Kind, Resource } from "../../../crds/resource.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { batched } from "../batched.ts";
 import type { Database } from "../connection.ts";
 import { listPositionOf } from "./place.ts";
-import { selects } from "./reads.ts";
+import { labelledWith, selects } from "./reads.ts";
 import { columns, resourceFrom, type ResourceRow } from "./row.ts";
 import type { SourceSelection } from "./source-selection.ts";
 
@@ -37,17 +38,17 @@ export interface ResourcePages {
 }
 
 export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages {
-  const finders = new Map<string, (id: string) => Promise<ResourceRow | undefined>>();
+  const finders = new Map<string, (id: string) => Promise<readonly ResourceRow[] | undefined>>();
 
-  /** By public id; the oldest of several. */
-  function byId(kind: string): (id: string) => Promise<ResourceRow | undefined> {
+  /** By the id in the label. */
+  function byId(kind: string): (id: string) => Promise<readonly ResourceRow[] | undefined> {
     const known = finders.get(kind);
     if (known !== undefined) return known;
     const find = batched(async (ids) => {
       const { rows } = await sql<ResourceRow & { public_id: string }>`
-        select distinct on (public_id) public_id, ${columns} from resources
-        where kind = ${kind} and public_id = any(${ids}::text[]) and ended_at is null order by public_id, created_version`.execute(db);
-      return new Map(rows.map((row) => [row.public_id, row]));
+        select asked.id as public_id, found.* from unnest(${ids}::text[]) as asked (id)
+        cross join lateral (${labelledWith(kind, sql`asked.id`)}) found`.execute(db);
+      return Map.groupBy(rows, ({ public_id }) => public_id);
     });
     finders.set(kind, find);
     return find;
@@ -78,9 +79,12 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
         select ${columns} from resources where ${matching(kind.kind, selection)} order by created_at desc, name desc limit 1`.execute(db);
       return rows[0] === undefined ? undefined : resourceFrom(rows[0]);
     },
-    async findById(kind, id) {
-      const row = await byId(kind.kind)(id);
-      return row === undefined ? undefined : resourceFrom(row);
+    async findById<S, T>(kind: Kind<S, T>, id: string) {
+      const rows = (await byId(kind.kind)(id)) ?? [];
+      return resourceWithId(
+        id,
+        rows.map((row) => resourceFrom<S, T>(row)),
+      );
     },
   };
 }

@@ -1,11 +1,12 @@
 import { randomUUID } from "node:crypto";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { hasEnded, type Kind, type Resource } from "../../../crds/resource.ts";
+import { resourceWithId } from "../../../crds/public-id.ts";
 import { checkChange, parseSpec } from "../../../crds/validate.ts";
 import { Conflict, NotFound, Unavailable } from "../../../domain/errors.ts";
 import type { Database } from "../connection.ts";
 import { defaultLimits, pruneTombstones, type TombstoneLimits } from "./prune.ts";
-import { findRow, findRowById, listRows, ownedKeys } from "./reads.ts";
+import { findRow, findRowsById, listRows, ownedKeys } from "./reads.ts";
 import { resourceFrom } from "./row.ts";
 import { checkMetadata, checkSpec, checkStatus } from "./validate.ts";
 import { defaultTiming, watchRows, type WatchTiming } from "./watch.ts";
@@ -34,9 +35,11 @@ export function createPostgresResourceStore(database: Database, options: StoreOp
       const row = await findRow(db, { kind: kind.kind, namespace, name });
       return row === undefined ? undefined : resourceFrom(row);
     },
-    async findById(kind, id) {
-      const row = await findRowById(db, kind.kind, id);
-      return row === undefined ? undefined : resourceFrom(row);
+    async findById<S, T>(kind: Kind<S, T>, id: string) {
+      return resourceWithId(
+        id,
+        (await findRowsById(db, kind.kind, id)).map((row) => resourceFrom<S, T>(row)),
+      );
     },
     async list<S, T>(kind: Kind<S, T>, options = {}) {
       const { rows, version, next } = await listRows(db, kind.kind, options);

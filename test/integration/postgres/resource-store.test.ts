@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { subscriptionKind } from "../../../crds/subscription.ts";
-import { labels, type Resource } from "../../../crds/resource.ts";
+import type { Resource } from "../../../crds/resource.ts";
 import { createDatabase } from "../../../platform/postgres/connection.ts";
 import { migrate } from "../../../platform/postgres/migrations/migrations.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
@@ -55,14 +55,6 @@ describe("the resource store on Postgres", () => {
     expect(left.find(({ metadata }) => metadata.name === "slow")?.metadata.deletionTimestamp).toBeDefined();
     await store.delete(subscriptionKind, namespace, "other");
     expect(await store.find(subscriptionKind, namespace, "shared")).toBeUndefined();
-  });
-
-  test("an id belongs to the resource that had it first", async () => {
-    const { store, namespace } = await make();
-    const id = `sub_first${count}`;
-    await store.create(subscriptionKind, { name: "first", namespace, spec, labels: { [labels.id]: id } });
-    await store.create(subscriptionKind, { name: "copy", namespace, spec, labels: { [labels.id]: id } });
-    expect((await store.findById(subscriptionKind, id))?.metadata.name).toBe("first");
   });
 
   test("changes of other kinds advance a watch with bookmarks", async () => {
