@@ -42,7 +42,7 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
   checkComponentCode(request, { files: limits.files, bytes: limits.codeBytes });
   const key = buildKey(request);
   const known = await cache.find(key);
-  if (known && (await deadline.during("store", isStored(known.bundle, parts)))) return known;
+  if (known && (await deadline.during("store", isStored(known.bundle, request.owner ?? "", parts)))) return known;
 
   const modules = modulesOf(request);
   const owner = request.owner ?? "";
@@ -69,7 +69,7 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
   });
   const { bundled, inspected } = await inspectEither(first, look, () => bundleOf(packages.directory, true));
   const { definition, warnings } = inspected;
-  await deadline.during("store", store(bundled, parts));
+  await deadline.during("store", store(bundled, owner, parts));
 
   const made: Build = {
     codeHash: sha256(request.code),
@@ -101,19 +101,16 @@ async function provide(
   }
 }
 
-/** Stores a bundle for runners. Its source map first, so that a runner that has the bundle always finds the map. */
-async function store({ hash, text, map }: BundleText, { ports }: BuildParts): Promise<void> {
-  if (await ports.bundles.has(hash)) return;
-  await ports.bundles.put(`${hash}.map`, Buffer.from(map));
-  await ports.bundles.put(hash, Buffer.from(text));
+/** Stores a bundle for runners. */
+function store({ hash, text, map }: BundleText, owner: string, { ports }: BuildParts): Promise<void> {
+  return ports.bundles.store({ hash, text: Buffer.from(text), map: Buffer.from(map) }, owner);
 }
 
 /** Stores a cached bundle again if the store has lost it. If the disk has lost it as well, the build is repeated. */
-async function isStored(hash: string, { ports, cache }: BuildParts): Promise<boolean> {
-  if (await ports.bundles.has(hash)) return true;
+async function isStored(hash: string, owner: string, { ports, cache }: BuildParts): Promise<boolean> {
+  if (await ports.bundles.keep(hash)) return true;
   const texts = await cache.readBundle(hash);
   if (!texts) return false;
-  await ports.bundles.put(`${hash}.map`, texts.map);
-  await ports.bundles.put(hash, texts.text);
+  await ports.bundles.store({ hash, ...texts }, owner);
   return true;
 }

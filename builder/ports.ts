@@ -42,8 +42,16 @@ export type Inspection =
  * content of a name never changes, and storing it twice is harmless.
  */
 export interface BundleStore {
-  has(name: string): Promise<boolean>;
-  put(name: string, text: Uint8Array): Promise<void>;
+  /** Is the bundle stored? If it is, it is kept for at least half an hour, even if nothing refers to it. */
+  keep(hash: string): Promise<boolean>;
+  /** Stores a bundle, and keeps it for as long. @throws QuotaExceeded `bundles_full` when the owner's share is used up; Unavailable */
+  store(bundle: StoredBundle, owner: string): Promise<void>;
+}
+
+export interface StoredBundle {
+  readonly hash: string;
+  readonly text: Uint8Array;
+  readonly map: Uint8Array;
 }
 
 /** A component of at most 200 files and 1 MiB of UTF-8 in all. */

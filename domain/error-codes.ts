@@ -26,6 +26,7 @@ export const errorCodes = [
   "builder_unreachable",
   "bundle_error",
   "bundle_too_large",
+  "bundles_full",
   "certificate_unreadable",
   "code_too_complex",
   "code_too_large",

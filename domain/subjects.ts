@@ -20,6 +20,8 @@ export const buckets = {
 } as const;
 /** Object store of bundles, by content address. */
 export const bundleStore = "BUNDLES";
+/** In the object store: how many bytes of bundles an owner is charged for. */
+export const bundleBytesSubject = (owner: string): string => `$O.${bundleStore}.M.bytes.${owner}`;
 /** All streams of an installation in NATS, where a bucket and the object store are streams too. */
 export const streamNames: readonly string[] = [
   ...Object.values(streams),

@@ -30,6 +30,7 @@ export interface OperatorPorts {
   readonly events: Events;
   readonly pools: Pools;
   readonly builds: Builds;
+  readonly bundles: StoredBundles;
   /** Reads the component at a URL, with the modules it imports. @throws InvalidInput when there is none, LimitExceeded, Forbidden, Unavailable */
   readonly fetchComponent: (url: string, owner: string | undefined) => Promise<ComponentCode>;
   /** @throws Forbidden for a literal address that must not be posted to. Host names pass: they are checked when resolved. */
@@ -136,6 +137,34 @@ export interface Pools {
 export interface Builds {
   /** Cached by code. Owners take turns. @throws InvalidInput, Unavailable */
   build(component: ComponentCode, owner: string): Promise<Build>;
+}
+
+/** The store of bundles, as the sweep sees it. */
+export interface StoredBundles {
+  list(): Promise<readonly StoredBundle[]>;
+  /** Bundles to which deployments and versions refer. */
+  deployed(): Promise<readonly BundleReference[]>;
+  /** @returns false when a build has renewed it since it was listed */
+  delete(bundle: StoredBundle): Promise<boolean>;
+  /** Deletes parts of other bundles that were stored before that time, epoch ms: writes that were interrupted. */
+  deleteOtherParts(kept: readonly StoredBundle[], before: number): Promise<void>;
+  /** Corrects what owners are charged for, except owners whose builds have stored something in the last minutes. */
+  correctCharges(charges: ReadonlyMap<string, number>): Promise<void>;
+}
+
+export interface StoredBundle {
+  readonly hash: string;
+  /** Whose build stored it; absent: unknown. */
+  readonly owner?: string | undefined;
+  /** With its source map. */
+  readonly bytes: number;
+  /** Epoch ms: stored, or renewed by a build. */
+  readonly storedAt: number;
+}
+
+export interface BundleReference {
+  readonly hash: string;
+  readonly owner: string | undefined;
 }
 
 /** A key-value bucket. */

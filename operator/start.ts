@@ -11,6 +11,7 @@ import { accountReconciler } from "./account/reconciler.ts";
 import { emitterReconciler } from "./auto-subscription/emitter-reconciler.ts";
 import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";
 import { openCaches, type Caches } from "./caches.ts";
+import { bundleSweeper } from "./component/bundle-sweep.ts";
 import { componentReconciler } from "./component/reconciler.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
@@ -139,6 +140,7 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
   const watched = { webhooks: () => webhooks.values(), workflows: () => workflows.values() };
   runtime.reconcile("health", 1, healthReconciler(ports, watched)).always("all");
   runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
+  runtime.reconcile("bundle", 1, bundleSweeper(ports, components)).always("all");
 
   signingKeys.onChange((webhook) => runtime.requeue("subscription", subscriptionsOf(webhook)));
   onOwnerChange?.((namespace) => {

@@ -9,7 +9,9 @@ import type { OperatorPorts } from "../ports.ts";
 type Verdict = Parameters<typeof readyConditions>[0];
 
 /** Reasons whose cause is outside the component: reconcile again although the generation has not changed. */
-const transientReasons: readonly (string | undefined)[] = ["NamespaceHasNoOwner", "BuilderUnavailable"];
+const transientReasons: readonly (string | undefined)[] = ["NamespaceHasNoOwner", "BuilderUnavailable", "BundlesFull"];
+/** After a refusal because the owner's share of the store of bundles is used up. */
+const bundlesFullRetryMs = 5 * 60_000;
 
 /** Builds a component once per generation and reports the result. */
 export function componentReconciler(ports: OperatorPorts) {
@@ -32,7 +34,7 @@ export function componentReconciler(ports: OperatorPorts) {
     }
     const reported = await report(component, { id, ...fields, updatedAt: ports.clock.now() }, verdict, ports);
     ports.events.record(reported, { type: verdict.ready ? "Normal" : "Warning", reason: verdict.reason, message: verdict.message });
-    return;
+    return verdict.reason === "BundlesFull" ? bundlesFullRetryMs : undefined;
   };
 }
 
@@ -60,6 +62,8 @@ async function build(component: ComponentSpec, owner: string, ports: OperatorPor
     if (error instanceof Unavailable)
       return { fields: {}, verdict: { ready: false, transient: true, reason: "BuilderUnavailable", message: error.message }, cause: error };
     if (!(error instanceof HeadwaterError)) throw error;
+    if (error.code === "bundles_full")
+      return { fields: {}, verdict: { ready: false, transient: true, reason: "BundlesFull", message: error.message } };
     return { fields: {}, verdict: { ready: false, reason: "BuildFailed", message: error.message } };
   }
 }

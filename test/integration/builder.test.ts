@@ -290,7 +290,7 @@ describe("limits of a builder", () => {
     const role = await startBuilder({
       directory,
       inspector: { inspect: async () => ({ outcome: "rejected", code: "no_run", message: "none" }) },
-      bundles: { has: async () => false, put: async () => {} },
+      bundles: { keep: async () => false, store: async () => {} },
       addresses: { read: async () => ({ outcome: "missing", status: 404 }) },
       requests: {
         serve: async ({ build }) => {

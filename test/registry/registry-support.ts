@@ -64,7 +64,7 @@ export function withRegistry(): RegistryBench {
     builder = await createBuilder({
       directory,
       inspector: fixture.sandbox,
-      bundles: { has: async () => false, put: async () => {} },
+      bundles: { keep: async () => false, store: async () => {} },
       limits: sharedPackages,
     });
   });

@@ -16,7 +16,7 @@ beforeAll(async () => {
   builder = await createBuilder({
     directory,
     inspector: fixture.sandbox,
-    bundles: { has: async () => false, put: async () => {} },
+    bundles: { keep: async () => false, store: async () => {} },
   });
 });
 afterAll(async () => {

@@ -55,6 +55,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
     413,
     'the bundle is 31 MiB, 24 MiB are allowed; most of it is aws-sdk: import less, or only the parts you need ("package/part")',
   ],
+  bundles_full: [
+    429,
+    "the bundles of this owner have 6291456 bytes, and the store of bundles is too full for 524288 more: delete components, sources and workflows that are not needed; the room is free within 75 minutes",
+  ],
   certificate_unreadable: [503, "the certificate file /keys/ca.pem cannot be read: ENOENT"],
   code_too_complex: [422, "the code, or a package it imports, is too complex to be bundled"],
   code_too_large: [413, "component_code is larger than 1048576 bytes, the limit of a component"],

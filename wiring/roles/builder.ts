@@ -3,7 +3,7 @@ import type { Addresses } from "../../builder/ports.ts";
 import { startBuilder } from "../../builder/start.ts";
 import { codeLimits } from "../../domain/component/component-code.ts";
 import { createEgress, type Egress } from "../../platform/http/egress.ts";
-import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
+import { openBundleStore } from "../../platform/jetstream/bundles/bundle-store.ts";
 import { serveBuildRequests } from "../../platform/jetstream/requests/build-requests.ts";
 import { sandboxCache } from "../../platform/process/settings/sandbox-size.ts";
 import { tracedBuilds } from "../../platform/telemetry/traced-builds.ts";
@@ -25,7 +25,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const builder = await startBuilder({
     directory,
     inspector: { inspect: async (request) => (await sandbox.get()).inspect(request) },
-    bundles: openBlobStore(connection),
+    bundles: openBundleStore(connection),
     addresses,
     requests: tracedBuilds({ serve: (calls) => serveBuildRequests(connection.nats, calls) }, context.traces),
   });

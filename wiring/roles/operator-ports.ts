@@ -14,6 +14,7 @@ import type { WorkflowVersion } from "../../operator/workflow/version.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
 import type { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
+import { createStoredBundles } from "../../platform/jetstream/bundles/stored-bundles.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
 import { deleteCommits, lastCommit, lastPosition } from "../../platform/jetstream/runs/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
@@ -74,6 +75,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     sourceBacklogs: createSourceBacklogs(connection),
     failingEndpoints: createFailingEndpoints(database),
     builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
+    bundles: createStoredBundles(connection),
     deployments: fencedEntries<DeploymentEntry>(connection, buckets.deployments, { leads }),
     workflowDeployments: fencedEntries<WorkflowEntry>(connection, buckets.deployments, { leads }),
     endpoints: fencedEntries<Endpoint>(connection, buckets.endpoints, { leads }),

@@ -1,88 +1,125 @@
 import { hash, randomUUID } from "node:crypto";
+import type { StoredMsg } from "@nats-io/jetstream";
 import { z } from "zod";
 import { InvalidInput, NotFound, Unavailable } from "../../../domain/errors.ts";
 import { bundleStore } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
+import { WrongLastSequence } from "../connection/errors.ts";
+import type { PublishOptions } from "../write/publisher.ts";
 
 export interface BlobStore {
   /**
-   * Stores bytes under their SHA-256 (lower-case hex), or an attachment under `<hash>.<suffix>`. An existing name is not written again.
+   * Stores bytes under their SHA-256 (lower-case hex), or an attachment under `<hash>.<suffix>`. An existing name is only renewed.
+   * @param owner who is charged for the bytes
    * @throws InvalidInput when the bytes have another hash
    */
-  put(name: string, bytes: Uint8Array): Promise<void>;
+  put(name: string, bytes: Uint8Array, owner?: string): Promise<void>;
   /** @throws NotFound, Unavailable */
   get(hash: string): Promise<Uint8Array>;
-  has(hash: string): Promise<boolean>;
-  delete(hash: string): Promise<void>;
+  /** Is it stored? If it is, its age counts anew, so that the sweep does not delete it before something refers to it. */
+  renew(name: string): Promise<boolean>;
 }
 
 /** Well below the default `max_payload` of NATS, 1 MiB. */
 const partBytes = 512 * 1024;
 const stream = `OBJ_${bundleStore}`;
-const metaSubject = (name: string): string => `$O.${bundleStore}.M.${Buffer.from(name).toString("base64url")}`;
-const partSubject = (part: string): string => `$O.${bundleStore}.C.${part}`;
+export const metaSubject = (name: string): string => `$O.${bundleStore}.M.${Buffer.from(name).toString("base64url")}`;
+export const partSubject = (part: string): string => `$O.${bundleStore}.C.${part}`;
+/** An entry of this age is written again when it is renewed. Much shorter than the time after which the sweep may delete it. */
+const defaultRenewedAfterMs = 15 * 60_000;
 
 /**
  * An entry of a NATS object store, except that each part has a subject of its own, which the entry lists. So a reader needs neither a
  * consumer nor permission to read the whole stream: with a hash it can read this object and no other.
  */
-const entry = z.object({
+export const entry = z.object({
   name: z.string(),
   nuid: z.string(),
   size: z.number(),
   chunks: z.number(),
   parts: z.array(z.string()).optional(),
   deleted: z.boolean().optional(),
+  /** Absent: an earlier version wrote it, or it has no owner. */
+  owner: z.string().optional(),
 });
-type Entry = z.infer<typeof entry>;
+export type Entry = z.infer<typeof entry>;
+
+/** Another client gives all parts one subject, where only a single part can be read. */
+export const partsOf = ({ parts, chunks, nuid }: Entry): readonly string[] | undefined => parts ?? (chunks === 1 ? [nuid] : undefined);
 
 /** Opens the content-addressed store of bundles. */
-export function openBlobStore(connection: Connection): BlobStore {
+export function openBlobStore(connection: Connection, renewedAfterMs: number = defaultRenewedAfterMs): BlobStore {
   return {
-    has: async (name) => (await findParts(connection, name)) !== undefined,
-    put: async (name, bytes) => {
+    renew: (name) => renew(connection, name, renewedAfterMs),
+    put: async (name, bytes, owner) => {
       if (isHash(name) && hashOf(bytes) !== name)
         throw new InvalidInput(`the content of ${bytes.length} bytes does not have the hash ${name}`);
-      if ((await findParts(connection, name)) === undefined) await write(connection, name, bytes);
+      if (!(await renew(connection, name, renewedAfterMs))) await write(connection, name, bytes, owner);
     },
     get: (name) => read(connection, name),
-    delete: async (name) => {
-      const parts = await findParts(connection, name);
-      if (parts === undefined) return;
-      await writeEntry(connection, { name, nuid: parts[0] ?? "", size: 0, chunks: 0, deleted: true });
-      for (const part of parts) await connection.manager.streams.purge(stream, { filter: partSubject(part) });
-    },
   };
 }
 
-async function findParts({ manager }: Connection, name: string): Promise<readonly string[] | undefined> {
+async function findEntry(
+  { manager }: Connection,
+  name: string,
+): Promise<{ readonly found: Entry; readonly message: StoredMsg } | undefined> {
   const message = await manager.direct.getMessage(stream, { last_by_subj: metaSubject(name) });
   if (message === null) return undefined;
-  const { parts, nuid, chunks, deleted } = entry.parse(message.json());
-  if (deleted === true) return undefined;
-  // Another client gives all parts one subject, where only a single part can be read.
-  return parts ?? (chunks === 1 ? [nuid] : undefined);
+  const found = entry.parse(message.json());
+  return found.deleted === true || partsOf(found) === undefined ? undefined : { found, message };
+}
+
+/** The write expects the entry that was read: NATS refuses it if the sweep has deleted the entry in the meantime. */
+async function renew(connection: Connection, name: string, renewedAfterMs: number): Promise<boolean> {
+  for (;;) {
+    const stored = await findEntry(connection, name);
+    if (stored === undefined) return false;
+    const { found, message } = stored;
+    if (Date.now() - message.time.getTime() < renewedAfterMs) return true;
+    try {
+      await writeEntry(connection, found, { expectedLastSubjectSequence: message.seq });
+      return true;
+    } catch (error) {
+      if (!(error instanceof WrongLastSequence)) throw error;
+    }
+  }
 }
 
 /** The entry is written last: without it no reader finds the parts. */
-async function write({ publisher, ...connection }: Connection, name: string, bytes: Uint8Array): Promise<void> {
+async function write(connection: Connection, name: string, bytes: Uint8Array, owner: string | undefined): Promise<void> {
   const parts: string[] = [];
-  for (let start = 0; start < bytes.length || start === 0; start += partBytes) {
-    const part = randomUUID().replaceAll("-", "");
-    await publisher.publish(partSubject(part), bytes.subarray(start, start + partBytes));
-    parts.push(part);
+  try {
+    for (let start = 0; start < bytes.length || start === 0; start += partBytes) {
+      const part = randomUUID().replaceAll("-", "");
+      await connection.publisher.publish(partSubject(part), bytes.subarray(start, start + partBytes));
+      parts.push(part);
+    }
+    const [nuid = ""] = parts;
+    const of = owner === undefined ? {} : { owner };
+    await writeEntry(connection, { name, nuid, size: bytes.length, chunks: parts.length, parts, ...of });
+  } catch (error) {
+    await Promise.all(parts.map((part) => emptyPart(connection, part)));
+    throw error;
   }
-  const [nuid = ""] = parts;
-  await writeEntry({ publisher, ...connection }, { name, nuid, size: bytes.length, chunks: parts.length, parts });
 }
 
-async function writeEntry({ publisher }: Connection, fields: Entry): Promise<void> {
+/** Frees the bytes of a part that belongs to no bundle; the sweep deletes the rest. */
+async function emptyPart({ publisher }: Connection, part: string): Promise<void> {
+  await publisher.publish(partSubject(part), "", { headers: rollup }).catch(() => undefined);
+}
+
+/** NATS replaces the messages of the subject by this one. */
+export const rollup = { "Nats-Rollup": "sub" } as const;
+
+async function writeEntry({ publisher }: Connection, fields: Entry, options: PublishOptions = {}): Promise<void> {
   const text = JSON.stringify({ ...fields, bucket: bundleStore, mtime: new Date().toISOString() });
-  await publisher.publish(metaSubject(fields.name), text, { headers: { "Nats-Rollup": "sub" } });
+  await publisher.publish(metaSubject(fields.name), text, { ...options, headers: rollup });
 }
 
 async function read(connection: Connection, name: string): Promise<Uint8Array> {
-  const parts = await findParts(connection, name);
+  const stored = await findEntry(connection, name);
+  const parts = stored === undefined ? undefined : partsOf(stored.found);
   if (parts === undefined) throw new NotFound(`bundle ${name} does not exist`);
   const bytes = Buffer.concat(await Promise.all(parts.map((part) => readPart(connection, name, part))));
   if (isHash(name) && hashOf(bytes) !== name) throw new Unavailable(`bundle ${name} does not have the content of its hash`);

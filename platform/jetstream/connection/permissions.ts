@@ -3,6 +3,7 @@ import {
   answerSubject,
   buckets,
   buildSubject,
+  bundleBytesSubject,
   bundleStore,
   changedSubject,
   configureSubject,
@@ -192,6 +193,10 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...reading(streams.invocations),
       // Backlogs of pools.
       api(`CONSUMER.LIST.${streams.invocations}`),
+      // Finds bundles that nothing refers to, and corrects what owners are charged for. It writes no bundle.
+      ...reading(bundles),
+      api(`DIRECT.GET.${bundles}.>`),
+      bundleBytesSubject("*"),
     ],
     subscribe: [answerFilter("*"), configureSubject, operatorStatusSubject],
   },
@@ -253,6 +258,9 @@ export const builderServices: readonly Service[] = [
   one(`$O.${bundleStore}.C.*`),
   one(`$O.${bundleStore}.M.*`),
   one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.M.*`)),
+  // What each owner is charged for.
+  one(bundleBytesSubject("*")),
+  one(api(`DIRECT.GET.${bundles}.${bundleBytesSubject("*")}`)),
 ];
 
 /** The exports of the streams' account, of which other accounts import parts. */

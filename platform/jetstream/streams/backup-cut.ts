@@ -20,7 +20,7 @@ export interface SavingOrder {
   /** Then the position in Postgres is fixed, then these, then commits end at the cut. */
   readonly accepted: readonly string[];
   readonly commits: readonly string[];
-  /** Bundles: they are only added, and what is saved before names only existing ones. */
+  /** Bundles: what is saved before names only existing ones, and none is deleted within an hour after the last reference to it ended. */
   readonly rest: readonly string[];
 }
 

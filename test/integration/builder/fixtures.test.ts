@@ -31,7 +31,7 @@ beforeAll(async () => {
   builder = await createBuilder({
     directory: join(directory, "build"),
     inspector: sandbox,
-    bundles: { has: async (name) => stored.has(name), put: async (name) => void stored.add(name) },
+    bundles: { keep: async (hash) => stored.has(hash), store: async ({ hash }) => void stored.add(hash) },
   });
 });
 

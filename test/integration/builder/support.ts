@@ -9,7 +9,7 @@ import vm from "node:vm";
 import { onTestFinished } from "vitest";
 import type { HeadwaterError } from "../../../domain/errors.ts";
 import { createBuilder, type Builder, type BuilderOptions } from "../../../builder/builder.ts";
-import type { Inspection, Inspector } from "../../../builder/ports.ts";
+import type { Inspection, Inspector, StoredBundle } from "../../../builder/ports.ts";
 
 export interface OpenBuilder {
   readonly builder: Builder;
@@ -32,8 +32,11 @@ export async function openBuilder(options: Partial<BuilderOptions> = {}): Promis
     },
   };
   const bundles = {
-    has: async (name: string) => stored.has(name),
-    put: async (name: string, text: Uint8Array) => void stored.set(name, Buffer.from(text).toString()),
+    keep: async (hash: string) => stored.has(hash),
+    store: async ({ hash, text, map }: StoredBundle) => {
+      stored.set(`${hash}.map`, Buffer.from(map).toString());
+      stored.set(hash, Buffer.from(text).toString());
+    },
   };
   const builder = await createBuilder({ inspector, bundles, ...options, directory });
   onTestFinished(async () => {

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { encodeAccount, newScopedSigner } from "@nats-io/jwt";
 import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-io/transport-node";
@@ -24,7 +25,10 @@ import { openLink, type Link } from "../../../platform/jetstream/connection/link
 import { createInstallation } from "../../../platform/jetstream/members/installation.ts";
 import { announce, deliveryReplicas, runnersOf, watchMembers } from "../../../platform/jetstream/members/group.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
+import { openBundleStore } from "../../../platform/jetstream/bundles/bundle-store.ts";
 import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
+import { readOwnerBytes } from "../../../platform/jetstream/bundles/owner-bytes.ts";
+import { createStoredBundles } from "../../../platform/jetstream/bundles/stored-bundles.ts";
 import { importedName, inboxPrefix } from "../../../platform/jetstream/connection/permissions.ts";
 import { servePoolRequests, waitForPool } from "../../../platform/jetstream/requests/pool-requests.ts";
 import { createOwnerLimits } from "../../../platform/jetstream/buckets/quotas.ts";
@@ -202,12 +206,29 @@ describe("a runner of a pool with an owner", () => {
   });
 
   it("reads bundles that the builder wrote", async () => {
-    const { createHash } = await import("node:crypto");
     const bytes = Buffer.alloc(1_500_000, "x");
     const hash = createHash("sha256").update(bytes).digest("hex");
     const builder = await as("builder", await builderCredentials(keys));
     await openBlobStore(builder).put(hash, bytes);
     expect(Buffer.compare(await openBlobStore(runner).get(hash), bytes)).toBe(0);
+  });
+
+  it("does not reach bundles that the operator deletes", async () => {
+    const [text, map] = [Buffer.from("export default 1"), Buffer.from("{}")];
+    const hash = createHash("sha256").update(text).digest("hex");
+    const builder = openBundleStore(await as("builder", await builderCredentials(keys)));
+    await builder.store({ hash, text, map }, "u_charged");
+    expect(await builder.keep(hash)).toBe(true);
+    const operator = await as("operator", await roleCredentials(keys, "operator"));
+    const bundles = createStoredBundles(operator, 0);
+    const stored = (await bundles.list()).find((each) => each.hash === hash);
+    expect([stored?.owner, (await readOwnerBytes(operator, "u_charged")).bytes]).toEqual(["u_charged", text.length + map.length]);
+    expect((await bundles.deployed()).map((each) => each.hash)).not.toContain(hash);
+    expect(stored && (await bundles.delete(stored))).toBe(true);
+    await bundles.deleteOtherParts([], 0);
+    await bundles.correctCharges(new Map());
+    expect((await readOwnerBytes(operator, "u_charged")).bytes).toBe(0);
+    await expect(openBlobStore(runner).get(hash)).rejects.toMatchObject({ code: "not_found" });
   });
 
   const forbidden: readonly [subject: string, payload?: string][] = [

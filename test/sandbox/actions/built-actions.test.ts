@@ -13,7 +13,7 @@ let builder: Awaited<ReturnType<typeof createBuilder>>;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "headwater-actions-"));
   fixture = await startSandbox({ bundleDirectory: directory });
-  builder = await createBuilder({ directory, inspector: fixture.sandbox, bundles: { has: async () => false, put: async () => {} } });
+  builder = await createBuilder({ directory, inspector: fixture.sandbox, bundles: { keep: async () => false, store: async () => {} } });
 });
 afterAll(async () => {
   await builder.stop();

@@ -22,7 +22,7 @@ export async function openWorkbench(): Promise<Workbench> {
   const builder = await createBuilder({
     directory,
     inspector: fixture.sandbox,
-    bundles: { has: async () => false, put: async () => {} },
+    bundles: { keep: async () => false, store: async () => {} },
     limits: {
       // Heavy packages on a machine that is busy with other tests.
       buildMs: 150_000,
