@@ -10,13 +10,9 @@ import { Access } from "./resources/access.ts";
 import { Components } from "./resources/components.ts";
 import { ResourceWatch } from "./resources/watch/resource-watch.ts";
 import { Streams } from "./streams/streams.ts";
-import { Gcra } from "./http/access/gcra.ts";
 import type { Call } from "./http/request/call.ts";
 import { operationsOf, type Operation } from "./http/routing/operation.ts";
 import { StartedRuns } from "./resources/started-runs.ts";
-
-/** Unknown users that a user can name: enough for typing errors, too few to guess existing users. */
-const guessLimit = { requests: 20, windowMs: 3_600_000 } as const;
 
 /** Dependencies of all operations. */
 export interface ApiContext {
@@ -31,8 +27,6 @@ export interface ApiContext {
   readonly autoSubscriptions: ResourceWatch<AutoSubscriptionSpec, AutoSubscriptionStatus>;
   readonly streams: Streams;
   readonly startedRuns: StartedRuns;
-  /** Counts the unknown users that each user has named as new members. */
-  readonly unknownUsers: Gcra;
 }
 
 export type ApiOperation = Operation<Call, ApiContext>;
@@ -64,7 +58,6 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
     autoSubscriptions: watches.autoSubscriptions,
     streams,
     startedRuns: new StartedRuns(),
-    unknownUsers: new Gcra(guessLimit, ports.clock),
     stop: async () => {
       await streams.stop();
       await Promise.all(Object.values(watches).map((watch) => watch.stop()));

@@ -1,7 +1,7 @@
 import { customRandom } from "nanoid";
 import { InvalidInput } from "./errors.ts";
 
-/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last nine are ours). */
+/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last ten are ours). */
 export const idPrefixes = {
   component: "sc",
   source: "dc",
@@ -21,6 +21,7 @@ export const idPrefixes = {
   replay: "rp",
   app: "app",
   auditEntry: "al",
+  invitation: "inv",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -44,6 +45,7 @@ export const kindNouns: Readonly<Record<IdKind, string>> = {
   replay: "a replay",
   app: "an app",
   auditEntry: "an entry of the audit log",
+  invitation: "an invitation",
 };
 
 /** Fills with random bytes; a platform passes its cryptographic source. */

@@ -44,6 +44,7 @@ function changedOauth(before: AccountOauth | undefined, given: AccountChanges["o
   const token = kept[refreshToken] ?? before?.refreshToken;
   if (tokenUrl === undefined || clientId === undefined || token === undefined)
     throw new InvalidInput("oauth is incomplete: it needs token_url, client_id and refresh_token, and the account has none yet");
+  if (before !== undefined && !isSameAddress(before.tokenUrl, tokenUrl)) checkSecretsGiven(before, given);
   const secret = given.client_secret === null ? undefined : (kept[clientSecret] ?? before?.clientSecret);
   const authentication = given.client_authentication === null ? undefined : (given.client_authentication ?? before?.clientAuthentication);
   const scope = given.scope === null ? undefined : (given.scope ?? before?.scope);
@@ -57,6 +58,22 @@ function changedOauth(before: AccountOauth | undefined, given: AccountChanges["o
     ...(scope === undefined ? {} : { scope }),
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
+}
+
+const isSameAddress = (before: string, given: string): boolean => new URL(before).href === new URL(given).href;
+
+/** Stored secrets are bound to the token endpoint that they were given for. @throws InvalidInput unless the request replaces them all */
+function checkSecretsGiven(before: AccountOauth, given: NonNullable<AccountChanges["oauth"]>): void {
+  const missing = [
+    ...(given.refresh_token === undefined ? ["refresh_token"] : []),
+    ...(before.clientSecret !== undefined && given.client_secret === undefined ? ["client_secret"] : []),
+  ];
+  if (missing.length === 0) return;
+  const fields = missing.map((field) => `oauth.${field}`);
+  throw new InvalidInput(
+    `oauth.token_url differs from the stored one, and stored secrets are sent to no other address: also give ${fields.join(" and ")}`,
+    { code: "secrets_missing", details: fields.map((field) => ({ field, message: "must be given again with another token_url" })) },
+  );
 }
 
 const timeOf = (seconds: number | undefined): string | undefined =>

@@ -12,6 +12,8 @@ const kinds: Readonly<Record<string, IdKind>> = {
   "webhooks/:id": "webhook",
   "keys/:id": "apiKey",
   "members/:user_id": "user",
+  "invitations/:id": "invitation",
+  "invitations/:invitation_id": "invitation",
   "orgs/:org_id": "organization",
   "workspaces/:org_id": "organization",
   "users/:id": "user",

@@ -1,25 +1,15 @@
 import { z } from "zod";
-import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
+import { Forbidden, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import { text } from "../http/request/parameters.ts";
 import { memberRoles, type Accounts, type Member, type User } from "../owners/ports.ts";
 
-const role = z.enum(memberRoles, `it must be ${memberRoles.join(" or ")}`);
-const name = text.max(255, "it must have at most 255 characters").nullish();
-
+export const role = z.enum(memberRoles, `it must be ${memberRoles.join(" or ")}`);
 export const memberFields = z.object({ role: role.describe("`admin` or `member`; admins manage members.") });
-export const invitationFields = z.object({
-  user_id: name.describe("Id of the user, `u_…`."),
-  username: name.describe("Exact username."),
-  email: name.describe("Email address of the user's account."),
-  role: role.nullish().describe("`admin` or `member`; by default the current role, or `member` for a new member."),
-});
-
 export const memberSchema = z
   .object({ user_id: z.string().describe("`u_…`."), username: z.string(), role: z.enum(memberRoles) })
   .meta({ id: "Member", description: "A member of an organization." });
 
-/** Omits the email address: an admin who adds a user by username must not learn it. */
+/** Omits the email address: an admin who invited a user by username must not learn it. */
 export const memberResponse = ({ id, username, role: given }: Member) => ({ user_id: id, username, role: given });
 
 /** @throws NotFound when there is no such member */
@@ -37,17 +27,6 @@ export async function checkAdmin(organization: string, { id }: User, accounts: A
 
 export async function findMember(organization: string, user: string, accounts: Accounts): Promise<Member | undefined> {
   return (await accounts.listMembers(organization)).find(({ id }) => id === user);
-}
-
-/** Finds the user that exactly one of the fields names. @throws InvalidInput when none or several are given */
-export async function findInvited(
-  { user_id, username, email }: z.output<typeof invitationFields>,
-  accounts: Pick<Accounts, "findUser" | "findUserNamed">,
-): Promise<User | undefined> {
-  const given = [user_id, username, email].filter((each) => typeof each === "string" && each !== "");
-  if (given.length !== 1) throw new InvalidInput("name the new member by exactly one of user_id, username and email");
-  if (typeof user_id === "string" && user_id !== "") return isId("user", user_id) ? accounts.findUser(user_id) : undefined;
-  return accounts.findUserNamed(typeof username === "string" && username !== "" ? { username } : { email: email ?? "" });
 }
 
 /** @throws NotFound when it cannot be the id of a user */

@@ -1,23 +1,13 @@
-import { NotFound, QuotaUsedUp } from "../../domain/errors.ts";
-import { operation, type ApiContext } from "../context.ts";
-import type { Call } from "../http/request/call.ts";
+import { NotFound } from "../../domain/errors.ts";
+import { operation } from "../context.ts";
 import { noContent, ok } from "../http/response/replies.ts";
 import { all, nothing, one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import type { User } from "../owners/ports.ts";
 import { quotaExceededUntil, quotaField } from "../owners/quota.ts";
 import { organizationSchema, ownerSettingsSchema } from "../owners/schemas.ts";
-import {
-  checkAdmin,
-  checkUserId,
-  findInvited,
-  findMember,
-  getMember,
-  invitationFields,
-  memberFields,
-  memberResponse,
-  memberSchema,
-} from "./members.ts";
+import { administeredOrganization, organizationOf } from "./administered.ts";
+import { invitationOperations } from "./invitation-operations.ts";
+import { checkUserId, getMember, memberFields, memberResponse, memberSchema } from "./members.ts";
 import { createOwnOrganization, deleteOrganization, ownOrganizationFields } from "./organizations.ts";
 import { removeMember } from "./remove-member.ts";
 
@@ -88,30 +78,12 @@ export const organizationOperations = [
     handle: async (call, context) =>
       ok((await context.ports.accounts.listMembers(await organizationOf(call, context))).map(memberResponse)),
   }),
-  operation({
-    route: "POST /orgs/:org_id/members",
-    id: "addMember",
-    change: { action: "create", kind: "Member" },
-    summary: "Add a member by id, username or email address",
-    description: "Requires that the caller is an admin of the organization. Name the user by exactly one of the three.",
-    body: invitationFields,
-    responses: one(memberSchema),
-    errors: [409],
-    handle: async (call, context) => {
-      const { accounts } = context.ports;
-      const organization = await administeredOrganization(call, context);
-      const fields = call.body();
-      const { id } = await getInvited(fields, call.user, context);
-      const role = fields.role ?? (await findMember(organization, id, accounts))?.role ?? "member";
-      await accounts.putMember(id, organization, role, { keepsAdmin: true });
-      return ok(memberResponse(await getMember(organization, id, accounts)));
-    },
-  }),
+  ...invitationOperations,
   operation({
     route: "PUT /orgs/:org_id/members/:user_id",
     id: "putMember",
     change: { action: "update", kind: "Member" },
-    summary: "Add a member, or change their role",
+    summary: "Change the role of a member",
     description: "Requires that the caller is an admin of the organization.",
     body: memberFields,
     responses: one(memberSchema),
@@ -121,7 +93,7 @@ export const organizationOperations = [
       const organization = await administeredOrganization(call, context);
       const user = checkUserId(pathOf(call, "user_id"));
       const { role } = call.body();
-      await accounts.putMember(user, organization, role, { keepsAdmin: true });
+      await accounts.putMember(user, organization, role, { keepsAdmin: true, isMember: true });
       return ok(memberResponse(await getMember(organization, user, accounts)));
     },
   }),
@@ -141,33 +113,3 @@ export const organizationOperations = [
     },
   }),
 ];
-
-type Context = Pick<ApiContext, "access" | "ports" | "unknownUsers">;
-
-/** The id of the organization in the path. @throws Forbidden unless the caller is a member */
-async function organizationOf(call: Call, { access }: Context): Promise<string> {
-  const id = pathOf(call, "org_id");
-  await access.checkOrganization(call.user, id);
-  return id;
-}
-
-/** The id of the organization in the path. @throws Forbidden unless the caller is its admin */
-async function administeredOrganization(call: Call, context: Context): Promise<string> {
-  const id = await organizationOf(call, context);
-  await checkAdmin(id, call.user, context.ports.accounts);
-  return id;
-}
-
-/** @throws NotFound with the same message for every unknown user; QuotaUsedUp after too many unknown users */
-async function getInvited(fields: Parameters<typeof findInvited>[0], caller: User, { ports, unknownUsers }: Context): Promise<User> {
-  const { accounts, clock } = ports;
-  const left = unknownUsers.peek(caller.id);
-  if (!left.allowed)
-    throw new QuotaUsedUp("you have named too many unknown users: wait as Retry-After says", left.resetAt - clock.now(), {
-      code: "too_many_failures",
-    });
-  const found = await findInvited(fields, accounts);
-  if (found !== undefined) return found;
-  unknownUsers.take(caller.id);
-  throw new NotFound("there is no such user: give their user_id, their exact username, or the email address of their account");
-}

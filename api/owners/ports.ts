@@ -71,6 +71,50 @@ export type MemberRole = (typeof memberRoles)[number];
 export interface MemberRule {
   /** Requires that an admin remains, because only admins manage members. */
   readonly keepsAdmin?: boolean;
+  /** Requires that the user is a member already: only admins of the installation add users without their consent. */
+  readonly isMember?: boolean;
+}
+
+/** How an invitation names a user. The name may belong to no user: the inviting admin must not learn whether it does. */
+export const inviteeFields = ["user_id", "username", "email"] as const;
+export interface Invitee {
+  readonly field: (typeof inviteeFields)[number];
+  readonly name: string;
+}
+
+/** An offer of membership, which becomes effective when the named user accepts it. */
+export interface Invitation {
+  /** `inv_…`. */
+  readonly id: string;
+  readonly organization: Pick<Organization, "id" | "name">;
+  readonly invitee: Invitee;
+  readonly role: MemberRole;
+  /** Epoch ms. */
+  readonly createdAt: number;
+  /** Epoch ms. */
+  readonly expiresAt: number;
+}
+
+export interface NewInvitation extends Pick<Invitation, "id" | "invitee" | "role" | "createdAt" | "expiresAt"> {
+  readonly organization: string;
+}
+
+/** Open invitations. `now`: epoch ms; expired ones count nowhere. */
+export interface Invitations {
+  /** Replaces an earlier invitation of the same name. @throws Conflict `too_many_invitations` when as many others are open */
+  createInvitation(invitation: NewInvitation, maxOpen: number): Promise<Invitation>;
+  /** Of an organization, newest first. */
+  listInvitations(organization: string, now: number): Promise<readonly Invitation[]>;
+  /** To a user who is not a member of the organization yet, newest first, at most `limit`. */
+  invitationsTo(user: User, now: number, limit: number): Promise<readonly Invitation[]>;
+  /** Undefined when it is not one to the user. */
+  findInvitation(user: User, id: string, now: number): Promise<Invitation | undefined>;
+  /** @throws NotFound when the organization has no such invitation */
+  withdrawInvitation(organization: string, id: string): Promise<void>;
+  /** Adds the member and ends all invitations of the organization to the user. @throws NotFound when it is not one to the user */
+  acceptInvitation(user: User, id: string, now: number): Promise<void>;
+  /** @throws NotFound when it is not one to the user */
+  declineInvitation(user: User, id: string): Promise<void>;
 }
 
 export interface Member extends User {
@@ -120,7 +164,7 @@ export interface Sessions {
 }
 
 /** Users, organizations, members, API keys and plans. */
-export interface Accounts {
+export interface Accounts extends Invitations {
   /** `hash`: SHA-256 of the API key, lower-case hex. Returns expired keys too, so that the error can say so. */
   findKey(hash: string): Promise<SignInKey | undefined>;
   /** Keys that are not revoked, newest first. */
@@ -131,8 +175,6 @@ export interface Accounts {
   revokeKey(user: string, id: string): Promise<void>;
 
   findUser(id: string): Promise<(User & OwnerNotes) | undefined>;
-  /** Finds a user by exact username, or by email address, ignoring case. */
-  findUserNamed(name: { readonly username: string } | { readonly email: string }): Promise<User | undefined>;
   /** Newest first. @throws InvalidInput for an unknown cursor */
   pageUsers(page: PageRequest): Promise<Page<User & OwnerNotes>>;
   /** @throws Conflict when the username or the email address is in use */

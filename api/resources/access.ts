@@ -33,6 +33,11 @@ export class Access {
     return new Access(this.#ports, { ...this.#scope, onOwner });
   }
 
+  /** Reports the owner of what another check has allowed. */
+  note(owner: string): void {
+    this.#onOwner(owner);
+  }
+
   /** The same checks, which find only resources of this organization; undefined: of all owners that the user may act for. */
   within(organization: string | undefined): Access {
     return new Access(this.#ports, { ...this.#scope, organization });

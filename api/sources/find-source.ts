@@ -7,9 +7,10 @@ import type { SourceResource } from "../resources/source.ts";
 import type { ApiContext } from "../context.ts";
 
 /**
- * Resolves the id or `name_slug` of a source in a path to its id. Slugs are those of the caller and their organizations
- * (with `org_id`, only of that one). Other names are returned unchanged, and are not found later.
- * @throws NotFound when several sources have the slug
+ * Resolves the id or `name_slug` of a source in a path to its id. Slugs are those of the caller, then those of their organizations (with
+ * `org_id`, only of that one): what an organization names cannot hide a source of the caller. Other names are returned unchanged, and are
+ * not found later.
+ * @throws NotFound when several organizations have the slug
  */
 export async function sourceIdFor(
   name: string,
@@ -18,11 +19,20 @@ export async function sourceIdFor(
 ): Promise<string> {
   if (!isSlug(name)) return name;
   const named = await access.owner(call);
-  const owners = named === call.user.id ? await access.ownersOf(call.user) : [named];
-  const found = await Promise.all(owners.map((owner) => idsIn(owner, name, ports)));
-  const [id = name, ...others] = found.flat();
+  const owned = await idsIn(named, name, ports);
+  const found = owned.length > 0 || named !== call.user.id ? owned : await idsOfOrganizations(name, call, { access, ports });
+  const [id = name, ...others] = found;
   if (others.length === 0) return id;
   throw new NotFound(`record not found: '${name}' is the name_slug of ${[id, ...others].join(" and of ")}: name the source by its id`);
+}
+
+async function idsOfOrganizations(
+  slug: string,
+  { user }: Pick<Call, "user">,
+  { access, ports }: Pick<ApiContext, "access" | "ports">,
+): Promise<readonly string[]> {
+  const organizations = (await access.ownersOf(user)).filter((owner) => owner !== user.id);
+  return (await Promise.all(organizations.map((owner) => idsIn(owner, slug, ports)))).flat();
 }
 
 /** Ids have an underscore, which no slug has. */

@@ -1,27 +1,11 @@
-import type { Member } from "../../client/generated/operations.ts";
 import type { Definition, Subcommand } from "../command.ts";
-import { usageFailure } from "../failure.ts";
 import { onePage } from "../kinds/kind.ts";
 import { listSubcommand } from "../list-subcommand.ts";
 import { listOptions, showList } from "../listing.ts";
-import type { Column } from "../output/table.ts";
 import { idOf } from "../references.ts";
 import { present } from "../values.ts";
-
-const org = { name: "<org>", description: "an organization", completes: "organization" } as const;
-const roles = ["admin", "member"] as const;
-
-export const memberColumns: readonly Column<Member>[] = [
-  { header: "USER", value: ({ user_id: id }) => id, isWhole: true },
-  { header: "USERNAME", value: ({ username }) => username },
-  { header: "ROLE", value: ({ role }) => role },
-];
-
-export const roleOf = (text: string): (typeof roles)[number] => {
-  const role = roles.find((each) => each === text);
-  if (role === undefined) throw usageFailure(`role "${text}" is invalid`, `roles are: ${roles.join(", ")}`);
-  return role;
-};
+import { invitationSubcommands } from "./org-invitations.ts";
+import { memberColumns, organizationArgument as org, roleOf, roles } from "./org-members.ts";
 
 const create: Subcommand = {
   name: "create",
@@ -75,26 +59,6 @@ const members: Subcommand = {
   },
 };
 
-const add: Subcommand = {
-  name: "add",
-  summary: "add a member by id, username or email address",
-  arguments: [org, { name: "<user>", description: "u_…, a username or an email address" }],
-  options: [{ flags: "--role <role>", description: "admins manage members", choices: roles }],
-  examples: [{ command: "hw orgs add acme ada@example.com --role admin", does: "Add an admin." }],
-  operations: ["addMember"],
-  run: async ({ client, out }, given) => {
-    const id = await idOf(client, "orgs", given.required("org"));
-    const user = given.required("user");
-    const who = user.includes("@") ? { email: user } : user.startsWith("u_") ? { user_id: user } : { username: user };
-    const role = given.text("role");
-    const answer = await client.call("addMember", {
-      path: { org_id: id },
-      body: { ...who, ...(role === undefined ? {} : { role: roleOf(role) }) },
-    });
-    await out.done(answer, `${answer.data.username} is ${answer.data.role} of ${id}`);
-  },
-};
-
 const setRole: Subcommand = {
   name: "set-role",
   summary: "change the role of a member",
@@ -132,5 +96,5 @@ export const command: Definition = {
   description: "Manages organizations and their members. To act on behalf of one, use --org with any command.",
   examples: [{ command: "hw orgs list", does: "List your organizations." }],
   operations: ["getMe", "getOrganization", "deleteOrganization"],
-  subcommands: [listSubcommand("orgs"), create, settings, members, add, setRole, remove],
+  subcommands: [listSubcommand("orgs"), create, settings, members, ...invitationSubcommands, setRole, remove],
 };

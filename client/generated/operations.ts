@@ -239,6 +239,18 @@ export type Member = {
   readonly role: "admin" | "member";
 };
 
+export type Invitation = {
+  /** `inv_…`. */ readonly id: string;
+  /** `o_…`. */ readonly org_id: string;
+  readonly org_name: string;
+  /** The user as invited: one of `user_id`, `username` and `email`; the others are null. */ readonly user_id: string | null;
+  readonly username: string | null;
+  readonly email: string | null;
+  readonly role: "admin" | "member";
+  /** Epoch seconds. */ readonly created_at: number;
+  /** Epoch seconds. */ readonly expires_at: number;
+};
+
 export type PageInfo = {
   /** Number of items in the whole list. */ readonly total_count: number;
   /** Number of items on this page. */ readonly count: number;
@@ -1083,22 +1095,66 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
-  /** Add a member by id, username or email address */
-  readonly addMember: {
+  /** Invite a user by id, username or email address */
+  readonly inviteMember: {
     readonly path: { readonly org_id: string; };
     readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: {
       /** Id of the user, `u_…`. */ readonly user_id?: string | null | undefined;
       /** Exact username. */ readonly username?: string | null | undefined;
       /** Email address of the user's account. */ readonly email?: string | null | undefined;
-      /** `admin` or `member`; by default the current role, or `member` for a new member. */ readonly role?: "admin" | "member" | null | undefined;
+      /** `admin` or `member` (default); admins manage members. */ readonly role?: "admin" | "member" | null | undefined;
     };
     readonly response: {
-      readonly data: Member;
+      readonly data: Invitation;
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
-  /** Add a member, or change their role */
+  /** List the open invitations of an organization */
+  readonly listInvitations: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Invitation)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Withdraw an invitation */
+  readonly withdrawInvitation: {
+    readonly path: { readonly org_id: string; readonly invitation_id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the invitations to the caller */
+  readonly listMyInvitations: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Invitation)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Accept an invitation, and become a member */
+  readonly acceptInvitation: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Invitation;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Decline an invitation */
+  readonly declineInvitation: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Change the role of a member */
   readonly putMember: {
     readonly path: { readonly org_id: string; readonly user_id: string; };
     readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
@@ -2470,7 +2526,12 @@ export const routes = {
   updateOrganization: { method: "PUT", path: "/v1/orgs/{org_id}", isStream: false },
   deleteOrganization: { method: "DELETE", path: "/v1/orgs/{org_id}", isStream: false },
   listMembers: { method: "GET", path: "/v1/orgs/{org_id}/members", isStream: false },
-  addMember: { method: "POST", path: "/v1/orgs/{org_id}/members", isStream: false },
+  inviteMember: { method: "POST", path: "/v1/orgs/{org_id}/members", isStream: false },
+  listInvitations: { method: "GET", path: "/v1/orgs/{org_id}/invitations", isStream: false },
+  withdrawInvitation: { method: "DELETE", path: "/v1/orgs/{org_id}/invitations/{invitation_id}", isStream: false },
+  listMyInvitations: { method: "GET", path: "/v1/users/me/invitations", isStream: false },
+  acceptInvitation: { method: "POST", path: "/v1/users/me/invitations/{id}/accept", isStream: false },
+  declineInvitation: { method: "DELETE", path: "/v1/users/me/invitations/{id}", isStream: false },
   putMember: { method: "PUT", path: "/v1/orgs/{org_id}/members/{user_id}", isStream: false },
   removeMember: { method: "DELETE", path: "/v1/orgs/{org_id}/members/{user_id}", isStream: false },
   listMyAuditLog: { method: "GET", path: "/v1/audit_log", isStream: false },

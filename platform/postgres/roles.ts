@@ -35,6 +35,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     users: everything,
     organizations: everything,
     memberships: everything,
+    invitations: everything,
     api_keys: everything,
     console_sessions: "select, insert, delete",
     plans: everything,

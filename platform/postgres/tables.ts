@@ -1,6 +1,7 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
+import type { InvitationTable } from "./accounts/invitation-table.ts";
 import type { AuditLogTable, ChangeClaimsTable, KubernetesRequestsTable } from "./audit/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
 import type { ErrorMailTable } from "./mail/tables.ts";
@@ -15,6 +16,7 @@ export interface Tables {
   readonly users: UserTable;
   readonly organizations: OrganizationTable;
   readonly memberships: MembershipTable;
+  readonly invitations: InvitationTable;
   readonly api_keys: ApiKeyTable;
   readonly console_sessions: ConsoleSessionTable;
   readonly plans: PlanTable;

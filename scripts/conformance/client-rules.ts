@@ -34,6 +34,17 @@ export const clientRules: readonly Rule[] = [
       expectEqual("the slug", data.app.name_slug, "conformance");
     },
   },
+  {
+    about: "Accounts",
+    name: "another token_url needs the secrets again",
+    check: async (session) => {
+      const oauth = { token_url: "https://example.com/token", client_id: "c", client_secret: "s", refresh_token: "r" };
+      const { data } = await session.get(dataOf(account), "POST", "/accounts", { app: "conformance", oauth });
+      session.keep(`/accounts/${data.id}`);
+      const change = { oauth: { token_url: "https://example.org/token" } };
+      expectEqual("the status", (await session.ask("PUT", `/accounts/${data.id}`, { body: change })).status, 422);
+    },
+  },
   ...["$errors", "$logs"].map((channel) => ({
     about: "Subscriptions",
     name: `an emitter may be the user, for ${channel}`,

@@ -94,14 +94,21 @@ export const ownRules: readonly Rule[] = [
   },
   {
     about: "Organizations",
-    name: "a user creates an organization, adds members and deletes it; its resources name it as owner",
+    name: "a user creates an organization, invites members and deletes it; its resources name it as owner",
     check: async (session) => {
       const { data: me } = await session.get(dataOf(user), "GET", "/users/me");
       const { data } = await session.get(dataOf(organization), "POST", "/orgs", { name: session.tag });
       session.keep(`/orgs/${data.id}`);
-      const member = z.looseObject({ user_id: z.string(), role: z.string() });
-      const added = await session.get(dataOf(member), "POST", `/orgs/${data.id}/members`, { username: me.username });
-      expectEqual("the role of who made it", [added.data.user_id, added.data.role], [me.id, "admin"]);
+      const members = dataOf(z.array(z.looseObject({ user_id: z.string(), role: z.string() })));
+      const rolesOf = async () =>
+        (await session.get(members, "GET", `/orgs/${data.id}/members`)).data.map(({ role, user_id }) => [role, user_id]);
+      expectEqual("the members", await rolesOf(), [["admin", me.id]]);
+      const invitation = dataOf(z.looseObject({ id: z.string(), email: z.string(), role: z.string() }));
+      const { data: invited } = await session.get(invitation, "POST", `/orgs/${data.id}/members`, { email: "conformance@example.com" });
+      expectEqual("the role offered", invited.role, "member");
+      expectEqual("the members after the invitation", await rolesOf(), [["admin", me.id]]);
+      await session.expectStatus(404, "POST", `/users/me/invitations/${invited.id}/accept`);
+      await session.expectStatus(204, "DELETE", `/orgs/${data.id}/invitations/${invited.id}`);
       const owned = webhook.extend({ owner_id: z.string() });
       const { data: hook } = await session.get(dataOf(owned), "POST", `/webhooks?url=https://example.com/&org_id=${data.id}`);
       const { data: listed } = await session.get(dataOf(z.array(owned)), "GET", `/orgs/${data.id}/webhooks`);

@@ -113,13 +113,13 @@ async function withRealIds(command: string): Promise<string> {
 /** What a command needs besides: by the beginning of the command, command lines that may fail. */
 const before: readonly (readonly [beginning: string, lines: readonly string[]])[] = [
   ["hw orgs create", ["hw delete orgs/acme --yes"]],
-  ["hw orgs add", [createAda, createAcme, "hw orgs remove acme u_0123456789ab --yes"]],
-  ["hw orgs set-role", [createAda, createAcme, "hw orgs add acme ada@example.com"]],
-  ["hw orgs remove", [createAda, createAcme, "hw orgs add acme ada@example.com"]],
+  ["hw orgs invite", [createAda, createAcme, "hw orgs remove acme u_0123456789ab --yes"]],
+  ["hw orgs set-role", [createAda, createAcme, "hw admin orgs set-member o_0123456789ab u_0123456789ab member"]],
+  ["hw orgs remove", [createAda, createAcme, "hw admin orgs set-member o_0123456789ab u_0123456789ab member"]],
   ["hw orgs ", [createAcme]],
   ["hw admin orgs create", []],
   ["hw admin orgs plan", [createAcme, "hw admin plans save large --form paid --runs none"]],
-  ["hw admin orgs remove-member", [createAcme, createAda, "hw orgs add acme u_0123456789ab --role admin"]],
+  ["hw admin orgs remove-member", [createAcme, createAda, "hw admin orgs set-member o_0123456789ab u_0123456789ab admin"]],
   ["hw admin orgs ", [createAcme]],
   ["hw admin users create", [createAda, "hw admin users delete u_0123456789ab --yes"]],
   ["hw admin users delete", [createAda]],

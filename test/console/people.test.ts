@@ -91,8 +91,10 @@ describe.skipIf(chromiumPath === undefined)("an organization", () => {
     await page.getByRole("heading", { name: "Acme & <b>Sons</b>", level: 1 }).waitFor();
     await page.getByRole("listitem").filter({ hasText: "local" }).waitFor();
     await page.getByLabel(/^Username, e-mail/).fill("no-user-has-this-name");
-    await page.getByRole("button", { name: "Add", exact: true }).click();
-    await page.getByText("The member was not added").waitFor();
+    await page.getByRole("button", { name: "Invite", exact: true }).click();
+    await page.getByText("If there is a user no-user-has-this-name, they see the invitation").waitFor();
+    await page.getByRole("button", { name: "Withdraw: no-user-has-this-name" }).click();
+    await page.getByRole("button", { name: "Withdraw: no-user-has-this-name" }).waitFor({ state: "detached" });
     await expectAccessible(page);
     await expectFitsWidths(page);
     const org = new URL(page.url()).searchParams.get("org");

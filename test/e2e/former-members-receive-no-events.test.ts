@@ -47,7 +47,8 @@ it("stops delivering an organization's events to a former member's webhook withi
   const asMember = (path: string, body: object) => call<Created>(headwater.apiUrl, key, "POST", path, body);
 
   const org = (await headwater.call<Created>("POST", "/orgs", { name: "Acme" })).body.data.id;
-  await headwater.call("POST", `/orgs/${org}/members`, { user_id: user });
+  const invitation = (await headwater.call<Created>("POST", `/orgs/${org}/members`, { user_id: user })).body.data.id;
+  expect((await asMember(`/users/me/invitations/${invitation}/accept`, {})).status).toBe(200);
   const source = (await headwater.call<Created>("POST", "/sources", { component_code: counter, org_id: org })).body.data.id;
   const webhook = (await asMember("/webhooks", { url: receiver.url })).body.data.id;
   const subscribed = await asMember("/subscriptions", { emitter_id: source, listener_id: webhook });

@@ -26,6 +26,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
     "/data/headwater holds no admin token: it must be 32 to 512 characters without spaces, such as 'openssl rand -hex 32' prints",
   ],
   admin_token_unreadable: [422, "the admin token of HEADWATER_ADMIN_TOKEN_FILE cannot be read: the reason"],
+  already_a_member: [
+    409,
+    "u_3q8x1m0k7v2c is a member of o_p0c2v9k4ya7h already: change the role with PUT /orgs/{org_id}/members/{user_id}",
+  ],
   already_delivered: [409, "delivery dlv_3q8x1m0k7v2c has arrived, so it cannot be retried"],
   already_exists: [409, "Source 'hello' exists already in namespace 'shop'"],
   api_key_damaged: [
@@ -250,6 +254,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   sandbox_stopped: [503, "the sandbox is stopped"],
   sandbox_unavailable: [503, "a sandbox child could not be started: the reason"],
   scope_missing: [403, "this key has the scope read, and this needs write"],
+  secrets_missing: [
+    422,
+    "oauth.token_url differs from the stored one, and stored secrets are sent to no other address: also give oauth.refresh_token",
+  ],
   self_subscription: [422, "dc_b7tl8elwbjuc would listen to itself on its default channel: name another channel"],
   session_ambiguous: [
     400,
@@ -276,6 +284,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   too_many_chunks: [413, "the request body arrives in too many small chunks: send 10 bytes or more in each"],
   too_many_failures: [429, "you have named too many unknown users: wait as Retry-After says"],
   too_many_files: [413, "more than 199 files are sent beside the entry"],
+  too_many_invitations: [409, "o_p0c2v9k4ya7h has 100 open invitations: withdraw some, or wait until they are accepted or expire"],
   too_many_keys: [409, "the user has 10 API keys, the maximum: revoke one first"],
   too_many_kills: [429, "three calls of this component ended their process: change its code"],
   too_many_organizations: [409, "you have created as many organizations as your plan allows: delete one first, or upgrade the plan"],

@@ -3,7 +3,7 @@ import { kindNamed } from "../../kinds/kinds.ts";
 import { onePage } from "../../kinds/kind.ts";
 import { listOptions, showList } from "../../listing.ts";
 import { fieldLines } from "../../output/fields.ts";
-import { memberColumns, roleOf } from "../orgs.ts";
+import { memberColumns, roleOf } from "../org-members.ts";
 import { adminClient, adminOption } from "./token.ts";
 
 const org = { name: "<org>", description: "id of an organization, o_…" } as const;

@@ -1,16 +1,14 @@
-import { useState, type FormEvent } from "react";
 import type { Member } from "../../../client/generated/operations.ts";
 import { useChange, useRead } from "../../api/queries.ts";
 import { showFailure, showToast } from "../../app/toasts.tsx";
-import { Button } from "../../parts/button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
-import { inputLook, SelectField, TextField } from "../../parts/field.tsx";
-import { ErrorNotice, Loaded } from "../../parts/notices.tsx";
+import { inputLook } from "../../parts/field.tsx";
+import { Loaded } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
+import { OpenInvitations, roles } from "./invitations.tsx";
 import { text } from "./strings.ts";
 
 type Role = Member["role"];
-const roles = Object.keys(text.roles) as readonly Role[];
 
 export function Members({ organization }: { readonly organization: string }) {
   const members = useRead("listMembers", { path: { org_id: organization } });
@@ -23,7 +21,7 @@ export function Members({ organization }: { readonly organization: string }) {
           ))}
         </ul>
       </Loaded>
-      <AddMember organization={organization} />
+      <OpenInvitations organization={organization} />
     </Section>
   );
 }
@@ -68,40 +66,5 @@ function MemberRow({ organization, member }: { readonly organization: string; re
         {text.removeText}
       </DeleteButton>
     </li>
-  );
-}
-
-/** The user as the API takes it: by id, e-mail address or username. */
-const userOf = (typed: string): { readonly user_id: string } | { readonly email: string } | { readonly username: string } =>
-  typed.startsWith("u_") ? { user_id: typed } : typed.includes("@") ? { email: typed } : { username: typed };
-
-function AddMember({ organization }: { readonly organization: string }) {
-  const [typed, setTyped] = useState("");
-  const [role, setRole] = useState<Role>("member");
-  const add = useChange("addMember", {
-    invalidates: ["listMembers"],
-    onDone: ({ data }) => {
-      showToast(text.added(data.username));
-      setTyped("");
-    },
-  });
-  const submit = (event: FormEvent): void => {
-    event.preventDefault();
-    add.mutate({ path: { org_id: organization }, body: { ...userOf(typed.trim()), role } });
-  };
-  return (
-    <form onSubmit={submit} className="grid grid-cols-[repeat(auto-fit,minmax(min(100%,12rem),1fr))] items-end gap-3">
-      <TextField label={text.member} required value={typed} onChange={(event) => setTyped(event.target.value)} />
-      <SelectField
-        label={text.role}
-        value={role}
-        options={roles.map((each) => [each, text.roles[each]])}
-        onChange={(event) => setRole(roles.find((each) => each === event.target.value) ?? "member")}
-      />
-      <Button type="submit" disabled={add.isPending}>
-        {text.addAction}
-      </Button>
-      {add.error !== null && <ErrorNotice title={text.addFailed} error={add.error} />}
-    </form>
   );
 }

@@ -12,6 +12,7 @@ import { EmptyState, ErrorNotice, Loaded } from "../../parts/notices.tsx";
 import { Facts, Page, Section } from "../../parts/page.tsx";
 import { UsageFacts } from "../../parts/usage-facts.tsx";
 import { Changes } from "./changes.tsx";
+import { MyInvitations } from "./invitations.tsx";
 import { Members } from "./members.tsx";
 import { text } from "./strings.ts";
 
@@ -25,6 +26,7 @@ export function OrganizationPage() {
   return (
     <Page title={chosen?.name ?? text.title} actions={<Button onClick={() => setIsOpen(true)}>{text.create}</Button>}>
       <Loaded isLoading={me.isPending} error={me.error} retry={() => void me.refetch()}>
+        <MyInvitations />
         {chosen !== undefined ? (
           <Chosen organization={chosen} />
         ) : organizations.length === 0 ? (

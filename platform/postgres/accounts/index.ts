@@ -1,5 +1,6 @@
 import type { Accounts as ApiAccounts } from "../../../api/owners/ports.ts";
 import type { Kysely } from "kysely";
+import { createInvitations } from "./invitations.ts";
 import { createKeys } from "./keys.ts";
 import { recordedWrites } from "./recording.ts";
 import type { Tables } from "../tables.ts";
@@ -18,6 +19,7 @@ export function createAccounts({ db }: Pick<Database, "db">): Accounts {
     ...createUsers(on),
     ...createOrganizations(on),
     ...createMemberships(on),
+    ...createInvitations(on),
     ...createPlans(on),
   });
   const accounts: Accounts = {

@@ -1,9 +1,9 @@
 import { sql, type Kysely } from "kysely";
-import type { Accounts } from "../../../api/owners/ports.ts";
-import { Conflict, NotFound } from "../../../domain/errors.ts";
+import type { Accounts, MemberRole } from "../../../api/owners/ports.ts";
+import { NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import { withConstraintErrors } from "./constraints.ts";
-import { inTransaction } from "./recording.ts";
+import { changeMembers } from "./change-members.ts";
 
 type Memberships = Pick<Accounts, "isMember" | "listMembers" | "putMember" | "removeMember">;
 
@@ -27,9 +27,10 @@ export function createMemberships(db: Kysely<Tables>): Memberships {
         .where("organization_id", "=", organization)
         .orderBy("username")
         .execute(),
-    putMember: (user, organization, role, { keepsAdmin = false } = {}) =>
+    putMember: (user, organization, role, { keepsAdmin = false, isMember = false } = {}) =>
       withConstraintErrors(
         changeMembers(db, organization, keepsAdmin, async (transaction) => {
+          if (isMember) return changeRole(transaction, { user, organization, role });
           await sql`
             insert into memberships (organization_id, user_id, role) values (${organization}, ${user}, ${role})
             on conflict (user_id, organization_id) do update set role = excluded.role`.execute(transaction);
@@ -47,21 +48,12 @@ export function createMemberships(db: Kysely<Tables>): Memberships {
   };
 }
 
-/** Serialized: two admins who remove each other concurrently would each rely on the other. */
-async function changeMembers(
-  db: Kysely<Tables>,
-  organization: string,
-  keepsAdmin: boolean,
-  change: (transaction: Kysely<Tables>) => Promise<void>,
+async function changeRole(
+  transaction: Kysely<Tables>,
+  { user, organization, role }: { readonly user: string; readonly organization: string; readonly role: MemberRole },
 ): Promise<void> {
-  await inTransaction(db, async (transaction) => {
-    await sql`select from organizations where id = ${organization} for no key update`.execute(transaction);
-    await change(transaction);
-    if (!keepsAdmin) return;
-    const { rows } = await sql`select from memberships where organization_id = ${organization} and role = 'admin' limit 1`.execute(
-      transaction,
-    );
-    if (rows.length === 0)
-      throw new Conflict(`${organization} would be left without an admin: make another member an admin first`, { code: "last_admin" });
-  });
+  const { numAffectedRows } = await sql`
+    update memberships set role = ${role} where organization_id = ${organization} and user_id = ${user}`.execute(transaction);
+  if (numAffectedRows !== 1n)
+    throw new NotFound(`${user} is not a member of ${organization}: invite them with POST /orgs/{org_id}/members`);
 }

@@ -5,6 +5,7 @@ import { insertEntry } from "../audit/audit-log.ts";
 import type { Tables } from "../tables.ts";
 
 type Recorded = Pick<Accounts, "createKey" | "revokeKey" | "setErrorMails" | "putMember" | "removeMember" | "createOwnOrganization"> &
+  Pick<Accounts, "createInvitation" | "withdrawInvitation" | "acceptInvitation" | "declineInvitation"> &
   Pick<Accounts, "deleteOrganization" | "createUser" | "deleteUser" | "createOrganization" | "savePlan" | "deletePlan" | "choosePlan">;
 
 /** Runs a write in a transaction of its own, or in the one that the caller has begun. */
@@ -30,6 +31,10 @@ export function recordedWrites(
     setErrorMails: (owner, wanted) => recorded((to) => to.setErrorMails(owner, wanted), owner),
     putMember: (user, organization, role, rule) => recorded((to) => to.putMember(user, organization, role, rule), user),
     removeMember: (user, organization, rule) => recorded((to) => to.removeMember(user, organization, rule), user),
+    createInvitation: (made, maxOpen) => recorded((to) => to.createInvitation(made, maxOpen), made.id),
+    withdrawInvitation: (organization, id) => recorded((to) => to.withdrawInvitation(organization, id), id),
+    acceptInvitation: (user, id, now) => recorded((to) => to.acceptInvitation(user, id, now), user.id),
+    declineInvitation: (user, id) => recorded((to) => to.declineInvitation(user, id), id),
     createOwnOrganization: (made, user) => recorded((to) => to.createOwnOrganization(made, user), made.id),
     deleteOrganization: (id, lastMember) => recorded((to) => to.deleteOrganization(id, lastMember), id),
     createUser: (user) => recorded((to) => to.createUser(user), user.id),

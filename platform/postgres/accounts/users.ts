@@ -14,7 +14,7 @@ export interface SeedKey {
   readonly name: string;
 }
 
-type Users = Pick<Accounts, "findUser" | "findUserNamed" | "pageUsers" | "createUser" | "setErrorMails" | "deleteUser"> & {
+type Users = Pick<Accounts, "findUser" | "pageUsers" | "createUser" | "setErrorMails" | "deleteUser"> & {
   /** Creates the user or updates its name and email, and adds the key if missing. Idempotent. */
   seedUser(user: User, key: SeedKey): Promise<void>;
 };
@@ -24,12 +24,6 @@ export function createUsers(db: Kysely<Tables>): Users {
   return {
     async findUser(id) {
       const row = await users().where("id", "=", id).executeTakeFirst();
-      return row === undefined ? undefined : userFrom(row);
-    },
-    async findUserNamed(name) {
-      const named = "username" in name ? sql<boolean>`username = ${name.username}` : sql<boolean>`lower(email) = lower(${name.email})`;
-      const first = "username" in name ? sql`id` : sql`email <> ${name.email}, id`;
-      const row = await users().where(named).orderBy(first).limit(1).executeTakeFirst();
       return row === undefined ? undefined : userFrom(row);
     },
     async pageUsers(page) {

@@ -131,4 +131,17 @@ export const transactionalMigrations: Record<string, Migration> = {
   "m0024-audit-log": auditLogTable,
   "m0025-observed-changes": observedChanges,
   "m0026-publications": publicationsTable,
+  "m0027-invitations": statements`
+    create table invitations (
+      id text primary key,
+      organization_id text not null references organizations on delete cascade,
+      named_by text not null check (named_by in ('user_id', 'username', 'email')),
+      invitee text not null,
+      role text not null check (role in ('admin', 'member')),
+      created_at timestamptz not null,
+      expires_at timestamptz not null,
+      unique (organization_id, named_by, invitee)
+    );
+    create index invitations_to on invitations (named_by, invitee);
+  `,
 };

@@ -144,7 +144,9 @@ describe("organizations", () => {
     expect((await admin("GET", `/orgs/${organization.id}`)).body.data).toEqual(organization);
     expect((await admin("GET", "/orgs?limit=1")).body.data).toEqual([organization]);
     expect((await admin("GET", `/orgs/${organization.id}/members`)).body.data).toEqual([member(ada, "admin")]);
-    expect((await api.ask("PUT", `/v1/orgs/${organization.id}/members/${bob.id}`, { body: { role: "member" } })).status).toBe(200);
+    const invited = await api.ask("POST", `/v1/orgs/${organization.id}/members`, { body: { username: "bob" } });
+    expect((await api.ask("GET", `/v1/orgs/${organization.id}/sources`, { key: keys.bob })).status).toBe(403);
+    expect((await api.ask("POST", `/v1/users/me/invitations/${invited.body.data.id}/accept`, { key: keys.bob })).status).toBe(200);
     expect((await api.ask("GET", `/v1/orgs/${organization.id}/sources`, { key: keys.bob })).status).toBe(200);
     expect((await admin("POST", "/orgs", body)).body.error).toBe("the orgname is taken");
     const unknown = await admin("POST", "/orgs", { ...body, orgname: "other", admins: ["u_none"] });
@@ -174,6 +176,8 @@ describe("members of an organization", () => {
     expect((await api.ask("GET", path)).body.data).toEqual([member(ada, "admin")]);
     expect((await api.ask("GET", path, { key: keys.bob })).status).toBe(403);
     expect((await put(bob.id, "member", keys.bob)).body.code).toBe("forbidden");
+    expect((await put(bob.id, "member")).status).toBe(404);
+    await api.accounts.putMember(bob.id, acme.id, "admin");
     expect((await put(bob.id, "member")).body.data).toEqual(member(bob, "member"));
     expect((await api.ask("GET", path, { key: keys.bob })).body.data).toEqual([member(ada, "admin"), member(bob, "member")]);
     expect((await put(bob.id, "admin", keys.bob)).body.code).toBe("not_an_admin");

@@ -70,9 +70,10 @@ describe("the audit log", () => {
 
   test("of an organization is for its admins", async () => {
     expect(entries(await ofAcme(keys.ada))).toMatchObject([{ kind: "Webhook", resource_id: ownedByAcme, owner_id: acme.id }]);
-    await api.ask("PUT", `/v1/orgs/${acme.id}/members/${bob.id}`, { body: { role: "member" } });
+    const invited = await api.ask("POST", `/v1/orgs/${acme.id}/members`, { body: { username: "bob" } });
+    await api.ask("POST", `/v1/users/me/invitations/${invited.body.data.id}/accept`, { key: keys.bob });
     expect((await ofAcme(keys.bob)).body).toMatchObject({ code: "not_an_admin" });
-    expect(entries(await ofAcme(keys.ada))[0]).toMatchObject({ action: "update", kind: "Member", resource_id: bob.id });
+    expect(entries(await ofAcme(keys.ada))[0]).toMatchObject({ action: "create", kind: "Member", resource_id: bob.id });
   });
 
   test("records admins, and keys without their text", async () => {

@@ -42,7 +42,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "PUT /users/me": () => ({ body: { error_mails: false } }),
   "POST /orgs": () => ({ body: { name: "Made" } }),
   "PUT /orgs/:org_id": () => ({ body: { error_mails: false } }),
-  "POST /orgs/:org_id/members": () => ({ body: { username: "bob" } }),
+  "POST /orgs/:org_id/members": () => ({ body: { username: "unknown" } }),
   "PUT /orgs/:org_id/members/:user_id": () => ({ body: { role: "member" } }),
   "POST /accounts": () => ({ body: { app: "shop", name: "Shop", credentials: { api_key: "k" } } }),
   "PUT /accounts/:id": () => ({ body: { credentials: { api_key: null, token: "u" } } }),

@@ -17,7 +17,7 @@ import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import { committedStep } from "../../domain/run/workflow-commits.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
-import { acme, ada, bob, withApi, type Answer, type TestApi } from "./support.ts";
+import { acme, ada, bob, others, withApi, type Answer, type TestApi } from "./support.ts";
 import { committedEvent } from "../committed-event.ts";
 
 export type TestedOperation = DescribedOperation;
@@ -151,6 +151,7 @@ const dryRun: DryRunOutcome = {
 export type Ids = Readonly<Record<string, string>>;
 
 let commits = 0;
+let invitations = 0;
 
 /** One of everything, with a history. */
 export async function makeWorld(api: TestApi): Promise<Ids> {
@@ -167,7 +168,8 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
   const account = await made("/v1/accounts", { app: "shop", credentials: { token: "t" } });
   const subscription = await made("/v1/subscriptions", { emitter_id: source, listener_id: webhook });
   const key = await makeKey(api);
-  await api.ask("PUT", `/v1/orgs/${acme.id}/members/${bob.id}`, { body: { role: "member" } });
+  await api.accounts.putMember(bob.id, acme.id, "member");
+  const [ours, toAda] = [await invitation(api, acme.id, "new@example.com"), await invitation(api, others.id, ada.email)];
   const n = commits + 1;
   const run = await recordRun(api, source, n);
   const delivery = await recordDelivery(api, source, webhook);
@@ -191,10 +193,19 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "orgs/:org_id": acme.id,
     "workspaces/:org_id": acme.id,
     "keys/:id": key,
+    "invitations/:invitation_id": ours,
+    "invitations/:id": toAda,
     "members/:user_id": bob.id,
     "components/:key": "world",
     "registry/:key": "hw-feed",
   };
+}
+
+async function invitation({ accounts }: TestApi, organization: string, email: string): Promise<string> {
+  const invitee = { field: "email", name: email } as const;
+  const times = { createdAt: Date.now(), expiresAt: Date.now() + 3_600_000 };
+  const id = `inv_world${++invitations}`;
+  return (await accounts.createInvitation({ id, organization, invitee, role: "member", ...times }, 100)).id;
 }
 
 /** In place of those of other worlds: a user has so many at most. */

@@ -2,7 +2,7 @@ import { connect } from "node:net";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Unavailable } from "../../../domain/errors.ts";
 import { misspeltHook } from "./fake-builds.ts";
-import { acme, bob, keys, withApi, type Answer, type Ask } from "./support.ts";
+import { acme, bob, keys, others, withApi, type Answer, type Ask } from "./support.ts";
 
 /**
  * Mistakes that people make with the API, and the answers: request → status, code, message. Each answer says what failed, with
@@ -164,16 +164,25 @@ describe("a name slug", () => {
     expect([status, body.error]).toEqual([404, "record not found: no source of yours has the id or the name_slug 'my-source'"]);
   });
 
-  test("of two sources of the caller returns 404 unless org_id selects one", async () => {
+  test("of a source of the caller is not hidden by one of an organization", async () => {
     await api.accounts.putMember(bob.id, acme.id, "member", { keepsAdmin: true });
     const own = await made("/v1/sources", { component_code: "name: twin" }, keys.bob);
     const ours = await made(`/v1/sources?org_id=${acme.id}`, { component_code: "name: twin" }, keys.bob);
-    const { status, body } = await api.ask("GET", "/v1/sources/twin", { key: keys.bob });
+    expect((await api.ask("GET", "/v1/sources/twin", { key: keys.bob })).body.data.id).toBe(own.id);
+    expect((await api.ask("GET", `/v1/sources/twin?org_id=${acme.id}`, { key: keys.bob })).body.data.id).toBe(ours.id);
+  });
+
+  test("of sources of two organizations returns 404 unless org_id selects one", async () => {
+    await api.accounts.putMember(bob.id, acme.id, "member");
+    await api.accounts.putMember(bob.id, others.id, "member");
+    const of = (id: string) => made(`/v1/sources?org_id=${id}`, { component_code: "name: double" }, keys.bob);
+    const [one, other] = [await of(acme.id), await of(others.id)];
+    const { status, body } = await api.ask("GET", "/v1/sources/double", { key: keys.bob });
     expect([status, body.error]).toEqual([
       404,
-      `record not found: 'twin' is the name_slug of ${own.id} and of ${ours.id}: name the source by its id`,
+      `record not found: 'double' is the name_slug of ${one.id} and of ${other.id}: name the source by its id`,
     ]);
-    expect((await api.ask("GET", `/v1/sources/twin?org_id=${acme.id}`, { key: keys.bob })).body.data.id).toBe(ours.id);
+    expect((await api.ask("GET", `/v1/sources/double?org_id=${others.id}`, { key: keys.bob })).body.data.id).toBe(other.id);
   });
 });
 

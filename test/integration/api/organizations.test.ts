@@ -73,53 +73,100 @@ describe("POST /orgs/{id}/members", () => {
   beforeAll(async () => {
     id = (await create({ name: "Inviting" })).id;
   });
-  const add = (body: object, key?: string) => ask("POST", `/v1/orgs/${id}/members`, body, key);
-  const asMember = { user_id: bob.id, username: "bob", role: "member" };
+  const invite = (body: object, key?: string) => ask("POST", `/v1/orgs/${id}/members`, body, key);
+  const asBob = (method: string, path: string) => ask(method, path, undefined, keys.bob);
+  const invited = { id: expect.stringMatching(/^inv_/), org_name: "Inviting", role: "member", created_at: expect.any(Number) };
 
   test.each([
     ["username", { username: "bob" }],
     ["email address, in any case", { email: "BOB@example.com" }],
     ["id", { user_id: bob.id, username: null }],
-  ])("adds a user by %s, who can leave again", async (_, body) => {
-    const { status, body: answer } = await add(body);
-    expect([status, answer.data]).toEqual([200, asMember]);
-    expect((await ask("GET", `/v1/orgs/${id}/sources`, undefined, keys.bob)).status).toBe(200);
-    expect((await ask("DELETE", `/v1/orgs/${id}/members/${bob.id}`, undefined, keys.bob)).status).toBe(204);
-    expect((await ask("GET", `/v1/orgs/${id}/sources`, undefined, keys.bob)).status).toBe(403);
+  ])("invites a user by %s, who becomes a member by accepting, and can leave again", async (_, body) => {
+    const { status, body: answer } = await invite(body);
+    expect([status, answer.data]).toEqual([200, expect.objectContaining({ ...invited, org_id: id })]);
+    expect((await ask("GET", `/v1/orgs/${id}/members`)).body.data).toHaveLength(1);
+    expect((await asBob("GET", `/v1/orgs/${id}/sources`)).status).toBe(403);
+    expect((await asBob("GET", "/v1/users/me")).body.data.orgs).not.toContainEqual(expect.objectContaining({ id }));
+    expect((await asBob("GET", "/v1/users/me/invitations")).body.data).toEqual([answer.data]);
+    const path = `/v1/users/me/invitations/${answer.data.id}/accept`;
+    expect((await ask("POST", path)).status).toBe(404);
+    expect((await asBob("POST", path)).status).toBe(200);
+    expect((await asBob("POST", path)).status).toBe(404);
+    expect((await asBob("GET", `/v1/orgs/${id}/sources`)).status).toBe(200);
+    expect((await asBob("GET", "/v1/users/me/invitations")).body.data).toEqual([]);
+    expect((await asBob("DELETE", `/v1/orgs/${id}/members/${bob.id}`)).status).toBe(204);
+    expect((await asBob("GET", `/v1/orgs/${id}/sources`)).status).toBe(403);
   });
 
-  test("keeps the role of an existing member unless another is given", async () => {
-    await add({ username: "bob", role: "admin" });
-    expect((await add({ username: "bob" })).body.data.role).toBe("admin");
-    expect((await add({ username: "bob", role: "member" })).body.data.role).toBe("member");
-    expect((await add({ username: "ada", role: "member" })).body.code).toBe("last_admin");
-    expect((await add({ username: "ada" }, keys.bob)).body.code).toBe("not_an_admin");
+  test("answers alike whether such a user exists or not, and shows neither id nor name of one", async () => {
+    const shapeOf = ({ text }: Answer, name: string) => text.replaceAll(name, "…").replaceAll(/"inv_\w+"|\d{10}/g, "…");
+    const [known, unknown] = [await invite({ email: bob.email }), await invite({ email: "nobody@example.com" })];
+    expect(shapeOf(known, bob.email)).toBe(shapeOf(unknown, "nobody@example.com"));
+    expect(known.text).not.toContain(bob.id);
+    expect(known.text).not.toContain(`"${bob.username}"`);
+    const listed = await ask("GET", `/v1/orgs/${id}/invitations`);
+    expect(listed.body.data).toHaveLength(2);
+    expect(listed.text).not.toContain(bob.id);
+    for (const { id: open } of listed.body.data) await ask("DELETE", `/v1/orgs/${id}/invitations/${open}`);
+  });
+
+  test("can be declined by the user, and withdrawn by an admin", async () => {
+    const declined = (await invite({ username: "bob" })).body.data.id;
+    expect((await ask("DELETE", `/v1/users/me/invitations/${declined}`)).status).toBe(404);
+    expect((await asBob("DELETE", `/v1/users/me/invitations/${declined}`)).status).toBe(204);
+    const withdrawn = (await invite({ username: "bob" })).body.data.id;
+    expect((await asBob("DELETE", `/v1/orgs/${id}/invitations/${withdrawn}`)).status).toBe(403);
+    expect((await ask("DELETE", `/v1/orgs/${id}/invitations/${withdrawn}`)).status).toBe(204);
+    for (const ended of [declined, withdrawn]) expect((await asBob("POST", `/v1/users/me/invitations/${ended}/accept`)).status).toBe(404);
+  });
+
+  test("replaces an earlier invitation of the same name, and refuses members and other callers", async () => {
+    const [first, second] = [await invite({ username: "bob" }), await invite({ username: "bob", role: "admin" })];
+    expect(second.body.data).toMatchObject({ id: first.body.data.id, role: "admin" });
+    await asBob("POST", `/v1/users/me/invitations/${second.body.data.id}/accept`);
+    expect((await ask("GET", `/v1/orgs/${id}/members`)).body.data).toContainEqual({ user_id: bob.id, username: "bob", role: "admin" });
+    expect((await invite({ username: "bob" })).body.code).toBe("already_a_member");
+    await ask("PUT", `/v1/orgs/${id}/members/${bob.id}`, { role: "member" });
+    expect((await invite({ username: "other" }, keys.bob)).body.code).toBe("not_an_admin");
+    await ask("DELETE", `/v1/orgs/${id}/members/${bob.id}`);
+  });
+
+  test("has at most 100 open invitations, not counting expired ones", async () => {
+    const { id: full } = await create({ name: "Full" });
+    const times = { createdAt: Date.now(), expiresAt: Date.now() + 60_000 };
+    for (let n = 0; n < 100; n++) {
+      const invitee = { field: "username", name: `user${n}` } as const;
+      await api.accounts.createInvitation({ id: `inv_full${n}`, organization: full, invitee, role: "member", ...times }, 100);
+    }
+    const { status, body } = await ask("POST", `/v1/orgs/${full}/members`, { username: "bob" });
+    expect([status, body.code]).toEqual([409, "too_many_invitations"]);
+    expect((await ask("POST", `/v1/orgs/${full}/members`, { username: "user7" })).status).toBe(200);
+    const later = { createdAt: times.expiresAt, expiresAt: times.expiresAt + 1 };
+    const invitee = { field: "username", name: "bob" } as const;
+    await api.accounts.createInvitation({ id: "inv_fits", organization: full, invitee, role: "member", ...later }, 100);
+    expect(await api.accounts.invitationsTo(bob, later.expiresAt, 100)).toEqual([]);
   });
 
   test.each([[{}], [{ username: "bob", email: "bob@example.com" }], [{ username: "bob", role: "owner" }], [{ username: "" }]])(
     "refuses %j",
     async (body) => {
-      expect((await add(body)).status).toBe(422);
+      expect((await invite(body)).status).toBe(422);
     },
   );
+});
 
-  test("does not show the email address of a member", async () => {
-    expect((await add({ username: "bob" })).text).not.toContain(bob.email);
+describe("PUT /orgs/{id}/members/{user_id}", () => {
+  test("changes the role of members, and adds nobody", async () => {
+    const { id } = await create({ name: "Putting" });
+    const put = (user: string, role: string) => ask("PUT", `/v1/orgs/${id}/members/${user}`, { role });
+    const answers = [await put(bob.id, "member"), await put("u_unknown", "member")];
+    expect(answers.map(({ status, text }) => `${status} ${text}`.replaceAll(/u_\w+/g, "…"))).toEqual(
+      Array.from({ length: 2 }, () => expect.stringContaining("404")),
+    );
+    expect((await ask("GET", `/v1/orgs/${id}/members`)).body.data).toHaveLength(1);
+    await api.accounts.putMember(bob.id, id, "member");
+    expect((await put(bob.id, "admin")).body.data).toEqual({ user_id: bob.id, username: "bob", role: "admin" });
     expect((await ask("GET", `/v1/orgs/${id}/members`)).text).not.toContain(bob.email);
-  });
-
-  test("answers every unknown user with the same 404, and with 429 after 20 of them", async () => {
-    const answers: Answer[] = [];
-    for (const body of [{ username: "unknown" }, { email: "unknown@example.com" }, { user_id: "u_unknown" }, { user_id: "unknown" }])
-      answers.push(await add(body));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
-    expect(answers[0]?.status).toBe(404);
-    for (let n = 4; n < 20; n++) await add({ username: `unknown${n}` });
-    const { status, body, headers } = await add({ username: "bob" });
-    expect([status, body.code, Number(headers.get("retry-after")) > 0]).toEqual([429, "too_many_failures", true]);
-    // Other callers, and PUT by id, are not limited.
-    expect((await ask("PUT", `/v1/orgs/${id}/members/${bob.id}`, { role: "admin" })).status).toBe(200);
-    expect((await add({ username: "ada" }, keys.bob)).status).toBe(200);
   });
 });
 
@@ -127,7 +174,6 @@ describe("DELETE /orgs/{id}", () => {
   test("lets an admin delete an organization that owns nothing and has no other member", async () => {
     const { id } = await create({ name: "Ending" });
     const path = `/v1/orgs/${id}`;
-    await ask("POST", `${path}/members`, { user_id: bob.id, role: "member" }, keys.ada);
     await api.accounts.putMember(bob.id, id, "member");
     const webhook = (await ask("POST", `/v1/webhooks?url=https://ending.test&org_id=${id}`)).body.data;
     expect((await ask("DELETE", path, undefined, keys.bob)).body.code).toBe("not_an_admin");

@@ -40,6 +40,7 @@ beforeAll(async () => {
   const webhook = await made("/webhooks", { url: "https://secretive.test/", name: "secretive webhook" });
   const account = await made("/accounts", { app: "shop", name: "secretive account", credentials: { api_key: "k" } });
   const subscription = await made("/subscriptions", { emitter_id: source.id, listener_id: webhook.id, event_name: "secretive" });
+  const invitation = await made(`/orgs/${acme.id}/members`, { email: "secretive@example.com" });
   const key = await made("/users/me/keys", { name: "secretive key" });
   await api.store.create(workflowKind, {
     namespace: namespaceOfOwner(ada.id),
@@ -65,6 +66,8 @@ beforeAll(async () => {
     "workflows/:workflow_id": "p_hers",
     "steps/:step": "first",
     "keys/:id": key.id,
+    "invitations/:invitation_id": invitation.id,
+    "invitations/:id": invitation.id,
     "orgs/:org_id": acme.id,
     "workspaces/:org_id": acme.id,
     "members/:user_id": ada.id,

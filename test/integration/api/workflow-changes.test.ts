@@ -323,7 +323,7 @@ describe("access", () => {
     for (const { id } of [mine, ours])
       for (const [method, body] of [["GET"], ["PUT", { name: "Taken" }], ["DELETE"]] as const)
         expect((await api.ask(method, `/v1/workflows/${id}`, { key: keys.bob, ...(body === undefined ? {} : { body }) })).status).toBe(404);
-    await api.ask("POST", `/v1/orgs/${acme.id}/members`, { body: { username: "bob", role: "member" } });
+    await api.accounts.putMember("u_bob", acme.id, "member");
     expect((await api.ask("GET", `/v1/workflows/${ours.id}`, { key: keys.bob })).body.data.owner_id).toBe(acme.id);
     expect((await api.ask("PUT", `/v1/workflows/${ours.id}`, { key: keys.bob, body: { active: false } })).status).toBe(200);
     expect((await api.ask("DELETE", `/v1/orgs/${acme.id}/members/u_bob`)).status).toBeLessThan(300);

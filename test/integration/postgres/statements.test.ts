@@ -54,6 +54,14 @@ const letter = {
 const key = { id: "pk_1", prefix: "hw_", name: "k", hash: "h", scopes: ["read"], expiresAt: null } as const;
 const user = { id: "u_1", username: "one", email: "one@example.com" };
 const organization = { id: "o_1", name: "One", orgname: "one", email: "one@example.com" };
+const invitation = {
+  id: "inv_1",
+  organization: organization.id,
+  invitee: { field: "email", name: "ONE@example.com" },
+  role: "member",
+  createdAt: 0,
+  expiresAt: 1,
+} as const;
 const component: Resource<{ code: string }> = {
   apiVersion,
   kind: "Component",
@@ -161,7 +169,6 @@ const accounts: Calls<ApiPorts["accounts"]> = {
   listKeys: (port) => port.listKeys(user.id),
   revokeKey: (port) => port.revokeKey(user.id, key.id),
   findUser: (port) => port.findUser(user.id),
-  findUserNamed: async (port) => [await port.findUserNamed({ username: user.username }), await port.findUserNamed({ email: user.email })],
   pageUsers: (port) => port.pageUsers(page),
   createOrganization: (port) => port.createOrganization(organization, [user.id]),
   createOwnOrganization: (port) => port.createOwnOrganization({ ...organization, id: "o_own", orgname: "own" }, user.id),
@@ -171,6 +178,19 @@ const accounts: Calls<ApiPorts["accounts"]> = {
   isMember: (port) => port.isMember(user.id, organization.id),
   listMembers: (port) => port.listMembers(organization.id),
   putMember: (port) => port.putMember(user.id, organization.id, "admin", { keepsAdmin: true }),
+  createInvitation: (port) => port.createInvitation(invitation, 1),
+  listInvitations: (port) => port.listInvitations(organization.id, 0),
+  invitationsTo: (port) => port.invitationsTo(user, 0, 1),
+  findInvitation: (port) => port.findInvitation(user, invitation.id, 0),
+  declineInvitation: async (port) => {
+    await port.declineInvitation(user, invitation.id);
+    await port.createInvitation(invitation, 1);
+  },
+  acceptInvitation: (port) => port.acceptInvitation(user, invitation.id, 0),
+  withdrawInvitation: async (port) => {
+    await port.createInvitation(invitation, 1);
+    await port.withdrawInvitation(organization.id, invitation.id);
+  },
   planOf: (port) => port.planOf(user.id),
   listPlans: (port) => port.listPlans(),
   savePlan: (port) => port.savePlan(plan),
