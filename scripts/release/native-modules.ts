@@ -18,8 +18,8 @@ const machines: Readonly<Record<Platform, Machine>> = {
 const maxGlibc = 36;
 /** ABI of Node 24, which the Dockerfile installs. */
 const abi = 137;
-/** Packages with install scripts that the image does not need. */
-const scriptless = ["@scarf/scarf", "esbuild"];
+/** Packages with install scripts that the image does not need: two of them bring a package per platform. */
+const scriptless = ["@scarf/scarf", "esbuild", "koffi"];
 
 /**
  * Whether the image's packages bring compiled code for each platform. The Dockerfile runs no install scripts, so what is not
