@@ -57,7 +57,6 @@ export const command: Definition = {
     const session = new DevSession(context, options);
     try {
       const source = await session.start();
-      await introduce(context, session, source);
       await untilEnd(context, session, source);
     } finally {
       await session.close();
@@ -89,8 +88,12 @@ async function untilEnd(context: Context, session: DevSession, source: Source): 
   };
   // Floats: an action reports its own failure.
   const giveBack = terminal.isInteractive ? readKeys(process.stdin, (key) => void actions[key]()) : () => {};
+  const introduced = Promise.withResolvers<void>();
   try {
-    await session.follow(source, AbortSignal.any([signal, quit.signal]));
+    const following = session.follow(source, AbortSignal.any([signal, quit.signal]), () =>
+      introduced.resolve(introduce(context, session, source)),
+    );
+    await Promise.all([Promise.race([introduced.promise, following]), following]);
   } finally {
     giveBack();
   }

@@ -82,13 +82,25 @@ export class DevSession {
     return source;
   }
 
-  /** Prints events and log lines until the signal aborts. */
-  async follow(source: Source, signal: AbortSignal): Promise<void> {
+  /**
+   * Prints events and log lines until the signal aborts.
+   *
+   * @param onConnected called once, when what the source emits and logs from now on is printed
+   */
+  async follow(source: Source, signal: AbortSignal, onConnected: () => void): Promise<void> {
     const { client } = this.#context;
     const path = { id: source.id };
-    const options = { signal, onState: this.#connectionNotes() };
-    const events = client.follow("streamEvents", { path, query: {} }, options);
-    const logs = client.follow("streamLogs", { path }, { signal });
+    const waiting = new Set(["events", "logs"]);
+    const connected = (stream: string): void => {
+      if (waiting.delete(stream) && waiting.size === 0) onConnected();
+    };
+    const note = this.#connectionNotes();
+    const onState = (state: ConnectionState): void => {
+      note(state);
+      if (state.state === "connected") connected("events");
+    };
+    const events = client.follow("streamEvents", { path, query: {} }, { signal, onState });
+    const logs = client.follow("streamLogs", { path }, { signal, onState: ({ state }) => state === "connected" && connected("logs") });
     await Promise.all([this.#print(events, (frame) => this.#showEvent(frame)), this.#print(logs, (frame) => this.#showLog(frame))]);
   }
 
