@@ -19,7 +19,7 @@ export const printableJson = (json: string): string => json.replaceAll(unsafe, j
 /** Whether a terminal shows the text as it is. */
 export const isPrintable = (text: string): boolean => text.search(unsafe) === -1;
 
-/** Stands for the escape character of a style. Text of others cannot contain it: nobody knows it before the process starts. */
+/** Stands for the escape character of a style. Text of others cannot contain it: it is chosen when the process starts. */
 const mark = `\u{f0000}${randomBytes(8).toString("hex")};`;
 
 /** Text in a style, until `shown` prints it: the style's sequences survive, those of the text do not. */

@@ -16,7 +16,7 @@ export interface BlobStore {
   put(name: string, bytes: Uint8Array, owner?: string): Promise<void>;
   /** @throws NotFound, Unavailable */
   get(hash: string): Promise<Uint8Array>;
-  /** Is it stored? If it is, its age counts anew, so that the sweep does not delete it before something refers to it. */
+  /** Is it stored? If it is, its age starts again, so that the sweep does not delete it before something refers to it. */
   renew(name: string): Promise<boolean>;
 }
 

@@ -100,8 +100,8 @@ describe("POST /orgs/{id}/members", () => {
 
   test("answers alike whether such a user exists or not, and shows neither id nor name of one", async () => {
     const shapeOf = ({ text }: Answer, name: string) => text.replaceAll(name, "…").replaceAll(/"inv_\w+"|\d{10}/g, "…");
-    const [known, unknown] = [await invite({ email: bob.email }), await invite({ email: "nobody@example.com" })];
-    expect(shapeOf(known, bob.email)).toBe(shapeOf(unknown, "nobody@example.com"));
+    const [known, unknown] = [await invite({ email: bob.email }), await invite({ email: "stranger@example.com" })];
+    expect(shapeOf(known, bob.email)).toBe(shapeOf(unknown, "stranger@example.com"));
     expect(known.text).not.toContain(bob.id);
     expect(known.text).not.toContain(`"${bob.username}"`);
     const listed = await ask("GET", `/v1/orgs/${id}/invitations`);
@@ -156,7 +156,7 @@ describe("POST /orgs/{id}/members", () => {
 });
 
 describe("PUT /orgs/{id}/members/{user_id}", () => {
-  test("changes the role of members, and adds nobody", async () => {
+  test("changes the role of members, and adds no user", async () => {
     const { id } = await create({ name: "Putting" });
     const put = (user: string, role: string) => ask("PUT", `/v1/orgs/${id}/members/${user}`, { role });
     const answers = [await put(bob.id, "member"), await put("u_unknown", "member")];
