@@ -68,7 +68,7 @@ export async function invite(
   { accounts, clock, randomBytes }: Pick<ApiPorts, "accounts" | "clock" | "randomBytes">,
 ): Promise<Invitation> {
   const invitee = inviteeOf(fields);
-  // Members are listed with id and username, so this tells an admin nothing new. Their addresses are not.
+  // Members are listed with id and username, so admins learn nothing new. Their addresses are not.
   const member = (await accounts.listMembers(organization)).find(
     ({ id, username }) => invitee.field !== "email" && invitee.name === (invitee.field === "user_id" ? id : username),
   );

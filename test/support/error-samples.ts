@@ -237,7 +237,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   ],
   registry_unreachable: [
     503,
-    "the npm registry cannot be reached (ECONNREFUSED from registry.npmjs.org): try again, or check the registry in npm's configuration",
+    "the npm registry cannot be reached (ECONNREFUSED from registry.example.com): try again, or check the registry in npm's configuration",
   ],
   response_timeout: [504, "the source did not respond within 30 s"],
   resume_url_expired: [410, "the link has expired"],
