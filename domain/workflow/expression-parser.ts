@@ -4,6 +4,8 @@ import { type Node, type Options, Parser, tokTypes } from "acorn";
 export const maxCharacters = 16 * 1024;
 /** `}}` within one expression. The isolate compiles a candidate for each, see template.ts of its guest. */
 const maxInnerEnds = 49;
+/** Line comments with `}}` that are tried as the end of one expression: a parse each. */
+const maxComments = 10;
 /** Functions and blocks within each other. Acorn walks all of them for some tokens. */
 const maxScopes = 100;
 /** Declarations of one expression that are checked for repetition, which takes a search each. */
@@ -28,20 +30,36 @@ export function parseExpression(text: string): ParsedExpression | undefined {
   const source = text.slice(0, firstEnd);
   if (firstEnd > maxCharacters) return { source, result: tooLong };
   const input = text.slice(0, maxCharacters + 2);
-  const first = parseOnce(input, true);
-  // A line comment ends at a `}}` that makes an expression, otherwise with its line.
-  const parsed = typeof first === "string" && /\/\/|<!--|-->/.test(input) ? parseOnce(input, false) : first;
+  const comments: number[] = [];
+  const whole = parseOnce(input, comments);
+  const parsed = endInComment(input, comments, whole) ?? whole;
   if (typeof parsed === "string") return { source, result: parsed };
-  const whole = input.slice(0, parsed.end);
-  return hasFewEnds(whole) ? { source: whole, result: parsed.node } : { source, result: tooManyEnds };
+  const found = input.slice(0, parsed.end);
+  return hasFewEnds(found) ? { source: found, result: parsed.node } : { source: found, result: tooManyEnds };
+}
+
+interface Parsed {
+  readonly node: Node;
+  readonly end: number;
+}
+
+/** A `}}` in a line comment ends the expression if what precedes the comment is complete. @param comments where these comments begin */
+function endInComment(input: string, comments: readonly number[], whole: Parsed | string): Parsed | undefined {
+  for (const start of comments.slice(0, maxComments)) {
+    if (typeof whole !== "string" && start > whole.end) return undefined;
+    const before = parseOnce(`${input.slice(0, start)}}}`);
+    if (typeof before !== "string" && before.end === start) return { node: before.node, end: input.indexOf("}}", start) };
+  }
+  return undefined;
 }
 
 const tooLong = `it has more than ${maxCharacters} characters, the limit`;
 const tooManyEnds = `it contains more than ${maxInnerEnds} times }}, the limit`;
 const tooDeep = "it is nested too deeply";
 
-function parseOnce(input: string, endsComments: boolean): { readonly node: Node; readonly end: number } | string {
-  const parser = new ExpressionParser(input, endsComments);
+/** @param comments receives where line comments with a `}}` begin that no brace or parenthesis encloses */
+function parseOnce(input: string, comments: number[] = []): Parsed | string {
+  const parser = new ExpressionParser(input, comments);
   try {
     return parser.parseBraced();
   } catch (error) {
@@ -90,17 +108,17 @@ const options: Options = { ecmaVersion: "latest", strict: true, preserveParens: 
 
 /** A parser that takes linear time, whatever the input. */
 class ExpressionParser extends BaseParser {
-  readonly #endsComments: boolean;
+  readonly #comments: number[];
   #declarations = 0;
 
-  constructor(input: string, endsComments: boolean) {
+  constructor(input: string, comments: number[]) {
     // Behind a character, since `-->` at the beginning of a program is a comment.
     super(options, `(${input}`, 1);
-    this.#endsComments = endsComments;
+    this.#comments = comments;
   }
 
   /** An expression and the `}}` behind it. */
-  parseBraced(): { readonly node: Node; readonly end: number } {
+  parseBraced(): Parsed {
     this.nextToken();
     const node = this.parseExpression();
     if (this.type !== tokTypes.braceR || this.input[this.start + 1] !== "}") this.unexpected();
@@ -115,9 +133,9 @@ class ExpressionParser extends BaseParser {
     const start = this.pos;
     super.skipLineComment(startSkip);
     // Within braces of the expression, a `}}` does not end it.
-    if (!this.#endsComments || this.context.length > 1) return;
+    if (this.context.length > 1) return;
     const end = this.input.indexOf("}}", start + startSkip);
-    if (end !== -1 && end < this.pos) this.pos = end;
+    if (end !== -1 && end < this.pos) this.#comments.push(start - 1);
   }
 
   /** Like acorn's, without `new RegExp`, which takes long for some patterns. */

@@ -91,7 +91,7 @@ describe("expressions in props", () => {
           problem === undefined && template.expressions.map(({ source }) => source).join() === found.map(({ source }) => source).join()
         );
       }),
-      { numRuns: 5_000, examples: [["{{ a )(}}"], ["{{[])(//}}"]] },
+      { numRuns: 5_000, examples: [["{{ a )(}}"], ["{{[])(//}}"], ["{{//}}\nsteps.x//}}"], ["{{ 1 // }} }}\n}}"]] },
     );
   });
 
