@@ -1,10 +1,13 @@
 /** Commands for requests that messages of the API recommend. `$1` is an id or a name. */
 const commands: readonly (readonly [request: RegExp, command: string])[] = [
   [/PUT \/v1\/(?:sources|workflows|webhooks)\/([^\s/]+) and \{"active": true\}/g, "`hw resume $1`"],
-  [/PUT \/v1\/workflows\/([^\s/]+)(?= without)/g, "`hw workflows update $1 -f FILE`"],
+  [/PUT \/v1\/workflows\/([\w-]+)/g, "`hw workflows update $1 -f FILE`"],
+  [/PUT \/v1\/sources\/([\w-]+)/g, "`hw update $1`"],
+  [/POST \/v1\/sources\/([\w-]+)\/runs/g, "`hw run $1`"],
   [/DELETE \/admin\/v1\/components\/registry\/\{key\}@\{version\}/g, "`hw components unpublish`"],
   [/POST \/v1\/sources with \{"component_id": "([^"]+)"\}/g, "`hw deploy $1`"],
   [/GET \/v1\/sources\/([\w-]+)/g, "`hw describe $1`"],
+  [/GET \/v1\/components\/registry\/([^\s/]+)\/versions/g, "`hw components versions $1 --published`"],
   [/GET \/v1\/components\/registry(?![\w/])/g, "`hw list registry`"],
   [/GET \/v1\/components(?![\w/])/g, "`hw list components`"],
   [/GET \/v1\/accounts(?:\?app=[^\s;,]+)?(?![\w/])/g, "`hw list accounts`"],

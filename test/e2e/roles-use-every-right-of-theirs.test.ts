@@ -42,6 +42,8 @@ const unlogged: Readonly<Record<string, string>> = {
   "operator: patch events": "used when an event of a resource is recorded again",
   "api: get namespaces": "used when another process has just created the namespace of an owner",
   "api: update subscriptions": "used when a member with subscriptions leaves an organization",
+  "admin: assign owners": "a policy asks the authorizer whether a user has it",
+  "admin: set labels": "a policy asks the authorizer whether a user has it",
   ...Object.fromEntries(
     ["deployments", "networkpolicies", "poddisruptionbudgets", "secrets", "serviceaccounts"].map((resource) => [
       `operator in release: create ${resource}`,

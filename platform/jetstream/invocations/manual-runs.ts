@@ -57,9 +57,9 @@ export function createManualRuns(
 function refuse({ run, source }: ManualRun, reason: NotRunReason): never {
   const kind = kindOfId(source) === "workflow" ? "workflow" : "source";
   if (reason === "deleted") throw new NotFound(`record not found: ${kind} ${source} was deleted before run ${run} began`);
-  const path = kind === "workflow" ? "workflows" : "sources";
+  const request = kind === "workflow" ? `PUT /v1/workflows/${source}` : `PUT /v1/sources/${source}`;
   throw new Conflict(
-    `${kind} ${source} was paused before run ${run} began, which therefore does not run: activate it with PUT /v1/${path}/${source} and {"active": true}`,
+    `${kind} ${source} was paused before run ${run} began, which therefore does not run: activate it with ${request} and {"active": true}`,
     { code: `${kind}_inactive` },
   );
 }

@@ -106,7 +106,7 @@ const rows: readonly Row[] = [
   { request: "POST /components", body: { component_code: code }, answer: one(component), made: "COMPONENT" },
   { request: "GET /components/COMPONENT", answer: one(component) },
   { request: "GET /components/KEY", answer: one(component) },
-  { request: "GET /components/registry/REGISTRY", answer: one(component) },
+  { request: "GET /components/registry/REGISTRY", answer: one({ ...component, key: published.key, deprecated: null }) },
 
   {
     request: "POST /sources/",
