@@ -28,7 +28,7 @@ steps:
     component_code: |
       export default { type: "action", name: "Reply", version: "0.0.1", run({ steps }) { return steps.trigger.event; } };
 `;
-const feed = component.replace('name: "Hello"', 'name: "Feed", key: "acme-feed"').replace("0.0.1", "1.0.0");
+const feed = component.replace("Hello", "Feed").replace("hello", "acme-feed").replace("0.0.1", "1.0.0");
 const resources = `apiVersion: headwater.dev/v1alpha1
 kind: Webhook
 metadata: { name: more-orders }
@@ -82,11 +82,13 @@ const createAda = "hw admin users create ada ada@example.com";
 const createAccount = "hw accounts create github --name work --credentials @credentials.json";
 const login = "hw login --url https://headwater.example.com --key-file key.txt --profile work";
 
+const findDelivery = 'JSON.parse(fs.readFileSync(0)).data.find((each) => each.source_id !== null)?.delivery_id ?? ""';
 /** What stands for ids and addresses that only this installation has: the command that prints them. */
 const placeholders: Readonly<Record<string, string>> = {
   dc_0123456789ab: "hw describe source/hello -o name",
   r_0123456789ab: "hw runs hello -n 1 -o name",
-  dlv_0123456789ab: "hw webhooks deliveries orders -n 1 -o name",
+  // Of an event: tests have no source, and cannot be retried.
+  dlv_0123456789ab: `hw webhooks deliveries orders -o json | node -p '${findDelivery}'`,
   o_0123456789ab: "hw admin orgs list | grep acme | grep -o 'o_[a-z0-9]*' | head -1",
   pk_0123456789ab: "hw list keys | grep ' ci ' | grep -o 'pk_[a-z0-9]*' | head -1",
   u_0123456789ab: "hw admin users list | grep ' ada ' | grep -o 'u_[a-z0-9]*' | head -1",
