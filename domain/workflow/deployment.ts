@@ -24,7 +24,7 @@ export interface WorkflowDeployment {
   readonly timers?: Readonly<Record<string, TimerSchedule>>;
   /** Public URL of its endpoint: the address of its HTTP trigger, and the start of its resume URLs. */
   readonly endpoint: string;
-  /** Sealed for the pool: the key that signs resume URLs, see resume-token.ts. The endpoint's entry has the same key. */
+  /** Sealed for the pool: the key that signs resume URLs, see resume-urls.ts. The endpoint's entry has the same key. */
   readonly resumeKey: string;
 }
 

@@ -20,7 +20,7 @@ export function isolateCommand(
     "--no-node-snapshot",
     // The young generation of each isolate: docs/operations.md, "Memory".
     "--max-semi-space-size=2",
-    // Collects idle isolates, see isolate-memory.ts.
+    // Collects idle isolates, see collect-garbage.ts.
     "--expose-gc",
     "--permission",
     "--allow-addons",

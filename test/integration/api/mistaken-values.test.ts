@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { withApi } from "./support.ts";
 
-/** Mistaken values, and the answers to them. The mistakes of paths, bodies and parameters are in `api-mistakes.test.ts`. */
+/** Mistaken values, and the answers to them. The mistakes of paths, bodies and parameters are in `mistakes.test.ts`. */
 const api = withApi({ codeBytes: 2_000 });
 const ids: Record<string, string> = {};
 const filled = (text: string): string => text.replaceAll(/\b[A-Z]{4,}\b/g, (name) => ids[name] ?? name);

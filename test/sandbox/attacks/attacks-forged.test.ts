@@ -188,40 +188,34 @@ describe("operations of the host", () => {
     state: new Map(),
   };
 
-  it.each(Object.keys(syncOperations))("refuse hostile arguments by an error: %s", (name) => {
-    fc.assert(
-      fc.property(args, (given) => {
-        try {
-          syncOperations[name]?.(context, given);
-        } catch (error) {
-          expect(error).toBeInstanceOf(Error);
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it.each(Object.keys(postOperations))("refuse hostile messages by an error: %s", (name) => {
-    fc.assert(
-      fc.property(args, (given) => {
-        try {
-          postOperations[name]?.(context, given);
-        } catch (error) {
-          expect(error).toBeInstanceOf(Error);
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
-
-  it.each(Object.keys(asyncOperations))("refuse hostile calls by a rejection: %s", async (name) => {
+  /** @returns how many of 50 hostile calls are refused. */
+  async function refusalsBy(call: (given: unknown[]) => unknown): Promise<number> {
+    let refused = 0;
     await fc.assert(
       fc.asyncProperty(args, async (given) => {
-        const [outcome] = await Promise.allSettled([asyncOperations[name]?.(context, given)]);
-        if (outcome.status === "rejected") expect(outcome.reason).toBeInstanceOf(Error);
+        try {
+          await call(given);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Error);
+          refused++;
+        }
       }),
-      { numRuns: 30 },
+      { numRuns: 50 },
     );
+    return refused;
+  }
+
+  it.each(Object.entries(syncOperations))("refuse hostile arguments by an error: %s", async (name, call) => {
+    const takesNone = name === "crypto.lists";
+    expect((await refusalsBy((given) => call(context, given))) > 0).toBe(!takesNone);
+  });
+
+  it.each(Object.entries(postOperations))("refuse hostile messages by an error: %s", async (_, call) => {
+    expect(await refusalsBy((given) => call(context, given))).toBeGreaterThan(0);
+  });
+
+  it.each(Object.entries(asyncOperations))("refuse hostile calls by a rejection: %s", async (_, call) => {
+    expect(await refusalsBy((given) => call(context, given))).toBeGreaterThan(0);
   });
 
   it("are found by their own names only, never by inherited ones", () => {

@@ -1,0 +1,36 @@
+import { globSync, readFileSync } from "node:fs";
+import { dirname, join, normalize } from "node:path";
+import { expect, it } from "vitest";
+
+const root = join(import.meta.dirname, "..", "..");
+const files = globSync(["*/**/*.{ts,tsx,md}", "*.{ts,md}"], {
+  cwd: root,
+  exclude: (path) => /(^|\/)(node_modules|generated|dist)$/.test(path),
+});
+const paths = new Set(files);
+const names = new Set(files.map((path) => path.split("/").at(-1)));
+
+const referencesIn = (text: string): readonly string[] => [...text.matchAll(/(?<![\w./*>-])[\w./-]*[\w-]\.tsx?\b/g)].map(([name]) => name);
+
+const missingIn = (file: string, find: (line: string) => readonly string[], exists: (name: string) => boolean): readonly string[] =>
+  readFileSync(join(root, file), "utf8")
+    .split("\n")
+    .flatMap((line, index) => find(line).flatMap((name) => (exists(name) ? [] : [`${file}:${index + 1} ${name}`])));
+
+/** With dots at its start a name is relative, otherwise it is the end of a path. */
+const existsFrom =
+  (readme: string) =>
+  (name: string): boolean =>
+    name.startsWith(".") ? paths.has(normalize(join(dirname(readme), name))) : files.some((path) => `/${path}`.endsWith(`/${name}`));
+
+it("READMEs of folders name files that are there", () => {
+  const readmes = files.filter((file) => file.endsWith("/README.md") && !file.startsWith("docs/"));
+  expect(readmes.flatMap((readme) => missingIn(readme, referencesIn, existsFrom(readme)))).toEqual([]);
+});
+
+it("comments name files that are there", () => {
+  const code = files.filter((file) => /\.tsx?$/.test(file));
+  const inComment = (line: string): readonly string[] => referencesIn(/(?:^\s*\*|\/\*\*|(?:^|\s)\/\/)\s.*/.exec(line)?.[0] ?? "");
+  const missing = code.flatMap((file) => missingIn(file, inComment, (name) => names.has(name.split("/").at(-1))));
+  expect(missing).toEqual([]);
+});
