@@ -11,6 +11,7 @@ import { deadLetter } from "../record/dead-letter.ts";
 import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Routes, Webhook } from "../routing/routes.ts";
 import { sendKindOf, type DeliveredSend } from "../routing/sends.ts";
+import { deliveryBytes, DuePlaces } from "./due-places.ts";
 import { LateAttempts } from "./late-attempts.ts";
 import { RescheduleSlots } from "./reschedule-slots.ts";
 import { RetryCapacity } from "./retry-capacity.ts";
@@ -21,7 +22,7 @@ import { attemptsInSchedule, type WebhookAttempts } from "./webhook-attempts.ts"
 const maxChainWaitMs = 5_000;
 /** Base of the delay after which a delivery that only Postgres can settle is due again. */
 const databaseRetryMs = 5_000;
-/** Bound on due deliveries that wait for a permit of one webhook: fewer than NATS hands out at once, so that others are handed out too. */
+/** Bound on due deliveries that wait for a permit of one webhook: fewer than an owner has places, so that others of the owner get some. */
 const maxDueWaiting = 500;
 
 const noCapacity = "too many bytes of this owner's deliveries wait for a later attempt, and the stream DELIVERIES is full";
@@ -41,6 +42,7 @@ const becomesDeadLetter = ({ listener }: Delivery): boolean => kindOfId(listener
  *
  *   first attempt ─┬─ delivered ────────────────────────────────────────▶ done
  *   due attempt  ──┼─ failed, no permit, or slower than the deadline ───▶ scheduled in DELIVERIES
+ *                  ├─ due, and its owner's places are taken ────────────▶ scheduled in DELIVERIES, without counting an attempt
  *                  └─ gone, disabled, last attempt, or no capacity ─────▶ dead letter in Postgres
  */
 export class Deliverer {
@@ -55,6 +57,8 @@ export class Deliverer {
   readonly #late = new LateAttempts();
   readonly #capacity: RetryCapacity;
   readonly #backlogSlots = new RescheduleSlots();
+  readonly #places = new DuePlaces();
+  readonly #placeSlots = new RescheduleSlots();
 
   /** @param workflows absent for deliveries to webhooks only */
   constructor(
@@ -110,7 +114,7 @@ export class Deliverer {
       if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled);
       if (await this.#late.supersedes(delivery)) return;
       const send = sendKindOf(delivery);
-      if (send !== undefined) return await this.#attempt(delivery, this.#sendTarget(delivery, send));
+      if (send !== undefined) return await this.#attemptInPlace(delivery, delivery.event.owner, this.#sendTarget(delivery, send));
       const webhook = routes.webhook(delivery.listener);
       const route = routes.find(delivery.subscription);
       // Events that were accepted for a workflow stay when the subscription ends.
@@ -123,9 +127,21 @@ export class Deliverer {
       if (listener === undefined) return; // The subscription or its listener was deleted.
       if (listener.kind !== "webhook")
         return await this.#store(delivery, route?.owner ?? routes.find(delivery.listener)?.owner ?? "", listener);
-      await this.#attempt(delivery, this.#webhookTarget(delivery, listener));
+      const owner = routes.find(listener.id)?.owner ?? route?.owner ?? delivery.event.owner;
+      await this.#attemptInPlace(delivery, owner, this.#webhookTarget(delivery, listener));
     } catch (error) {
       await this.#rescheduleWithoutDatabase(delivery, error);
+    }
+  }
+
+  /** Attempts a due delivery in one of its owner's places. Without one it is due again soon: NATS can hand out others in the meantime. */
+  async #attemptInPlace(delivery: Delivery, owner: string, target: Target): Promise<void> {
+    const place = this.#places.take(owner, delivery);
+    if (place === undefined) return this.schedule(delivery, this.#placeSlots.next(owner, this.#ports.clock.now(), deliveryBytes(delivery)));
+    try {
+      await this.#attempt(delivery, target);
+    } finally {
+      place.release();
     }
   }
 

@@ -1,8 +1,6 @@
 import { ownerShareBytes, type StreamUsage } from "../../domain/limits/stream-share.ts";
 import type { Delivery } from "../routing/delivery.ts";
-
-/** Approximate size of a stored delivery besides its payload. */
-const overheadBytes = 512;
+import { deliveryBytes } from "./due-places.ts";
 
 /**
  * Decides whether a delivery may be stored in the stream DELIVERIES for a later attempt, by the owner's share. The stream cannot refuse
@@ -18,18 +16,18 @@ export class RetryCapacity {
   }
 
   hasCapacityFor(delivery: Delivery): boolean {
-    return this.#bytesOf(delivery) + sizeOf(delivery) <= ownerShareBytes(this.#usage());
+    return this.#bytesOf(delivery) + deliveryBytes(delivery) <= ownerShareBytes(this.#usage());
   }
 
   stored(delivery: Delivery): void {
     const usage = this.#usage();
     if (usage !== undefined && usage.bytes <= usage.maxBytes / 8) this.#bytes.clear();
-    this.#bytes.set(delivery.event.owner, this.#bytesOf(delivery) + sizeOf(delivery));
+    this.#bytes.set(delivery.event.owner, this.#bytesOf(delivery) + deliveryBytes(delivery));
   }
 
   /** The delivery has become due or was withdrawn. */
   removed(delivery: Delivery): void {
-    const bytes = this.#bytesOf(delivery) - sizeOf(delivery);
+    const bytes = this.#bytesOf(delivery) - deliveryBytes(delivery);
     if (bytes > 0) this.#bytes.set(delivery.event.owner, bytes);
     else this.#bytes.delete(delivery.event.owner);
   }
@@ -38,5 +36,3 @@ export class RetryCapacity {
     return this.#bytes.get(event.owner) ?? 0;
   }
 }
-
-const sizeOf = ({ event }: Delivery): number => event.payload.length + overheadBytes;

@@ -62,8 +62,10 @@ const eventSubject = deliverSubject(scheduledEvents, "");
 /** A replica that dies or stalls delays its messages by the ack wait, and those that its open pull request receives by its expiry too. */
 export const defaultAckWaitMs: number = 3_500;
 export const requestExpiresMs = 1_000;
-/** Bound on bytes of messages in progress, besides those that one pull request may bring. */
-const maxHeldBytes = 32 * 1_048_576;
+/** Bound on bytes of messages in progress, besides those that one pull request may bring. Attempts of one replica hold fewer. */
+const maxHeldBytes = 64 * 1_048_576;
+/** Of all replicas. Each attempts at most 896 deliveries at a time and reschedules others at once, so it rarely limits eight of them. */
+const maxAckPending = 8_192;
 
 /** Reads due deliveries, due scheduled events, and redelivery requests. Acks requests that cannot be parsed. */
 export async function readDue(
@@ -78,7 +80,7 @@ export async function readDue(
     connection,
     stream: streams.deliveries,
     consumer,
-    create: { filter: "deliver.>", ackWaitMs, maxAckPending: 1_024 },
+    create: { filter: "deliver.>", ackWaitMs, maxAckPending },
     maxBytes: Math.max(maxRequestBytes, (connection.nats.info?.max_payload ?? 0) + 65_536),
     canPull: hasRoom,
     expiresMs: requestExpiresMs,
