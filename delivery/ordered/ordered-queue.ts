@@ -11,6 +11,7 @@ import type { CommitPosition } from "../../domain/source/deployment.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import { settle } from "../settle.ts";
+import type { OrderedShares } from "./ordered-shares.ts";
 import type { QueueMessage } from "./ports.ts";
 import type { NextAttempt, QueueAttempts } from "./queue-attempts.ts";
 import { decodeBatch, QueueWriter, webhookDeleted } from "./queue-writer.ts";
@@ -32,6 +33,7 @@ export interface QueueParts {
   readonly attempts: Pick<QueueAttempts, "attempt">;
   /** False if another replica may have taken over the queues: nothing is posted then. */
   readonly isCurrent: () => boolean;
+  readonly shares: Pick<OrderedShares, "refusal">;
 }
 
 /**
@@ -68,7 +70,12 @@ export class OrderedQueue {
     this.#state = state;
     this.#savedState = state;
     this.#parts = parts;
-    const queue = { state: () => this.#state, onStored: () => this.wake(), confirm: () => this.#confirm() };
+    const queue = {
+      state: () => this.#state,
+      onStored: () => this.wake(),
+      confirm: () => this.#confirm(),
+      refusal: (bytes: number) => parts.shares.refusal(webhook, bytes),
+    };
     this.#writer = new QueueWriter(webhook, parts.config, parts.ports, queue, this.#ending.signal);
   }
 
@@ -79,6 +86,11 @@ export class OrderedQueue {
   /** Number of queued deliveries, as far as it is known: after a start, once the end of the queue has been read. */
   get length(): number {
     return Math.max(0, this.#writer.number - this.#state.number);
+  }
+
+  /** Bytes of queued deliveries, as far as they are known. */
+  get bytes(): number {
+    return Math.max(0, this.#writer.bytes - (this.#state.bytes ?? 0));
   }
 
   get state(): QueueState {

@@ -4,6 +4,12 @@ import type { Delivery } from "../routing/delivery.ts";
 import type { Routes, Webhook } from "../routing/routes.ts";
 import { settle } from "../settle.ts";
 import { OrderedQueue, type QueueParts } from "./ordered-queue.ts";
+import { OrderedShares } from "./ordered-shares.ts";
+
+export interface QueuesParts extends Omit<QueueParts, "shares"> {
+  /** Undefined: the webhook is unknown. */
+  readonly ownerOf: (webhook: string) => string | undefined;
+}
 
 /** The queues of all ordered webhooks, which do not wait for each other. */
 export class OrderedQueues {
@@ -13,8 +19,9 @@ export class OrderedQueues {
   readonly #stopping = new AbortController();
   #stream = "";
 
-  constructor(parts: QueueParts) {
-    this.#parts = parts;
+  constructor(parts: QueuesParts) {
+    const { ownerOf, ports } = parts;
+    this.#parts = { ...parts, shares: new OrderedShares(ports.queueStore, ownerOf, (owner) => this.#bytesOf(owner, ownerOf)) };
   }
 
   /**
@@ -70,6 +77,13 @@ export class OrderedQueues {
     await Promise.all(this.#ending);
   }
 
+  /** Bytes of the deliveries in all queues of an owner. */
+  #bytesOf(owner: string | undefined, ownerOf: QueuesParts["ownerOf"]): number {
+    let bytes = 0;
+    for (const [webhook, queue] of this.#queues) if (queue.bytes > 0 && ownerOf(webhook) === owner) bytes += queue.bytes;
+    return bytes;
+  }
+
   #open(webhook: string, state: QueueState): OrderedQueue {
     const queue = new OrderedQueue(webhook, state, this.#parts);
     this.#queues.set(webhook, queue);
@@ -97,5 +111,6 @@ export class OrderedQueues {
 /** The state, usable in `stream`. If the stream was created again, sequences have no meaning, but the commits that are done still do. */
 function stateInStream(state: QueueState, stream: string): QueueState {
   if (state.stream === stream) return state;
-  return { ...newQueueState(stream), number: state.number, ...(state.upTo === undefined ? {} : { upTo: state.upTo }) };
+  const { number, bytes = 0 } = state;
+  return { ...newQueueState(stream), number, bytes, ...(state.upTo === undefined ? {} : { upTo: state.upTo }) };
 }

@@ -56,7 +56,8 @@ export class OrderedWebhooks {
   /** Continues the work of the previous replica. @throws when NATS does not answer */
   async open(): Promise<PartitionWork> {
     const { config, ports, routes, attempts } = this.#parts;
-    const queues = new OrderedQueues({ config, ports, attempts, isCurrent: () => ports.replicas.isCurrent() });
+    const ownerOf = (webhook: string): string | undefined => routes.find(webhook)?.owner;
+    const queues = new OrderedQueues({ config, ports, attempts, ownerOf, isCurrent: () => ports.replicas.isCurrent() });
     await queues.start(routes, this.#previousQueues);
     this.#previousQueues = this.#queues = queues;
     if (routes.hasOrdered) await this.#startReading();

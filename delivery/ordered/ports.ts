@@ -1,4 +1,5 @@
 import type { QueueState } from "../../domain/delivery/ordered-queue.ts";
+import type { StreamUsage } from "../../domain/limits/stream-share.ts";
 import type { Reading } from "../routing/ports.ts";
 
 /**
@@ -20,6 +21,8 @@ export interface QueueStore {
   removeBefore(webhook: string, sequence: number): Promise<void>;
   /** Stores the state of a queue, unless the stored state is later. @returns the later state */
   saveState(webhook: string, state: QueueState): Promise<QueueState | undefined>;
+  /** Size of the stream, which all owners share. Undefined: it has no limit. @throws Unavailable */
+  usage(): Promise<StreamUsage | undefined>;
   /** Removes all messages and the state of a queue. */
   deleteQueue(webhook: string): Promise<void>;
 }

@@ -2,6 +2,7 @@ import {
   containsCommit,
   planBatch,
   type BatchLimits,
+  type BatchPlan,
   type DeliveryBatch,
   type QueueState,
   type QueueTail,
@@ -33,6 +34,8 @@ export interface WrittenQueue {
   readonly state: () => QueueState;
   /** Called after each stored batch. */
   readonly onStored: () => void;
+  /** Why a batch of this size may not be stored; undefined: it may. @throws Unavailable */
+  readonly refusal: (bytes: number) => Promise<string | undefined>;
 }
 
 type Ports = Pick<DeliveryPorts, "queueStore" | "history" | "clock" | "log">;
@@ -82,6 +85,11 @@ export class QueueWriter {
     return this.#tail?.number ?? this.#queue.state().number;
   }
 
+  /** Bytes of all deliveries that were ever stored, as far as they are known. */
+  get bytes(): number {
+    return this.#tail?.bytes ?? this.#queue.state().bytes ?? 0;
+  }
+
   /** Another replica may have written to the queue: reads its end again before the next write. */
   forgetTail(): void {
     this.#tail = undefined;
@@ -120,10 +128,13 @@ export class QueueWriter {
     const sizes = candidates.map(({ texts, position }) => ({ sizes: texts.map((text) => Buffer.byteLength(text)), position }));
     const { counts, upTo } = planBatch(sizes, tail.upTo, limits);
     const texts = counts.flatMap((count, index) => candidates[index]?.texts.slice(0, count) ?? []);
-    const number = tail.number + texts.length;
-    const seq = await this.#ports.queueStore.append(this.#webhook, encodeBatch(texts, number, upTo), tail.seq);
+    const size = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+    const refusal = await this.#queue.refusal(size);
+    if (refusal !== undefined) return this.#discard(first, refusal);
+    const [number, bytes] = [tail.number + texts.length, tail.bytes + size];
+    const seq = await this.#ports.queueStore.append(this.#webhook, encodeBatch(texts, { number, bytes, upTo }), tail.seq);
     if (seq === undefined) return this.forgetTail();
-    this.#tail = { seq, number, ...(upTo === undefined ? {} : { upTo }) };
+    this.#tail = { seq, number, bytes, ...(upTo === undefined ? {} : { upTo }) };
     this.#resolveStored(counts);
     this.#queue.onStored();
   }
@@ -155,12 +166,12 @@ export class QueueWriter {
   async #readTail(): Promise<QueueTail> {
     await this.#queue.confirm();
     const last = await this.#ports.queueStore.findLast(this.#webhook);
-    const { number, upTo } = this.#queue.state();
-    if (last === undefined) return { seq: 0, number, ...(upTo === undefined ? {} : { upTo }) };
+    const { number, bytes = 0, upTo } = this.#queue.state();
+    if (last === undefined) return { seq: 0, number, bytes, ...(upTo === undefined ? {} : { upTo }) };
     const batch = decodeBatch(last.text);
     this.#lastStoredIds = new Set(batch.deliveries.map(({ id }) => id));
     const lastCommit = batch.upTo ?? upTo;
-    return { seq: last.seq, number: batch.number, ...(lastCommit === undefined ? {} : { upTo: lastCommit }) };
+    return { seq: last.seq, number: batch.number, bytes: batch.bytes ?? bytes, ...(lastCommit === undefined ? {} : { upTo: lastCommit }) };
   }
 
   /** Only the first append can be too large: others are batched with it only while they fit. */
@@ -190,9 +201,8 @@ export class QueueWriter {
 }
 
 /** @param texts encoded deliveries */
-function encodeBatch(texts: readonly string[], number: number, upTo: CommitPosition | undefined): string {
-  const lastCommit = upTo === undefined ? "" : `"upTo":${JSON.stringify(upTo)},`;
-  return `{"number":${number},${lastCommit}"deliveries":[${texts.join(",")}]}`;
+function encodeBatch(texts: readonly string[], head: Omit<DeliveryBatch<never>, "deliveries" | "upTo"> & Pick<BatchPlan, "upTo">): string {
+  return `${JSON.stringify(head).slice(0, -1)},"deliveries":[${texts.join(",")}]}`;
 }
 
 export function decodeBatch(text: string): DeliveryBatch<Delivery> {

@@ -9,6 +9,8 @@ export interface DeliveryBatch<Delivery> {
   readonly deliveries: readonly Delivery[];
   /** Number of the last delivery. */
   readonly number: number;
+  /** Bytes of the deliveries of this batch and of all before it, also of those that are done. Absent: unknown. */
+  readonly bytes?: number;
   /** Absent: none. */
   readonly upTo?: CommitPosition;
 }
@@ -19,6 +21,8 @@ export interface QueueTail {
   readonly seq: number;
   /** Number of the last delivery. */
   readonly number: number;
+  /** Bytes of all deliveries that were ever stored. */
+  readonly bytes: number;
   readonly upTo?: CommitPosition;
 }
 
@@ -32,6 +36,8 @@ export interface QueueState {
   readonly done: number;
   /** Number of the last delivery that is done. */
   readonly number: number;
+  /** Bytes of all messages that are done. Absent: none, or written by a version that did not count them. */
+  readonly bytes?: number;
   /** Last commit whose deliveries are all done, for a queue without stored messages. */
   readonly upTo?: CommitPosition;
   /** The next delivery, if it has been attempted. */
@@ -102,8 +108,9 @@ export const nextIndex = (state: QueueState, seq: number): number => (seq === st
 export function stateAfterDone(state: QueueState, seq: number, batch: DeliveryBatch<unknown>, index: number): QueueState {
   const { stream } = state;
   const number = batch.number - batch.deliveries.length + index + 1;
-  if (index + 1 < batch.deliveries.length) return { stream, seq, done: index + 1, number, ...upToOf(state) };
-  return { stream, seq: seq + 1, done: 0, number: batch.number, ...upToOf(batch) };
+  if (index + 1 < batch.deliveries.length) return { stream, seq, done: index + 1, number, ...bytesOf(state), ...upToOf(state) };
+  const bytes = batch.bytes === undefined ? bytesOf(state) : bytesOf(batch);
+  return { stream, seq: seq + 1, done: 0, number: batch.number, ...bytes, ...upToOf(batch) };
 }
 
 /** The state while the delivery at `index` waits for another attempt. */
@@ -115,8 +122,10 @@ export function stateAfterFailure(
   failing: FailingHead,
 ): QueueState {
   const number = batch.number - batch.deliveries.length + index;
-  return { stream: state.stream, seq, done: index, number, ...upToOf(state), failing };
+  return { stream: state.stream, seq, done: index, number, ...bytesOf(state), ...upToOf(state), failing };
 }
+
+const bytesOf = ({ bytes }: { readonly bytes?: number }): { readonly bytes?: number } => (bytes === undefined ? {} : { bytes });
 
 const upToOf = ({ upTo }: { readonly upTo?: CommitPosition | undefined }): { readonly upTo?: CommitPosition } =>
   upTo === undefined ? {} : { upTo };

@@ -8,6 +8,7 @@ import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 import { WrongLastSequence } from "../connection/errors.ts";
 import { identityOf } from "../streams/stream-identity.ts";
+import { sharedUsage } from "../streams/stream-limits.ts";
 
 const stream = streams.ordered;
 const [maxConflicts, conflictPauseMs] = [20, 10] as const;
@@ -59,6 +60,7 @@ export function createOrderedQueueStore(connection: Connection): QueueStore {
       const isTransient = (error: unknown): boolean => error instanceof WrongLastSequence;
       return retry(putUnlessBehind, { firstMs: conflictPauseMs, maxAttempts: maxConflicts + 1, isTransient });
     },
+    usage: async () => sharedUsage(await manager.streams.info(stream)),
     deleteQueue: async (webhook) => {
       await manager.streams.purge(stream, { filter: lineSubject(webhook) });
       await states.delete(webhook);

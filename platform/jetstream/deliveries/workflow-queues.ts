@@ -3,10 +3,9 @@ import { bytesOfClass, sizeClassOf } from "../../../domain/limits/size-class.ts"
 import { partsOfWaiting, streams, waitingFilter, waitingOfOwner, waitingSubject, waitingWithoutOwner } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
+import { sharedUsage } from "../streams/stream-limits.ts";
 
 const stream = streams.workflows;
-/** Of the stream's limit. The rest is for the small shares that owners have in a full stream. */
-const intendedShare = 3 / 4;
 
 /** Reads from the leader of the stream: a replica of it may not know the newest delivery of a queue yet. */
 export const createWorkflowQueues = ({ publisher, manager }: Pick<Connection, "publisher" | "manager">): Workflows => ({
@@ -15,9 +14,8 @@ export const createWorkflowQueues = ({ publisher, manager }: Pick<Connection, "p
     await publisher.publish(subject, delivery, { messageId });
   },
   waiting: async (owner) => {
-    const { config, state } = await manager.streams.info(stream, { subjects_filter: waitingOfOwner(owner) });
-    const maxBytes = config.max_bytes * intendedShare;
-    return { usage: maxBytes > 0 ? { bytes: state.bytes, maxBytes } : undefined, ...sumOf(state.subjects ?? {}) };
+    const info = await manager.streams.info(stream, { subjects_filter: waitingOfOwner(owner) });
+    return { usage: sharedUsage(info), ...sumOf(info.state.subjects ?? {}) };
   },
   listQueued: async () => {
     const { state } = await manager.streams.info(stream, { subjects_filter: ">" });

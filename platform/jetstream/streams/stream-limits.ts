@@ -1,3 +1,4 @@
+import type { StreamInfo } from "@nats-io/jetstream";
 import { bundleStore, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 
@@ -48,9 +49,20 @@ export async function streamUsage({ manager }: Connection): Promise<readonly Str
 /** Above this share of its limit a stream counts as full: the next large message may not fit. */
 const fullShare = 0.95;
 
-/** Owners have shares of WORKFLOWS, and what does not fit becomes a dead letter: no work of others waits for room. */
+/** Owners have shares of these streams, and what does not fit becomes a dead letter: no work of others waits for room. */
+const shared: readonly string[] = [streams.workflows, streams.ordered];
+
 export const isFull = ({ stream, bytes, maxBytes }: StreamUsage): boolean =>
-  stream !== streams.workflows && maxBytes > 0 && bytes >= fullShare * maxBytes;
+  !shared.includes(stream) && maxBytes > 0 && bytes >= fullShare * maxBytes;
+
+/** Of the limit of a stream that owners share. The rest is for the small shares that owners have in a full stream. */
+const intendedShare = 3 / 4;
+
+/** Size of a stream that owners share, with its intended maximum; undefined: it has no limit. */
+export function sharedUsage({ config, state }: Pick<StreamInfo, "config" | "state">): Omit<StreamUsage, "stream"> | undefined {
+  const maxBytes = config.max_bytes * intendedShare;
+  return maxBytes > 0 ? { bytes: state.bytes, maxBytes } : undefined;
+}
 
 /** Size of the stream DELIVERIES, read at most once a second, when the returned function is called. */
 export function followDeliveriesUsage(connection: Connection): () => StreamUsage | undefined {
