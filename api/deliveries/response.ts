@@ -1,5 +1,5 @@
 import { isId } from "../../domain/ids.ts";
-import { isJson } from "../../domain/json.ts";
+import { parseJsonOrNull } from "../../domain/json.ts";
 import type { QueueHead, StoredAttempt, StoredDeadLetter, WebhookBacklog } from "../webhooks/ports.ts";
 import { attemptResult as resultOf } from "../webhooks/response.ts";
 import type { Answered } from "../http/response/answered.ts";
@@ -19,7 +19,7 @@ export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): 
     attempts,
     died_at_ms: diedAt,
     cause: reason,
-    ...(isWhole ? { event: JSON.parse(payload) as unknown } : {}),
+    ...(isWhole ? { event: parseJsonOrNull(payload) } : {}),
   };
 }
 
@@ -36,7 +36,7 @@ export function failedSendResponse(letter: StoredDeadLetter): Answered<typeof fa
     attempts,
     died_at_ms: diedAt,
     cause: reason,
-    argument: isJson(payload) ? (JSON.parse(payload) as unknown) : null,
+    argument: parseJsonOrNull(payload),
   };
 }
 

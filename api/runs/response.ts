@@ -1,3 +1,4 @@
+import { parseJsonOrNull } from "../../domain/json.ts";
 import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/run/dry-run.ts";
 import type { RunSummary } from "../../domain/invocation/invocation.ts";
 import type { Answered } from "../http/response/answered.ts";
@@ -18,7 +19,7 @@ export function runResponse(run: Omit<RunSummary, "logs"> & Partial<Pick<RunSumm
     event_ids: run.eventIds,
     ...(run.logs === undefined ? {} : { logs: run.logs }),
     error: run.error,
-    result: run.result === null ? null : (JSON.parse(run.result) as unknown),
+    result: run.result === null ? null : parseJsonOrNull(run.result),
   };
 }
 

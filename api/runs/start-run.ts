@@ -5,6 +5,7 @@ import { Conflict, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
 import { eventMetadata } from "../../domain/event/event-metadata.ts";
 import { newId } from "../../domain/ids.ts";
+import { parseJsonOrNull } from "../../domain/json.ts";
 import type { RunSummary } from "../../domain/invocation/invocation.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import type { ApiContext } from "../context.ts";
@@ -53,7 +54,7 @@ async function eventOf(
   const found = await ports.history.findEvent(emitter, id);
   if (found === undefined)
     throw new NotFound(`event ${id} of ${emitter} is not found: it never existed, or was deleted`, { code: "event_not_found" });
-  return { event: JSON.parse(found.payload) as unknown, metadata: eventMetadata(found, emitter) };
+  return { event: parseJsonOrNull(found.payload), metadata: eventMetadata(found, emitter) };
 }
 
 export interface NewRun {

@@ -4,6 +4,7 @@ import { systemClock } from "../../domain/clock.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { DeploymentEntry, Endpoint, Route, WorkflowEntry } from "../../domain/source/deployment.ts";
 import { newId } from "../../domain/ids.ts";
+import { parseJsonOrNull } from "../../domain/json.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import type { Secrets } from "../../domain/secrets/secrets.ts";
 import { buckets, defaultPool } from "../../domain/subjects.ts";
@@ -109,7 +110,8 @@ function createHistories(connection: Connection, database: Database): Histories 
   return {
     state: async (owner, source) => {
       const { text } = await lastCommit(connection, { owner, source, partition: partitionOf(source) });
-      return text === undefined ? undefined : (JSON.parse(text) as Commit).state; // A runner wrote it from a typed value.
+      // A runner wrote it, which executes user code. Its owner alone depends on the state.
+      return text === undefined ? undefined : (parseJsonOrNull(text) as Commit | null)?.state;
     },
     forget: async (owner, source) => {
       await deleteCommits(connection, { owner, source, partition: partitionOf(source) });

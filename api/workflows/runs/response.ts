@@ -1,3 +1,4 @@
+import { parseJsonOrNull } from "../../../domain/json.ts";
 import { withParsedBody } from "../../../domain/invocation/http-body.ts";
 import type { RecordedAttempt, RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
 import type { StoredAttempt } from "../../webhooks/ports.ts";
@@ -36,13 +37,13 @@ export function workflowRunDetailsResponse(
   sends: readonly StoredAttempt[],
 ): Answered<typeof workflowRunDetailsSchema> {
   const shown = workflowRunResponse(run);
-  const event = run.event === null ? null : withParsedBody(parsed(run.event));
+  const event = run.event === null ? null : withParsedBody(parseJsonOrNull(run.event));
   const cause = shown.cause === null ? null : { ...shown.cause, event_id: run.causeEventId };
   return { ...shown, cause, event, steps: run.attempts.map(attemptResponse), sends: sends.map(sendResponse), event_ids: run.eventIds };
 }
 
 function attemptResponse(attempt: RecordedAttempt): Answered<typeof workflowRunDetailsSchema>["steps"][number] {
-  const { $return_value = null, $summary = null, ...exports } = objectOf(parsed(attempt.exports));
+  const { $return_value = null, $summary = null, ...exports } = objectOf(parseJsonOrNull(attempt.exports));
   return {
     id: attempt.id,
     name: attempt.name,
@@ -51,7 +52,7 @@ function attemptResponse(attempt: RecordedAttempt): Answered<typeof workflowRunD
     started_at_ms: attempt.startedAt,
     duration_ms: attempt.durationMs,
     cpu_ms: attempt.cpuMs,
-    inputs: attempt.inputs === null ? null : parsed(attempt.inputs),
+    inputs: attempt.inputs === null ? null : parseJsonOrNull(attempt.inputs),
     exports,
     return_value: $return_value,
     summary: $summary,
@@ -72,12 +73,3 @@ const secondsOf = (ms: number): number => Math.floor(ms / 1000);
 
 const objectOf = (value: unknown): Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Readonly<Record<string, unknown>>) : {}; // Checked.
-
-/** Runners execute user code and may forge texts: those that are not JSON are null. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
-}

@@ -71,8 +71,7 @@ export class Bucket<T> {
       lastPerSubject: true,
       filter: this.#subject(keys),
       onMessage: (message) => {
-        const value = this.#valueOf(message);
-        if (value !== undefined) found.set(message.subject.slice(prefix), value);
+        this.#add(found, message.subject.slice(prefix), message);
       },
     });
     await following.caughtUp;
@@ -92,7 +91,7 @@ export class Bucket<T> {
     try {
       const query = { multi_last: [this.#subject(filter)] };
       for await (const message of await this.#connection.manager.direct.getLastMessagesFor(this.#stream, query))
-        if (!isDeletion(message.header)) found.set(message.subject.slice(prefix), this.#parse(message.json()));
+        this.#add(found, message.subject.slice(prefix), { headers: message.header, text: () => message.string() });
     } catch (error) {
       if (!isMessageNotFound(error)) throw error; // No entry matches.
     }
@@ -151,9 +150,14 @@ export class Bucket<T> {
     return following;
   }
 
-  /** An entry that cannot be parsed was written by a newer version, and counts as absent. */
-  #valueOf(message: StreamMessage): T | undefined {
-    if (isDeletion(message.headers) || message.data.length === 0) return undefined;
+  #add(found: Map<string, T>, key: string, message: Entry): void {
+    const value = this.#valueOf(message);
+    if (value !== undefined) found.set(key, value);
+  }
+
+  /** An entry that cannot be parsed was written by a newer version, or by a runner that user code controls, and counts as absent. */
+  #valueOf(message: Entry): T | undefined {
+    if (isDeletion(message.headers)) return undefined;
     try {
       return this.#parse(JSON.parse(message.text()));
     } catch {
@@ -168,6 +172,11 @@ export class Bucket<T> {
   #subject(key: string): string {
     return `$KV.${this.#name}.${key}`;
   }
+}
+
+interface Entry {
+  readonly headers: { has(name: string): boolean } | undefined;
+  readonly text: () => string;
 }
 
 /** The entry was deleted by a client, or expired. */

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { parseAnswer } from "../../../domain/invocation/answer.ts";
 import type { Answer } from "../../../domain/invocation/invocation.ts";
 import { answerFilter, answerSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -12,7 +13,10 @@ export function sendAnswer(connection: Connection, subject: string, answer: Answ
   }
 }
 
-/** Receives the answers of all runs that this process has requested, over one subscription. */
+/**
+ * Receives the answers of all runs that this process has requested, over one subscription. Runners execute user code, so a message that is
+ * no answer is ignored: the caller's deadline ends its wait.
+ */
 export class RunAnswers {
   readonly #connection: Connection;
   readonly #token = randomBytes(12).toString("hex");
@@ -29,7 +33,8 @@ export class RunAnswers {
         if (error !== null) return;
         const listeners = this.#listeners.get(message.subject);
         if (listeners === undefined) return;
-        const answer = message.json<Answer>(); // Only runners may publish on these subjects, from typed values.
+        const answer = parseAnswer(message.string());
+        if (answer === undefined) return;
         for (const listener of listeners) listener(answer);
       },
     });

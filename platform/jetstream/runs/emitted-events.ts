@@ -1,4 +1,5 @@
 import { parseEmittedEvent, type EmittedEvent } from "../../../domain/event/emitted-event.ts";
+import { parseJsonOrNull } from "../../../domain/json.ts";
 import { emittedSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 
@@ -28,7 +29,7 @@ export function announceEmitted(
 export function followEmitted({ nats }: Pick<Connection, "nats">, onEvent: (event: EmittedEvent) => void): () => void {
   const subscription = nats.subscribe(emittedSubject("*"), {
     callback: (error, message) => {
-      const event = error === null ? parseEmittedEvent(message.json()) : undefined;
+      const event = error === null ? parseEmittedEvent(parseJsonOrNull(message.string())) : undefined;
       if (event !== undefined) onEvent(event);
     },
   });
