@@ -86,6 +86,8 @@ export interface PostRequest {
 export interface Objects {
   /** The only bucket that may be written; undefined: any. */
   readonly bucket: string | undefined;
+  /** Whether the keys of objects begin with the id of their owner, so that no owner writes among the objects of another. */
+  readonly hasOwnerPrefix: boolean;
   /** Stores an object. Never throws. @param key its parts, which are joined by slashes */
   put(object: StoredObject): Promise<PostResult>;
 }

@@ -81,7 +81,8 @@ export class SendDeliverer {
     const { objects } = this.#ports;
     if (objects === undefined) return impossible("this installation stores no objects: HEADWATER_S3_URL is not set");
     const { bucket, prefix, payload } = send;
-    const key = [...prefix.split("/").filter((part) => part !== ""), new Date(event.ts).toISOString().slice(0, 10), id];
+    const ownerParts = objects.hasOwnerPrefix ? [event.owner] : [];
+    const key = [...ownerParts, ...prefix.split("/").filter((part) => part !== ""), new Date(event.ts).toISOString().slice(0, 10), id];
     if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket))
       return impossible(`the bucket of $.send.s3 is invalid: ${JSON.stringify(bucket)}`);
     if (objects.bucket !== undefined && bucket !== objects.bucket)

@@ -10,10 +10,14 @@ import type { WebhookClient } from "./webhook-client.ts";
  *
  * @param client reaches the store, which its operator has chosen: the egress policy for user code does not apply
  */
-export function createS3Objects({ endpoint, bucket: only, ...keys }: S3Address, client: Pick<WebhookClient, "post">): Objects {
+export function createS3Objects(
+  { endpoint, bucket: only, hasOwnerPrefix, ...keys }: S3Address,
+  client: Pick<WebhookClient, "post">,
+): Objects {
   const signer = new AwsClient({ ...keys, service: "s3" });
   return {
     bucket: only,
+    hasOwnerPrefix,
     put: async ({ bucket, key, body, contentType }): Promise<PostResult> => {
       const path = [bucket, ...key].map((part) => encodeURIComponent(part)).join("/");
       // Without this header the signer leaves the body unsigned.

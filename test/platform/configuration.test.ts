@@ -119,6 +119,20 @@ describe("parseConfiguration", () => {
     expect(messageOf(() => parseConfiguration(env))).not.toContain("short-secret");
   });
 
+  it.each([
+    ["https://key:secret@s3/bucket", true],
+    ["https://key:secret@s3/bucket?region=eu-x&owner_prefix=true", true],
+    ["https://key:secret@s3/bucket?owner_prefix=false", false],
+  ])("stores objects of %s below the id of their owner: %s", (url, hasOwnerPrefix) => {
+    expect(parseConfiguration({ HEADWATER_S3_URL: url }).s3).toMatchObject({ bucket: "bucket", hasOwnerPrefix });
+  });
+
+  it("refuses a store whose owner_prefix is neither true nor false", () => {
+    expect(messageOf(() => parseConfiguration({ HEADWATER_S3_URL: "https://key:secret@s3/bucket?owner_prefix=no" }))).toContain(
+      "HEADWATER_S3_URL",
+    );
+  });
+
   it("passes the URLs of the SMTP server and the object store, with their passwords, to no child process: children run user code", () => {
     const env = { HEADWATER_SMTP_URL: "smtp://ada:short-secret@mail", HEADWATER_S3_URL: "https://key:short-secret@s3/bucket" };
     const nats = { servers: "127.0.0.1:4222" };

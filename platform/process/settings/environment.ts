@@ -226,8 +226,9 @@ export const environment = z.object({
     secret: true,
   }),
   HEADWATER_S3_URL: optionalSetting(s3Url, {
-    unit: "https://<access key>:<secret key>@host[:port][/<bucket>][?region=<region>]",
-    reason: "S3-compatible store of $.send.s3; with a bucket, only that one can be written. Default: $.send.s3 fails",
+    unit: "https://<access key>:<secret key>@host[:port][/<bucket>][?region=<region>][&owner_prefix=false]",
+    reason:
+      "S3-compatible store of $.send.s3; with a bucket, only that one can be written. Keys begin with the id of the owner, unless owner_prefix=false. Default: $.send.s3 fails",
     secret: true,
   }),
   HEADWATER_SMTP_URL: optionalSetting(smtpAddress, {

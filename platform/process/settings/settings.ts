@@ -90,7 +90,9 @@ export const s3Url: z.ZodType<S3Address, string> = z.string().transform((text, c
   const address = parseS3Url(text);
   if (address !== undefined) return address;
   // The text has a secret.
-  context.addIssue("must be https://<access key>:<secret key>@host[:port][/<bucket>][?region=<region>], with percent-encoded keys");
+  context.addIssue(
+    "must be https://<access key>:<secret key>@host[:port][/<bucket>][?region=<region>][&owner_prefix=false], with percent-encoded keys",
+  );
   return z.NEVER;
 });
 

@@ -256,20 +256,27 @@ describe("`$.send.email`", () => {
 });
 
 describe("`$.send.s3`", () => {
-  const objects = (bucket?: string) =>
-    createS3Objects({ endpoint: base(), region: "eu-x", accessKeyId: "ada", secretAccessKey: "hush", bucket }, client);
+  const objects = (bucket?: string, hasOwnerPrefix = true) =>
+    createS3Objects({ endpoint: base(), region: "eu-x", accessKeyId: "ada", secretAccessKey: "hush", bucket, hasOwnerPrefix }, client);
 
-  it("stores the payload under `<prefix>/<date>/<id>`, signed", async () => {
+  it("stores the payload under `<owner>/<prefix>/<date>/<id>`, signed", async () => {
     await start({ objects: objects() });
     const [id] = await send("p_s3", ["s3", { bucket: "reports", prefix: "a b/daily/", payload: { n: 1 } }]);
     await until(async () => (await attemptsOf("p_s3")).length === 1, "the attempt is recorded");
     const [{ method, url, headers, body } = expect.fail("no request")] = asked;
-    expect([method, url, body]).toEqual(["PUT", `/reports/a%20b/daily/2026-05-17/${id}`, '{"n":1}']);
+    expect([method, url, body]).toEqual(["PUT", `/reports/u_1/a%20b/daily/2026-05-17/${id}`, '{"n":1}']);
     expect(headers.authorization).toMatch(
       /^AWS4-HMAC-SHA256 Credential=ada\/\d{8}\/eu-x\/s3\/aws4_request, SignedHeaders=\S+, Signature=[0-9a-f]{64}$/,
     );
     expect(headers["x-amz-content-sha256"]).toBe(hash("sha256", body));
     expect((await attemptsOf("p_s3"))[0]).toMatchObject({ channel: "$send.s3", outcome: "delivered", status: 200 });
+  });
+
+  it("leaves the owner out of the key if the store is set up so", async () => {
+    await start({ objects: objects("reports", false) });
+    const [id] = await send("p_plain", ["s3", { bucket: "reports", prefix: "daily", payload: "text" }]);
+    await until(() => asked.length === 1, "the object is stored");
+    expect(asked[0]?.url).toBe(`/reports/daily/2026-05-17/${id}`);
   });
 
   it.each([

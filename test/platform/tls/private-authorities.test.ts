@@ -77,7 +77,7 @@ describe("private authorities", () => {
     opened.push(() => client.close());
     const putIn = async (authority: TestAuthority): Promise<() => Promise<string>> => {
       const { endpoint, paths } = await startStore(authority);
-      const keys = { region: "eu-x", accessKeyId: "ada", secretAccessKey: "secret", bucket: undefined };
+      const keys = { region: "eu-x", accessKeyId: "ada", secretAccessKey: "secret", bucket: undefined, hasOwnerPrefix: true };
       const objects = createS3Objects({ endpoint, ...keys }, client);
       return async () => {
         const result = await objects.put({ bucket: "reports", key: ["a", "b"], body: "text", contentType: "text/plain" });
