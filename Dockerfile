@@ -5,7 +5,7 @@
 # Node is process 1: main.ts answers SIGTERM itself, and every process it starts (isolates, esbuild) is its own child and is
 # waited for by it, so there are no orphans that an init such as tini would have to reap.
 
-FROM node:24-bookworm-slim AS packages
+FROM node:26.12.1-bookworm-slim AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No install script runs, as with `npm start`: what needs compiling comes compiled. Left out is what no container uses: the
@@ -18,7 +18,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
   && find prebuilds -name '*musl*' -delete && rm -rf ../@koromix/*/musl*
 
 # Everything the processes map, at the paths where the loader looks for it.
-FROM node:24-bookworm-slim AS system
+FROM node:26.12.1-bookworm-slim AS system
 COPY --from=packages /app/node_modules/isolated-vm/prebuilds /prebuilds
 COPY --from=packages /app/node_modules/@koromix /prebuilds/koffi
 RUN mkdir -p /system/etc /system/tmp /system/data /system/usr/local/bin \
@@ -29,7 +29,7 @@ RUN mkdir -p /system/etc /system/tmp /system/data /system/usr/local/bin \
   && echo 'hosts: files dns' > /system/etc/nsswitch.conf \
   && chmod 1777 /system/tmp && chown 65532:65532 /system/data
 
-FROM node:24-bookworm-slim AS source
+FROM node:26.12.1-bookworm-slim AS source
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY . .
@@ -40,7 +40,7 @@ USER 65532:65532
 RUN NODE_COMPILE_CACHE=/app/.caches/compile node --no-node-snapshot scripts/image-caches.ts
 
 # The web console needs development dependencies to build, and none to run.
-FROM node:24-bookworm-slim AS console
+FROM node:26.12.1-bookworm-slim AS console
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error

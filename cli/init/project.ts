@@ -60,7 +60,7 @@ const manifest = (name: string, isTypeScript: boolean): object => ({
   private: true,
   type: "module",
   scripts: isTypeScript ? { test: "node headwater/requires-node.mjs && node --test", check: "tsc" } : { test: "node --test" },
-  devDependencies: { headwater: "file:headwater", ...(isTypeScript ? { "@types/node": "^24.0.0", typescript: "^5.9.0" } : {}) },
+  devDependencies: { headwater: "file:headwater", ...(isTypeScript ? { "@types/node": "^26.0.0", typescript: "^5.9.0" } : {}) },
   engines: { node: isTypeScript ? `>=${nodeOfTypeScript}` : ">=20" },
 });
 

@@ -3,8 +3,8 @@ const names = `
   Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol Date Promise RegExp Error AggregateError
   EvalError RangeError ReferenceError SyntaxError TypeError URIError globalThis JSON Math Intl ArrayBuffer Atomics Uint8Array Int8Array
   Uint16Array Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array Uint8ClampedArray Float32Array Float64Array DataView Map BigInt
-  Set Iterator WeakMap WeakSet Proxy Reflect FinalizationRegistry WeakRef decodeURI decodeURIComponent encodeURI encodeURIComponent escape
-  unescape eval isFinite isNaN console SuppressedError DisposableStack AsyncDisposableStack Float16Array SharedArrayBuffer gc setTimeout
+  Set Iterator Temporal WeakMap WeakSet Proxy Reflect FinalizationRegistry WeakRef decodeURI decodeURIComponent encodeURI encodeURIComponent
+  escape unescape eval isFinite isNaN console SuppressedError DisposableStack AsyncDisposableStack Float16Array SharedArrayBuffer gc setTimeout
   setInterval setImmediate clearTimeout clearInterval clearImmediate navigator queueMicrotask reportError AbortController AbortSignal atob
   btoa Blob File CompressionStream DecompressionStream Crypto crypto CryptoKey SubtleCrypto DOMException TextDecoder TextEncoder CustomEvent
   ErrorEvent Event EventTarget MessageEvent fetch FormData Headers MessageChannel MessagePort Performance performance PerformanceEntry

@@ -16,8 +16,8 @@ const machines: Readonly<Record<Platform, Machine>> = {
 };
 /** Of Debian 12 (bookworm), which the Dockerfile copies its libraries from. */
 const maxGlibc = 36;
-/** ABI of Node 24, which the Dockerfile installs. */
-const abi = 137;
+/** ABI of Node 26, which the Dockerfile installs. */
+const abi = 147;
 /** Packages with install scripts that the image does not need: two of them bring a package per platform. */
 const scriptless = ["@scarf/scarf", "esbuild", "koffi"];
 
@@ -49,7 +49,7 @@ async function prebuildProblems(root: string, path: string): Promise<readonly st
     const folder = join(root, path, "prebuilds", `linux-${machines[platform].cpu}`);
     const names = await readdir(folder).catch(() => []);
     const file = names.find((name) => name.includes(`abi${abi}`) && name.includes("glibc"));
-    if (file === undefined) problems.push(`${path} has no prebuilt module for ${platform} and Node 24 (ABI ${abi})`);
+    if (file === undefined) problems.push(`${path} has no prebuilt module for ${platform} and Node 26 (ABI ${abi})`);
     else problems.push(...(await elfProblems(join(folder, file), machines[platform])));
   }
   return problems;

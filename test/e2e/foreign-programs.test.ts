@@ -30,7 +30,7 @@ interface Program {
   readonly run: string;
 }
 
-const node: Program = { language: "Node 24", needs: [], run: `"${process.execPath}" "${programs}/follow-stream.mjs"` };
+const node: Program = { language: "Node", needs: [], run: `"${process.execPath}" "${programs}/follow-stream.mjs"` };
 const python: Program = { language: "Python", needs: ["python3"], run: `python3 "${programs}/poll_events.py"` };
 const go: Program = {
   language: "Go",

@@ -13,7 +13,7 @@ describe("scripts/launch.mjs", () => {
   beforeAll(async () => {
     directory = await temporaryDirectory("launch");
     await Promise.all(["scripts", "node_modules"].map((folder) => mkdir(join(directory.path, folder))));
-    await copyFile(join(import.meta.dirname, "../../scripts/launch.mjs"), join(directory.path, "scripts/launch.mjs"));
+    await copyLauncher(directory.path);
     await writeFile(join(directory.path, "package-lock.json"), "{}");
     await writeFile(join(directory.path, "node_modules/.headwater-lockfile"), createHash("sha256").update("{}").digest("hex"));
   });
@@ -72,7 +72,7 @@ describe("scripts/launch.mjs with node_modules of an older lockfile", () => {
   beforeEach(async () => {
     directory = await temporaryDirectory("launch-update");
     await Promise.all(["scripts", "node_modules/old"].map((folder) => mkdir(at(folder), { recursive: true })));
-    await copyFile(join(import.meta.dirname, "../../scripts/launch.mjs"), at("scripts/launch.mjs"));
+    await copyLauncher(directory.path);
     await writeFile(at("package.json"), "{}");
     await writeFile(at("package-lock.json"), '{"changed":true}');
     await writeFile(at("node_modules/old/index.js"), "module.exports = 1;");
@@ -108,6 +108,58 @@ describe("scripts/launch.mjs with node_modules of an older lockfile", () => {
     expect((await readdir(at("node_modules"))).toSorted()).toEqual([".headwater-lockfile", "new"]);
   });
 });
+
+/** A package that needs another Node than the one of the tests. npm is one of the test's, which writes a program that names its version. */
+describe.runIf(process.platform === "linux")("scripts/launch.mjs under a Node that it must not use", () => {
+  let directory: TemporaryDirectory;
+  const at = (path: string): string => join(directory.path, path);
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+
+  beforeEach(async () => {
+    directory = await temporaryDirectory("launch-node");
+    await Promise.all(["scripts", "node_modules"].map((folder) => mkdir(at(folder))));
+    await copyLauncher(directory.path);
+    await writeFile(at("package-lock.json"), "{}");
+    await writeFile(at("node_modules/.headwater-lockfile"), createHash("sha256").update("{}").digest("hex"));
+    const npm = `const fs = require("node:fs"), path = require("node:path");
+      const [, , step, , prefix, ...rest] = process.argv;
+      const [name, version] = rest.at(-1).split("@");
+      const folder = path.join(prefix, "node_modules", name);
+      fs.mkdirSync(path.join(folder, "bin"), { recursive: true });
+      fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ version }));
+      fs.writeFileSync(path.join(folder, "bin/node"), "#!/bin/sh\\necho Node " + version, { mode: 0o755 });
+      console.error(step + " " + rest.at(-1));`;
+    await writeFile(at("npm-cli.js"), npm);
+  });
+  afterEach(() => directory.remove());
+
+  async function launch(needed: string): Promise<{ readonly ran: string; readonly said: string }> {
+    await writeFile(at(".node-version"), `${needed}\n`);
+    const env = { ...process.env, npm_execpath: at("npm-cli.js") };
+    const child = spawn(process.execPath, [at("scripts/launch.mjs"), "script.ts"], { stdio: ["ignore", "pipe", "pipe"], env });
+    const [ran, said] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
+    return { ran: ran.trim(), said };
+  }
+
+  it("installs the version of .node-version once if its own is older, and replaces one that is older than that", async () => {
+    const [needed, later] = [`${major}.${minor + 1}.0`, `${major}.${minor + 1}.1`];
+    const first = await launch(needed);
+    expect(first.ran).toBe(`Node ${needed}`);
+    expect(first.said).toMatch(new RegExp(`^install node-linux-\\w+@${needed}$`, "m"));
+    expect(await launch(needed)).toEqual({ ran: `Node ${needed}`, said: "" });
+    expect((await launch(later)).ran).toBe(`Node ${later}`);
+    expect(await readdir(at(".headwater"))).toEqual(["node"]);
+  });
+
+  it("installs the version of .node-version if its own has a later major version", async () => {
+    expect((await launch(`${major - 1}.0.0`)).ran).toBe(`Node ${major - 1}.0.0`);
+  });
+});
+
+async function copyLauncher(target: string): Promise<void> {
+  const root = join(import.meta.dirname, "../..");
+  await Promise.all(["scripts/launch.mjs", ".node-version"].map((path) => copyFile(join(root, path), join(target, path))));
+}
 
 async function textOf(stream: Readable): Promise<string> {
   return (await stream.toArray()).join("");

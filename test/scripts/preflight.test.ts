@@ -104,6 +104,7 @@ describe("npm start without node_modules", () => {
   beforeAll(async () => {
     await mkdir(at("scripts"), { recursive: true });
     await Promise.all(["launch.mjs", "preflight.mjs"].map((name) => copyFile(join(scripts, name), at(`scripts/${name}`))));
+    await copyFile(join(scripts, "../.node-version"), at(".node-version"));
     await writeFile(at("package-lock.json"), "{}");
     await writeFile(at("package.json"), "{}");
     await writeFile(at("npm-cli.js"), `require("node:fs").writeFileSync(${JSON.stringify(at("npm-ran"))}, ""); process.exit(1);`);

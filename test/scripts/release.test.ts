@@ -103,7 +103,7 @@ suite(
       expect([specVersion, metadata.component.name, metadata.component.version]).toEqual(["1.5", "headwater", version]);
       const listed = components.filter(({ type }) => type === "library").map(({ name, version: each }) => `${name}@${each}`);
       expect(components.filter(({ type }) => type === "container").map(({ name, version: each }) => `${name}:${each}`)).toEqual([
-        "node:24-bookworm-slim",
+        "node:26.12.1-bookworm-slim",
       ]);
       const images = (await readImagePackages(root)).map(({ name, version: each }) => `${name}@${each}`);
       expect(new Set(listed)).toEqual(new Set(images));
@@ -202,7 +202,7 @@ describe("findPlatformProblems", () => {
   it("reports packages without a platform, and prebuilt modules of another machine or a newer glibc", async () => {
     const directory = await temporaryDirectory("platforms");
     const module = (platform: string): string => join(directory.path, "node_modules/native/prebuilds", platform);
-    const file = "native.abi137.glibc.node";
+    const file = "native.abi147.glibc.node";
     const packages = {
       "": {},
       "node_modules/split": { optionalDependencies: { "@split/linux-x64": "1.0.0" } },
@@ -224,8 +224,8 @@ describe("findPlatformProblems", () => {
       `${join(module("linux-x64"), file)} needs glibc 2.38: the image has 2.36`,
       `${join(module("linux-arm64"), file)} is not for arm64`,
       `${join(module("linux-arm64"), file)} needs glibc 2.38: the image has 2.36`,
-      "node_modules/compiled has no prebuilt module for linux/amd64 and Node 24 (ABI 137)",
-      "node_modules/compiled has no prebuilt module for linux/arm64 and Node 24 (ABI 137)",
+      "node_modules/compiled has no prebuilt module for linux/amd64 and Node 26 (ABI 147)",
+      "node_modules/compiled has no prebuilt module for linux/arm64 and Node 26 (ABI 147)",
     ]);
     await directory.remove();
   });

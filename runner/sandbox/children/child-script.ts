@@ -55,7 +55,7 @@ async function bundle(entry: string): Promise<string> {
     metafile: true,
     format: "esm",
     platform: "node",
-    target: "node24",
+    target: "node26",
     legalComments: "none",
     logLevel: "silent",
     tsconfigRaw: {},

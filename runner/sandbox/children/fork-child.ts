@@ -24,6 +24,8 @@ export function isolateCommand(
     "--expose-gc",
     "--permission",
     "--allow-addons",
+    // Components' sockets: the egress policy decides which addresses they may reach.
+    "--allow-net",
     ...readable.map((path) => `--allow-fs-read=${path}`),
     ...writable.map((path) => `--allow-fs-write=${path}`),
     "--disable-warning=SecurityWarning",

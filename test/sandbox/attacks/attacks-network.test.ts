@@ -178,7 +178,9 @@ describe("requests", () => {
 
   it("over TLS refuse custom Diffie-Hellman groups, with which one handshake takes seconds", async () => {
     const hellos: Buffer[] = [];
-    const listener = createServer((socket) => socket.on("error", () => {}).once("data", (hello) => socket.end(void hellos.push(hello))));
+    const listener = createServer((socket) =>
+      socket.on("error", () => {}).once("data", (hello) => socket.end(void hellos.push(Buffer.from(hello)))),
+    );
     await new Promise<void>((resolve) => listener.listen(0, "127.0.0.1", resolve));
     const { port } = listener.address() as AddressInfo;
     const body = `const o = { host: "127.0.0.1", port: ${port} }; for (const make of [() => __builtin("tls").connect(o), () => __builtin("https").get(o), () => __builtin("https").get({ ...o, ca: "x" })]) await new Promise((ok) => make().on("error", ok).on("close", ok)); return 1;`;

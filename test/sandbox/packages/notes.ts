@@ -21,6 +21,7 @@ export const notes: Readonly<Record<string, Note>> = {
   fs: { differs: "`/tmp` alone, 64 MB in memory, gone with the isolate" },
   "fs/promises": { differs: "as `fs`" },
   http: { differs: "a client; bodies of requests are collected, to 10 MB, and sent when they are whole" },
+  ffi: { refused: true },
   http2: { refused: true },
   https: { differs: "as `http`" },
   inspector: { refused: true },

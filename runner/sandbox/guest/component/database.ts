@@ -39,9 +39,10 @@ export function openDatabase(prop: string, stored: StoredKeys): DatabaseProp & {
       const name = String(key);
       if (stored === null) return refuseInAction(prop, name, value);
       const text = toText(name, value);
+      // First, because it checks the length of the name: a map would join a text that V8 stores in parts.
+      post("db", prop, name, text);
       if (text === null) textsNow().delete(name);
       else textsNow().set(name, text);
-      post("db", prop, name, text);
     },
   };
 }

@@ -30,6 +30,7 @@ const loaders: Readonly<Record<string, () => unknown>> = Object.assign(Object.cr
   "dns/promises": member("dns", "promises"),
   domain: stub("domain"),
   events: () => require("./events/events.ts").default,
+  ffi: stub("ffi"),
   fs: () => require("./fs/index.ts").default,
   "fs/promises": member("fs", "promises"),
   http: () => require("./http/http.ts").default,

@@ -5,7 +5,14 @@ import { guest } from "./globals.ts";
 // Modules that an isolate cannot offer. They load, because packages import them in advance, and throw when used.
 
 const process = "a component is one program; start nothing else, or call a service over HTTP";
+const ffiTypes = ["Int8", "Uint8", "Int16", "Uint16", "Int32", "Uint32", "Int64", "Uint64", "Float32", "Float64"];
+const ffiFunctions = [
+  ...["dlopen", "dlclose", "dlsym", "exportArrayBuffer", "exportArrayBufferView", "exportString", "exportBuffer"],
+  ...["getCurrentEventLoop", "getRawPointer", "toString", "toArrayBuffer", "toBuffer"],
+  ...ffiTypes.flatMap((type) => [`get${type}`, `set${type}`]),
+];
 const inspector = "read the logs of the run";
+const native = "native code cannot be loaded";
 const listening = "a component cannot listen; use an HTTP trigger";
 
 export const childProcess = (): object => ({
@@ -93,6 +100,12 @@ export const tty = (): object => ({
   isatty: () => false,
   ReadStream: unsupportedClass("tty.ReadStream", "there is no terminal"),
   WriteStream: unsupportedClass("tty.WriteStream", "there is no terminal"),
+});
+export const ffi = (): object => ({
+  DynamicLibrary: unsupportedClass("ffi.DynamicLibrary", native),
+  ...unsupportedModule("ffi", ffiFunctions, native),
+  suffix: "so",
+  types: {},
 });
 export const sqlite = (): object => ({
   DatabaseSync: unsupportedClass("sqlite.DatabaseSync", "keep state with this.db, or use a database over the network"),

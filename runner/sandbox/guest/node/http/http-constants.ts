@@ -1,4 +1,4 @@
-/** Reason phrases as in Node 24 (IANA's registry and a few drafts). */
+/** Reason phrases as in Node 26 (IANA's registry and a few drafts). */
 export const STATUS_CODES: Readonly<Record<number, string>> = {
   100: "Continue",
   101: "Switching Protocols",

@@ -36,18 +36,18 @@ const nothing = (): void => {};
 /** `process` without signals and ids; its environment is what the host sets. */
 class Process extends EventEmitter {
   title = "node";
-  version = "v24.21.0";
+  version = "v26.12.1";
   versions = {
-    node: "24.21.0",
-    v8: "13.6.233.17-node.53",
-    modules: "137",
-    openssl: "3.5.8",
-    uv: "1.51.0",
-    zlib: "1.3.1",
+    node: "26.12.1",
+    v8: "14.6.202.34-node.40",
+    modules: "147",
+    openssl: "3.5.9",
+    uv: "1.52.1",
+    zlib: "1.3.2",
   };
   arch = "x64";
   platform = "linux";
-  release = { name: "node", lts: "Krypton" };
+  release = { name: "node" };
   env: Record<string, string | undefined> = {};
   argv = ["/usr/bin/node", "/component"];
   argv0 = "node";

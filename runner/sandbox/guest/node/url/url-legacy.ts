@@ -64,10 +64,7 @@ export class Url {
     }
     const v6 = host.startsWith("[") && host.endsWith("]");
     const colon = v6 ? -1 : host.indexOf(":");
-    if (colon !== -1) {
-      rest = `/${host.slice(colon)}${rest}`;
-      host = host.slice(0, colon);
-    }
+    if (colon !== -1) throw nodeError("ERR_INVALID_ARG_VALUE", `The argument 'url' has an invalid port. Received '${given}'`, TypeError);
     this.hostname = this.#hostname(host.length > 255 ? "" : host.toLowerCase(), v6, given);
     this.host = this.hostname + (this.port === null ? "" : `:${this.port}`);
     if (v6) {

@@ -1,4 +1,4 @@
-/** As in Node 24; zstd is left out, as its codecs are. */
+/** As in Node 26; zstd is left out, as its codecs are. */
 export const constants = Object.freeze({
   Z_NO_FLUSH: 0,
   Z_PARTIAL_FLUSH: 1,
