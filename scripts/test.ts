@@ -3,11 +3,10 @@ import { printFailures, runTests, tallyLine, vitest } from "./vitest.ts";
 
 /**
  * `npm test [-- --fast | --soak | --watch] [files]`: checks the source and runs the tests, both at once, then prints one line
- * that counts both. `--fast` omits tests that start servers, `--soak` runs only the tests that are long by nature
+ * that counts both. `--fast` runs the files that start neither servers nor isolates, `--soak` runs only the tests that are long by nature
  * (`*.soak.test.ts`), `--watch` reruns the tests that a change affects. Named files run without the checks.
  */
 const knownFlags = ["--fast", "--soak", "--watch"];
-const fastFolders = ["test/domain", "test/crds", "test/architecture.test.ts"];
 
 const args = process.argv.slice(2);
 const flags = args.filter((argument) => argument.startsWith("--"));
@@ -37,8 +36,8 @@ async function watch(): Promise<number> {
 
 /** Arguments of vitest. */
 function selection(): string[] {
-  const project = isSoak || files.some((file) => file.includes(".soak.")) ? "soak" : "!soak";
-  return [`--project=${project}`, ...(isFast && files.length === 0 ? fastFolders : files)];
+  const named = isSoak || files.some((file) => file.includes(".soak.")) ? "soak" : "!soak";
+  return [`--project=${isFast && files.length === 0 ? "pure" : named}`, ...files];
 }
 
 /** Fast tests need no database: none is started for them. */

@@ -39,7 +39,7 @@ export interface KeyGrant {
 export interface ApiKey extends KeyGrant {
   /** `pk_…`. */
   readonly id: string;
-  /** The first characters, to tell keys apart. */
+  /** The first characters, to distinguish keys. */
   readonly prefix: string;
   readonly name: string;
   /** Epoch ms. */

@@ -1,6 +1,6 @@
 import { committedAt, type Delivery, type DeliverySubject, type EventContext, type RoutedEvent } from "../routing/delivery.ts";
 
-/** A delivery that will not be attempted again unless somebody asks for it. */
+/** A delivery that will not be attempted again unless its owner asks for it. */
 export interface DeadLetter extends DeliverySubject {
   readonly attempts: number;
   /** Why it is not attempted again. */

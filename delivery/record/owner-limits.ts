@@ -32,7 +32,7 @@ async function compareUntilStopped(ports: Ports, signal: AbortSignal): Promise<v
   const blocks: PublishedBlocks = { until: new Map(), isLoaded: false };
   for (let round = 0; !signal.aborted; round++) {
     await publishBlocks(blocks, ports).catch((error: unknown) =>
-      ports.log.warn({ op: "quota.tell", err: error }, "exceeded quotas are not published yet, trying again"),
+      ports.log.warn({ op: "quota.publish", err: error }, "exceeded quotas are not published yet, trying again"),
     );
     if (round % roundsPerWeights === 0)
       await publishWeights(weights, ports).catch((error: unknown) =>

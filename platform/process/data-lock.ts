@@ -79,11 +79,11 @@ async function takeOver(file: string, draft: string, directory: string): Promise
 }
 
 /** Renames the lock and reads it again before removing it: another process may have taken it over in between; then its lock is restored. */
-async function removeStale(file: string, aside: string): Promise<void> {
-  await rename(file, aside).catch(() => undefined);
-  const holder = await readHolder(aside);
-  if (holder !== undefined && (await isHolding(holder))) await link(aside, file).catch(() => undefined);
-  await rm(aside, { force: true });
+async function removeStale(file: string, moved: string): Promise<void> {
+  await rename(file, moved).catch(() => undefined);
+  const holder = await readHolder(moved);
+  if (holder !== undefined && (await isHolding(holder))) await link(moved, file).catch(() => undefined);
+  await rm(moved, { force: true });
 }
 
 async function readHolder(file: string): Promise<Holder | undefined> {

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { startHostedService, type HostedService } from "../docs/hosted-service.ts";
+import { startHostedService, type HostedService } from "../support/hosted-service.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
 

@@ -138,8 +138,8 @@ it("without a function 'run', events of its interfaces are emitted unchanged", a
 describe("this", () => {
   it("has props, methods that call methods, and $emit in methods and timers", async () => {
     const code = `export default { name: "c", props: { a: "string", b: { type: "integer", default: 2 }, c: { type: "string", optional: true } },
-      methods: { one() { return this.two() + this.b; }, two() { return this.a; }, tell(x) { this.$emit(x); }, async later() { await new Promise((ok) => setTimeout(ok, 1)); this.tell("later"); } },
-      async run() { this.tell(this.one()); await this.later(); const { tell } = this; tell("unbound"); await new Promise((ok) => setTimeout(() => { this.$emit("timer"); ok(); }, 1)); this.$emit(typeof this.c); } };`;
+      methods: { one() { return this.two() + this.b; }, two() { return this.a; }, send(x) { this.$emit(x); }, async later() { await new Promise((ok) => setTimeout(ok, 1)); this.send("later"); } },
+      async run() { this.send(this.one()); await this.later(); const { send } = this; send("unbound"); await new Promise((ok) => setTimeout(() => { this.$emit("timer"); ok(); }, 1)); this.$emit(typeof this.c); } };`;
     expect(await emits(code, { props: `{"a":"x"}` })).toEqual(["x2", "later", "unbound", "timer", "undefined"]);
   });
 
@@ -177,7 +177,7 @@ describe("this", () => {
   });
 
   it("is the same in hooks, which emit and call methods", async () => {
-    const code = `export default { name: "c", props: { db: "$.service.db" }, methods: { tell(x) { this.$emit(x); } }, hooks: { async deploy() { this.db.set("k", 1); this.tell("deployed"); }, activate() {}, async deactivate() {} }, run() {} };`;
+    const code = `export default { name: "c", props: { db: "$.service.db" }, methods: { send(x) { this.$emit(x); } }, hooks: { async deploy() { this.db.set("k", 1); this.send("deployed"); }, activate() {}, async deactivate() {} }, run() {} };`;
     const execution = await run(code, { entry: "deploy" });
     expect(emitted(execution)).toEqual(["deployed"]);
     expect(ended(execution).db).toEqual({ db: { k: "1" } });

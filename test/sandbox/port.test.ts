@@ -97,7 +97,7 @@ describe("an execution", () => {
 describe("this", () => {
   it("has props, defaults, methods bound to it, and $emit in methods", async () => {
     const code = `export default { name: "c", props: { given: { type: "string" }, preset: { type: "integer", default: 7 }, none: { type: "string" } },
-      methods: { tell() { this.$emit([this.given, this.preset, this.none === undefined, this.extra]); } }, run() { const { tell } = this; tell(); } }`;
+      methods: { send() { this.$emit([this.given, this.preset, this.none === undefined, this.extra]); } }, run() { const { send } = this; send(); } }`;
     expect(emitted(await run(code, { props: `{"given":"a","extra":{"x":1}}` }))).toEqual([["a", 7, true, { x: 1 }]]);
   });
 
@@ -250,21 +250,21 @@ describe("http", () => {
       client_ip: "1.2.3.4",
       ...fields,
     });
-  const tell = `export default { name: "c", run({ body, bodyRaw }) { this.$emit({ body, bodyRaw }); } }`;
+  const echo = `export default { name: "c", run({ body, bodyRaw }) { this.$emit({ body, bodyRaw }); } }`;
 
   it("parses a JSON body with a JSON content type", async () => {
     const headers = { "content-type": "application/vnd.x+json; charset=utf-8" };
-    expect(emitted(await run(tell, { event: event({ headers, bodyRaw: `{"a":1}` }) }))).toEqual([{ body: { a: 1 }, bodyRaw: `{"a":1}` }]);
-    expect(emitted(await run(tell, { event: event({ headers, bodyRaw: `{"a` }) }))).toEqual([{ body: `{"a`, bodyRaw: `{"a` }]);
-    expect(emitted(await run(tell, { event: event({ bodyRaw: `{"a":1}` }) }))).toEqual([{ body: `{"a":1}`, bodyRaw: `{"a":1}` }]);
+    expect(emitted(await run(echo, { event: event({ headers, bodyRaw: `{"a":1}` }) }))).toEqual([{ body: { a: 1 }, bodyRaw: `{"a":1}` }]);
+    expect(emitted(await run(echo, { event: event({ headers, bodyRaw: `{"a` }) }))).toEqual([{ body: `{"a`, bodyRaw: `{"a` }]);
+    expect(emitted(await run(echo, { event: event({ bodyRaw: `{"a":1}` }) }))).toEqual([{ body: `{"a":1}`, bodyRaw: `{"a":1}` }]);
     const plain = { "content-type": "text/plain; charset=UTF-8" };
-    expect(emitted(await run(tell, { event: event({ headers: plain, bodyRaw: `{"a":1}` }) }))).toEqual([
+    expect(emitted(await run(echo, { event: event({ headers: plain, bodyRaw: `{"a":1}` }) }))).toEqual([
       { body: { a: 1 }, bodyRaw: `{"a":1}` },
     ]);
     for (const bodyRaw of ["5", `"a"`, "{a", "null"]) {
-      expect(emitted(await run(tell, { event: event({ headers: plain, bodyRaw }) }))).toEqual([{ body: bodyRaw, bodyRaw }]);
+      expect(emitted(await run(echo, { event: event({ headers: plain, bodyRaw }) }))).toEqual([{ body: bodyRaw, bodyRaw }]);
     }
-    expect(emitted(await run(tell, { event: event({ headers, bodyRaw: "a=1", body: { a: "1" } }) }))).toEqual([
+    expect(emitted(await run(echo, { event: event({ headers, bodyRaw: "a=1", body: { a: "1" } }) }))).toEqual([
       { body: { a: "1" }, bodyRaw: "a=1" },
     ]);
   });

@@ -41,7 +41,7 @@ export const firstMigrations: Record<string, Migration> = {
       code_hash text generated always as (labels ->> 'headwater.dev/code-hash') stored,
       component_key text generated always as (labels ->> 'headwater.dev/component-key') stored
     );
-    -- Most telling last: on a table without statistics all indexes look alike, and Postgres takes the youngest that fits.
+    -- Most selective last: on a table without statistics all indexes look alike, and Postgres takes the youngest that fits.
     create index resources_by_version on resources (kind, resource_version);
     create index resources_newest on resources (kind, created_version desc);
     create index resources_newest_in_namespace on resources (kind, namespace, created_version desc);

@@ -84,7 +84,7 @@ attackTable(
     ["JSON", `JSON.stringify = () => "no"; JSON.parse = () => { for (;;); }; ${speak} return { a: 1 }`, /^returned:\{"a":1\}$/],
     [
       "members of every object, by number",
-      `for (let i = 0; i < 300; i++) Object.defineProperty(Object.prototype, i, { configurable: true, set() { globalThis.leaked = true; } }); try { ${speak} } catch {} return globalThis.leaked === true ? "told" : "nothing"`,
+      `for (let i = 0; i < 300; i++) Object.defineProperty(Object.prototype, i, { configurable: true, set() { globalThis.leaked = true; } }); try { ${speak} } catch {} return globalThis.leaked === true ? "heard" : "nothing"`,
       own,
     ],
     ["descriptors", `Object.prototype.get = () => 5; ${speak} return 1`, own],

@@ -13,7 +13,7 @@ interface HttpAnswer {
   readonly data: unknown;
 }
 
-const noBody: ReadonlySet<string> = new Set(["GET", "HEAD"]);
+const bodyless: ReadonlySet<string> = new Set(["GET", "HEAD"]);
 
 /** An `http_request` prop: the configured request, and `execute()`, which sends it and throws for status 400 and above. */
 export function httpRequestProp(given: unknown): Fields {
@@ -26,7 +26,7 @@ async function execute(config: Fields): Promise<HttpAnswer> {
   const url = new URL(String(config["url"]));
   for (const [name, value] of pairs(config["params"])) url.searchParams.append(name, value);
   const headers = Object.fromEntries([...authorization(config["auth"]), ...pairs(config["headers"])]);
-  const body = noBody.has(method) ? {} : bodyOf(config, headers);
+  const body = bodyless.has(method) ? {} : bodyOf(config, headers);
   const response = await fetch(url.href, { method, headers, ...body });
   const text = await response.text();
   const { status, statusText } = response;

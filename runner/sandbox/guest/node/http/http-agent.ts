@@ -57,14 +57,14 @@ export class Agent extends EventEmitter {
     return connectWith("net", options);
   }
   createSocket(_request: Connecting, options: object, connected: Connected): void {
-    let isTold = false;
-    const tell: Connected = (error, socket) => {
-      if (isTold) return;
-      isTold = true;
+    let isConnected = false;
+    const onConnected: Connected = (error, socket) => {
+      if (isConnected) return;
+      isConnected = true;
       connected(error, socket);
     };
-    const socket = this.createConnection({ ...options, ...this.options }, tell);
-    if (socket !== undefined && socket !== null) tell(null, socket);
+    const socket = this.createConnection({ ...options, ...this.options }, onConnected);
+    if (socket !== undefined && socket !== null) onConnected(null, socket);
   }
   addRequest(request: Connecting, options: object): void {
     this.createSocket(request, { ...options, ...this.options }, (error, socket) => request.onSocket(socket, error));

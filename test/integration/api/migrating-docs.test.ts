@@ -3,12 +3,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { keys, withApi } from "../integration/api/support.ts";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHostedService, type HostedService } from "./hosted-service.ts";
+import { keys, withApi } from "./support.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
+import { startHostedService, type HostedService } from "../../support/hosted-service.ts";
 
 /** The program of docs/migrating.md, from a server that knows the specification alone to our API. Its steps follow one another. */
-const program = join(import.meta.dirname, "../../docs/examples/move.mjs");
+const program = join(import.meta.dirname, "../../../docs/examples/move.mjs");
 const here = withApi();
 let there: HostedService;
 let directory: TemporaryDirectory;
