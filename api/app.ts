@@ -1,4 +1,4 @@
-import express, { type Express, type Request } from "express";
+import express, { type Express, type Request, type RequestHandler, type Router } from "express";
 import { clientReader } from "../domain/client-address.ts";
 import { codeLimits } from "../domain/component/component-code.ts";
 import { adminRouter } from "./admin/router.ts";
@@ -34,8 +34,11 @@ const clients = "Clients";
 /** The operations that the document describes, by tag. */
 export const documentedOperations = { ...operations, [clients]: [tokenOperation] };
 
-/** Creates the API. It authenticates callers before it reads bodies, so unknown callers cost neither memory nor parsing. */
-export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
+/**
+ * Creates the API. It authenticates callers before it reads bodies, so unknown callers cost neither memory nor parsing.
+ * @param isAdministrable whether a request came by an address that has the admin API
+ */
+export function createApp(context: ApiContext, metrics: HttpMetrics, isAdministrable: (request: Request) => boolean): Express {
   const { config, ports } = context;
   const app = express().disable("x-powered-by").disable("etag");
   const failures = { limit: config.failureLimit, clock: ports.clock, clientOf: clientReader(config.trustedProxies) };
@@ -64,8 +67,14 @@ export function createApp(context: ApiContext, metrics: HttpMetrics): Express {
   app.use("/console", sessionRoutes(ports, failures, limitRateOfKey));
   if (ports.streams !== undefined) app.use(unversionedStreams);
   app.use("/v1", tokenRouter(context, { failures, parsing }), v1);
-  if (config.adminToken !== undefined) app.use("/admin/v1", adminRouter(context, config.adminToken, { failures, parsing }));
+  if (config.adminToken !== undefined)
+    app.use("/admin/v1", onlyIf(isAdministrable, adminRouter(context, config.adminToken, { failures, parsing })));
   return app.use(unknownPage, noSuchRoute("/v1", describedOperations(documented, aliasesOf)), answerErrors(ports.log));
+}
+
+/** A router that does not exist for other requests. */
+function onlyIf(condition: (request: Request) => boolean, router: Router): RequestHandler {
+  return (request, response, next) => (condition(request) ? router(request, response, next) : next());
 }
 
 /** Operations whose body may contain the code of components or an event, with a pattern of their path. */

@@ -1,7 +1,15 @@
 import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
 
+export interface ListenAddress {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
 export interface ApiConfig {
-  readonly listen: { readonly host: string; /** 0: any free port. */ readonly port: number };
+  readonly listen: ListenAddress;
+  /** An address that has the admin API beside everything else, which `listen` then does not have. Absent: `listen` has it. */
+  readonly adminListen?: ListenAddress;
   /** How long a request waits for its source, subscription or component to be ready. */
   readonly deployTimeoutMs: number;
   /** How long DELETE waits until a resource is deleted; the deletion continues after that. */

@@ -1,15 +1,17 @@
 import { once } from "node:events";
-import type { Server } from "node:http";
+import type { IncomingMessage, RequestListener, Server } from "node:http";
 import type { Registry } from "prom-client";
 import { Unavailable } from "../domain/errors.ts";
 import { createApp } from "./app.ts";
-import type { ApiConfig } from "./config.ts";
+import type { ApiConfig, ListenAddress } from "./config.ts";
 import { createHttpMetrics } from "./http/telemetry/metrics.ts";
 import type { ApiPorts } from "./ports.ts";
 import { startContext } from "./context.ts";
 
 export interface StartedApi {
-  readonly address: { readonly host: string; readonly port: number };
+  readonly address: ListenAddress;
+  /** That of `adminListen`. */
+  readonly adminAddress: ListenAddress | undefined;
   /** Accepts no more requests and finishes those in progress; when the signal aborts, closes their connections. */
   stop(signal: AbortSignal): Promise<void>;
 }
@@ -23,23 +25,34 @@ export async function startApi(config: ApiConfig, ports: ApiPorts, registry?: Re
   const context = await startContext(config, ports);
   const maxWaitMs = Math.max(config.deployTimeoutMs, config.deletionTimeoutMs, config.runTimeoutMs);
   const limits = { ...config, requestTimeoutMs, silenceTimeoutMs: requestTimeoutMs + maxWaitMs + responseMs };
-  const { server, drain } = ports.createServer(limits, createApp(context, createHttpMetrics(registry)));
-  try {
-    const port = await listen(server, config.listen);
-    return {
-      address: { host: config.listen.host, port },
-      stop: async (signal) => {
-        await drain(signal);
-        await context.stop();
-      },
-    };
-  } catch (error) {
+  const { adminListen } = config;
+  const ofAdminListen = new WeakSet<IncomingMessage>();
+  const app = createApp(context, createHttpMetrics(registry), (request) => adminListen === undefined || ofAdminListen.has(request));
+  const administrable: RequestListener = (request, response) => {
+    ofAdminListen.add(request);
+    app(request, response);
+  };
+  const drains: ((signal: AbortSignal) => Promise<void>)[] = [];
+  const serve = async (address: ListenAddress, onRequest: RequestListener): Promise<ListenAddress> => {
+    const { server, drain } = ports.createServer(limits, onRequest);
+    const port = await listen(server, address);
+    drains.push(drain);
+    return { ...address, port };
+  };
+  const stop = async (signal: AbortSignal): Promise<void> => {
+    await Promise.all(drains.map((drain) => drain(signal)));
     await context.stop();
+  };
+  try {
+    const address = await serve(config.listen, app);
+    return { address, adminAddress: adminListen === undefined ? undefined : await serve(adminListen, administrable), stop };
+  } catch (error) {
+    await stop(AbortSignal.abort());
     throw error;
   }
 }
 
-async function listen(server: Server, { host, port }: ApiConfig["listen"]): Promise<number> {
+async function listen(server: Server, { host, port }: ListenAddress): Promise<number> {
   try {
     server.listen(port, host);
     await once(server, "listening");

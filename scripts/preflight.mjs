@@ -43,6 +43,7 @@ async function problemsOfPorts(env) {
   const roles = (env.HEADWATER_ROLES || "all").split(",").map((name) => name.trim());
   const addresses = [
     ["api", "HEADWATER_LISTEN", env.HEADWATER_LISTEN || "127.0.0.1:3000"],
+    ...(env.HEADWATER_ADMIN_LISTEN ? [["api", "HEADWATER_ADMIN_LISTEN", env.HEADWATER_ADMIN_LISTEN]] : []),
     ["ingress", "HEADWATER_INGRESS_LISTEN", env.HEADWATER_INGRESS_LISTEN || "127.0.0.1:3001"],
   ];
   const problems = [];

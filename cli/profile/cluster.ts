@@ -26,12 +26,16 @@ const requestTimeout = "--request-timeout=10s";
 const definition = "sources.headwater.dev";
 /** The chart annotates the definitions, which only admins of the cluster write; Helm does as well. */
 const namespaceAnnotations = ["headwater.dev/namespace", "meta.helm.sh/release-namespace"];
-const apiLabels = "app.kubernetes.io/name=headwater,app.kubernetes.io/component=api";
+const ofHeadwater = "app.kubernetes.io/name=headwater";
+const apiLabels = `${ofHeadwater},app.kubernetes.io/component=api`;
+/** It exists with the admin API, and has the rest of the API too. */
+const adminLabels = `${ofHeadwater},app.kubernetes.io/component=admin`;
 
 export interface Installation {
   readonly namespace: string;
-  /** Name of the API's Service. */
+  /** The Service of the admin API if there is one, otherwise that of the API. */
   readonly service: string;
+  readonly port: number;
   readonly apiKey: string;
 }
 
@@ -43,12 +47,16 @@ export async function findInstallation(env: NodeJS.ProcessEnv): Promise<Installa
   const namespace = nonEmpty(env["HEADWATER_NAMESPACE"]) ?? (await namespaceOfDefinitions(env));
   if (namespace === undefined) return undefined;
   const inNamespace = ["--namespace", namespace, requestTimeout, "-o"];
-  const services = namesIn(await read(["get", "services", "-l", apiLabels, ...inNamespace, "json"], env));
-  const [service, ...others] = services;
-  if (service === undefined) throw unusable(`namespace ${namespace} has no Service of Headwater's API (${apiLabels})`);
-  if (others.length > 0) throw unusable(`namespace ${namespace} has several Services of Headwater's API: ${services.join(", ")}`);
+  const find = async (labels: string): Promise<Service | undefined> => {
+    const services = servicesIn(await read(["get", "services", "-l", labels, ...inNamespace, "json"], env));
+    if (services.length <= 1) return services[0];
+    const names = services.map(({ service }) => service).join(", ");
+    throw unusable(`namespace ${namespace} has several Services of Headwater's API: ${names}`);
+  };
+  const found = (await find(adminLabels)) ?? (await find(apiLabels));
+  if (found === undefined) throw unusable(`namespace ${namespace} has no Service of Headwater's API (${apiLabels})`);
   const key = await read(["get", "secret", secretName, ...inNamespace, "jsonpath={.data.api-key}"], env);
-  return { namespace, service, apiKey: Buffer.from(key, "base64").toString() };
+  return { namespace, ...found, apiKey: Buffer.from(key, "base64").toString() };
 }
 
 /** Undefined if the cluster has no Headwater. */
@@ -61,9 +69,16 @@ async function namespaceOfDefinitions(env: NodeJS.ProcessEnv): Promise<string | 
   return namespace;
 }
 
-function namesIn(text: string): readonly string[] {
-  const { items } = JSON.parse(text) as { readonly items: readonly { readonly metadata: { readonly name: string } }[] }; // As of any list.
-  return items.map(({ metadata }) => metadata.name);
+type Service = Pick<Installation, "service" | "port">;
+
+interface ServiceObject {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly ports: readonly { readonly port: number }[] };
+}
+
+function servicesIn(text: string): readonly Service[] {
+  const { items } = JSON.parse(text) as { readonly items: readonly ServiceObject[] }; // As of any list of Services.
+  return items.map(({ metadata, spec }) => ({ service: metadata.name, port: spec.ports[0]?.port ?? 80 }));
 }
 
 const unusable = (message: string): Failure =>
@@ -78,10 +93,10 @@ const kubectl = async (args: readonly string[], env: NodeJS.ProcessEnv): Promise
   (await promisify(execFile)("kubectl", args, { env })).stdout;
 
 async function forwardPort(
-  { namespace, service }: Installation,
+  { namespace, service, port }: Installation,
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly port: number; readonly stop: () => Promise<void> }> {
-  const args = ["--namespace", namespace, "port-forward", `service/${service}`, ":3000"];
+  const args = ["--namespace", namespace, "port-forward", `service/${service}`, `:${port}`];
   const child = spawn("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"] });
   const ended = new Promise<void>((resolve) => child.once("close", () => resolve()));
   const stop = async (): Promise<void> => {

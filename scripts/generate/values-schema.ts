@@ -58,6 +58,7 @@ const known: Readonly<Record<string, Schema>> = {
   resources,
   peers,
   clients: peers,
+  adminClients: peers,
   scrapedBy: peers,
   kubeApiPeers: peers,
   ports,

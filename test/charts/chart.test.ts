@@ -226,6 +226,22 @@ suite(`the chart${missing}`, () => {
     expect(await mounted(...own)).toEqual({ secret: "own-admin", makes: false, may: false });
   });
 
+  it("publishes the API without the admin API, which has a port and a Service of its own", async () => {
+    const published = ["--set", "kubernetesIngress.enabled=true,kubernetesIngress.apiHost=hw.example.com"];
+    const kindsOf = (texts: string, name: string): readonly string[] =>
+      objectsOf(texts).flatMap(({ kind, metadata }) => (metadata.name === name ? [kind] : []));
+    expect(kindsOf(await render(...published), "headwater-admin")).toEqual(["ClusterRole"]);
+    const text = await render(...published, "--set", "api.adminApi=true");
+    const find = (kind: string, name: string): string =>
+      JSON.stringify(objectsOf(text).find((each) => each.kind === kind && each.metadata.name === name));
+    expect(find("Deployment", "headwater-api")).toContain('{"name":"HEADWATER_ADMIN_LISTEN","value":"0.0.0.0:3002"}');
+    expect(find("Service", "headwater-admin")).toContain('"targetPort":"admin"');
+    expect(find("Service", "headwater-api")).toContain('"targetPort":"http"');
+    expect(find("Ingress", "headwater")).not.toContain("headwater-admin");
+    // Not from other namespaces, such as that of the ingress controller, and not from runner pods' networks.
+    expect(find("NetworkPolicy", "headwater-api")).toContain('{"ports":[{"protocol":"TCP","port":"admin"}],"from":[{"podSelector":{}}]}');
+  });
+
   it("requires the versions that docs/kubernetes.md names", async () => {
     const page = readFileSync(join(chart, "../../docs/kubernetes.md"), "utf8");
     expect(page).toContain(

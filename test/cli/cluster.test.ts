@@ -60,8 +60,15 @@ kube.describe("the cluster of kubectl's current context", () => {
     expect(await findInstallation(env())).toEqual({
       namespace: "headwater",
       service: "headwater-api",
+      port: 80,
       apiKey: "hw_of_the_installation",
     });
+  });
+
+  it.skipIf(!canRun)("is reached by the Service of the admin API where there is one", async () => {
+    const text = await render("--set", "api.adminApi=true", "--show-only", "templates/api.yaml");
+    expect((await kube.kubectl(["apply", "--server-side", "-f", "-"], text)).code).toBe(0);
+    expect(await findInstallation(env())).toMatchObject({ service: "headwater-admin", port: 80 });
   });
 
   it.skipIf(!canRun)("is asked only in the namespace that HEADWATER_NAMESPACE names", async () => {

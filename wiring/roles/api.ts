@@ -110,6 +110,7 @@ async function apiConfig(configuration: Configuration): Promise<ApiConfig> {
     streamsPerKey: configuration.streamsPerKey,
     servesMetrics: configuration.healthListen === undefined,
     ...(adminToken === undefined ? {} : { adminToken }),
+    ...(adminToken === undefined || configuration.adminListen === undefined ? {} : { adminListen: configuration.adminListen }),
   };
 }
 

@@ -212,6 +212,7 @@ spec:
       {{- end }}
 {{- end -}}
 
+{{/* A Service; call with (dict "root" $ "role" … "values" .Values.…), and "pods" and "port" if they are not those named role and http. */}}
 {{- define "headwater.service" -}}
 {{- $root := .root -}}
 apiVersion: v1
@@ -227,10 +228,10 @@ metadata:
     {{- end }}
 spec:
   type: {{ .values.service.type }}
-  selector: {{- include "headwater.selector" (list $root .role) | nindent 4 }}
+  selector: {{- include "headwater.selector" (list $root (.pods | default .role)) | nindent 4 }}
   ports:
     {{- $protocol := ternary "https" "http" (not (empty .values.tlsSecret)) }}
-    - { name: {{ $protocol }}, port: {{ .values.service.port }}, targetPort: http, appProtocol: {{ $protocol }} }
+    - { name: {{ $protocol }}, port: {{ .values.service.port }}, targetPort: {{ .port | default "http" }}, appProtocol: {{ $protocol }} }
 {{- end -}}
 
 {{/* The container of a Job, or the one that runs before it, which may have a claim for backups as well. */}}

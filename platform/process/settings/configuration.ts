@@ -74,12 +74,18 @@ const configurationSchema = environment.transform((env) => ({
     username: env.HEADWATER_OWNER_USERNAME,
     email: env.HEADWATER_OWNER_EMAIL,
   },
-  adminTokenFile: env.HEADWATER_ADMIN_TOKEN_FILE,
+  ...adminOf(env),
   /** Undefined: no traces. */
   tracesEndpoint: env.OTEL_EXPORTER_OTLP_ENDPOINT,
   tracesShare: env.OTEL_TRACES_SAMPLER_ARG,
   logLevel: env.HEADWATER_LOG_LEVEL,
 }));
+
+const adminOf = (env: z.output<typeof environment>) => ({
+  adminTokenFile: env.HEADWATER_ADMIN_TOKEN_FILE,
+  /** Undefined: `listen` has the admin API. */
+  adminListen: env.HEADWATER_ADMIN_LISTEN,
+});
 
 const natsOf = (env: z.output<typeof environment>) => ({
   natsUrl: env.NATS_URL,

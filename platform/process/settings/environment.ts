@@ -260,6 +260,10 @@ export const environment = z.object({
     default: "u_localuser",
     reason: "public id of the first user, which labels their namespace as headwater.dev/owner",
   }),
+  HEADWATER_ADMIN_LISTEN: optionalSetting(listenAddress, {
+    unit: "host:port",
+    reason: "address of the API with the admin API, which HEADWATER_LISTEN then does not have; default: HEADWATER_LISTEN has it",
+  }),
   HEADWATER_ADMIN_TOKEN_FILE: optionalSetting(z.string(), {
     unit: "file",
     reason: "token of the admin API at /admin/v1, which creates users, organizations and keys; default: no admin API",

@@ -61,6 +61,8 @@ export interface Ask {
 export interface TestApi {
   ask(method: string, path: string, ask?: Ask): Promise<Answer>;
   readonly url: string;
+  /** The address of `adminListen`. */
+  readonly adminUrl: string;
   readonly store: ResourceStore;
   /** Written as the roles that write it would. */
   readonly history: History;
@@ -96,6 +98,9 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
     },
     get url() {
       return `http://127.0.0.1:${api.address.port}`;
+    },
+    get adminUrl() {
+      return `http://127.0.0.1:${api.adminAddress?.port}`;
     },
     store,
     history,
@@ -215,7 +220,12 @@ async function seed(accounts: Accounts): Promise<void> {
   await accounts.createOrganization(others, [bob.id]);
 }
 
-async function request(url: string, method: string, path: string, { key = keys.ada, body, raw, headers = {} }: Ask = {}): Promise<Answer> {
+export async function request(
+  url: string,
+  method: string,
+  path: string,
+  { key = keys.ada, body, raw, headers = {} }: Ask = {},
+): Promise<Answer> {
   const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body));
   const response = await fetch(url + path, {
     method,
