@@ -1,13 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { Execution } from "../../../runner/sandbox/port.ts";
 import { sampleCases } from "../../support/soak.ts";
-import type { AttackRange } from "./attack-range.ts";
+import { type AttackRange, patientMs } from "./attack-range.ts";
 import { requestFor } from "../sandbox-fixture.ts";
 
 /** What it is, the body of `run`, and what comes of it: `returned:<JSON>`, `threw:<message>` or `limited:<code>`. */
 export type Attack = readonly [name: string, body: string, outcome: RegExp];
 
 export interface TableOptions {
+  /** Of attacks that a limit may end. */
   readonly timeoutMs?: number;
   readonly memoryMb?: number;
   /** JSON text of what `run` receives. */
@@ -32,7 +33,8 @@ export function attackTable(title: string, range: AttackRange, attacks: readonly
     it.each(sampleCases(attacks, isSampled ? 4 : 1))("%s", async (_, body, outcome) => {
       const quiet = [await canary(range), await canary(range), await canary(range)];
       let isOver = false;
-      const attacked = range.attack(body, { event: event(), limits: { timeoutMs, memoryMb } }).finally(() => {
+      const limits = { timeoutMs: outcome.source.includes("limited") ? timeoutMs : patientMs, memoryMb };
+      const attacked = range.attack(body, { event: event(), limits }).finally(() => {
         isOver = true;
       });
       const during: number[] = [];

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const returned = async (body: string, timeoutMs = 8_000): Promise<unknown> => {
+const returned = async (body: string, timeoutMs = 20_000): Promise<unknown> => {
   const execution = await range.attack(body, {
     event: JSON.stringify(server.port),
     limits: { timeoutMs, memoryMb: 64 },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { maxTimestampMs } from "../../../domain/run/commit.ts";
-import { openRange } from "./attack-range.ts";
+import { openRange, patientMs } from "./attack-range.ts";
 import { emitted, ended, errorOf } from "../sandbox-fixture.ts";
 
 /** What comes out of hostile components: results, errors, emits, responses; and what they try on the way out. */
@@ -32,7 +32,8 @@ describe("results", () => {
     ["a then that loops for everybody", `Object.defineProperty(Object.prototype, "then", { get() { for (;;); } }); return {}`, late],
     ["microtasks after the end", `(async () => { for (;;) await null; })(); return 1`, late],
   ])("end in a limit: %s", async (_, body, code) => {
-    expect(errorOf(await range.attack(body))).toMatchObject({
+    const timeoutMs = code === late ? 1_000 : patientMs;
+    expect(errorOf(await range.attack(body, { limits: { timeoutMs, memoryMb: 64 } }))).toMatchObject({
       outcome: "limited",
       code: expect.stringMatching(code) as string,
     });

@@ -6,9 +6,10 @@ import { ended, errorOf } from "../sandbox-fixture.ts";
 
 /** Attacks that kill the process on purpose are marked: their canary answers from the next process. */
 const range = openRange();
+/** Of runs that do not end by themselves. */
 const limits = { timeoutMs: 600, memoryMb: 64 };
 
-const attack = (body: string, request: Partial<ExecuteRequest> = {}): Promise<Execution> => range.attack(body, { limits, ...request });
+const attack = (body: string, request: Partial<ExecuteRequest> = {}): Promise<Execution> => range.attack(body, request);
 
 const result = async (body: string): Promise<unknown> => {
   const execution = await attack(`return (() => { ${body} })();`);
@@ -88,7 +89,7 @@ describe("time", () => {
     ["immediates", `const f = () => setImmediate(f); f(); await new Promise(() => {});`],
     ["calls of the host", `for (;;) crypto.getRandomValues(new Uint8Array(1)), await null;`],
   ])("is limited for %s", async (_, body) => {
-    expect(errorOf(await attack(body))).toMatchObject({
+    expect(errorOf(await attack(body, { limits }))).toMatchObject({
       outcome: "limited",
       code: expect.stringMatching(/run_timeout|bridge_limit|memory_limit/) as string, // Whichever comes first: promises that wait for one another take memory.
     });
@@ -127,7 +128,7 @@ describe("floods", () => {
     ["responses", `for (;;) try { this.http.respond({ status: 200 }) } catch {}`, "limited", "run_timeout"],
     ["log lines", `for (;;) console.log("x".repeat(1000));`, "limited", expect.stringMatching(/bridge_limit|run_timeout/)],
   ])("of %s end the run", async (_, body, outcome, code) => {
-    expect(errorOf(await attack(body))).toMatchObject({ outcome, code: code as string });
+    expect(errorOf(await attack(body, outcome === "limited" ? { limits } : {}))).toMatchObject({ outcome, code: code as string });
   });
 
   it("of deep nesting are refused before the host parses them", async () => {
@@ -188,7 +189,7 @@ describe("operations that V8 cannot interrupt", () => {
   ])("is ended with its process: %s", async (what, body) => {
     const before = sandboxPids();
     // Of an owner who is not kept apart yet.
-    const execution = await attack(body, { owner: `u_${what.replaceAll(" ", "_")}` });
+    const execution = await attack(body, { limits, owner: `u_${what.replaceAll(" ", "_")}` });
     expect(errorOf(execution)).toMatchObject({ outcome: "limited" });
     await until(() => before.some((pid) => !sandboxPids().includes(pid)), "the end of the process");
   });
