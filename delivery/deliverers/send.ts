@@ -68,6 +68,7 @@ export class SendDeliverer {
       case "retry":
         return { outcome: "retry", status: null, error: sent.reason, retryAfter: undefined };
       case "refused":
+      case "limited":
         return impossible(sent.reason);
       case "unknown":
         return impossible(`the mail server may have accepted the mail, so it is not sent again: ${sent.reason}`);

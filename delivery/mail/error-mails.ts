@@ -1,13 +1,15 @@
 import { errorMail } from "../../domain/mail/error-mail.ts";
-import type { MailOutcome, Mailer, MailSession } from "../../domain/mail/outgoing-mail.ts";
+import type { Mailer, MailSession } from "../../domain/mail/outgoing-mail.ts";
 import { backoffMs, pause } from "../../domain/retry.ts";
 import type { Log } from "../ports.ts";
 import type { Reading } from "../routing/ports.ts";
-import type { ClaimedMail, ErrorMails, MailMetrics } from "./ports.ts";
+import type { MailBudget } from "./mail-budget.ts";
+import type { ClaimedMail, ErrorMails, LimitedOutcome, MailMetrics } from "./ports.ts";
 
 export interface ErrorMailPorts {
   readonly errorMails: ErrorMails;
   readonly mailer: Mailer;
+  readonly budget: Pick<MailBudget, "send">;
   readonly log: Log;
   readonly metrics?: Pick<MailMetrics, "errorMail" | "suppressed">;
   /** In [0, 1). */
@@ -97,21 +99,23 @@ class ErrorMailLoop {
   async #send(mail: ClaimedMail, session: MailSession): Promise<void> {
     const { emitter, fingerprint, mailedAt, to, report } = mail;
     const id = `${emitter}.${fingerprint.slice(0, 16)}.${mailedAt}`;
-    const outcome = await session.send({ id, to, ...errorMail(report, this.#options.publicUrl) });
+    const message = { id, to, ...errorMail(report, this.#options.publicUrl) };
+    const outcome = await this.#ports.budget.send(report.first.owner, message, (given) => session.send(given));
     await this.#settle(mail, outcome);
     this.#report(mail, outcome);
   }
 
-  async #settle(mail: ClaimedMail, result: MailOutcome): Promise<void> {
+  async #settle(mail: ClaimedMail, result: LimitedOutcome): Promise<void> {
     const { errorMails, random } = this.#ports;
     if (result.outcome === "sent") return errorMails.settle(mail, { state: "sent" });
     const { outcome, reason } = result;
+    if (outcome === "limited") return errorMails.postpone(mail, result.waitMs, reason);
     if (outcome === "unknown") return errorMails.settle(mail, { state: "sending", reason });
     if (outcome === "refused" || mail.failures + 1 >= maxFailures) return errorMails.settle(mail, { state: "refused", reason });
     return errorMails.postpone(mail, backoffMs(mail.failures + 1, again, random()), reason);
   }
 
-  #report({ emitter, report }: ClaimedMail, result: MailOutcome): void {
+  #report({ emitter, report }: ClaimedMail, result: LimitedOutcome): void {
     const { log, metrics } = this.#ports;
     const { outcome } = result;
     const { first, count } = report;
@@ -123,7 +127,8 @@ class ErrorMailLoop {
   }
 }
 
-const messages: Readonly<Record<Exclude<MailOutcome["outcome"], "sent">, string>> = {
+const messages: Readonly<Record<Exclude<LimitedOutcome["outcome"], "sent">, string>> = {
+  limited: "a limit of mails is used up, it is sent when the limit ends",
   retry: "the server refused it for now, it is tried again",
   refused: "the server refused it",
   unknown: "the connection was lost before the server's answer; it may have arrived, so it is not repeated",

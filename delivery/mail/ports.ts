@@ -31,13 +31,34 @@ export interface ClaimedMail {
 /** Sends mails that owners ask for, by `$.send.email`. */
 export interface OwnerMailer {
   /** To the owner's address, and no other. `refused` if the installation sends no mails, or the owner is gone. Never rejects. */
-  sendTo(owner: string, mail: Omit<OutgoingMail, "to">): Promise<MailOutcome>;
+  sendTo(owner: string, mail: Omit<OutgoingMail, "to">): Promise<LimitedOutcome>;
+}
+
+/** `limited`: a limit is used up, and the server was not asked. */
+export type LimitedOutcome =
+  | MailOutcome
+  | { readonly outcome: "limited"; /** For the owner. */ readonly reason: string; readonly waitMs: number };
+
+/** Postgres: mails of a day in UTC, by scope. */
+export interface MailCounts {
+  /** Counts a mail in all of these scopes, or in none of them if one has reached its maximum. @throws Unavailable */
+  take(scopes: readonly CountedScope[]): Promise<{ readonly dayMs: number; readonly nowMs: number; readonly exceeded?: CountedScope }>;
+  /** The mail was not sent. @param dayMs the day that counted it @throws Unavailable */
+  giveBack(scopes: readonly CountedScope[], dayMs: number): Promise<void>;
+}
+
+export interface CountedScope {
+  /** Unique, such as `owner u_1`. */
+  readonly scope: string;
+  readonly max: number;
+  /** What the maximum counts, for messages. */
+  readonly what: string;
 }
 
 export interface MailMetrics {
   /** `unwanted`: its owner gets no mails. */
-  errorMail(outcome: MailOutcome["outcome"] | "unwanted"): void;
+  errorMail(outcome: LimitedOutcome["outcome"] | "unwanted"): void;
   /** Errors that a mail reports beside the first. */
   suppressed(count: number): void;
-  ownMail(outcome: MailOutcome["outcome"]): void;
+  ownMail(outcome: LimitedOutcome["outcome"]): void;
 }

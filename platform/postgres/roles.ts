@@ -101,6 +101,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     dead_letters: "select, insert, update, delete",
     failing_endpoints: everything,
     error_mails: everything,
+    mail_counts: everything,
     audit_log: "select (n, at_ms), delete",
     change_claims: "select (change, at_ms), delete",
     kubernetes_requests: "select (id, started_ms), delete",

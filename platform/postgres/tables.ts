@@ -4,7 +4,7 @@ import type { OwnerReference } from "../../crds/resource.ts";
 import type { InvitationTable } from "./accounts/invitation-table.ts";
 import type { AuditLogTable, ChangeClaimsTable, KubernetesRequestsTable } from "./audit/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
-import type { ErrorMailTable } from "./mail/tables.ts";
+import type { ErrorMailTable, MailCountTable } from "./mail/tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
 /** The schema after all migrations; maintained by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
@@ -34,6 +34,7 @@ export interface Tables {
   readonly workflow_runs: WorkflowRunTable;
   readonly workflow_steps: WorkflowStepTable;
   readonly error_mails: ErrorMailTable;
+  readonly mail_counts: MailCountTable;
   readonly attempts: AttemptTable;
   readonly dead_letters: DeadLetterTable;
   readonly failing_endpoints: FailingEndpointTable;

@@ -32,7 +32,10 @@ export const limits = {
   /** Of one export or the returned value of an action: a later step may need it, so it is never dropped. */
   actionResultCharacters: 4 * 1024 * 1024,
   exports: 1_000,
+  /** Of a step, and of all steps of a run. */
   sends: 10_000,
+  /** Of `sends`, the mails. */
+  emails: 100,
   /** Of an argument of `$.send`: an event, and its id, name and summary, as JSON. */
   sendCharacters: 1024 * 1024 + 512 * 1024,
   descriptionCharacters: 1024 * 1024,

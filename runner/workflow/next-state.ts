@@ -4,6 +4,7 @@ import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/d
 import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, SuspensionEnd, WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { limits } from "../sandbox/limits.ts";
 import type { ActionProducts, Execution, FlowRequest } from "../sandbox/port.ts";
 
 /** What the attempt of a step means for its run. */
@@ -33,7 +34,7 @@ export function endStep(
   const products = (execution.outcome === "crashed" ? undefined : execution.action) ?? noProducts;
   const { flow, inputs } = products;
   const thrown = errorOf(execution);
-  const error = thrown ?? (flow?.kind === "rerun" ? rerunLimit(flow, state) : null);
+  const error = thrown ?? (flow?.kind === "rerun" ? rerunLimit(flow, state) : null) ?? sendLimit(products, state);
   if (error !== null) return { ...failed(error, products, state, step, thrown !== null, now, random, steps.length), error, inputs };
   const exports = exportsText(products, execution);
   const done = afterStep(state, step, exports, execution, products);
@@ -146,6 +147,20 @@ function rerunLimit({ maxRetries }: Extract<FlowRequest, { kind: "rerun" }>, { r
     name: "RerunLimit",
     code: "rerun_limit",
     message: `the step asked to be run again ${reruns + 1} times: $.flow.rerun allows ${max}`,
+  };
+}
+
+/** A run ends with all of its sends in one commit. */
+function sendLimit({ sends }: ActionProducts, { sends: before }: WorkflowRunState): RunError | null {
+  if (sends.length === 0) return null;
+  const emails = [...before, ...sends].filter(({ kind }) => kind === "email").length;
+  const [count, max, what] =
+    emails > limits.emails ? [emails, limits.emails, "$.send.email"] : [before.length + sends.length, limits.sends, "$.send"];
+  if (count <= max) return null;
+  return {
+    name: "SendLimit",
+    code: "send_limit",
+    message: `the steps of this run have called ${what} ${count} times: a run may do it ${max} times`,
   };
 }
 

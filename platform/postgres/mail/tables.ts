@@ -32,3 +32,11 @@ export interface ErrorMailTable {
   /** The last refusal. */
   readonly reason: string | null;
 }
+
+/** Number of mails of a scope (an owner, an address, the installation) in a day. */
+export interface MailCountTable {
+  readonly scope: string;
+  /** Start of the day in UTC. */
+  readonly day_ms: number;
+  readonly mails: number;
+}

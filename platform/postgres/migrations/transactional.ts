@@ -144,4 +144,12 @@ export const transactionalMigrations: Record<string, Migration> = {
     );
     create index invitations_to on invitations (named_by, invitee);
   `,
+  "m0028-mail-counts": statements`
+    create table mail_counts (
+      scope text not null,
+      day_ms bigint not null,
+      mails integer not null,
+      primary key (scope, day_ms)
+    ) with (fillfactor = 50);
+  `,
 };

@@ -68,6 +68,11 @@ const configurationSchema = environment.transform((env) => ({
     env.HEADWATER_SMTP_URL === undefined || env.HEADWATER_MAIL_FROM === undefined
       ? undefined
       : { server: env.HEADWATER_SMTP_URL, from: env.HEADWATER_MAIL_FROM },
+  mailLimits: {
+    perOwner: env.HEADWATER_MAILS_PER_OWNER,
+    perAddress: env.HEADWATER_MAILS_PER_ADDRESS,
+    inAll: env.HEADWATER_MAILS_PER_DAY,
+  },
   stopTimeoutMs: env.HEADWATER_STOP_TIMEOUT * 1_000,
   owner: {
     id: env.HEADWATER_OWNER_ID,

@@ -240,6 +240,21 @@ export const environment = z.object({
     unit: "address, or name <address>",
     reason: "sender of all mails; required with HEADWATER_SMTP_URL",
   }),
+  HEADWATER_MAILS_PER_OWNER: setting(wholeNumber(1, 1_000_000), {
+    ...number,
+    default: "200",
+    reason: "max mails to one user or organization in a day (UTC), about errors and of $.send.email; further sends fail",
+  }),
+  HEADWATER_MAILS_PER_ADDRESS: setting(wholeNumber(1, 1_000_000), {
+    ...number,
+    default: "200",
+    reason: "max mails to one address in a day (UTC), which several owners may have",
+  }),
+  HEADWATER_MAILS_PER_DAY: setting(wholeNumber(1, 100_000_000), {
+    ...number,
+    default: "10000",
+    reason: "max mails of the installation in a day (UTC), so that its sender keeps its reputation",
+  }),
   HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {
     unit: "seconds",
     default: "6",

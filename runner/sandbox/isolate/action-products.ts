@@ -20,6 +20,7 @@ export class ActionCollector {
   #exportCount = 0;
   #flow: FlowRequest | null = null;
   readonly #sends: ActionSend[] = [];
+  #emails = 0;
   #inputs: string | null = null;
   readonly #charge: Charge;
 
@@ -55,6 +56,8 @@ export class ActionCollector {
   addSend([kind, argument, at]: readonly unknown[]): RunError | undefined {
     if (!isSendKind(kind) || typeof argument !== "string" || argument.length > limits.sendCharacters) return forged("send");
     if (this.#sends.length >= limits.sends) return limitError("send_limit", `a step may call $.send ${limits.sends} times`);
+    if (kind === "email" && ++this.#emails > limits.emails)
+      return limitError("send_limit", `a step may call $.send.email ${limits.emails} times`);
     if (isTooDeep(argument))
       return limitError("send_too_large", `an argument of $.send.${kind}() is nested more than ${maxNesting} levels deep, the limit`);
     if (parseSendArgument(kind, argument) === undefined) return forged("send");

@@ -1,5 +1,6 @@
 import type pg from "pg";
 import { startErrorMails } from "../../../delivery/mail/error-mails.ts";
+import { MailBudget, type MailLimits } from "../../../delivery/mail/mail-budget.ts";
 import type { MailMetrics } from "../../../delivery/mail/ports.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import { waitUntil } from "../../../domain/retry.ts";
@@ -9,6 +10,7 @@ import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/r
 import { createSmtpMailer } from "../../../platform/mail/smtp.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
 import { createErrorMails } from "../../../platform/postgres/mail/error-mails.ts";
+import { createMailCounts } from "../../../platform/postgres/mail/mail-counts.ts";
 import type { MailServer } from "../../support/mail-server.ts";
 import { began, committedStep, workflowCommit } from "../../domain/run/workflow-commits.ts";
 
@@ -58,21 +60,28 @@ export interface SenderOptions {
   readonly onLog?: (line: string) => void;
   readonly login?: { readonly user: string; readonly password: string };
   readonly port?: number;
+  readonly limits?: MailLimits;
 }
 
-/** The sender of one replica. */
-export function startSender(database: Database, server: Pick<MailServer, "port">, options: SenderOptions = {}) {
-  const { clock, metrics, onLog = () => undefined, login } = options;
-  const mailer = createSmtpMailer({
-    server: { host: "127.0.0.1", port: server.port, secure: false, login },
+const manyMails: MailLimits = { perOwner: 10_000, perAddress: 10_000, inAll: 10_000 };
+
+export const mailerOf = ({ port }: Pick<MailServer, "port">, login?: SenderOptions["login"]) =>
+  createSmtpMailer({
+    server: { host: "127.0.0.1", port, secure: false, login },
     from: { name: "Headwater", address: "headwater@example.com" },
     timeoutMs: 5_000,
   });
+
+/** The sender of one replica. */
+export function startSender(database: Database, server: Pick<MailServer, "port">, options: SenderOptions = {}) {
+  const { clock, metrics, onLog = () => undefined, login, limits = manyMails } = options;
+  const mailer = mailerOf(server, login);
   const log = (fields: object, message = ""): void => onLog(`${message} ${JSON.stringify(fields, errorText)}`);
   return startErrorMails(
     {
       errorMails: createErrorMails(database, clock),
       mailer,
+      budget: new MailBudget(createMailCounts(database, clock), limits),
       log: { info: log, warn: log, error: log },
       random: () => 0,
       ...(metrics === undefined ? {} : { metrics }),

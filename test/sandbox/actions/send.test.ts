@@ -89,6 +89,7 @@ describe("$.send", () => {
     [`$.send.emit({ raw_event: () => 1 })`, "emit_not_json"],
     [`$.send.sse({ channel: "c", payload: "x".repeat(1_100_000) })`, "send_too_large"],
     [`for (let i = 0; i < 20_000; i++) $.send.emit(i)`, "send_limit"],
+    [`for (let i = 0; i < 101; i++) $.send.email({ subject: "Hello" })`, "send_limit"],
   ])("%s fails by the limits of emits", async (body, code) => {
     expect(errorOf(await runBody(fixture, body))).toMatchObject({ outcome: "threw", code });
   });

@@ -19,6 +19,7 @@ type Kind = (typeof kinds)[number];
 export type SendHelper = Readonly<Record<Kind, (argument?: unknown) => void>>;
 
 const maxSends = 10_000;
+const maxEmails = 100;
 /** Characters of JSON of one call. */
 const maxArgument = 1024 * 1024;
 /** Of a subject: the maximum of a line of a mail, RFC 5322. */
@@ -28,11 +29,12 @@ const now = Date.now;
 const { stringify } = JSON;
 
 export function sendHelper(isRunning: IsRunning): SendHelper {
-  let count = 0;
+  let [count, emails] = [0, 0];
   const warn = warnOnce();
   const record = (kind: Kind, argument: unknown): void => {
     count += 1;
     if (count > maxSends) throw ruleError("send_limit", `a step may call $.send ${maxSends} times`);
+    if (kind === "email" && ++emails > maxEmails) throw ruleError("send_limit", `a step may call $.send.email ${maxEmails} times`);
     const text = texts[kind](argument, `$.send.${kind}() (call ${count} of this step)`, warn);
     if (isRunning(`$.send.${kind}()`)) post("send", kind, text, now());
   };
