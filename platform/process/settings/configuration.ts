@@ -5,6 +5,7 @@ import { InvalidInput } from "../../../domain/errors.ts";
 import { suggestion } from "../../../domain/nearest-name.ts";
 import { encryptionMistakes, encryptionOf } from "./encryption.ts";
 import { backUp, environment, setUp } from "./environment.ts";
+import { mailsOf } from "./mail-settings.ts";
 import { natsMistakes } from "./nats-settings.ts";
 import { givenSettings, settingNotes, type ListenAddress } from "./settings.ts";
 
@@ -63,16 +64,7 @@ const configurationSchema = environment.transform((env) => ({
   s3: env.HEADWATER_S3_URL,
   /** Undefined: never. */
   webhookDisableAfterMs: env.HEADWATER_WEBHOOK_DISABLE_AFTER,
-  /** Undefined: no mails. */
-  smtp:
-    env.HEADWATER_SMTP_URL === undefined || env.HEADWATER_MAIL_FROM === undefined
-      ? undefined
-      : { server: env.HEADWATER_SMTP_URL, from: env.HEADWATER_MAIL_FROM },
-  mailLimits: {
-    perOwner: env.HEADWATER_MAILS_PER_OWNER,
-    perAddress: env.HEADWATER_MAILS_PER_ADDRESS,
-    inAll: env.HEADWATER_MAILS_PER_DAY,
-  },
+  ...mailsOf(env),
   stopTimeoutMs: env.HEADWATER_STOP_TIMEOUT * 1_000,
   owner: {
     id: env.HEADWATER_OWNER_ID,

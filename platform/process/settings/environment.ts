@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mailSettings } from "./mail-settings.ts";
 import { natsSettings } from "./nats-settings.ts";
 import {
   baseUrl,
@@ -6,13 +7,11 @@ import {
   cidrList,
   kubernetesName,
   listenAddress,
-  mailSender,
   optionalSetting,
   postgresAddress,
   s3Url,
   setting,
   share,
-  smtpAddress,
   trustedProxies,
   userId,
   waitOrNever,
@@ -231,30 +230,7 @@ export const environment = z.object({
       "S3-compatible store of $.send.s3; with a bucket, only that one can be written. Keys begin with the id of the owner, unless owner_prefix=false. Default: $.send.s3 fails",
     secret: true,
   }),
-  HEADWATER_SMTP_URL: optionalSetting(smtpAddress, {
-    unit: "smtp[s]://[user:password@]host[:port]",
-    reason: "SMTP server for mails about errors and of $.send.email; smtp uses STARTTLS if the server offers it. Default: no mails",
-    secret: true,
-  }),
-  HEADWATER_MAIL_FROM: optionalSetting(mailSender, {
-    unit: "address, or name <address>",
-    reason: "sender of all mails; required with HEADWATER_SMTP_URL",
-  }),
-  HEADWATER_MAILS_PER_OWNER: setting(wholeNumber(1, 1_000_000), {
-    ...number,
-    default: "200",
-    reason: "max mails to one user or organization in a day (UTC), about errors and of $.send.email; further sends fail",
-  }),
-  HEADWATER_MAILS_PER_ADDRESS: setting(wholeNumber(1, 1_000_000), {
-    ...number,
-    default: "200",
-    reason: "max mails to one address in a day (UTC), which several owners may have",
-  }),
-  HEADWATER_MAILS_PER_DAY: setting(wholeNumber(1, 100_000_000), {
-    ...number,
-    default: "10000",
-    reason: "max mails of the installation in a day (UTC), so that its sender keeps its reputation",
-  }),
+  ...mailSettings,
   HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {
     unit: "seconds",
     default: "6",
