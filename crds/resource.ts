@@ -202,6 +202,8 @@ export function columnsOf(...own: readonly Column[]): readonly Column[] {
 /** Labels for list selectors. */
 export const labels = {
   owner: "headwater.dev/owner",
+  /** On a Secret, `true`: all resources of its namespace may refer to it. */
+  referable: "headwater.dev/may-be-referenced",
   /** Public id of the resource; indexed by the store. */
   id: "headwater.dev/id",
   codeHash: "headwater.dev/code-hash",

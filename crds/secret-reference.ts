@@ -21,7 +21,7 @@ export const secretReference = withRules(
         key: dataKey.describe("Key within its data."),
       })
       .optional()
-      .describe("A key of a Secret in the resource's namespace."),
+      .describe('A key of a Secret in the resource\'s namespace, with the label `headwater.dev/may-be-referenced: "true"`.'),
   }),
   exactlyOneOf(["sealed", "secretKeyRef"], "they refer to the secret text"),
 ).describe("Reference to a secret text: exactly one of `secretKeyRef` and `sealed`.");

@@ -1,3 +1,4 @@
+import type { Kind } from "./resource.ts";
 import type { SecretReference } from "./secret-reference.ts";
 
 /** The resource that a secret text belongs to. */
@@ -5,6 +6,14 @@ export interface SecretHolder {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
+}
+
+export function holderOf({ kind }: Pick<Kind, "kind">, { metadata: { namespace, name } }: Held): SecretHolder {
+  return { kind, namespace, name };
+}
+
+interface Held {
+  readonly metadata: { readonly namespace: string; readonly name: string };
 }
 
 export interface SettledHolder extends SecretHolder {
@@ -20,8 +29,11 @@ export interface SecretValues {
    * @param texts by a name of the caller's choice, such as the prop's @returns a reference for each, under the same names
    */
   keep(holder: SecretHolder, texts: Readonly<Record<string, string>>): Promise<Readonly<Record<string, SecretReference>>>;
-  /** @throws NotFound when the Secret or its key does not exist, InvalidInput when Headwater did not seal the text */
-  read(namespace: string, reference: SecretReference): Promise<string>;
+  /**
+   * The text that the holder's spec or status refers to.
+   * @throws NotFound when the Secret or its key does not exist, InvalidInput when the holder may not refer to it or Headwater did not seal it
+   */
+  read(holder: SecretHolder, reference: SecretReference): Promise<string>;
   /** Call after writing the resource. Makes the resource own the stored texts that it refers to, so that they are deleted with it. */
   adopt(holder: SettledHolder, references: readonly SecretReference[]): Promise<void>;
   /**

@@ -1,3 +1,4 @@
+import { holderOf } from "../../crds/secret-values.ts";
 import { accountKind, type AccountTokens, type AccountResource } from "../../crds/account.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { OperatorPorts, RefreshedTokens, RefreshOutcome } from "../ports.ts";
@@ -99,7 +100,7 @@ export class AccessTokens {
   async #refresh(key: string, account: AccountResource, grant: Grant, tokens: AccountTokens): Promise<TokenRefresh> {
     const { clock, secrets, secretValues, tokenRefresher } = this.#ports;
     const { refreshToken } = tokens;
-    const newest = refreshToken === undefined ? undefined : await secretValues.read(account.metadata.namespace, refreshToken);
+    const newest = refreshToken === undefined ? undefined : await secretValues.read(holderOf(accountKind, account), refreshToken);
     this.#claims.add(key);
     const claim = { ...tokens, grant: await secrets.seal(grant.digest), refreshingSince: new Date(clock.now()).toISOString() };
     const claimed = await this.#write(account, claim);

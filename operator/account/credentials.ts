@@ -1,5 +1,6 @@
-import { maxCredentialBytes, type AccountResource } from "../../crds/account.ts";
+import { accountKind, maxCredentialBytes, type AccountResource } from "../../crds/account.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
+import { holderOf } from "../../crds/secret-values.ts";
 import { InvalidInput, NotFound, type HeadwaterError } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../ports.ts";
 
@@ -21,21 +22,22 @@ export interface SecretTexts {
 export const accessTokenField = "oauth_access_token";
 
 /** What components see as `$auth`: the stored credentials, with the access token as last refreshed. */
-export function readCredentials({ metadata, spec, status }: AccountResource, ports: SecretReader): Promise<SecretTexts> {
+export function readCredentials(account: AccountResource, ports: SecretReader): Promise<SecretTexts> {
+  const { spec, status } = account;
   const refreshed = spec.oauth === undefined ? undefined : status.oauth?.accessToken;
   const references = { ...spec.credentials, ...(refreshed === undefined ? {} : { [accessTokenField]: refreshed }) };
-  return readReferences(metadata.namespace, references, ports);
+  return readReferences(account, references, ports);
 }
 
-/** Reads every reference. Those that cannot be read are in `missing`. */
+/** Reads every reference of the account. Those that cannot be read are in `missing`. */
 export async function readReferences(
-  namespace: string,
+  account: AccountResource,
   references: Readonly<Record<string, SecretReference>>,
   { secretValues }: SecretReader,
 ): Promise<SecretTexts> {
   const reads = Object.entries(references).map(async ([field, reference]): Promise<[string, string] | Missing> => {
     try {
-      return [field, await secretValues.read(namespace, reference)];
+      return [field, await secretValues.read(holderOf(accountKind, account), reference)];
     } catch (error) {
       if (error instanceof NotFound || error instanceof InvalidInput) return { field, error };
       throw error;

@@ -21,7 +21,7 @@ export async function readGrant(account: AccountResource, ports: SecretReader): 
   if (oauth === undefined) return { missing: [] };
   const { tokenUrl, clientId, clientSecret, refreshToken, scope, clientAuthentication = "basic" } = oauth;
   const references = { "oauth.refreshToken": refreshToken, ...(clientSecret === undefined ? {} : { "oauth.clientSecret": clientSecret }) };
-  const { values, missing } = await readReferences(account.metadata.namespace, references, ports);
+  const { values, missing } = await readReferences(account, references, ports);
   const token = values["oauth.refreshToken"];
   if (missing.length > 0 || token === undefined) return { missing };
   const secret = values["oauth.clientSecret"];

@@ -1,3 +1,4 @@
+import { holderOf, type SecretHolder } from "../../crds/secret-values.ts";
 import { componentKind, type ComponentResource } from "../../crds/component.ts";
 import { runningSpec, sourceKind, type SourceSpec } from "../../crds/source.ts";
 import { workflowKind } from "../../crds/workflow.ts";
@@ -82,20 +83,28 @@ export class Configurator {
     const { store } = this.#ports;
     if (source !== undefined) {
       const found = await store.get(sourceKind, namespace, source);
-      return { ...found.status, spec: runningSpec(found) };
+      return { ...found.status, holder: holderOf(sourceKind, found), spec: runningSpec(found) };
     }
     if (workflow === undefined) return undefined;
-    const { spec, status } = await store.get(workflowKind, namespace, workflow);
+    const resource = await store.get(workflowKind, namespace, workflow);
+    const { spec, status } = resource;
     const found = spec.steps.find(({ name }) => name === step);
     if (found === undefined) return undefined;
     const { configurableProps } = status.steps?.find(({ name }) => name === step) ?? {};
     // An expression has no value yet, so its prop counts as not chosen.
-    return { id: status.id, configurableProps, spec: { props: knownProps(found.props) as SourceSpec["props"], secrets: found.secrets } };
+    const holder = holderOf(workflowKind, resource);
+    return {
+      id: status.id,
+      holder,
+      configurableProps,
+      spec: { props: knownProps(found.props) as SourceSpec["props"], secrets: found.secrets },
+    };
   }
 }
 
 /** A source or step whose values are the default. */
 interface Stored {
+  readonly holder: SecretHolder;
   readonly id?: string | undefined;
   readonly configurableProps?: readonly PropDefinition[] | undefined;
   readonly endpoint?: string | undefined;
@@ -115,7 +124,7 @@ function configuredComponent(
   const additional = definition.hasAdditionalProps ? (stored?.configurableProps ?? []).filter(({ name }) => !own.has(name)) : [];
   const all = { ...definition, props: [...definition.props, ...additional] };
   return {
-    namespace: request.namespace,
+    holder: stored?.holder ?? holderOf(componentKind, component),
     owner,
     id: stored?.id ?? component.status.id ?? "",
     build: { ...build, definition: all },

@@ -1,3 +1,4 @@
+import type { SecretHolder } from "../../crds/secret-values.ts";
 import type { SourceSpec } from "../../crds/source.ts";
 import type {
   BoundProp,
@@ -19,7 +20,8 @@ export type ConfigurePorts = Pick<OperatorPorts, "store" | "secretValues" | "sec
 
 /** A component and the values configured so far. */
 export interface ConfiguredComponent {
-  readonly namespace: string;
+  /** Whose secrets the spec refers to. */
+  readonly holder: SecretHolder;
   readonly owner: string;
   /** Public id of the component, or of the source that runs it. */
   readonly id: string;
@@ -69,9 +71,9 @@ function secretPropNames(component: ConfiguredComponent): readonly string[] {
   return [...new Set([...Object.keys(secretPropsOf(component, definition)), ...declared])];
 }
 
-async function valuesOf({ namespace, spec, build }: ConfiguredComponent, ports: ConfigurePorts): Promise<object> {
+async function valuesOf({ holder, spec, build }: ConfiguredComponent, ports: ConfigurePorts): Promise<object> {
   try {
-    const secrets = await readSecretProps(namespace, secretPropsOf({ spec }, build.definition), ports);
+    const secrets = await readSecretProps(holder, secretPropsOf({ spec }, build.definition), ports);
     return { ...runtimeProps(build.definition, spec.props), ...secrets };
   } catch (error) {
     // For this endpoint a missing secret or account is invalid input, not an unknown address.

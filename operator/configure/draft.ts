@@ -1,3 +1,4 @@
+import { holderOf, type SecretHolder } from "../../crds/secret-values.ts";
 import { componentKind } from "../../crds/component.ts";
 import { workflowKind, type WorkflowStep } from "../../crds/workflow.ts";
 import { withAdditional, type PropDefinition } from "../../domain/component/definition.ts";
@@ -45,28 +46,28 @@ export async function sealDraft({ namespace, workflow: name, draft }: DraftReque
   for (const step of draft) {
     const stored =
       workflow.spec.steps.find((each) => each.name === step.name) ?? workflow.spec.steps.find((each) => stepId(id, each.name) === step.id);
-    steps.push(await sealStep(step, { id: stepId(id, step.name), namespace, pool, stored }, ports));
+    steps.push(await sealStep(step, { id: stepId(id, step.name), holder: holderOf(workflowKind, workflow), pool, stored }, ports));
   }
   return steps;
 }
 
 interface Placed {
   readonly id: string;
-  readonly namespace: string;
+  readonly holder: SecretHolder;
   readonly pool: string;
   readonly stored: WorkflowStep | undefined;
 }
 
-async function sealStep(step: DraftStep, { id, namespace, pool, stored }: Placed, ports: Ports): Promise<StepDeployment> {
+async function sealStep(step: DraftStep, { id, holder, pool, stored }: Placed, ports: Ports): Promise<StepDeployment> {
   const { name, props, continueOnError, retries, timeoutMs } = step;
-  const build = buildOf(await ports.store.get(componentKind, namespace, step.component));
+  const build = buildOf(await ports.store.get(componentKind, holder.namespace, step.component));
   const definition = withAdditional(build.definition, step.configurableProps);
   const isSecret = (prop: string): boolean => definition.props.some((each) => each.name === prop && each.secret === true);
   const given = Object.entries(props).filter(([, value]) => value !== null);
   const kept = Object.entries(stored?.secrets ?? {}).filter(([prop]) => isSecret(prop) && !Object.hasOwn(props, prop));
   const plain = Object.fromEntries(given.filter(([prop]) => !isSecret(prop))) as WorkflowStep["props"]; // From JSON.
   const references = secretPropsOf({ spec: { props: plain, secrets: Object.fromEntries(kept) } }, definition);
-  const read = await readSecretProps(namespace, references, ports).catch((error: unknown) => {
+  const read = await readSecretProps(holder, references, ports).catch((error: unknown) => {
     // For this request a missing secret or account is invalid input, not an unknown address.
     throw error instanceof NotFound
       ? new InvalidInput(`step '${name}': ${error.message}`, { code: "not_configurable", cause: error })

@@ -1,5 +1,6 @@
 import type { ComponentResource } from "../../crds/component.ts";
 import type { Resource } from "../../crds/resource.ts";
+import type { SecretHolder } from "../../crds/secret-values.ts";
 import { HeadwaterError, UserCode, Unavailable } from "../../domain/errors.ts";
 import { configure, type ConfiguredComponent } from "../configure/configure.ts";
 import type { OperatorPorts } from "../ports.ts";
@@ -11,7 +12,7 @@ import { currentBuild } from "./component.ts";
 export interface Reloadable extends Configured {
   /** Identifies the source or step: its resource's uid, or a key that begins with that. */
   readonly key: string;
-  readonly namespace: string;
+  readonly holder: SecretHolder;
   readonly owner: string;
   /** Public id of the source or workflow. */
   readonly id: string;
@@ -105,14 +106,14 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Includes the previous additional props, because they have values too. */
-async function reloadProps({ component, spec, status, namespace, owner, id, endpoint }: Reloadable, ports: OperatorPorts) {
+async function reloadProps({ component, spec, status, holder, owner, id, endpoint }: Reloadable, ports: OperatorPorts) {
   const build = currentBuild(component);
   if (build === undefined) throw new Unavailable("the component is not built");
   const own = new Set(build.definition.props.map(({ name }) => name));
   const previous = (status.configurableProps ?? []).filter(({ name }) => !own.has(name));
   const definition = { ...build.definition, props: [...build.definition.props, ...previous] };
   const configured: ConfiguredComponent = {
-    namespace,
+    holder,
     owner,
     id,
     build: { ...build, definition },

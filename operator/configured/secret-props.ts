@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { SecretHolder } from "../../crds/secret-values.ts";
 import type { SourceSpec } from "../../crds/source.ts";
 import { accountIdsAmong, accountPropsOf } from "../../domain/component/account-props.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
@@ -46,14 +47,14 @@ export function usesAccounts({ spec }: WithProps): boolean {
 }
 
 /** Value of an app prop: `{authProvisionId, $auth}`. @throws NotFound, InvalidInput */
-export async function readSecretProps(namespace: string, props: SecretProps, ports: AccountPorts): Promise<Values> {
+export async function readSecretProps(holder: SecretHolder, props: SecretProps, ports: AccountPorts): Promise<Values> {
   const read = async ([name, prop]: [string, SecretProp | AccountReference]): Promise<[string, unknown]> => {
     if ("account" in prop) {
-      const found = await readAccountAuth(namespace, name, prop, ports);
+      const found = await readAccountAuth(holder.namespace, name, prop, ports);
       if ("blocked" in found) throw new BlockedAccount(found.blocked);
       return [name, { authProvisionId: prop.account, $auth: found.auth }];
     }
-    const text = await ports.secretValues.read(namespace, prop.reference);
+    const text = await ports.secretValues.read(holder, prop.reference);
     return [name, valueOf(text, prop.asText)];
   };
   return Object.fromEntries(await Promise.all(Object.entries(props).map(read)));
@@ -69,14 +70,14 @@ class BlockedAccount extends NotFound {
 }
 
 /** Like readSecretProps, with the problem as a value. */
-export async function trySecretProps(namespace: string, props: SecretProps, ports: AccountPorts): Promise<SecretPropValues> {
+export async function trySecretProps(holder: SecretHolder, props: SecretProps, ports: AccountPorts): Promise<SecretPropValues> {
   try {
-    return { values: await readSecretProps(namespace, props, ports) };
+    return { values: await readSecretProps(holder, props, ports) };
   } catch (error) {
     if (error instanceof BlockedAccount)
       return {
         blocked: error.blocked,
-        ...(error.blocked.reason === "AccountNotFound" ? await withoutAccounts(namespace, props, ports) : {}),
+        ...(error.blocked.reason === "AccountNotFound" ? await withoutAccounts(holder, props, ports) : {}),
       };
     if (!(error instanceof HeadwaterError) || !(error instanceof NotFound || error instanceof InvalidInput)) throw error;
     const reason = error instanceof NotFound ? "SecretNotFound" : "SecretInvalid";
@@ -86,16 +87,16 @@ export async function trySecretProps(namespace: string, props: SecretProps, port
 
 /** Credentials of a deleted account must no longer be used. Empty if the other values are unavailable too. */
 async function withoutAccounts(
-  namespace: string,
+  holder: SecretHolder,
   props: SecretProps,
   ports: AccountPorts,
 ): Promise<Pick<Extract<SecretPropValues, { blocked: Blocked }>, "without">> {
   const kept: [string, SecretProp | AccountReference][] = [];
   for (const [name, prop] of Object.entries(props)) {
-    const isGone = "account" in prop && isBlockedBy(await readAccountAuth(namespace, name, prop, ports), "AccountNotFound");
+    const isGone = "account" in prop && isBlockedBy(await readAccountAuth(holder.namespace, name, prop, ports), "AccountNotFound");
     if (!isGone) kept.push([name, prop]);
   }
-  const rest = await trySecretProps(namespace, Object.fromEntries(kept), ports);
+  const rest = await trySecretProps(holder, Object.fromEntries(kept), ports);
   return "values" in rest ? { without: { props: Object.fromEntries(kept), values: rest.values } } : {};
 }
 
@@ -134,12 +135,12 @@ export interface SealedProps {
 /** @throws NotFound, InvalidInput */
 export async function sealProps(
   pool: string,
-  namespace: string,
+  holder: SecretHolder,
   props: SecretProps,
   ports: AccountPorts & Pick<OperatorPorts, "secrets">,
 ): Promise<SealedProps> {
   if (Object.keys(props).length === 0) return { secrets: null };
-  const values = await readSecretProps(namespace, props, ports);
+  const values = await readSecretProps(holder, props, ports);
   return {
     secrets: await ports.secrets.sealForPool(pool, JSON.stringify(values)),
     secretsSeen: await ports.secrets.seal(digestOf(values)),

@@ -1,3 +1,4 @@
+import { holderOf } from "../../crds/secret-values.ts";
 import { disabledWebhook, routedWebhook, secretsOf, webhookKind, type SealedWebhook, type WebhookResource } from "../../crds/webhook.ts";
 import type { Route } from "../../domain/source/deployment.ts";
 import { NotFound } from "../../domain/errors.ts";
@@ -153,10 +154,11 @@ function reportKeyChange(
   return writeStatus(store, webhookKind, webhook, { fields, conditions, now });
 }
 
-async function keyExists({ metadata, status }: WebhookResource, { secretValues }: OperatorPorts): Promise<boolean> {
-  if (status.signingKey?.secretKeyRef === undefined) return status.signingKey !== undefined;
+async function keyExists(webhook: WebhookResource, { secretValues }: OperatorPorts): Promise<boolean> {
+  const { signingKey } = webhook.status;
+  if (signingKey?.secretKeyRef === undefined) return signingKey !== undefined;
   try {
-    await secretValues.read(metadata.namespace, status.signingKey);
+    await secretValues.read(holderOf(webhookKind, webhook), signingKey);
     return true;
   } catch (error) {
     if (error instanceof NotFound) return false;

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { SecretReference } from "../../crds/secret-reference.ts";
-import type { SealedWebhook, WebhookResource } from "../../crds/webhook.ts";
+import { holderOf } from "../../crds/secret-values.ts";
+import { webhookKind, type SealedWebhook, type WebhookResource } from "../../crds/webhook.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { checkCredentials } from "../../domain/secrets/url-credentials.ts";
 import { parseSigningKey } from "../../domain/delivery/webhook-signature.ts";
@@ -125,13 +126,15 @@ export class SigningKeys {
   }
 
   async #readAll(
-    { metadata: { namespace } }: WebhookResource,
+    webhook: WebhookResource,
     references: readonly SecretReference[],
     parse: (text: string) => string,
     [notFound, invalid]: readonly [WebhookProblem["reason"], WebhookProblem["reason"]],
   ): Promise<{ readonly keys: readonly string[] } | { readonly problem: WebhookProblem }> {
     try {
-      const texts = await Promise.all(references.map((reference) => this.#ports.secretValues.read(namespace, reference)));
+      const texts = await Promise.all(
+        references.map((reference) => this.#ports.secretValues.read(holderOf(webhookKind, webhook), reference)),
+      );
       return { keys: texts.map(parse) };
     } catch (error) {
       if (error instanceof NotFound) return { problem: { reason: notFound, transient: true, message: error.message } };

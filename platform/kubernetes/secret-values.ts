@@ -1,13 +1,13 @@
 import { hash, randomBytes } from "node:crypto";
 import { z } from "zod";
-import { apiVersion, ownFieldManager } from "../../crds/resource.ts";
+import { apiVersion, labels, ownFieldManager } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { SecretHolder, SecretValues, SettledHolder } from "../../crds/secret-values.ts";
 import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { retry } from "../../domain/retry.ts";
 import type { Kubernetes, KubernetesRequest } from "./access/connection.ts";
 import { undefinedWhenMissing } from "./errors.ts";
-import { kubernetesObject, parseObjectList, type KubernetesObject } from "./object.ts";
+import { kubernetesObject, parseObject, parseObjectList, type KubernetesObject } from "./object.ts";
 import { pathOf } from "./paths.ts";
 import { selectorOf } from "./resources/selector.ts";
 
@@ -51,7 +51,7 @@ export function createKubernetesSecretValues(kubernetes: Kubernetes, options: Ku
       );
       return Object.fromEntries([...keys].map(([given, key]) => [given, { secretKeyRef: { name, key } }]));
     },
-    read: (namespace, reference) => readSecret(request, namespace, reference),
+    read: (holder, reference) => readSecret(request, holder, reference),
     async adopt(holder, references) {
       const named = namesOf(references);
       if (named.size === 0) return;
@@ -104,7 +104,28 @@ function metadataOf(holder: SecretHolder, secret: string): object {
 
 const secretData = z.object({ data: z.record(z.string(), z.string()).default({}) });
 
-async function readSecret(request: Request, namespace: string, { secretKeyRef, sealed }: SecretReference): Promise<string> {
+/**
+ * A resource hands the text to its component. Users who write resources and may not read Secrets would read every Secret of the namespace
+ * this way. So a resource may refer to the Secrets that are stored for it, and to those whose label allows it.
+ * @throws InvalidInput
+ */
+function checkReferable(holder: SecretHolder, { metadata }: KubernetesObject): void {
+  const { name, namespace, labels: present, annotations } = metadata;
+  if (present[metadataKeys.managedBy] === "headwater" && annotations[metadataKeys.keptAs] === name) {
+    const isOwn = Object.entries(labelsOf(holder)).every(([key, value]) => present[key] === value);
+    if (isOwn) return;
+    throw new InvalidInput(
+      `the Secret '${name}' is stored for another resource than ${holder.kind} '${holder.name}': store the value in a Secret of your own`,
+    );
+  }
+  if (present[labels.referable] === "true") return;
+  throw new InvalidInput(
+    `the Secret '${name}' in namespace '${namespace}' may not be referred to: label it ${labels.referable}=true to allow all who write Headwater's resources there to use it`,
+  );
+}
+
+async function readSecret(request: Request, holder: SecretHolder, { secretKeyRef, sealed }: SecretReference): Promise<string> {
+  const { namespace } = holder;
   if (secretKeyRef === undefined || sealed !== undefined)
     throw new InvalidInput("a secret is sealed, which a cluster does not support: put it into a Secret and refer to it with secretKeyRef");
   const { name, key } = secretKeyRef;
@@ -112,6 +133,7 @@ async function readSecret(request: Request, namespace: string, { secretKeyRef, s
     if (error instanceof NotFound) throw new NotFound(`the Secret '${name}' does not exist in namespace '${namespace}'`, { cause: error });
     throw error;
   });
+  checkReferable(holder, parseObject(response));
   const text = secretData.parse(response).data[key];
   if (text === undefined) throw new NotFound(`the Secret '${name}' in namespace '${namespace}' has no key '${key}'`);
   return Buffer.from(text, "base64").toString("utf8");

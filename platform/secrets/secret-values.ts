@@ -11,7 +11,7 @@ export function createSealedSecretValues(secrets: Pick<Secrets, "seal" | "open">
   ];
   return {
     keep: async (_holder, texts) => Object.fromEntries(await Promise.all(Object.entries(texts).map(seal))),
-    async read(_namespace, { sealed, secretKeyRef }) {
+    async read(_holder, { sealed, secretKeyRef }) {
       if (sealed !== undefined) return secrets.open(sealed);
       throw new NotFound(
         `the Secret '${secretKeyRef?.name}' does not exist: an installation on one machine has no Secrets, but sealed secrets`,

@@ -18,7 +18,7 @@ export function secretValuesConformance(make: () => Promise<SecretValuesUnderTes
     expect(Object.keys(references).toSorted()).toEqual(Object.keys(texts).toSorted());
     for (const [name, text] of Object.entries(texts)) {
       const reference = references[name];
-      expect(reference !== undefined && (await values.read(holder.namespace, reference))).toBe(text);
+      expect(reference !== undefined && (await values.read(holder, reference))).toBe(text);
     }
   });
 
@@ -31,8 +31,8 @@ export function secretValuesConformance(make: () => Promise<SecretValuesUnderTes
     const { values, holder } = await make();
     const { token: first = {} } = await values.keep(holder, { token: "first" });
     const { token: second = {} } = await values.keep(holder, { token: "second" });
-    expect(await values.read(holder.namespace, first)).toBe("first");
-    expect(await values.read(holder.namespace, second)).toBe("second");
+    expect(await values.read(holder, first)).toBe("first");
+    expect(await values.read(holder, second)).toBe("second");
   });
 
   test("what is referred to outlives settling, which may be repeated", async () => {
@@ -40,18 +40,18 @@ export function secretValuesConformance(make: () => Promise<SecretValuesUnderTes
     const { token = {} } = await values.keep(holder, { token: secret });
     await values.settle(holder, [token]);
     await values.settle(holder, [token]);
-    expect(await values.read(holder.namespace, token)).toBe(secret);
+    expect(await values.read(holder, token)).toBe(secret);
   });
 
   test("a Secret that is not there is NotFound, by its name", async () => {
     const { values, holder } = await make();
-    const reading = values.read(holder.namespace, { secretKeyRef: { name: "none", key: "token" } });
+    const reading = values.read(holder, { secretKeyRef: { name: "none", key: "token" } });
     await expect(reading).rejects.toMatchObject({ status: 404, message: expect.stringContaining("'none'") });
   });
 
   test("a sealed text that is not ours is refused, and not repeated", async () => {
     const { values, holder } = await make();
-    const error: Error = await values.read(holder.namespace, { sealed: secret }).then(
+    const error: Error = await values.read(holder, { sealed: secret }).then(
       () => new Error("read"),
       (refusal: Error) => refusal,
     );

@@ -1,6 +1,7 @@
 import type { ComponentResource } from "../../crds/component.ts";
 import { describe, expect, it } from "vitest";
-import { defaultSettings, type SourceResource } from "../../crds/source.ts";
+import { holderOf } from "../../crds/secret-values.ts";
+import { defaultSettings, sourceKind, type SourceResource } from "../../crds/source.ts";
 import type { Configuration, Configured } from "../../domain/component/configure.ts";
 import type { Build, PropDefinition } from "../../domain/component/definition.ts";
 import { Unavailable } from "../../domain/errors.ts";
@@ -117,8 +118,9 @@ describe("a source whose component has additional props", () => {
 
 describe("reloads of props", () => {
   const reloadable = (): Reloadable => {
-    const { metadata, spec, status } = sourceWith();
-    return { key: "uid", namespace: metadata.namespace, owner: "u_1", id: "dc_1", component, spec, status, endpoint: null };
+    const source = sourceWith();
+    const { spec, status } = source;
+    return { key: "uid", holder: holderOf(sourceKind, source), owner: "u_1", id: "dc_1", component, spec, status, endpoint: null };
   };
   const live = new AbortController().signal;
 

@@ -1,3 +1,4 @@
+import { holderOf } from "../../../crds/secret-values.ts";
 import { sourceKind, type SourceResource } from "../../../crds/source.ts";
 import { assertNever } from "../../../domain/errors.ts";
 import { deploymentKey } from "../../../domain/subjects.ts";
@@ -106,5 +107,8 @@ async function writeDeployment(
   const key = deploymentKey(deployment.pool, deployment.source);
   if (secrets === "as they are") return ports.deployments.put(key, deployment);
   const { secretsSeen: _, ...unsealed } = deployment;
-  return ports.deployments.put(key, { ...unsealed, ...(await sealProps(deployment.pool, metadata.namespace, secrets, ports)) });
+  return ports.deployments.put(key, {
+    ...unsealed,
+    ...(await sealProps(deployment.pool, holderOf(sourceKind, { metadata }), secrets, ports)),
+  });
 }

@@ -1,4 +1,5 @@
-import type { SourceResource } from "../../../crds/source.ts";
+import { holderOf } from "../../../crds/secret-values.ts";
+import { sourceKind, type SourceResource } from "../../../crds/source.ts";
 import type { EndConnections } from "../../end-connections.ts";
 import type { OperatorConfig, OperatorPorts } from "../../ports.ts";
 import type { Observed } from "../observe/observed.ts";
@@ -107,8 +108,8 @@ export class PlanRunner {
 
 function reloadable({ source, owner = "", component }: Observed): Reloadable {
   const { metadata, spec, status } = source;
-  const { uid, namespace } = metadata;
-  return { key: uid, namespace, owner, id: status.id ?? "", component, spec, status, endpoint: status.endpoint ?? null };
+  const holder = holderOf(sourceKind, source);
+  return { key: metadata.uid, holder, owner, id: status.id ?? "", component, spec, status, endpoint: status.endpoint ?? null };
 }
 
 function earliest(...waits: readonly (number | undefined)[]): number | undefined {

@@ -1,4 +1,5 @@
-import type { SourceResource } from "../../../crds/source.ts";
+import { holderOf } from "../../../crds/secret-values.ts";
+import { sourceKind, type SourceResource } from "../../../crds/source.ts";
 import { componentKind } from "../../../crds/component.ts";
 import type { SourceState } from "../../../domain/run/commit.ts";
 import { hasMoved } from "../../../domain/source/deployment.ts";
@@ -73,7 +74,7 @@ async function historyOf({ source, owner, deployed }: Base, { histories }: Opera
 async function secretsOf({ source, component }: Base, ports: OperatorPorts): Promise<SecretPropValues | undefined> {
   const build = buildFor(source, component);
   const props = build === undefined ? {} : secretPropsOf(source, build.definition);
-  return Object.keys(props).length === 0 ? undefined : trySecretProps(source.metadata.namespace, props, ports);
+  return Object.keys(props).length === 0 ? undefined : trySecretProps(holderOf(sourceKind, source), props, ports);
 }
 
 /** A version of another owner is never restored. */
@@ -84,7 +85,7 @@ async function fallbackOf({ source, owner, deployed }: Base, ports: OperatorPort
   if (version === undefined || version.deployment.owner !== owner) return undefined;
   const props = secretPropsOf(version, version.build.definition);
   if (Object.keys(props).length === 0) return { version, secrets: {}, secretsChanged: false };
-  const read = await trySecretProps(source.metadata.namespace, props, ports);
+  const read = await trySecretProps(holderOf(sourceKind, source), props, ports);
   const known = "values" in read ? { props, values: read.values } : read.without;
   if (known === undefined) return { version, secrets: "as they are", secretsChanged: false };
   const secretsChanged = isOfVersion(version, deployed) && (await haveChanged(deployed, known.values, ports));

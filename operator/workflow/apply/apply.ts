@@ -1,3 +1,4 @@
+import { holderOf, type SecretHolder } from "../../../crds/secret-values.ts";
 import { workflowHealthOf } from "../../../crds/workflow-health.ts";
 import { workflowKind, type WorkflowResource } from "../../../crds/workflow.ts";
 import { assertNever } from "../../../domain/errors.ts";
@@ -90,7 +91,7 @@ async function act(step: Action, workflow: WorkflowResource, id: string, ports: 
     case "forget-history":
       return ports.histories.forget(step.owner, id);
     default:
-      return actOnEntry(step, namespace, id, ports);
+      return actOnEntry(step, holderOf(workflowKind, workflow), id, ports);
   }
 }
 
@@ -99,13 +100,13 @@ type EntryAction = Extract<
   { do: "write-deployment" | "copy-version" | "retire-version" | "leave-version" | "forget-version" | "leave-pool" | "remove-deployment" }
 >;
 
-async function actOnEntry(step: EntryAction, namespace: string, id: string, ports: OperatorPorts): Promise<void> {
+async function actOnEntry(step: EntryAction, holder: SecretHolder, id: string, ports: OperatorPorts): Promise<void> {
   const entries = ports.workflowDeployments;
   switch (step.do) {
     case "write-deployment":
-      return writeDeployment(step, namespace, ports);
+      return writeDeployment(step, holder, ports);
     case "copy-version":
-      return copyVersion(step, namespace, id, ports);
+      return copyVersion(step, holder, id, ports);
     case "retire-version": {
       const { version, pool, replacedAt } = step;
       const key = deploymentKey(pool, versionName(id, version.deployment));
@@ -130,13 +131,13 @@ async function actOnEntry(step: EntryAction, namespace: string, id: string, port
 /** The current entry last: it says that the others are there. */
 async function writeDeployment(
   { deployment, secrets, resumeKey, version }: Extract<Step, { do: "write-deployment" }>,
-  namespace: string,
+  holder: SecretHolder,
   ports: OperatorPorts,
 ): Promise<void> {
   const { pool, workflow, id } = deployment;
   const seal = async (step: StepDeployment): Promise<StepDeployment> => {
     const props = secrets[step.id] ?? "as they are";
-    return props === "as they are" ? step : withSecrets(step, await sealProps(pool, namespace, props, ports));
+    return props === "as they are" ? step : withSecrets(step, await sealProps(pool, holder, props, ports));
   };
   const steps = await Promise.all(deployment.steps.map(seal));
   const entry = { ...deployment, steps, resumeKey: await ports.secrets.sealForPool(pool, resumeKey) };
@@ -154,7 +155,7 @@ function withSecrets({ secrets: _, secretsSeen: _seen, ...step }: StepDeployment
 /** Secrets that cannot be read any more are left out: runners take those of the current version for steps that it still has. */
 async function copyVersion(
   { version, from, to, resumeKey }: Extract<Step, { do: "copy-version" }>,
-  namespace: string,
+  holder: SecretHolder,
   id: string,
   ports: OperatorPorts,
 ): Promise<void> {
@@ -163,8 +164,8 @@ async function copyVersion(
   if (entry === undefined || hasMoved(entry)) return;
   const secretsOf = new Map(version.steps.map((step) => [step.id, step.secrets]));
   const seal = async (step: StepDeployment): Promise<StepDeployment> => {
-    const props = await readableProps(namespace, secretsOf.get(step.id) ?? {}, ports);
-    return withSecrets(step, await sealProps(to, namespace, props, ports));
+    const props = await readableProps(holder, secretsOf.get(step.id) ?? {}, ports);
+    return withSecrets(step, await sealProps(to, holder, props, ports));
   };
   const steps = await Promise.all(entry.steps.map(seal));
   const moved = { ...entry, pool: to, steps, resumeKey: await ports.secrets.sealForPool(to, resumeKey) };
@@ -172,7 +173,7 @@ async function copyVersion(
   await ports.workflowDeployments.put(deploymentKey(to, versionName(id, deployment)), moved, options);
 }
 
-async function readableProps(namespace: string, props: SecretProps, ports: OperatorPorts): Promise<SecretProps> {
-  const read = await trySecretProps(namespace, props, ports);
+async function readableProps(holder: SecretHolder, props: SecretProps, ports: OperatorPorts): Promise<SecretProps> {
+  const read = await trySecretProps(holder, props, ports);
   return "values" in read ? props : (read.without?.props ?? {});
 }

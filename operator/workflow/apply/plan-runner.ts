@@ -1,4 +1,5 @@
-import type { WorkflowResource } from "../../../crds/workflow.ts";
+import { holderOf } from "../../../crds/secret-values.ts";
+import { workflowKind, type WorkflowResource } from "../../../crds/workflow.ts";
 import { LimitExceeded } from "../../../domain/errors.ts";
 import { PropReloads, type Reloadable } from "../../configured/prop-reloads.ts";
 import type { EndConnections } from "../../end-connections.ts";
@@ -106,10 +107,10 @@ export class PlanRunner {
 const keyOf = (uid: string, { id }: ObservedStep): string => `${uid} ${id}`;
 
 function reloadable(step: ObservedStep, { workflow, id, owner = "" }: Observed): Reloadable {
-  const { namespace, component, spec, status } = step;
+  const { component, spec, status } = step;
   return {
     key: keyOf(workflow.metadata.uid, step),
-    namespace,
+    holder: holderOf(workflowKind, workflow),
     owner,
     id,
     component,

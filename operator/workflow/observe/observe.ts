@@ -1,7 +1,8 @@
+import { holderOf, type SecretHolder } from "../../../crds/secret-values.ts";
 import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { subscriptionKind, type SubscriptionResource } from "../../../crds/subscription.ts";
-import type { WorkflowResource, WorkflowStep } from "../../../crds/workflow.ts";
+import { workflowKind, type WorkflowResource, type WorkflowStep } from "../../../crds/workflow.ts";
 import { hasMoved } from "../../../domain/source/deployment.ts";
 import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
@@ -47,7 +48,7 @@ export async function observe(workflow: WorkflowResource, id: string, ports: Ope
     ...base,
     steps: await Promise.all(spec.steps.map((step) => observeStep(workflow, step, { id, owner }, ports, lookup.components))),
     ...triggers,
-    ...(await runningSecrets(metadata.namespace, deployed, running, ports)),
+    ...(await runningSecrets(holderOf(workflowKind, workflow), deployed, running, ports)),
     components,
     subscriptions: await madeSubscriptions(workflow, sources, ports, lookup.made),
     connectedSources: await connectedSources(workflow, ports, lookup.made),
@@ -87,17 +88,20 @@ async function observeStep(
     status: { configurableProps: known?.configurableProps, configurableFor: known?.configurableFor },
   };
   const build = buildFor(configured, found.component);
-  const secrets = build === undefined ? undefined : await readSecrets(namespace, secretPropsOf(configured, build.definition), ports);
+  const secrets =
+    build === undefined
+      ? undefined
+      : await readSecrets(holderOf(workflowKind, workflow), secretPropsOf(configured, build.definition), ports);
   return { ...found, ...configured, step, id, namespace, secrets };
 }
 
-async function readSecrets(namespace: string, props: SecretProps, ports: OperatorPorts): Promise<SecretPropValues | undefined> {
-  return Object.keys(props).length === 0 ? undefined : trySecretProps(namespace, props, ports);
+async function readSecrets(holder: SecretHolder, props: SecretProps, ports: OperatorPorts): Promise<SecretPropValues | undefined> {
+  return Object.keys(props).length === 0 ? undefined : trySecretProps(holder, props, ports);
 }
 
 /** The values of the current version's secret props, as they are now, also while the spec is another one. */
 async function runningSecrets(
-  namespace: string,
+  holder: SecretHolder,
   deployed: WorkflowDeployment | undefined,
   version: WorkflowVersion | undefined,
   ports: OperatorPorts,
@@ -105,7 +109,7 @@ async function runningSecrets(
   const secrets: Record<string, RunningSecrets[string]> = {};
   let secretsChanged = false;
   for (const step of version?.steps ?? []) {
-    const read = await readSecrets(namespace, step.secrets, ports);
+    const read = await readSecrets(holder, step.secrets, ports);
     const known =
       read === undefined ? { props: {}, values: {} } : "values" in read ? { props: step.secrets, values: read.values } : read.without;
     secrets[step.id] = known?.props ?? "as they are";

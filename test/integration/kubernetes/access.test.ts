@@ -158,15 +158,17 @@ kube.describe("access to a real API server", () => {
     };
     const rights = startOwnerRights(operator, seen, { bindings });
     const { token: reference = {} } = await keeping;
-    await expect(hasty.read(own, reference)).rejects.toMatchObject({ code: "kubernetes_forbidden" });
+    await expect(hasty.read(holder, reference)).rejects.toMatchObject({ code: "kubernetes_forbidden" });
     const values = createKubernetesSecretValues(operator);
-    expect(await values.read(own, reference)).toBe("secret");
+    expect(await values.read(holder, reference)).toBe("secret");
     await values.settle({ ...holder, uid: "1234", generation: 1 }, [reference]);
     await values.settle({ ...holder, uid: "1234", generation: 2 }, []);
-    await expect(values.read(own, reference)).rejects.toMatchObject({ status: 404 });
+    await expect(values.read(holder, reference)).rejects.toMatchObject({ status: 404 });
     // And in no other namespace.
     const hastyOperator = createKubernetesSecretValues(operator, { rightsTimeoutMs: 0 });
-    await expect(hastyOperator.read("kube-system", reference)).rejects.toMatchObject({ code: "kubernetes_forbidden" });
+    await expect(hastyOperator.read({ ...holder, namespace: "kube-system" }, reference)).rejects.toMatchObject({
+      code: "kubernetes_forbidden",
+    });
     await rights.stop();
     await Promise.all([owners.close(), seen.close()]);
   });

@@ -17,7 +17,7 @@ const owner = newOwner();
 const manifest = (tokenUrl: string, apiKey: string): string => `
 apiVersion: v1
 kind: Secret
-metadata: { name: shop }
+metadata: { name: shop, labels: { headwater.dev/may-be-referenced: "true" } }
 stringData:
   api_key: ${apiKey}
   client_secret: ${JSON.stringify(client.clientSecret)}

@@ -124,6 +124,39 @@ kube.describe("secret values on Kubernetes", () => {
     expect((await secretOf(holder.namespace, theirs)).status).toBe(200);
   });
 
+  test("reads a Secret of others only if its label allows it", async () => {
+    const { values, holder } = await make();
+    const reference = { secretKeyRef: { name: "theirs", key: "token" } };
+    const path = `/api/v1/namespaces/${holder.namespace}/secrets`;
+    const theirs = { apiVersion: "v1", kind: "Secret", metadata: { name: "theirs" }, stringData: { token: "a-secret-text" } };
+    await kube.client.create(path, theirs);
+    const refused = await values.read(holder, reference).catch((error: Error) => error);
+    expect(refused).toMatchObject({ status: 422, message: expect.stringContaining("label it headwater.dev/may-be-referenced=true") });
+    expect(JSON.stringify(refused)).not.toContain("a-secret-text");
+    for (const [value, readable] of [
+      ["false", false],
+      ["true", true],
+    ] as const) {
+      const labels = { "headwater.dev/may-be-referenced": value };
+      await kube.client.request("PATCH", `${path}/theirs`, { metadata: { labels } }, { "content-type": "application/merge-patch+json" });
+      expect(await values.read(holder, reference).catch(() => undefined)).toBe(readable ? "a-secret-text" : undefined);
+    }
+  });
+
+  test("reads what is stored for a resource for that resource alone, whatever its labels", async () => {
+    const { values, holder } = await make();
+    const { token = {} } = await values.keep(holder, { token: "a-secret-text" });
+    const path = `/api/v1/namespaces/${holder.namespace}/secrets/${nameOf(token)}`;
+    const labels = { "headwater.dev/may-be-referenced": "true" };
+    await kube.client.request("PATCH", path, { metadata: { labels } }, { "content-type": "application/merge-patch+json" });
+    for (const other of [
+      { ...holder, name: `${holder.name}-2` },
+      { ...holder, kind: "Webhook" },
+    ])
+      await expect(values.read(other, token)).rejects.toMatchObject({ status: 422, message: expect.stringContaining("another resource") });
+    expect(await values.read(holder, token)).toBe("a-secret-text");
+  });
+
   test("reports a refused Secret without its values", async () => {
     const { values, holder } = await make();
     const error: Error = await values.keep(holder, { token: `whsec_never_told${"x".repeat(1_100_000)}` }).then(

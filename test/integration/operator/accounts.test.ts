@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { accountKind, type AccountSpec } from "../../../crds/account.ts";
 import { labels, type Resource } from "../../../crds/resource.ts";
+import { holderOf } from "../../../crds/secret-values.ts";
 import { sourceKind, type SourceSpec } from "../../../crds/source.ts";
 import type { Build } from "../../../domain/component/definition.ts";
 import { hasMoved } from "../../../domain/source/deployment.ts";
@@ -223,7 +224,9 @@ describe("an app prop", () => {
 describe("an access token", () => {
   const tokenOf = async (account: Resource): Promise<string | undefined> => {
     const { status } = await accountNow(account);
-    return status.oauth?.accessToken === undefined ? undefined : world.ports.secretValues.read(namespace, status.oauth.accessToken);
+    return status.oauth?.accessToken === undefined
+      ? undefined
+      : world.ports.secretValues.read(holderOf(accountKind, account), status.oauth.accessToken);
   };
 
   it("is refreshed at once if there is none, then before it expires, and reaches sources", async () => {

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { autoSubscriptionKind } from "../../../crds/auto-subscription.ts";
 import { componentKind } from "../../../crds/component.ts";
+import { holderOf } from "../../../crds/secret-values.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
@@ -136,7 +137,7 @@ describe("a webhook without a key, its operator killed between any two steps", (
       expect(await readyOf(webhookKind, webhook)).toMatchObject({ status: "True", reason: "Active" });
       const { status } = await world.ports.store.get(webhookKind, namespace, webhook.metadata.name);
       expect(status.id).toMatch(/^wh_/);
-      expect(await world.ports.secretValues.read(namespace, status.signingKey ?? {})).toMatch(/^whsec_/);
+      expect(await world.ports.secretValues.read(holderOf(webhookKind, webhook), status.signingKey ?? {})).toMatch(/^whsec_/);
       return died;
     });
   });

@@ -12,6 +12,7 @@ import { withWorldInCluster } from "./cluster.ts";
 // Its operator reconciles the resources of all namespaces.
 const kube = await withKubeApi({ own: true });
 const owner = newOwner();
+const referable = { "headwater.dev/may-be-referenced": "true" };
 const examples = join(import.meta.dirname, "../../../docs/examples/kubernetes");
 
 kube.describe("the operator on a Kubernetes API", () => {
@@ -149,12 +150,19 @@ kube.describe("the operator on a Kubernetes API", () => {
         secrets: { token: { secretKeyRef: { name: "later", key: "token" } } },
       }),
     );
+    const secretLater = (token: string): string =>
+      JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "later", labels: referable }, stringData: { token } });
     expect(conditionOf(await until("source waits", "SecretNotFound"))?.message).toContain("later");
     await apply(JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "later" }, stringData: { token: "12345" } }));
+    // Its creator must allow it: who writes sources need not be allowed to read Secrets.
+    expect(conditionOf(await until("source waits", "SecretInvalid"))?.message).toContain(
+      "may not be referred to: label it headwater.dev/may-be-referenced=true",
+    );
+    await apply(secretLater("12345"));
     const healed = await until("source waits", "Deployed");
 
     const before = await deployedOf(healed);
-    await apply(JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "later" }, stringData: { token: "54321" } }));
+    await apply(secretLater("54321"));
     const after = await whenever(async () => {
       const deployed = await deployedOf(healed);
       return JSON.stringify(deployed) !== JSON.stringify(before) && deployed;
@@ -209,7 +217,9 @@ kube.describe("the operator on a Kubernetes API", () => {
     const resource = (kind: string, name: string, spec: object) =>
       apply(JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind, metadata: { name }, spec }));
     const keep = (text: string) =>
-      apply(JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "own-key" }, stringData: { key: text } }));
+      apply(
+        JSON.stringify({ apiVersion: "v1", kind: "Secret", metadata: { name: "own-key", labels: referable }, stringData: { key: text } }),
+      );
     await resource("Webhook", "rotating", {
       url: "https://example.com/",
       signingKeys: [{ secretKeyRef: { name: "own-key", key: "key" } }],

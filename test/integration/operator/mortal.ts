@@ -24,7 +24,7 @@ export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "
     ...ports,
     store: { ...store, create, update, updateStatus, delete: remove },
     secretValues: {
-      read: (namespace, reference) => secretValues.read(namespace, reference),
+      read: (holder, reference) => secretValues.read(holder, reference),
       keep: deadly((holder, texts) => secretValues.keep(holder, texts)),
       adopt: deadly((holder, references) => secretValues.adopt(holder, references)),
       settle: deadly((holder, references) => secretValues.settle(holder, references)),

@@ -180,7 +180,7 @@ describe("the secrets of a source", () => {
       ...ports(),
       secretValues: {
         keep: (holder, texts) => secretValues.keep(holder, texts),
-        read: (namespace, reference) => secretValues.read(namespace, reference),
+        read: (holder, reference) => secretValues.read(holder, reference),
         adopt: async ({ name, generation }) => void adopted.push(`${name} ${generation} ${settled.length}`),
         settle: async (holder, references) => void settled.push([holder, references.length]),
       },
