@@ -26,6 +26,7 @@ const names = [
   "streams",
   "warm-isolates",
   "neighbours",
+  "fetch",
   "migrations",
 ] as const;
 /** Need what not every machine has: measured when they are named. */
