@@ -60,6 +60,8 @@ COPY --from=console /app/console/dist console/dist
 ENV PATH=/usr/local/bin NODE_ENV=production NODE_COMPILE_CACHE=/app/.caches/compile HEADWATER_DATA=/data
 # Less memory for the same work: docs/operations.md, "Memory". Not a flag of the command, which nobody could overrule.
 ENV NODE_OPTIONS=--max-semi-space-size=8
+# Half of the threads resolve names, also those of components, whose name servers may be slow.
+ENV UV_THREADPOOL_SIZE=16
 USER 65532:65532
 EXPOSE 3000 3001
 ENTRYPOINT ["node", "--no-node-snapshot", "main.ts"]

@@ -3,6 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
+import { createEgress } from "../platform/http/egress.ts";
 import { roleNames } from "../platform/process/settings/configuration.ts";
 import { createSandbox } from "../runner/sandbox/pool.ts";
 import { bundledCache } from "../platform/process/settings/sandbox-size.ts";
@@ -13,7 +14,7 @@ import { bundledCache } from "../platform/process/settings/sandbox-size.ts";
  */
 const root = join(import.meta.dirname, "..");
 const bundleDirectory = await mkdtemp(join(tmpdir(), "headwater-"));
-const sandbox = await createSandbox({ cacheDirectory: bundledCache, bundleDirectory, children: 1, egressAllow: [] });
+const sandbox = await createSandbox({ cacheDirectory: bundledCache, bundleDirectory, children: 1, egress: createEgress({ allow: [] }) });
 await sandbox.stop(AbortSignal.timeout(5_000));
 await stopEsbuild();
 await rm(bundleDirectory, { recursive: true });

@@ -228,6 +228,8 @@ function run(node, script, args) {
   env.LAUNCHER_PID = String(process.pid);
   // Caches compiled code: later starts need less time and memory.
   env.NODE_COMPILE_CACHE ??= join(kept, "compile-cache");
+  // Half of the threads resolve names, also those of components. Node's default of four lets two slow name servers hold up all others.
+  env.UV_THREADPOOL_SIZE ??= "16";
   const child = spawn(node, [...flags, resolve(root, script), ...args], { stdio: "inherit", env });
   // The terminal sends Ctrl-C to the whole process group, including the child: forwarding it would deliver it twice.
   const fromTerminal = (signal) => signal === "SIGINT" && process.stdin.isTTY === true;

@@ -12,6 +12,8 @@ import { Forbidden, InvalidInput } from "../../domain/errors.ts";
  * twice.
  */
 export interface Egress {
+  /** Non-public networks that may be reached, as CIDR. */
+  readonly allow: readonly string[];
   /** Throws `egress_denied` for a literal address that may not be reached. Names pass: `lookup` checks what they resolve to. */
   check(hostOrAddress: string): void;
   /** For `node:http(s)` agents, `net.connect`, `tls.connect` and undici's `connect.lookup`. */
@@ -77,7 +79,7 @@ export function createEgress(options: EgressOptions): Egress {
       );
   };
 
-  return { check, lookup, resolve };
+  return { allow: options.allow, check, lookup, resolve };
 }
 
 function isReachable(text: string, allow: readonly Network[]): boolean {

@@ -1,4 +1,5 @@
 import type { Jail, JailMode } from "./jail/jail.ts";
+import type { EgressPolicy } from "./network/connector.ts";
 
 export interface SandboxLogger {
   warn(fields: object, message?: string): void;
@@ -13,8 +14,10 @@ export interface SandboxOptions {
   readonly children?: number;
   /** Above 0, there are no shared children: each owner has an exclusive one, at most this many at once. */
   readonly ownerProcesses?: number;
-  /** Networks that components may reach although they are not public, as CIDR. */
-  readonly egressAllow: readonly string[];
+  /** Which addresses components may reach. */
+  readonly egress: EgressPolicy;
+  /** Whether children get their connections from this process, instead of connecting by themselves. Default: where that is possible. */
+  readonly parentConnects?: boolean;
   /** Memory for the warm isolates of one child, MB. Default 384. */
   readonly memoryBudgetMb?: number;
   /** A child that uses more resident memory is killed, MB. Default 2048. */

@@ -1,4 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -9,6 +11,8 @@ import { SandboxChild } from "../../runner/sandbox/children/child-process.ts";
 import { encodeFrames, FrameReader, ProtocolViolation } from "../../runner/sandbox/children/frames.ts";
 import { parseFromChild } from "../../runner/sandbox/children/from-child.ts";
 import { type FromChild, fromChildLimits } from "../../runner/sandbox/children/protocol.ts";
+import { createEgress } from "../../platform/http/egress.ts";
+import { Connector, type EgressPolicy } from "../../runner/sandbox/network/connector.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { isSoak } from "../support/soak.ts";
 import { requestFor } from "./sandbox-fixture.ts";
@@ -47,6 +51,9 @@ const examples: readonly FromChild[] = [
   },
   { kind: "pong", warm: { isolates: 1, sources: 2 }, evictions: 0 },
   { kind: "poisoned", reason: "x" },
+  { kind: "open", id: 1, execution: 1, host: "example.com", port: 443 },
+  { kind: "resolve", id: 2, execution: 1, query: "MX", name: "example.com" },
+  { kind: "cancel", id: 2 },
 ];
 
 function read(bytes: Buffer): readonly FromChild[] {
@@ -98,6 +105,10 @@ describe("a forged message", () => {
     ["a db value that is no JSON", withExecution({ db: { db: { key: "{" } } }), /db is invalid/],
     ["a status below 200", withExecution({ response: { status: 100, headers: {}, body: "" } }), /response.status is invalid/],
     ["an unknown outcome", { kind: "executed", id: 1, execution: { outcome: "won" } }, /outcome is invalid/],
+    ["a connection to the port 0", { kind: "open", id: 1, execution: 1, host: "a", port: 0 }, /port is invalid/],
+    ["a connection on another owner's behalf", { kind: "open", id: 1, execution: 1, host: "a", port: 1, owner: "u_2" }, /Unrecognized key/],
+    ["a host of 2,000 characters", { kind: "open", id: 1, execution: 1, host: "a".repeat(2_000), port: 1 }, /host is invalid/],
+    ["an unknown query", { kind: "resolve", id: 1, execution: 1, query: "ANY", name: "a" }, /query is invalid/],
     ["an id that is a text", { kind: "paused", id: "1" }, /id is invalid/],
     ["a negative count", { kind: "pong", warm: { isolates: -1, sources: 0 }, evictions: 0 }, /isolates is invalid/],
     [
@@ -187,16 +198,18 @@ describe("a child that an attacker controls", () => {
   afterAll(() => rm(directory, { recursive: true }));
 
   let programs = 0;
-  async function startHostile(answer: string): Promise<{ readonly child: SandboxChild; readonly lost: Promise<string> }> {
+  const silent: EgressPolicy = { allow: [], resolve: () => new Promise(() => {}) };
+  async function startHostile(answer: string, egress = silent): Promise<{ readonly child: SandboxChild; readonly lost: Promise<string> }> {
     programs += 1;
     const script = join(directory, `${programs}.mjs`);
     await writeFile(script, hostileProgram(answer));
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
     const child = new SandboxChild({
       script,
-      child: { webPath: "", nodePath: "", egressAllow: [], memoryBudgetBytes: 2 ** 28 },
+      child: { webPath: "", nodePath: "", memoryBudgetBytes: 2 ** 28 },
       readable: [directory],
       jail: undefined,
+      connector: new Connector(egress, 4),
       residentLimitBytes: 2 ** 31,
       onStderr: () => {},
       onEvictions: () => {},
@@ -230,6 +243,26 @@ describe("a child that an attacker controls", () => {
       `[frame("response", { id: ID, response: execution.response })]`,
       /'response' that nothing waits for/,
     ],
+    [
+      "opens a connection for an execution that it does not have",
+      `[frame("open", { id: 1, execution: 2, host: "127.0.0.1", port: 1 })]`,
+      /'open' that nothing/,
+    ],
+    [
+      "resolves a name for an execution that it does not have",
+      `[frame("resolve", { id: 1, execution: 7, query: "A", name: "a.example.com" })]`,
+      /that nothing/,
+    ],
+    [
+      "uses the number of a request twice",
+      `Array(2).fill(frame("open", { id: 1, execution: ID, host: "slow.example.com", port: 1 }))`,
+      /'open' whose number 1 is in use/,
+    ],
+    [
+      "has more than 512 requests unanswered",
+      `Array.from({ length: 513 }, (_, index) => frame("open", { id: index + 1, execution: ID, host: "slow.example.com", port: 1 }))`,
+      /more than 512 requests for names and connections/,
+    ],
     ["sends code caches", `[frame("ready", { caches: { web: "", node: "" } })]`, /Unrecognized key/],
     ["begins a frame of four gigabytes", `[Buffer.from([255, 255, 255, 255, 3])]`, /of 4294967295 bytes/],
     ["sends what is no frame", `[Buffer.from("GET / HTTP/1.1\\r\\n\\r\\n")]`, /unknown kind/],
@@ -238,6 +271,36 @@ describe("a child that an attacker controls", () => {
     const outcome = await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined });
     expect(outcome).toMatchObject({ outcome: "crashed", message: expect.stringMatching(reason) });
     expect(await lost).toMatch(reason);
+  });
+
+  it("loses the connections that it did not take when it ends", async () => {
+    const sockets = new Set<Socket>();
+    const server = createServer((socket) => {
+      sockets.add(socket);
+      socket.on("error", () => {}).on("close", () => sockets.delete(socket));
+      if (sockets.size === connections) allOpen();
+    }).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    // More than the channel of descriptors holds.
+    const connections = 400;
+    const { promise: opened, resolve: allOpen } = Promise.withResolvers<void>();
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const { child } = await startHostile(
+      `Array.from({ length: ${connections} }, (_, index) => frame("open", { id: index + 1, execution: ID, host: "127.0.0.1", port: ${port} }))`,
+      createEgress({ allow: ["127.0.0.1/32"] }),
+    );
+    const outcome = child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined });
+    await opened;
+    const closed = [...sockets].map((socket) => once(socket.resume(), "close"));
+    child.kill();
+    expect(await outcome).toMatchObject({ outcome: "crashed" });
+    await Promise.all(closed);
+  });
+
+  it("may cancel what has been answered or was never asked", async () => {
+    const { child } = await startHostile(`[frame("cancel", { id: 9 }), frame("executed", { id: ID, execution })]`);
+    expect(await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined })).toEqual(execution);
   });
 
   it("is killed when it answers twice", async () => {

@@ -9,7 +9,7 @@ const maxCpuMs = 150;
 
 function contextOf(owner: string): OperationContext {
   return {
-    egress: { lookup: () => Promise.resolve([]) },
+    network: { connect: () => Promise.reject(new Error("closed")), resolve: () => Promise.resolve([]) },
     owner,
     signal: new AbortController().signal,
     deliver: () => {},

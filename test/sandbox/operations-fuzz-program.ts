@@ -6,7 +6,8 @@ import { Activity } from "../../runner/sandbox/isolate/activity.ts";
 import { bind, call, post, sync, type Sendable } from "../../runner/sandbox/guest/runtime/bridge.ts";
 import { answerCall, performPost, performSync } from "../../runner/sandbox/isolate/guest-calls.ts";
 import { toGuestError } from "../../runner/sandbox/isolate/isolate-errors.ts";
-import { waitedOperations, type Egress } from "../../runner/sandbox/operations/index.ts";
+import { Connector } from "../../runner/sandbox/network/connector.ts";
+import { waitedOperations, type Network } from "../../runner/sandbox/operations/index.ts";
 import { newMessages } from "../../runner/sandbox/isolate/bridge.ts";
 import { ProductCollector } from "../../runner/sandbox/isolate/products.ts";
 import { hostileValues } from "./attacks/hostile-values.ts";
@@ -31,17 +32,25 @@ const server = createServer((socket) => socket.on("error", () => {}).once("data"
 await once(server, "listening");
 const { port } = server.address() as AddressInfo;
 
-const egress: Egress = {
-  lookup: async (host) => {
-    if (host === "127.0.0.1") return [{ address: host, family: 4 }];
-    throw Object.assign(new Error(`egress to ${host.slice(0, 20)} is denied`), { code: "egress_denied" });
+const connector = new Connector(
+  {
+    allow: [],
+    resolve: async (host) => {
+      if (host === "127.0.0.1") return [{ address: host, family: 4 }];
+      throw Object.assign(new Error(`egress to ${host.slice(0, 20)} is denied`), { code: "egress_denied" });
+    },
   },
+  4,
+);
+const network: Network = {
+  connect: (...request) => connector.connect("u_1", ...request),
+  resolve: (...request) => connector.resolve("u_1", ...request),
 };
 
 let activity = newActivity(new Map());
 
 function newActivity(state: Map<string, unknown>): Activity {
-  const entrances = { deliver: () => Promise.resolve(), rest: () => {}, egress, owner: `u_${calls}`, state };
+  const entrances = { deliver: () => Promise.resolve(), rest: () => {}, network, owner: `u_${calls}`, state };
   return new Activity("run", entrances, new ProductCollector());
 }
 

@@ -237,7 +237,7 @@ describe("children", () => {
   it("die with a parent that is killed", async () => {
     const script = `
       import { createSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../runner/sandbox/pool.ts"))};
-      await createSandbox({ cacheDirectory: process.argv[1], bundleDirectory: process.argv[1], children: 2, egressAllow: [] });
+      await createSandbox({ cacheDirectory: process.argv[1], bundleDirectory: process.argv[1], children: 2, egress: { allow: [], resolve: async () => [] } });
       console.log("ready");`;
     const fixture = await start();
     const parent = spawn(process.execPath, ["--no-node-snapshot", "--input-type=module", "-e", script, fixture.directory], {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createEgress } from "../../platform/http/egress.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
 import type { Bundle, ExecuteRequest, Execution, Sandbox } from "../../runner/sandbox/port.ts";
 import type { SandboxOptions } from "../../runner/sandbox/sandbox-options.ts";
@@ -24,7 +25,7 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
     cacheDirectory,
     bundleDirectory: directory,
     children: 1,
-    egressAllow: ["127.0.0.0/8"],
+    egress: createEgress({ allow: ["127.0.0.0/8"] }),
     ...options,
   });
   let sources = 0;

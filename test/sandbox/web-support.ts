@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createEgress } from "../../platform/http/egress.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
 import type { Execution, Sandbox } from "../../runner/sandbox/port.ts";
 import { bundleComponent } from "./component.ts";
@@ -19,7 +20,7 @@ export async function startSnippets(egressAllow: readonly string[] = ["127.0.0.0
     cacheDirectory: join(tmpdir(), "headwater-web-cache"),
     bundleDirectory: directory,
     children: 1,
-    egressAllow,
+    egress: createEgress({ allow: egressAllow }),
   });
   let count = 0;
 

@@ -48,7 +48,7 @@ function sandboxOnDemand(context: RoleContext, directory: string) {
       children: 1,
       ownerProcesses: Math.min(1, context.configuration.sandboxOwners),
       jail: context.configuration.sandboxJail,
-      egressAllow: [],
+      egress: createEgress({ allow: [] }),
       memoryBudgetMb: 64,
       logger: context.logger,
     });

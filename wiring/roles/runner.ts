@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
 import { customAlphabet } from "nanoid";
+import { createEgress } from "../../platform/http/egress.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
@@ -65,7 +66,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
 async function startSandbox(context: RoleContext, size: SandboxSize, bundleDirectory: string): Promise<Sandbox> {
   const { logger, configuration } = context;
   const { egressAllow, pool, sandboxJail: jail } = configuration;
-  const sandbox = await createSandbox({ cacheDirectory: sandboxCache(context), bundleDirectory, egressAllow, jail, logger, ...size });
+  const egress = createEgress({ allow: egressAllow });
+  const sandbox = await createSandbox({ cacheDirectory: sandboxCache(context), bundleDirectory, egress, jail, logger, ...size });
   createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
   await stopEsbuild(); // It has built missing guest scripts, and its process is needed for nothing else.
   return sandbox;

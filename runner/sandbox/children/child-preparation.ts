@@ -1,9 +1,11 @@
 import { mkdir, realpath } from "node:fs/promises";
 import { Unavailable } from "../../../domain/errors.ts";
 import { findJailFailure, type Jail, jailOf } from "../jail/jail.ts";
-import type { ChildSettings } from "./child-process.ts";
+import type { ChildSettings } from "./child-settings.ts";
 import { buildPrograms } from "./child-script.ts";
 import { makeCodeCaches } from "./code-caches.ts";
+import { Connector } from "../network/connector.ts";
+import { canPassDescriptors } from "../network/passed-descriptors.ts";
 import { buildGuestScripts } from "../isolate/guest-scripts.ts";
 import type { SandboxOptions } from "../sandbox-options.ts";
 
@@ -29,11 +31,13 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     script: programs.child,
     child: {
       ...scripts,
-      egressAllow: options.egressAllow,
+      ...(!(options.parentConnects ?? canPassDescriptors) && { egressAllow: options.egress.allow }),
       memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
     },
     readable,
     jail,
+    // Node's default of four threads, unless the environment says otherwise.
+    connector: new Connector(options.egress, Number(process.env["UV_THREADPOOL_SIZE"]) || 4),
     residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,
     onStderr: (text: string) => options.logger?.warn({ op: "sandbox.child_stderr", text }),
     onEvictions: (count: number) => {

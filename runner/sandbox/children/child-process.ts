@@ -1,38 +1,19 @@
 import type { ChildProcess } from "node:child_process";
-import type { Duplex, Readable } from "node:stream";
+import type { Duplex } from "node:stream";
 import { batched } from "./batch.ts";
 import { startError } from "./child-outcomes.ts";
+import { ChildRequests } from "./child-requests.ts";
+import type { ChildSettings } from "./child-settings.ts";
+import { readStderr } from "./child-stderr.ts";
 import { forkChild } from "./fork-child.ts";
 import { encodeFrames, outOfTurn, type ProtocolViolation, readFrames } from "./frames.ts";
 import { parseFromChild } from "./from-child.ts";
 import { SoleRunGrowth } from "./memory-blame.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest, Listeners } from "../port.ts";
-import type { Jail } from "../jail/jail.ts";
 import { type Pending, PendingWork } from "./pending-work.ts";
 import { ThreadPriorities } from "./priority.ts";
 import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
-import { type ChildOptions, type FromChild, fromChildLimits, type ToChild, toChildLimits, type Warm } from "./protocol.ts";
-
-export interface ChildSettings {
-  /** Path of the child's program, see child-script.ts. */
-  readonly script: string;
-  readonly child: ChildOptions;
-  /** Directories and files it may read. */
-  readonly readable: readonly string[];
-  /** Undefined: the child has only Node's permission model. */
-  readonly jail: Jail | undefined;
-  readonly residentLimitBytes: number;
-  readonly onStderr: (text: string) => void;
-  /** The child evicted that many warm sources to make room for others. */
-  readonly onEvictions: (count: number) => void;
-  readonly onReady: () => void;
-  /** The child takes no more work. Called once, before its executions settle if it died. */
-  readonly onLost: (reason: string) => void;
-  /** The process has ended. Called once. */
-  readonly onExit: () => void;
-  /** Runs the whole process at a low CPU priority. */
-  readonly isLowPriority: boolean;
-}
+import { type FromChild, fromChildLimits, type ToChild, toChildLimits, type Warm } from "./protocol.ts";
 
 const heartbeatMs = 1_000;
 /** A child whose main thread computes without answering that many heartbeats is blocked. */
@@ -42,9 +23,6 @@ const maxMissedWhileIdle = 30;
 const drainMs = 4_000;
 const memoryPollMs = 100;
 const inspectMemoryMb = 256;
-/** Of what a child writes to its standard error in its life, and of one piece of it: each piece is a line in the log. */
-const maxStderrCharacters = 32 * 1024;
-const maxStderrLine = 2_000;
 
 /**
  * The parent's side of one child process: start, heartbeat, memory, drain, kill.
@@ -62,7 +40,9 @@ export class SandboxChild {
   /** Undefined if fork threw. */
   #process: ChildProcess | undefined;
   #channel: Duplex | undefined;
+  #descriptors: Duplex | undefined;
   readonly #pending = new PendingWork();
+  readonly #requests: ChildRequests;
   readonly #send: (message: ToChild) => void;
   readonly #timers: NodeJS.Timeout[];
   readonly #priorities: ThreadPriorities;
@@ -96,6 +76,12 @@ export class SandboxChild {
     this.#send = batched<ToChild>((messages) => {
       if (this.#channel?.writable === true) this.#channel.write(encodeFrames(toChildLimits, messages));
     });
+    this.#requests = new ChildRequests({
+      connector: settings.connector,
+      send: this.#send,
+      descriptors: this.#descriptors,
+      ownerOf: (execution) => this.#pending.ownerOf(execution),
+    });
     this.#timers = [setInterval(() => this.#beat(), heartbeatMs), setInterval(() => this.#checkMemory(), memoryPollMs)];
     this.#send({ kind: "start", options: settings.child });
   }
@@ -125,8 +111,8 @@ export class SandboxChild {
   /** As `Sandbox` does; the source of a run that is apart gets an isolate of its own. @throws Unavailable if the child could not start */
   execute(request: ExecuteRequest, isApart: boolean, { onResponse, onPause }: Listeners): Promise<Execution> {
     return new Promise((resolve, reject) => {
-      const { memoryMb } = request.limits;
-      const id = this.#begin({ kind: "execute", resolve, reject, onResponse, onPause, memoryMb });
+      const { owner, limits } = request;
+      const id = this.#begin({ kind: "execute", owner, resolve, reject, onResponse, onPause, memoryMb: limits.memoryMb });
       this.#send({ kind: "execute", id, request, isApart, wantsResponse: onResponse !== undefined });
     });
   }
@@ -134,7 +120,7 @@ export class SandboxChild {
   /** @throws Unavailable if the child ended before it could run anything */
   inspect(request: InspectRequest): Promise<Inspection> {
     return new Promise((resolve, reject) => {
-      const id = this.#begin({ kind: "inspect", resolve, reject, memoryMb: inspectMemoryMb });
+      const id = this.#begin({ kind: "inspect", owner: request.owner ?? "", resolve, reject, memoryMb: inspectMemoryMb });
       this.#send({ kind: "inspect", id, request });
     });
   }
@@ -149,17 +135,18 @@ export class SandboxChild {
 
   #fork(): void {
     try {
-      const { process: child, channel } = forkChild(this.#settings.script, this.#settings.readable, this.#settings.jail);
+      const { process: child, channel, descriptors } = forkChild(this.#settings.script, this.#settings.readable, this.#settings.jail);
       this.#process = child;
       this.#channel = channel;
+      this.#descriptors = descriptors;
       child.on("error", (error) => {
         if (child.pid === undefined) this.#onExit(error.message);
         else this.kill();
       });
       child.on("exit", (code, signal) => this.#onExit(signal ?? `exit code ${code}`));
-      this.#readStderr(child.stderr);
+      readStderr(child.stderr, this.#settings.onStderr);
       // Its `exit` reports the end of a child; a broken channel says nothing more.
-      channel?.on("error", () => {});
+      for (const each of [channel, descriptors]) each?.on("error", () => {});
       if (channel !== undefined)
         readFrames(channel, fromChildLimits, {
           onFrame: (frame) => {
@@ -170,14 +157,6 @@ export class SandboxChild {
     } catch (error) {
       queueMicrotask(() => this.#onExit(String(error))); // Report it as every other failed start is reported: later.
     }
-  }
-
-  #readStderr(stderr: Readable | null): void {
-    let left = maxStderrCharacters;
-    stderr?.setEncoding("utf8").on("data", (text: string) => {
-      if (left > 0) this.#settings.onStderr(text.slice(0, Math.min(left, maxStderrLine)));
-      left -= text.length;
-    });
   }
 
   /** Nothing that the child says is believed any more. */
@@ -203,7 +182,6 @@ export class SandboxChild {
   }
 
   /** @throws ProtocolViolation if the message is out of turn: native code in the child may have sent it */
-  /** @throws ProtocolViolation if the message is out of turn: native code in the child may have sent it */
   #receive(message: FromChild): void {
     switch (message.kind) {
       case "ready":
@@ -218,10 +196,24 @@ export class SandboxChild {
         return this.#drain(message.reason);
       default: {
         if (!this.#wasReady) throw outOfTurn(message.kind);
-        const { size } = this.#pending;
-        this.#pending.receive(message);
-        if (this.#pending.size !== size) this.#watchSoleRun();
+        this.#receiveOfExecution(message);
       }
+    }
+  }
+
+  #receiveOfExecution(message: Exclude<FromChild, { kind: "ready" | "pong" | "poisoned" }>): void {
+    switch (message.kind) {
+      case "open":
+      case "resolve":
+      case "cancel":
+        return this.#requests.receive(message);
+      case "executed":
+      case "inspected":
+        this.#pending.receive(message);
+        this.#requests.endExecution(message.id);
+        return this.#watchSoleRun();
+      default:
+        return this.#pending.receive(message);
     }
   }
 
@@ -278,6 +270,7 @@ export class SandboxChild {
   #onExit(how: string): void {
     if (this.#isDead) return;
     this.#isDead = true;
+    this.#requests.end();
     for (const timer of this.#timers) clearInterval(timer);
     this.#residentBytes = 0;
     this.#warm = { isolates: 0, sources: 0 };

@@ -24,7 +24,13 @@ const guest = join("runner", "sandbox", "guest");
 const require = createRequire(import.meta.url);
 /** Native code is not bundled. Its loader is another package. */
 const isolatedVm = require.resolve("isolated-vm");
-const packages = [dirname(isolatedVm), dirname(createRequire(isolatedVm).resolve("node-gyp-build"))];
+const koffi = require.resolve("koffi");
+const packages = [dirname(isolatedVm), dirname(createRequire(isolatedVm).resolve("node-gyp-build")), dirname(koffi), nativeKoffi()];
+
+/** The package of koffi for this platform. */
+function nativeKoffi(): string {
+  return join(dirname(koffi), "../@koromix", `koffi-${process.platform}-${process.arch}`);
+}
 
 /**
  * Bundles `child.ts`, `cache-maker.ts`, `launcher.ts` and their imports as plain scripts, cached by the hash of their sources. Children must not write

@@ -5,12 +5,13 @@ import type { HttpResponse } from "../../../domain/invocation/invocation.ts";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { createEgress } from "../../../platform/http/egress.ts";
 import { batched } from "./batch.ts";
+import { childNetwork } from "./child-network.ts";
+import { ParentNetwork } from "./parent-network.ts";
 import { cachePath } from "./code-caches.ts";
 import { encodeFrames, readFrames } from "./frames.ts";
 import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, reportPauses } from "../isolate/execute.ts";
 import { inspect } from "../isolate/inspect.ts";
 import { limits } from "../limits.ts";
-import type { Egress } from "../operations/index.ts";
 import { Nursery } from "../isolate/spare-isolates.ts";
 import { makeCaches, type Prelude } from "../isolate/prelude.ts";
 import { channelDescriptor, type ChildOptions, type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
@@ -22,9 +23,11 @@ import { WarmIsolates } from "../isolate/warm-isolates.ts";
  */
 const channel = new Socket({ fd: channelDescriptor });
 const send = batched<FromChild>((messages) => channel.write(encodeFrames(fromChildLimits, messages)));
+const threads = Number(process.env["UV_THREADPOOL_SIZE"]);
 /** Work that arrives before the start is done waits for this. */
 const started = Promise.withResolvers<ExecutionRoom>();
 let room: ExecutionRoom | undefined;
+const parentNetwork = new ParentNetwork(send);
 const executions = new FairSemaphore({
   permits: limits.executionsAtOnce,
   permitsPerKey: limits.executionsOfOwner,
@@ -57,6 +60,10 @@ function receive(message: ToChild): void {
       return void perform(message.id, message);
     case "inspect":
       return void perform(message.id, message);
+    case "opened":
+    case "resolved":
+    case "refused":
+      return parentNetwork.receive(message);
     case "evict":
       return room?.warm.evict(message.source);
     case "ping":
@@ -64,17 +71,18 @@ function receive(message: ToChild): void {
   }
 }
 
-async function perform(id: number, message: Extract<ToChild, { id: number }>): Promise<void> {
+async function perform(id: number, message: Extract<ToChild, { kind: "execute" | "inspect" }>): Promise<void> {
   const { owner = "" } = message.request;
   await executions.acquire(owner);
   try {
     const ready = room ?? (await started.promise);
-    if (message.kind === "inspect") return send({ kind: "inspected", id, inspection: await inspect(message.request, ready) });
-    const listeners = {
+    if (message.kind === "inspect") return send({ kind: "inspected", id, inspection: await inspect(message.request, ready, id) });
+    const run = {
+      id,
       onPause: () => send({ kind: "paused", id }),
       ...(message.wantsResponse && { onResponse: (response: HttpResponse) => send({ kind: "response", id, response }) }),
     };
-    send({ kind: "executed", id, execution: await execute(message.request, message.isApart, ready, listeners) });
+    send({ kind: "executed", id, execution: await execute(message.request, message.isApart, ready, run) });
   } catch (error) {
     const reason = `the sandbox could not run it: ${error instanceof Error ? error.message : String(error)}`;
     if (message.kind === "inspect")
@@ -90,7 +98,8 @@ async function start(options: ChildOptions): Promise<void> {
   const active = new Set<ActiveContext>();
   const nursery = new Nursery({
     prelude,
-    egress: toEgress(options.egressAllow),
+    // Where the parent cannot pass sockets, this process obeys the policy itself.
+    network: options.egressAllow === undefined ? parentNetwork : childNetwork(createEgress({ allow: options.egressAllow }), threads),
     slots: new FairSemaphore({
       permits: limits.entriesAtOnce,
       permitsPerKey: limits.entriesOfOwner,
@@ -108,11 +117,6 @@ async function start(options: ChildOptions): Promise<void> {
   }, 250);
   setInterval(() => reportPauses(active), 25);
   send({ kind: "ready" });
-}
-
-function toEgress(allow: readonly string[]): Egress {
-  const policy = createEgress({ allow });
-  return { lookup: (host) => policy.resolve(host) };
 }
 
 async function loadPrelude({ webPath, nodePath }: ChildOptions): Promise<Prelude> {

@@ -1,5 +1,6 @@
 import { backoffMs } from "../../../domain/retry.ts";
-import { type ChildSettings, SandboxChild } from "./child-process.ts";
+import { SandboxChild } from "./child-process.ts";
+import type { ChildSettings } from "./child-settings.ts";
 import type { SandboxLogger } from "../sandbox-options.ts";
 
 export interface ChildrenOptions {

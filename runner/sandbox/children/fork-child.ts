@@ -6,6 +6,8 @@ export interface ForkedChild {
   readonly process: ChildProcess;
   /** Carries the frames of both directions. Undefined if no descriptor was left for it; then `process` emits an `error`. */
   readonly channel: Duplex | undefined;
+  /** Takes descriptors of connected sockets for the child; nothing is read from it. */
+  readonly descriptors: Duplex | undefined;
 }
 
 /** Node's command for a process that has isolates. V8 uses a code cache only in a process with the flags of the one that made it. */
@@ -24,7 +26,7 @@ export function isolateCommand(
     "--expose-gc",
     "--permission",
     "--allow-addons",
-    // Components' sockets: the egress policy decides which addresses they may reach.
+    // Node needs it even for sockets that it is given. The jail keeps a child from making its own.
     "--allow-net",
     ...readable.map((path) => `--allow-fs-read=${path}`),
     ...writable.map((path) => `--allow-fs-write=${path}`),
@@ -45,11 +47,16 @@ export function forkChild(script: string, readable: readonly string[], jail: Jai
   const command = isolateCommand(script, readable);
   const [program = "", ...args] = jail === undefined ? command : jail(readable, command);
   const child = spawn(program, args, {
-    // Half of the threads resolve names, half compute for components (`operations/slots.ts`). Node's default of four ran out.
+    // Half of the threads compute for components (`operations/slots.ts`); the others read files. Node's default of four ran out.
     env: { UV_THREADPOOL_SIZE: "12" },
-    stdio: ["ignore", "ignore", "pipe", "pipe"],
+    stdio: ["ignore", "ignore", "pipe", "pipe", "pipe"],
   });
-  // Node makes descriptor 3 a socket of both directions. Without descriptors it returns a process that has no `stdio` at all.
+  // Node makes descriptors 3 and 4 sockets of both directions. Without descriptors it returns a process that has no `stdio` at all.
   const stdio = child.stdio as ChildProcess["stdio"] | undefined;
-  return { process: child, channel: (stdio?.[3] ?? undefined) as Duplex | undefined };
+  const [, , , channel, descriptors] = stdio ?? [];
+  return {
+    process: child,
+    channel: (channel ?? undefined) as Duplex | undefined,
+    descriptors: (descriptors ?? undefined) as Duplex | undefined,
+  };
 }

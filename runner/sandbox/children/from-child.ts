@@ -6,6 +6,7 @@ import { sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
 import { isJson, isTooDeep, maxNesting } from "../isolate/message-size.ts";
 import { limits } from "../limits.ts";
+import { maxNameLength, nameQueries } from "../operations/network/network.ts";
 import type { ActionProducts, ActionSend, Emit, Execution, FlowRequest, Inspection } from "../port.ts";
 import { type Frame, ProtocolViolation } from "./frames.ts";
 import type { FromChild } from "./protocol.ts";
@@ -128,6 +129,8 @@ const inspection: z.ZodType<Inspection> = z.discriminatedUnion("outcome", [
 ]);
 
 const id = z.int().min(1);
+/** It travels with a descriptor, in 32 bits. */
+const requestId = z.int().min(1).max(0xffff_ffff);
 const count = z.int().min(0).max(1_000_000);
 const schemas = {
   ready: z.strictObject({}),
@@ -137,6 +140,9 @@ const schemas = {
   inspected: z.strictObject({ id, inspection }),
   pong: z.strictObject({ warm: z.strictObject({ isolates: count, sources: count }), evictions: count }),
   poisoned: z.strictObject({ reason: z.string() }),
+  open: z.strictObject({ id: requestId, execution: id, host: text(maxNameLength), port: z.int().min(1).max(65_535) }),
+  resolve: z.strictObject({ id: requestId, execution: id, query: z.enum(nameQueries), name: text(maxNameLength) }),
+  cancel: z.strictObject({ id: requestId }),
 } satisfies { readonly [Kind in FromChild["kind"]]: z.ZodType<Omit<Extract<FromChild, { kind: Kind }>, "kind">> };
 
 /** @throws ProtocolViolation if it is not a message that the program of the children sends */

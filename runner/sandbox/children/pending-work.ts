@@ -5,7 +5,7 @@ import { outOfTurn } from "./frames.ts";
 import type { FromChild } from "./protocol.ts";
 
 /** An execution or inspection that a child was asked for. */
-export type Pending = { readonly reject: (error: Error) => void; readonly memoryMb: number } & (
+export type Pending = { readonly owner: string; readonly reject: (error: Error) => void; readonly memoryMb: number } & (
   | {
       readonly kind: "execute";
       readonly resolve: (execution: Execution) => void;
@@ -38,8 +38,15 @@ export class PendingWork {
     return id;
   }
 
+  /** @throws ProtocolViolation if there is no such execution or inspection */
+  ownerOf(id: number): string {
+    const pending = this.#pending.get(id);
+    if (pending === undefined) throw outOfTurn("open");
+    return pending.owner;
+  }
+
   /** @throws ProtocolViolation if nothing waits for the message */
-  receive(message: Extract<FromChild, { readonly id: number }>): void {
+  receive(message: Extract<FromChild, { kind: "response" | "paused" | "executed" | "inspected" }>): void {
     switch (message.kind) {
       case "response": {
         const pending = this.#get(message, "execute");
@@ -78,7 +85,10 @@ export class PendingWork {
     }
   }
 
-  #get<Kind extends Pending["kind"]>(message: FromChild & { readonly id: number }, kind: Kind): Extract<Pending, { kind: Kind }> {
+  #get<Kind extends Pending["kind"]>(
+    message: { readonly kind: string; readonly id: number },
+    kind: Kind,
+  ): Extract<Pending, { kind: Kind }> {
     const pending = this.#pending.get(message.id);
     if (pending?.kind !== kind) throw outOfTurn(message.kind);
     return pending as Extract<Pending, { kind: Kind }>; // The line above compares the kind.

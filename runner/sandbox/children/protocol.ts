@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../../../domain/invocation/invocation.ts";
+import { maxNameLength, type NameQuery } from "../operations/network/network.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "../port.ts";
 import type { FrameLimits } from "./frames.ts";
 
@@ -14,7 +15,19 @@ export type ToChild =
     }
   | { readonly kind: "inspect"; readonly id: number; readonly request: InspectRequest }
   | { readonly kind: "evict"; readonly source: string }
-  | { readonly kind: "ping" };
+  | { readonly kind: "ping" }
+  /** To `open`: its connected socket is the next one on `descriptorsDescriptor`. */
+  | { readonly kind: "opened"; readonly id: number }
+  /** To `resolve`. */
+  | { readonly kind: "resolved"; readonly id: number; readonly records: unknown }
+  /** To both. */
+  | { readonly kind: "refused"; readonly id: number; readonly error: PlainError };
+
+export interface PlainError {
+  readonly name: string;
+  readonly message: string;
+  readonly code?: string;
+}
 
 /**
  * Messages of a child to its parent. The parent takes them for those of an attacker: `from-child.ts` checks their form, and the parent
@@ -34,6 +47,11 @@ export type FromChild =
       readonly warm: Warm;
       /** Sources evicted since the last `pong` to make room for others. */ readonly evictions: number;
     }
+  /** A connection for an execution of this child. The owner whose share and policy count is that of the execution. */
+  | { readonly kind: "open"; readonly id: number; readonly execution: number; readonly host: string; readonly port: number }
+  | { readonly kind: "resolve"; readonly id: number; readonly execution: number; readonly query: NameQuery; readonly name: string }
+  /** Of an `open` or `resolve`, which is answered nevertheless. */
+  | { readonly kind: "cancel"; readonly id: number }
   /** The child must be replaced; it takes no more work. */
   | { readonly kind: "poisoned"; readonly reason: string };
 
@@ -45,6 +63,9 @@ export const toChildLimits: FrameLimits<ToChild["kind"]> = {
   inspect: MiB,
   evict: MiB,
   ping: 1024,
+  opened: 1024,
+  resolved: 6 * MiB,
+  refused: 64 * 1024,
 };
 
 /** A body of control characters alone has six times its length as JSON: `limits.responseBytes`, and products and a result beside it. */
@@ -56,7 +77,13 @@ export const fromChildLimits: FrameLimits<FromChild["kind"]> = {
   inspected: 16 * MiB,
   pong: 1024,
   poisoned: 64 * 1024,
+  open: 6 * maxNameLength + 1024,
+  resolve: 6 * maxNameLength + 1024,
+  cancel: 1024,
 };
+
+/** Requests for names and connections that one child may have unanswered. */
+export const maxRequests = 512;
 
 /** What a child keeps warm. */
 export interface Warm {
@@ -68,9 +95,12 @@ export interface ChildOptions {
   /** Guest scripts; their code caches are beside them. */
   readonly webPath: string;
   readonly nodePath: string;
-  readonly egressAllow: readonly string[];
+  /** Absent: the parent connects, and the child asks it. */
+  readonly egressAllow?: readonly string[];
   readonly memoryBudgetBytes: number;
 }
 
 /** Descriptor of the child's end of the socket on which both send frames. */
 export const channelDescriptor = 3;
+/** Of the one on which the parent passes connected sockets. */
+export const descriptorsDescriptor = 4;

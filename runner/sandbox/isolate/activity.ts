@@ -1,7 +1,7 @@
 import type { HttpResponse, RunError } from "../../../domain/invocation/invocation.ts";
 import { limits } from "../limits.ts";
 import type { OperationContext } from "../operations/index.ts";
-import type { Egress } from "../operations/index.ts";
+import type { Network } from "../operations/index.ts";
 import { ProductCollector } from "./products.ts";
 import { forged, limitError, parseRunError } from "./run-error.ts";
 import { isJson, weigh } from "./message-size.ts";
@@ -21,7 +21,7 @@ export interface Entrances {
   deliver(activity: Activity, kind: string, args: readonly unknown[]): Promise<void>;
   /** Called when an activity has ended outside of an entry. */
   rest(activity: Activity): void;
-  readonly egress: Egress;
+  readonly network: Network;
   readonly owner: string;
   readonly state: Map<string, unknown>;
 }
@@ -60,8 +60,8 @@ export class Activity implements OperationContext {
     return this.#ending;
   }
 
-  get egress(): Egress {
-    return this.#entrances.egress;
+  get network(): Network {
+    return this.#entrances.network;
   }
 
   get owner(): string {

@@ -2,12 +2,12 @@ import type ivm from "isolated-vm";
 import type { HttpResponse, RunError } from "../../../domain/invocation/invocation.ts";
 import { Activity, type ActivityKind, type Ending, type Entrances } from "./activity.ts";
 import { Bridge, type GuestMessage, type GuestRequests } from "./bridge.ts";
-import { fairEgress } from "./fair-egress.ts";
+import { contextNetwork } from "./context-network.ts";
 import { answerCall, performPost, performSync } from "./guest-calls.ts";
 import { entryError, limitOf, memoryError, stalledError, timeoutError } from "./isolate-errors.ts";
 import type { GuestIsolate, IsolateContext } from "./isolate.ts";
 import { limits } from "../limits.ts";
-import type { Egress } from "../operations/index.ts";
+import type { Network, NetworkUser } from "../operations/index.ts";
 import type { Bundle } from "../port.ts";
 import type { ProductCollector } from "./products.ts";
 import { limitError, parseUncaught } from "./run-error.ts";
@@ -22,9 +22,11 @@ const maxDrains = 3;
  * Life: `create` → `load` → any number of `perform`, one at a time → `drop`. A limit ends it at once: while it
  * computes, by disposing its isolate. `isSpent`: it must not be used again.
  */
-export class GuestContext implements Entrances, GuestRequests, IsolateContext {
+export class GuestContext implements Entrances, GuestRequests, IsolateContext, NetworkUser {
   readonly isolate: GuestIsolate;
-  readonly egress: Egress;
+  readonly network: Network;
+  /** The parent's number of the execution in progress; undefined between two. */
+  execution: number | undefined;
   readonly state = new Map<string, unknown>();
   readonly #bridge = new Bridge(this);
   #context: ivm.Context | undefined;
@@ -41,7 +43,7 @@ export class GuestContext implements Entrances, GuestRequests, IsolateContext {
 
   private constructor(isolate: GuestIsolate) {
     this.isolate = isolate;
-    this.egress = fairEgress(isolate.options.egress, this, () => this.#isGone || this.#activity === undefined);
+    this.network = contextNetwork(isolate.options.network, this);
   }
 
   /** @throws if the isolate is disposed, also by this: a heap that has no room for a context is of no use */

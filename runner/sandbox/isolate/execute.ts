@@ -27,6 +27,12 @@ export interface ActiveContext {
   onPause: (() => void) | undefined;
 }
 
+/** What the parent knows of an execution, and hears of it. */
+export interface RunInProgress extends Listeners {
+  /** The parent's number of it. */
+  readonly id: number;
+}
+
 type Attempt = Execution | "interrupted";
 
 /** A shorter run that waits is not reported: most are over by then. */
@@ -39,18 +45,13 @@ const minReportedMs = 50;
  *
  * @param isApart whether the source gets an isolate of its own at once
  */
-export async function execute(
-  request: ExecuteRequest,
-  isApart: boolean,
-  room: ExecutionRoom,
-  listeners: Listeners = {},
-): Promise<Execution> {
-  if (request.entry === "configure") return settled(await call(request, room, listeners));
+export async function execute(request: ExecuteRequest, isApart: boolean, room: ExecutionRoom, run: RunInProgress): Promise<Execution> {
+  if (request.entry === "configure") return settled(await call(request, room, run));
   // An error on the way to the run, too, may be due to the isolate: if not, the second attempt throws it again.
-  const first = isApart ? "interrupted" : await attempt(request, sharedKey(request), room, listeners).catch(() => "interrupted" as const);
+  const first = isApart ? "interrupted" : await attempt(request, sharedKey(request), room, run).catch(() => "interrupted" as const);
   if (first !== "interrupted") return first;
   const again = isApart ? request : repeatedRequest(request);
-  return settled(await attempt(again, ownKey(again), room, listeners));
+  return settled(await attempt(again, ownKey(again), room, run));
 }
 
 /** What sources must have in common to share an isolate. */
@@ -66,18 +67,18 @@ function settled(attempt: Attempt): Execution {
   return attempt === "interrupted" ? { outcome: "crashed", message: "its isolate was disposed" } : attempt;
 }
 
-async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom, listeners: Listeners): Promise<Attempt> {
+async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom, run: RunInProgress): Promise<Attempt> {
   const products = new ProductCollector(request.action !== undefined);
   const startedAt = performance.now();
-  const warm = room.warm.take(request.source, request.revision, key) ?? (await warmUp(request, key, room, products));
+  const warm = room.warm.take(request.source, request.revision, key) ?? (await warmUp(request, key, room, products, run));
   if ("ending" in warm) return toExecution(warm.ending, products, request, performance.now() - startedAt, warm.cpuMs);
   const { context } = warm;
   for (const record of warm.loadLogs) products.addLog([record.k, record.msg, record.ts]);
   warm.loadLogs = [];
   const cpuMsBefore = warm.runs === 0 ? 0 : context.cpuMs();
   const timeLeftMs = Math.max(1, request.limits.timeoutMs - (performance.now() - startedAt));
-  const perform = (): Promise<Ending> => context.perform("run", runArguments(request), timeLeftMs, products, listeners.onResponse);
-  const ending = await watched(context, room, perform, listeners.onPause);
+  const perform = (): Promise<Ending> => context.perform("run", runArguments(request), timeLeftMs, products, run.onResponse);
+  const ending = await watched(context, room, run, perform);
   warm.runs += 1;
   room.warm.keep(warm);
   if (warm.runs === 1 && !context.isSpent) void context.isolate.cacheBundle(request.bundle); // Never rejects.
@@ -98,11 +99,12 @@ async function warmUp(
   key: string,
   room: ExecutionRoom,
   products: ProductCollector,
+  { id }: RunInProgress,
 ): Promise<WarmSource | FailedLoad> {
   const opened = await room.warm.open(key, kindOf(request), request.owner);
   const { context } = opened;
   const loading = new ProductCollector();
-  const ending = await load(request, context, room, loading).catch((error: unknown) => {
+  const ending = await load(request, context, room, { id }, loading).catch((error: unknown) => {
     room.warm.close(opened);
     throw error;
   });
@@ -114,7 +116,7 @@ async function warmUp(
 }
 
 /** `options` or `additionalProps`, in an isolate that ends with the call. */
-async function call(request: ExecuteRequest, room: ExecutionRoom, { onResponse, onPause }: Listeners): Promise<Attempt> {
+async function call(request: ExecuteRequest, room: ExecutionRoom, run: RunInProgress): Promise<Attempt> {
   const products = new ProductCollector();
   const startedAt = performance.now();
   const {
@@ -126,11 +128,11 @@ async function call(request: ExecuteRequest, room: ExecutionRoom, { onResponse, 
   } = request;
   const context = await room.nursery.take(kindOf(request), request.owner);
   try {
-    let ending = await load(request, context, room, products);
+    let ending = await load(request, context, room, { id: run.id }, products);
     if (ending.outcome === "done") {
       const timeLeftMs = Math.max(1, timeoutMs - (performance.now() - startedAt));
       const args = [event, props, endpoint, JSON.stringify(additionalProps)];
-      ending = await watched(context, room, () => context.perform("configure", args, timeLeftMs, products, onResponse), onPause);
+      ending = await watched(context, room, run, () => context.perform("configure", args, timeLeftMs, products, run.onResponse));
     }
     return toExecution(ending, products, request, performance.now() - startedAt, context.cpuMs());
   } finally {
@@ -146,22 +148,25 @@ function load(
   { bundle, environment, limits: { timeoutMs } }: ExecuteRequest,
   context: GuestContext,
   room: ExecutionRoom,
+  run: RunInProgress,
   products: ProductCollector,
 ): Promise<Ending> {
-  return watched(context, room, () => context.load(bundle, environment, timeoutMs, products));
+  return watched(context, room, run, () => context.load(bundle, environment, timeoutMs, products));
 }
 
 export async function watched(
   context: GuestContext,
   room: ExecutionRoom,
+  { id, onPause }: RunInProgress,
   act: () => Promise<Ending>,
-  onPause?: () => void,
 ): Promise<Ending> {
   const active: ActiveContext = { context, cpuMsBefore: context.cpuMs(), since: performance.now(), onPause };
   room.active.add(active);
+  context.execution = id;
   try {
     return await act();
   } finally {
+    context.execution = undefined;
     room.active.delete(active);
   }
 }

@@ -8,12 +8,12 @@ import { bundlePosition, limitError } from "./run-error.ts";
 const memoryMb = 256;
 
 /** Evaluates a bundle in an isolate of its own and reads the component's definition. */
-export async function inspect({ bundle, owner = "", timeoutMs }: InspectRequest, room: ExecutionRoom): Promise<Inspection> {
+export async function inspect({ bundle, owner = "", timeoutMs }: InspectRequest, room: ExecutionRoom, id: number): Promise<Inspection> {
   const context = await room.nursery.take({ needsNode: bundle.needsNode, memoryMb }, owner);
   try {
-    const loaded = await watched(context, room, () => context.load(bundle, {}, timeoutMs, new ProductCollector()));
+    const loaded = await watched(context, room, { id }, () => context.load(bundle, {}, timeoutMs, new ProductCollector()));
     if (loaded.outcome !== "done") return rejection(loaded);
-    const described = await watched(context, room, () => context.perform("describe", [], timeoutMs, new ProductCollector()));
+    const described = await watched(context, room, { id }, () => context.perform("describe", [], timeoutMs, new ProductCollector()));
     return described.outcome === "done" ? readDefinition(described.value) : rejection(described);
   } finally {
     context.isolate.dispose();

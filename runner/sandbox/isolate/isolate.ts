@@ -5,14 +5,14 @@ import { findCodeCache, keepCodeCache, readBundle } from "./bundle-cache.ts";
 import { limits } from "../limits.ts";
 import { Mutex } from "./mutex.ts";
 import { OpenEntries } from "./open-entries.ts";
-import type { Egress } from "../operations/index.ts";
+import type { SharedNetwork } from "../operations/index.ts";
 import { compilePrelude, type Prelude, produceCache, runPrelude } from "./prelude.ts";
 
 export interface IsolateOptions {
   readonly prelude: Prelude;
   readonly needsNode: boolean;
   readonly memoryMb: number;
-  readonly egress: Egress;
+  readonly network: SharedNetwork;
   readonly slots: FairSemaphore;
   /** The process must be replaced: V8 ran out of memory for good, or something in it cannot be interrupted. */
   readonly onPoisoned: (reason: string) => void;

@@ -14,10 +14,10 @@ export interface JailRules {
 /** Starts a command in a jail. Absent: commands start without one. */
 export type Jail = (readable: readonly string[], command: readonly string[]) => readonly string[];
 
-/** Node, its loader and what both read: libraries, names of hosts, their own state, time zones, the limits of the machine. */
+/** Node, its loader and what both read: libraries, their own state, time zones, the limits of the machine. */
 const systemFiles = `
   /lib /lib64 /usr/lib /usr/lib64 /usr/local/lib /usr/share/zoneinfo /etc/ld.so.cache /etc/localtime
-  /etc/hosts /etc/host.conf /etc/nsswitch.conf /etc/resolv.conf /etc/gai.conf /etc/services /etc/ssl/openssl.cnf
+  /etc/ssl/openssl.cnf
   /dev/null /dev/urandom /proc/self /proc/meminfo /proc/cpuinfo /proc/sys/vm/overcommit_memory
   /sys/devices/system/cpu /sys/fs/cgroup`
   .trim()

@@ -6,7 +6,7 @@ import { type Architecture, architectures, systemCallNumbers } from "./system-ca
 
 /**
  * The program that becomes a sandbox process: `launcher.mjs RULES COMMAND ARGUMENT…`. It takes rights from itself that the kernel never
- * gives back, and then replaces itself with the command, which keeps its process id and descriptors 0 to 3.
+ * gives back, and then replaces itself with the command, which keeps its process id and descriptors 0 to 4.
  *
  * A compiled program would start faster. This one needs no compiler, neither in the image nor where `npm start` runs.
  */
@@ -17,7 +17,8 @@ const systemCall = libc.func("long syscall(long number, ...)");
 
 const O_PATH = 0x200000;
 const F_SETFD = 2;
-const channelDescriptor = 3;
+/** Frames, and connected sockets: the child's side is in `children/protocol.ts`. */
+const inheritedDescriptors = [3, 4];
 
 const PR_SET_PDEATHSIG = 1;
 const PR_SET_NO_NEW_PRIVS = 38;
@@ -38,6 +39,7 @@ const READ_DIR = 1n << 3n;
 /** Rights on files by the version of Landlock that knows them, from 1. */
 const fileRights = [(1n << 13n) - 1n, 1n << 13n, 1n << 14n, 0n, 1n << 15n];
 const LANDLOCK_ACCESS_NET_BIND_TCP = 1n;
+const LANDLOCK_ACCESS_NET_CONNECT_TCP = 2n;
 const LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET = 1n;
 const LANDLOCK_SCOPE_SIGNAL = 2n;
 
@@ -73,13 +75,13 @@ function dropCapabilities(architecture: Architecture): void {
   call("capset", architecture === "x64" ? 126 : 91, header, Buffer.alloc(24));
 }
 
-/** Reading and executing what the rules name; no other access to files, no listening, no signals or abstract sockets of other processes. */
+/** Reading and executing what the rules name; no other access to files, no listening or connecting, no signals or abstract sockets of other processes. */
 function restrictFiles({ readable, executable }: JailRules): void {
   const version = call("landlock_create_ruleset", landlock.createRuleset, null, 0, LANDLOCK_CREATE_RULESET_VERSION);
   const handled = fileRights.slice(0, version).reduce((sum, right) => sum | right, 0n);
   const attributes = words(
     handled,
-    version >= 4 ? LANDLOCK_ACCESS_NET_BIND_TCP : 0n,
+    version >= 4 ? LANDLOCK_ACCESS_NET_BIND_TCP | LANDLOCK_ACCESS_NET_CONNECT_TCP : 0n,
     version >= 6 ? LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET | LANDLOCK_SCOPE_SIGNAL : 0n,
   );
   const size = version >= 6 ? 24 : version >= 4 ? 16 : 8;
@@ -115,7 +117,8 @@ try {
     throw new Error(`the jail does not know the system calls of ${process.platform} on ${process.arch}`);
   // The parent's death ends this process even if its main thread is busy and does not notice the closed channel.
   check("prctl(PR_SET_PDEATHSIG)", prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0));
-  fcntl(channelDescriptor, F_SETFD, 0); // Node marks it to be closed by `execve`. It fails where there is no channel.
+  // Node marks them to be closed by `execve`. It fails where there is no channel.
+  for (const descriptor of inheritedDescriptors) fcntl(descriptor, F_SETFD, 0);
   limitResources(architecture);
   dropCapabilities(architecture);
   check("prctl(PR_SET_NO_NEW_PRIVS)", prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0));

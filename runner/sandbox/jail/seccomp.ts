@@ -10,7 +10,6 @@ const load = 0x20; // BPF_LD | BPF_W | BPF_ABS
 const jumpIfEqual = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
 const jumpIfSet = 0x45; // BPF_JMP | BPF_JSET | BPF_K
 const jumpIfAtLeast = 0x35; // BPF_JMP | BPF_JGE | BPF_K
-const and = 0x54; // BPF_ALU | BPF_AND | BPF_K
 const give = 0x06; // BPF_RET | BPF_K
 
 const allow = 0x7fff0000;
@@ -18,7 +17,6 @@ const killProcess = 0x80000000;
 const fail = (errorNumber: number): number => 0x00050000 | errorNumber;
 const EPERM = 1;
 const ENOSYS = 38;
-const EAFNOSUPPORT = 97;
 
 const allowed: Instruction = [give, 0, 0, allow];
 const refused: Instruction = [give, 0, 0, fail(EPERM)];
@@ -34,11 +32,14 @@ const auditArchitecture: Readonly<Record<Architecture, number>> = { x64: 0xc0000
 const firstX32Number = 0x40000000;
 
 const CLONE_THREAD = 0x00010000;
-const AF_INET = 2;
-const AF_INET6 = 10;
-const SOCK_STREAM = 1;
-const SOCK_DGRAM = 2;
-const SOCK_TYPE_MASK = 0xf;
+/** F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC. With F_SETOWN and F_SETSIG, a connection signals other processes. */
+const fileCommands = [0, 1, 2, 3, 4, 1030];
+const SOL_SOCKET = 1;
+const IPPROTO_TCP = 6;
+/** SO_KEEPALIVE, SO_LINGER. */
+const socketOptions = [9, 13];
+/** TCP_NODELAY, TCP_KEEPIDLE, TCP_KEEPINTVL, TCP_KEEPCNT. */
+const tcpOptions = [1, 4, 5, 6];
 /** TCGETS, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others can type into a terminal. */
 const ioctls = [0x5401, 0x541b, 0x5421, 0x5450, 0x5451];
 /** PR_SET_NAME, PR_GET_NAME, PR_SET_VMA. */
@@ -66,18 +67,18 @@ const limitedCalls = (pid: number): Readonly<Record<string, readonly Instruction
   prlimit64: oneOf(0, [0, pid]),
   ioctl: oneOf(1, ioctls),
   prctl: oneOf(0, prctls),
-  // TCP and UDP: no Unix sockets, netlink or raw sockets.
-  socket: [
-    [load, 0, 0, argumentOffset(0)],
-    [jumpIfEqual, 2, 0, AF_INET],
-    [jumpIfEqual, 1, 0, AF_INET6],
-    [give, 0, 0, fail(EAFNOSUPPORT)],
+  fcntl: oneOf(1, fileCommands),
+  /*
+   * The options that Node sets on a connection. Others lead its packets elsewhere (IP_OPTIONS with a source route, SO_BINDTODEVICE), or
+   * run programs and protocols in the kernel (SO_ATTACH_FILTER, TCP_ULP).
+   */
+  setsockopt: [
     [load, 0, 0, argumentOffset(1)],
-    [and, 0, 0, SOCK_TYPE_MASK],
-    [jumpIfEqual, 0, 1, SOCK_STREAM],
-    allowed,
-    [jumpIfEqual, 0, 1, SOCK_DGRAM],
-    allowed,
+    [jumpIfEqual, 0, 2 * socketOptions.length + 1, SOL_SOCKET],
+    ...oneOf(2, socketOptions),
+    [load, 0, 0, argumentOffset(1)],
+    [jumpIfEqual, 0, 2 * tcpOptions.length + 1, IPPROTO_TCP],
+    ...oneOf(2, tcpOptions),
   ],
 });
 

@@ -1,4 +1,4 @@
-import type { Egress } from "./network/egress.ts";
+import type { Network } from "./network/network.ts";
 
 /**
  * What host operations are given. Every argument of an operation comes from hostile code: parse type and size, cap everything.
@@ -6,7 +6,7 @@ import type { Egress } from "./network/egress.ts";
  * Errors cross as `{name, message, code}`; stacks and paths of the host never do.
  */
 export interface OperationContext {
-  readonly egress: Egress;
+  readonly network: Network;
   /** Whose code asks: what all isolates of the process share is shared out by owner. */
   readonly owner: string;
   /** Aborts when the run ends or the isolate dies. */

@@ -11,7 +11,7 @@ import { waitOperations } from "./waiting.ts";
 import { zlibAsync, zlibPosts, zlibSync, zlibWaited } from "./zlib/stream.ts";
 
 export type { AsyncOperation, OperationContext, PostOperation, SyncOperation } from "./context.ts";
-export type { Egress } from "./network/egress.ts";
+export type { Network, NetworkUser, SharedNetwork } from "./network/network.ts";
 
 /** What a guest's thread waits for, by name: `wait_begin` takes these. */
 export const waitedOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(cryptoWaited, zlibWaited);

@@ -2,6 +2,7 @@ import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { createEgress } from "../../../platform/http/egress.ts";
 import { createBuilder, type Builder } from "../../../builder/builder.ts";
 import type { Sandbox } from "../../../runner/sandbox/port.ts";
 import { createSandbox } from "../../../runner/sandbox/pool.ts";
@@ -26,7 +27,7 @@ beforeAll(async () => {
     cacheDirectory: join(directory, "cache"),
     bundleDirectory: join(directory, "build/bundles"),
     children: 1,
-    egressAllow: [],
+    egress: createEgress({ allow: [] }),
   });
   builder = await createBuilder({
     directory: join(directory, "build"),

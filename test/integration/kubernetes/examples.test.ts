@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { z } from "zod";
+import { createEgress } from "../../../platform/http/egress.ts";
 import { kinds } from "../../../crds/kinds.ts";
 import { apiVersion } from "../../../crds/resource.ts";
 import { checkConfiguredProps } from "../../../domain/component/prop-values.ts";
@@ -71,7 +72,12 @@ describe("the sources of the examples", () => {
     const directory = await temporaryDirectory("examples");
     const bundleDirectory = join(directory.path, "bundles");
     await mkdir(bundleDirectory);
-    const sandbox = await createSandbox({ cacheDirectory: join(directory.path, "cache"), bundleDirectory, children: 1, egressAllow: [] });
+    const sandbox = await createSandbox({
+      cacheDirectory: join(directory.path, "cache"),
+      bundleDirectory,
+      children: 1,
+      egress: createEgress({ allow: [] }),
+    });
     onTestFinished(() => sandbox.stop(AbortSignal.timeout(1_000)));
     const { builder } = await openBuilder({ directory: directory.path, inspector: sandbox });
     let count = 0;

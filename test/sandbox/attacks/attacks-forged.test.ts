@@ -12,7 +12,7 @@ const denied = (): Promise<never> => Promise.reject(Object.assign(new Error("den
 function activity(isAction = false): Activity {
   return new Activity(
     "run",
-    { deliver: async () => {}, rest: () => {}, egress: { lookup: denied }, owner: "u_1", state: new Map() },
+    { deliver: async () => {}, rest: () => {}, network: { connect: denied, resolve: denied }, owner: "u_1", state: new Map() },
     new ProductCollector(isAction),
   );
 }
@@ -180,7 +180,7 @@ describe("messages of a tampered runtime", () => {
 
 describe("operations of the host", () => {
   const context: OperationContext = {
-    egress: { lookup: denied },
+    network: { connect: denied, resolve: denied },
     owner: "u_1",
     signal: AbortSignal.abort(),
     deliver: () => {},

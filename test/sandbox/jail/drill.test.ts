@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createEgress } from "../../../platform/http/egress.ts";
 import { buildPrograms } from "../../../runner/sandbox/children/child-script.ts";
 import { isolateCommand } from "../../../runner/sandbox/children/fork-child.ts";
 import { findJailFailure, type Jail, jailOf } from "../../../runner/sandbox/jail/jail.ts";
@@ -83,7 +84,7 @@ describe("a jail that does not work", () => {
       createSandbox({
         cacheDirectory: directory,
         bundleDirectory: directory,
-        egressAllow: [],
+        egress: createEgress({ allow: [] }),
         jail: "required",
         findJailFailure: async () => "no Landlock",
       }),

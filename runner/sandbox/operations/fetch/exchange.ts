@@ -1,11 +1,10 @@
-import { Agent as HttpAgent, request as httpRequest } from "node:http";
+import { request as httpRequest } from "node:http";
 import type { IncomingMessage } from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import { request as httpsRequest } from "node:https";
 import type { RequestOptions as HttpsRequestOptions } from "node:https";
-import { isIP } from "node:net";
-import type { LookupFunction } from "node:net";
+import { TLSSocket } from "node:tls";
 import type { OperationContext } from "../context.ts";
-import type { Egress } from "../network/egress.ts";
+import { agentOf } from "./agents.ts";
 import { coded } from "./request.ts";
 import type { FetchRequest } from "./request.ts";
 import { chargePieces, limitInterim } from "../pieces.ts";
@@ -15,22 +14,12 @@ import { secured } from "../network/tls-context.ts";
 const connectTimeoutMs = 10_000;
 /** A response may start late. The end of the run ends it in any case. */
 const silenceTimeoutMs = 300_000;
-const idleSocketMs = 5_000;
 const maxHeaderSize = 64 * 1024;
 const publicAuthorities = { rejectUnauthorized: true } as const;
 
-interface Agents {
-  readonly "http:": HttpAgent;
-  readonly "https:": HttpsAgent;
-}
-
-/**
- * One request and the head of its response, without redirects. The connection goes to an address that the egress policy gave:
- * a literal is judged here, a name by the agent's lookup, once.
- */
+/** One request and the head of its response, without redirects, over a connection of the context's or a new one. */
 export async function exchange(context: OperationContext, request: FetchRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const hostname = request.url.hostname.replace(/^\[|\]$/g, "");
-  if (isIP(hostname) !== 0) await context.egress.lookup(hostname);
   await outOfDebt(context);
   signal.throwIfAborted();
   return new Promise((resolve, reject) => {
@@ -47,8 +36,9 @@ export async function exchange(context: OperationContext, request: FetchRequest,
       connectTimeoutMs,
     );
     outgoing.on("socket", (socket) => {
-      if (!socket.connecting) clearTimeout(connecting);
-      else socket.once(request.url.protocol === "https:" ? "secureConnect" : "connect", () => clearTimeout(connecting));
+      // It is connected. A new one of TLS has its handshake before it.
+      if (socket instanceof TLSSocket && isSecuring(socket)) socket.once("secureConnect", () => clearTimeout(connecting));
+      else clearTimeout(connecting);
     });
     outgoing.on("close", () => clearTimeout(connecting));
     outgoing.on("timeout", () => outgoing.destroy(coded(new Error(`no data for ${silenceTimeoutMs} ms`), "ETIMEDOUT")));
@@ -114,40 +104,7 @@ function decode(text: string): string {
   }
 }
 
-/** One pair of agents an isolate: owners never share a connection. */
-function agentOf(context: OperationContext, protocol: string): HttpAgent | HttpsAgent {
-  const known = context.state.get("fetch:agents") as Agents | undefined; // only written below
-  const agents = known ?? createAgents(context.egress);
-  if (known === undefined) context.state.set("fetch:agents", agents);
-  return protocol === "https:" ? agents["https:"] : agents["http:"];
-}
-
-function createAgents(egress: Egress): Agents {
-  // Node closes an idle socket of the pool after `timeout`, and none of them keeps the process alive.
-  const options = {
-    keepAlive: true,
-    maxSockets: 64,
-    maxFreeSockets: 8,
-    timeout: idleSocketMs,
-    lookup: vettedLookup(egress),
-  };
-  return { "http:": new HttpAgent(options), "https:": new HttpsAgent(options) };
-}
-
-export function vettedLookup(egress: Egress): LookupFunction {
-  return (host, options, callback) => {
-    egress.lookup(host).then(
-      (addresses) => {
-        const [first] = addresses;
-        if (first === undefined) callback(coded(new Error(`getaddrinfo ENOTFOUND ${host}`), "ENOTFOUND"), "");
-        else if (options.all === true)
-          callback(
-            null,
-            addresses.map(({ address, family }) => ({ address, family })),
-          );
-        else callback(null, first.address, first.family);
-      },
-      (error: unknown) => callback(error instanceof Error ? error : new Error(String(error)), ""),
-    );
-  };
+/** Whether its handshake is in progress. Node's types do not have the property. */
+function isSecuring(socket: TLSSocket): boolean {
+  return (socket as TLSSocket & { readonly secureConnecting?: boolean }).secureConnecting === true;
 }

@@ -1,10 +1,9 @@
-import { connect as connectTcp, isIP } from "node:net";
+import { isIP } from "node:net";
 import type { Socket } from "node:net";
 import { connect as connectTls } from "node:tls";
 import type { TLSSocket } from "node:tls";
 import { bytesArgument, integerArgument, ownedBytes } from "../arguments.ts";
 import type { OperationContext, PostOperation } from "../context.ts";
-import type { EgressAddress } from "./egress.ts";
 import { parseTarget, parseTls, serverName } from "./socket-options.ts";
 import type { TlsOptions } from "./socket-options.ts";
 import { charge, outOfDebt } from "../sync-meter.ts";
@@ -12,7 +11,6 @@ import { secured } from "./tls-context.ts";
 
 const maxSockets = 20;
 const maxUnsentBytes = 16 * 1024 * 1024;
-const connectTimeoutMs = 10_000;
 /** A proxy that is asked over TLS is one, what is tunneled through it another. */
 const maxLayers = 3;
 /** What the host's thread needs for a connection that fails, and for a handshake of TLS. */
@@ -29,6 +27,8 @@ interface Connection {
   /** Chunks that were sent but not yet reported to the guest. */
   written: number;
   closed: boolean;
+  /** Aborts when the connection ends. */
+  readonly end: AbortController;
   forget: () => void;
 }
 
@@ -52,6 +52,7 @@ export const socketPosts: Record<string, PostOperation> = {
       layers: 0,
       written: 0,
       closed: false,
+      end: new AbortController(),
       forget: () => {},
     };
     connections.set(id, connection);
@@ -121,43 +122,13 @@ function endWithRun(context: OperationContext, connection: Connection): void {
 async function open(context: OperationContext, connection: Connection, options: unknown): Promise<void> {
   const target = parseTarget(options);
   connection.host = target.host;
-  const addresses = await context.egress.lookup(target.host);
-  let failure: unknown;
-  for (const address of addresses.slice(0, 4)) {
-    if (connection.closed) return;
-    try {
-      const socket = await reach(connection, address, target.port);
-      context.deliver("socket", connection.id, "connect", {
-        address: socket.remoteAddress,
-        port: socket.remotePort,
-        family: socket.remoteFamily,
-      });
-      if (target.tls === undefined) wire(context, connection, socket);
-      else upgrade(context, connection, socket, target.tls);
-      return;
-    } catch (error) {
-      failure = error;
-    }
-  }
-  throw failure;
-}
-
-/** A connection to exactly the address that was judged. */
-function reach(connection: Connection, { address, family }: EgressAddress, port: number): Promise<Socket> {
-  return new Promise((resolve, reject) => {
-    const socket = connectTcp({ host: address, family, port, noDelay: true });
-    connection.socket = socket;
-    socket.setTimeout(connectTimeoutMs, () =>
-      socket.destroy(Object.assign(new Error(`connect timeout after ${connectTimeoutMs} ms`), { code: "ETIMEDOUT" })),
-    );
-    socket.once("error", reject);
-    socket.once("close", () => reject(new Error("the socket was closed")));
-    socket.once("connect", () => {
-      socket.setTimeout(0);
-      socket.removeAllListeners();
-      resolve(socket);
-    });
-  });
+  const socket = await context.network.connect(target.host, target.port, connection.end.signal);
+  if (connection.closed) return void socket.destroy();
+  connection.socket = socket;
+  const { remoteAddress: address, remotePort: port, remoteFamily: family } = socket;
+  context.deliver("socket", connection.id, "connect", { address, port, family });
+  if (target.tls === undefined) wire(context, connection, socket);
+  else upgrade(context, connection, socket, target.tls);
 }
 
 /** TLS over a connected socket: from the start, or after a plain conversation (STARTTLS). */
@@ -236,6 +207,7 @@ function close(context: OperationContext, connection: Connection): void {
   if (connection.closed) return;
   connection.closed = true;
   connection.forget();
+  connection.end.abort();
   connectionsOf(context).delete(connection.id);
   const { socket } = connection;
   socket?.on("error", () => {}); // The guest has forgotten the socket.

@@ -1,0 +1,122 @@
+import type { Duplex } from "node:stream";
+import { Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Connector } from "../network/connector.ts";
+import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
+import { Mutex } from "../isolate/mutex.ts";
+import { ProtocolViolation } from "./frames.ts";
+import { type FromChild, maxRequests, type PlainError, type ToChild } from "./protocol.ts";
+
+type NetworkRequest = Extract<FromChild, { kind: "open" | "resolve" }>;
+type Cancellation = Extract<FromChild, { kind: "cancel" }>;
+
+interface Settings {
+  readonly connector: Connector;
+  readonly send: (message: ToChild) => void;
+  /** Takes descriptors. Undefined if the child has none. */
+  readonly descriptors: Duplex | undefined;
+  /** The owner of an execution of the child. @throws ProtocolViolation if the child does not have it */
+  readonly ownerOf: (execution: number) => string;
+}
+
+interface Request {
+  readonly execution: number;
+  readonly abort: AbortController;
+}
+
+/** How long a child that does not take its connections is left alone before the next attempt. */
+const retryMs = 20;
+const maxMessageCharacters = 4 * 1024;
+/** JSON of the records of one name. DNS sends 64 KiB at most, but names in it may be compressed. */
+const maxRecordsCharacters = 1024 * 1024;
+
+/**
+ * Serves one child's requests for names and connections. Each is answered exactly once, also if the child or the end of its execution
+ * cancels it: a child may have `maxRequests` unanswered, which slows down one that asks too often.
+ */
+export class ChildRequests {
+  readonly #settings: Settings;
+  readonly #requests = new Map<number, Request>();
+  /** Of passing a connection: while the channel is full, one of them tries again. */
+  readonly #turns = new Mutex();
+  /** Aborts when the child has ended. */
+  readonly #end = new AbortController();
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /** @throws ProtocolViolation if an honest child would not send it */
+  receive(message: NetworkRequest | Cancellation): void {
+    // What the child cancels may have been answered in the meantime.
+    if (message.kind === "cancel") return this.#requests.get(message.id)?.abort.abort(new Error("the request was cancelled"));
+    const { id, execution } = message;
+    const owner = this.#settings.ownerOf(execution);
+    if (this.#requests.has(id)) throw new ProtocolViolation(`a message '${message.kind}' whose number ${id} is in use`);
+    if (this.#requests.size >= maxRequests) throw new ProtocolViolation(`more than ${maxRequests} requests for names and connections`);
+    const request = { execution, abort: new AbortController() };
+    this.#requests.set(id, request);
+    void this.#answer(message, owner, request); // Never rejects.
+  }
+
+  endExecution(execution: number): void {
+    for (const request of this.#requests.values()) if (request.execution === execution) request.abort.abort(new Error("the run has ended"));
+  }
+
+  end(): void {
+    this.#end.abort(new Error("the child has ended"));
+    for (const { abort } of this.#requests.values()) abort.abort(this.#end.signal.reason);
+  }
+
+  async #answer(message: NetworkRequest, owner: string, { abort: { signal } }: Request): Promise<void> {
+    const { id } = message;
+    const { connector, send } = this.#settings;
+    try {
+      // A cancelled request waits as well: otherwise a child could cancel and ask again at any rate.
+      await connector.admit(owner, this.#end.signal);
+      signal.throwIfAborted();
+      if (message.kind === "resolve") {
+        const records = bounded(await connector.resolve(owner, message.query, message.name, signal));
+        send({ kind: "resolved", id, records });
+      } else {
+        const socket = await connector.connect(owner, message.host, message.port, signal);
+        await this.#pass(socket, id, signal);
+      }
+    } catch (error) {
+      if (!this.#end.signal.aborted) send({ kind: "refused", id, error: toPlain(error) });
+    } finally {
+      this.#requests.delete(id);
+    }
+  }
+
+  /** Closing our descriptor leaves the connection to the child. */
+  async #pass(socket: Socket, id: number, signal: AbortSignal): Promise<void> {
+    const { descriptors, send } = this.#settings;
+    socket.on("error", () => {}); // The child sees it as well.
+    await this.#turns.take();
+    try {
+      signal.throwIfAborted();
+      if (!(descriptors instanceof Socket)) throw new Error("the child has no channel for connections");
+      while (!passDescriptor(descriptorOf(descriptors), descriptorOf(socket), id)) await sleep(retryMs, undefined, { signal });
+      // In the order of the descriptors: the child takes the next one when this arrives.
+      send({ kind: "opened", id });
+    } finally {
+      this.#turns.release();
+      socket.destroy();
+    }
+  }
+}
+
+function bounded(records: unknown): unknown {
+  if (JSON.stringify(records).length <= maxRecordsCharacters) return records;
+  throw Object.assign(new RangeError(`the records of the name are larger than ${maxRecordsCharacters} characters`), {
+    code: "limit_exceeded",
+  });
+}
+
+/** Of an error, what components may see. */
+function toPlain(error: unknown): PlainError {
+  if (!(error instanceof Error)) return { name: "Error", message: String(error).slice(0, maxMessageCharacters) };
+  const { code } = error as { readonly code?: unknown };
+  return { name: error.name, message: error.message.slice(0, maxMessageCharacters), ...(typeof code === "string" && { code }) };
+}

@@ -1,0 +1,26 @@
+import type { Jail } from "../jail/jail.ts";
+import type { Connector } from "../network/connector.ts";
+import type { ChildOptions } from "./protocol.ts";
+
+export interface ChildSettings {
+  /** Path of the child's program, see child-script.ts. */
+  readonly script: string;
+  readonly child: ChildOptions;
+  /** Directories and files it may read. */
+  readonly readable: readonly string[];
+  /** Undefined: the child has only Node's permission model. */
+  readonly jail: Jail | undefined;
+  /** Connects on behalf of the child. */
+  readonly connector: Connector;
+  readonly residentLimitBytes: number;
+  readonly onStderr: (text: string) => void;
+  /** The child evicted that many warm sources to make room for others. */
+  readonly onEvictions: (count: number) => void;
+  readonly onReady: () => void;
+  /** The child takes no more work. Called once, before its executions settle if it died. */
+  readonly onLost: (reason: string) => void;
+  /** The process has ended. Called once. */
+  readonly onExit: () => void;
+  /** Runs the whole process at a low CPU priority. */
+  readonly isLowPriority: boolean;
+}

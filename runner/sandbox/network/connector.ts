@@ -1,0 +1,116 @@
+import { connect as connectTcp, type LookupFunction, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
+import { TokenBucket } from "../../../domain/limits/token-bucket.ts";
+import type { NameQuery } from "../operations/network/network.ts";
+import { recordsOf } from "./records.ts";
+
+/** The egress policy: which addresses components may reach. */
+export interface EgressPolicy {
+  /** Networks that may be reached although they are not public, as CIDR. */
+  readonly allow: readonly string[];
+  /** All addresses of a host (a name or a literal), all allowed. Throws `egress_denied`, or the resolver's error. */
+  resolve(host: string): Promise<readonly EgressAddress[]>;
+}
+
+export interface EgressAddress {
+  readonly address: string;
+  readonly family: 4 | 6;
+}
+
+const connectTimeoutMs = 10_000;
+/** A name may have thousands, and each attempt takes a quarter of a second. */
+const maxAddresses = 16;
+const maxOwners = 10_000;
+/** Requests of an owner: each takes some 0.2 ms of this process's thread, which all owners share. */
+const requestRate = { perSecond: 400, burst: 2_000 };
+
+/**
+ * Resolves names and opens connections for components, under the egress policy. Owners share the resolver's threads, connections
+ * in progress and this process's thread; each has a bounded share.
+ */
+export class Connector {
+  readonly #egress: EgressPolicy;
+  readonly #names: FairSemaphore;
+  readonly #queries = new FairSemaphore({ permits: 128, permitsPerKey: 8, alone: { permits: 32, now: () => performance.now() } });
+  readonly #connecting = new FairSemaphore({ permits: 2_048, permitsPerKey: 128, alone: { permits: 512, now: () => performance.now() } });
+  /** The owner that sent the last request is at the end. */
+  readonly #rates = new Map<string, TokenBucket>();
+
+  /** @param threads of the process's pool. libuv resolves names with half of them, and a hostile name server takes its time. */
+  constructor(egress: EgressPolicy, threads: number) {
+    this.#egress = egress;
+    const permits = Math.max(1, Math.ceil(threads / 2) - 2);
+    this.#names = new FairSemaphore({ permits, permitsPerKey: 2, alone: { permits: 4, now: () => performance.now() } });
+  }
+
+  /** Resolves when the owner's rate permits one more request. @param signal ends the wait */
+  async admit(owner: string, signal: AbortSignal): Promise<void> {
+    const waitMs = this.#rateOf(owner).reserve(performance.now());
+    if (waitMs > 0) await sleep(waitMs, undefined, { signal });
+  }
+
+  /** A connected socket that is not read. @throws the errors of `Network` */
+  connect(owner: string, host: string, port: number, signal: AbortSignal): Promise<Socket> {
+    return this.#connecting.use(
+      owner,
+      async () => {
+        const addresses = await this.#addressesOf(owner, host, signal);
+        signal.throwIfAborted();
+        return await reach(host, addresses.slice(0, maxAddresses), port, signal);
+      },
+      signal,
+    );
+  }
+
+  /** @throws the errors of `Network` */
+  async resolve(owner: string, query: NameQuery, name: string, signal: AbortSignal): Promise<unknown> {
+    const addressesOf = (host: string): Promise<readonly EgressAddress[]> => this.#addressesOf(owner, host, signal);
+    if (query !== "lookup") return await this.#queries.use(owner, () => recordsOf(query, name, addressesOf), signal);
+    return (await addressesOf(name)).map(({ address, family }) => ({ address, family }));
+  }
+
+  #addressesOf(owner: string, host: string, signal: AbortSignal): Promise<readonly EgressAddress[]> {
+    return this.#names.use(owner, () => this.#egress.resolve(host), signal);
+  }
+
+  #rateOf(owner: string): TokenBucket {
+    const rate = this.#rates.get(owner) ?? new TokenBucket(requestRate);
+    this.#rates.delete(owner);
+    this.#rates.set(owner, rate);
+    const [oldest] = this.#rates.keys();
+    if (this.#rates.size > maxOwners && oldest !== undefined) this.#rates.delete(oldest);
+    return rate;
+  }
+}
+
+/** Connects to one of exactly these addresses, IPv6 and IPv4 in turn (RFC 8305). */
+function reach(host: string, addresses: readonly EgressAddress[], port: number, signal: AbortSignal): Promise<Socket> {
+  const [first, second] = addresses;
+  const lookup: LookupFunction = (_host, { all }, done) => {
+    if (all === true) done(null, [...addresses]);
+    else done(null, first?.address ?? "", first?.family);
+  };
+  return new Promise((resolve, reject) => {
+    // Node looks up no literal address: the only address is given as it was judged.
+    const socket = connectTcp({ host: second === undefined && first !== undefined ? first.address : host, port, lookup, noDelay: true });
+    // Otherwise Node reads as soon as it is connected, and what it has read would be lost when the descriptor is passed on.
+    socket.pause();
+    const abort = (): void => void socket.destroy(signal.reason as Error);
+    signal.addEventListener("abort", abort, { once: true });
+    socket.setTimeout(connectTimeoutMs, () =>
+      socket.destroy(Object.assign(new Error(`connect timeout after ${connectTimeoutMs} ms`), { code: "ETIMEDOUT" })),
+    );
+    const settle = (result: Error | undefined): void => {
+      signal.removeEventListener("abort", abort);
+      socket.setTimeout(0);
+      socket.removeAllListeners();
+      if (result === undefined) return resolve(socket);
+      socket.on("error", () => {}); // The first error is reported.
+      reject(result);
+    };
+    socket.once("error", settle);
+    socket.once("close", () => settle(new Error("the socket was closed")));
+    socket.once("connect", () => settle(undefined));
+  });
+}
