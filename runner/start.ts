@@ -1,4 +1,5 @@
 import { defaultBacklogLimits } from "../domain/limits/admission.ts";
+import { fenceDeleted } from "./commit/fenced-commits.ts";
 import { limitLargeCommits } from "./commit/large-commits.ts";
 import { SourceCommitsCache } from "./commit/source-commits.ts";
 import { OpenMessages } from "./intake/open-messages.ts";
@@ -154,7 +155,7 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
     },
     onEnd: (outcome, durationMs) => metrics?.ran(outcome, durationMs),
   });
-  const commits = limitLargeCommits(parts.blockedOwners.counting(ports.commits), {
+  const commits = limitLargeCommits(parts.blockedOwners.counting(fenceDeleted(ports.commits, parts.deployments)), {
     now,
     after: (ms, action) => void setTimeout(action, ms),
   });

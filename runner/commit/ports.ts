@@ -19,6 +19,8 @@ export interface CommitStore {
    * @throws Unavailable when it is not known whether the commit was stored
    */
   append(owner: string, source: string, commit: string, expectedSequence: number, isFirst?: boolean): Promise<Appended>;
+  /** Ends the history of a source or workflow that was deleted, after a commit that was in flight: it is forgotten. @throws Unavailable */
+  endDeleted(owner: string, history: string): Promise<void>;
   /** Marks the history of a run as ended, after its last commit: it is forgotten when the marker expires. @throws Unavailable */
   end(owner: string, history: string, expectedSequence: number, marker: EndMarker): Promise<void>;
 }

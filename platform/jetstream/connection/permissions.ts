@@ -182,6 +182,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "invoke.>",
       "timer.>",
       "last.>",
+      // Whether STATE has copied the commits of a deleted history.
+      ...[streams.runs, streams.state].map((stream) => api(`STREAM.MSG.GET.${stream}`)),
       buildSubject,
       `seen.${buckets.routes}`,
       ...[buckets.deployments, buckets.endpoints, buckets.routes, buckets.versions].map((name) => `$KV.${name}.>`),

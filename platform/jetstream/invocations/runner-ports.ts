@@ -7,7 +7,7 @@ import { buckets, deploymentKey } from "../../../domain/subjects.ts";
 import { sendAnswer } from "../requests/run-answers.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { followChanges } from "../buckets/bucket-changes.ts";
-import { appendCommit, appendFirstCommit, endHistory, lastCommit } from "../runs/commits.ts";
+import { appendCommit, appendFirstCommit, endDeletedHistory, endHistory, lastCommit } from "../runs/commits.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readPartition } from "../read/partition-reader.ts";
 import { readFloors } from "../runs/floors.ts";
@@ -40,6 +40,7 @@ export function createRunnerPorts(connection: Connection, pool: string): NatsPor
         const ref = { owner, source, partition: partitionOf(source) };
         return isFirst ? appendFirstCommit(connection, ref, commit) : appendCommit(connection, ref, commit, expected);
       },
+      endDeleted: (owner, source) => endDeletedHistory(connection, { owner, source, partition: partitionOf(source) }),
       end: (owner, source, expected, marker) => endHistory(connection, { owner, source, partition: partitionOf(source) }, expected, marker),
     },
     intake: intakeOf(connection, pool),
