@@ -123,6 +123,9 @@ export const poolRequests = ["arm", "consumers", "move", "wake"] as const;
 export type PoolRequest = (typeof poolRequests)[number];
 export const poolRequestSubject = (pool: string, request: PoolRequest): string => `pool.${pool}.${request}`;
 
+/** Request of a runner to the delivery role: how many bytes of STATE an owner holds. */
+export const stateUsageSubject = (pool: string, owner: string): string => `pool.${pool}.state.${owner}`;
+
 /** Requests to the builder. */
 export const buildSubject = "build.request";
 /** Requests to the operator: calls of components during their configuration. */

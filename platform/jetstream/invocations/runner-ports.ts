@@ -15,6 +15,7 @@ import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/g
 import { deploymentEntries } from "./moves.ts";
 import { readOverQuota, readWeights } from "../buckets/quotas.ts";
 import { requestArm, requestConsumers, requestMove, requestWakeUp } from "../requests/pool-requests.ts";
+import { requestStateUsage } from "../requests/state-usage.ts";
 import { cpuMeter } from "../../process/settings/cpu-share.ts";
 import { memoryShare } from "../../process/settings/memory-share.ts";
 import type { Timers } from "../../../runner/commit/ports.ts";
@@ -23,7 +24,7 @@ import type { RunnerPorts } from "../../../runner/ports.ts";
 
 type NatsPorts = Pick<
   RunnerPorts,
-  "deployments" | "moves" | "commits" | "intake" | "membership" | "quotas" | "processed" | "weights" | "timers" | "wakeUps" | "answer"
+  "deployments" | "moves" | "commits" | "states" | "intake" | "membership" | "quotas" | "processed" | "weights" | "timers" | "wakeUps" | "answer"
 >;
 
 /** All that a runner does in NATS. Its account has permissions for this only, see `connection/permissions.ts`. */
@@ -43,6 +44,7 @@ export function createRunnerPorts(connection: Connection, pool: string): NatsPor
       endDeleted: (owner, source) => endDeletedHistory(connection, { owner, source, partition: partitionOf(source) }),
       end: (owner, source, expected, marker) => endHistory(connection, { owner, source, partition: partitionOf(source) }, expected, marker),
     },
+    states: { usage: (owner, moreBytes) => requestStateUsage(connection, pool, owner, moreBytes) },
     intake: intakeOf(connection, pool),
     membership: membershipOf(connection, pool),
     quotas: readOverQuota(connection),
