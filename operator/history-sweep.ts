@@ -33,7 +33,10 @@ export function historySweeper(ports: Ports, kinds: readonly Identified[], limit
       signal.throwIfAborted();
       if ((unreferenced.get(keyOf(history)) ?? now) > now - limits.graceMs) continue;
       await ports.histories.forget(history.owner, history.source);
-      ports.log.info({ op: "history.sweep", "source.id": history.source, "owner.id": history.owner }, "deleted the history of a deleted source");
+      ports.log.info(
+        { op: "history.sweep", "source.id": history.source, "owner.id": history.owner },
+        "deleted the history of a deleted source",
+      );
     }
     return limits.intervalMs;
   };

@@ -44,7 +44,8 @@ export class StateShares {
 
   async reserve(owner: string, bytes: number): Promise<Room> {
     const known = this.#known.get(owner);
-    if (known !== undefined && this.#now() - known.readAt < maxAgeMs && this.#hasRoom(owner, known, bytes)) return this.#admit(owner, bytes);
+    if (known !== undefined && this.#now() - known.readAt < maxAgeMs && this.#hasRoom(owner, known, bytes))
+      return this.#admit(owner, bytes);
     const isTooEarly = known !== undefined && this.#now() - known.readAt < known.readMs / maxReadShare;
     const read = isTooEarly ? known : await this.#read(owner, bytes);
     if (this.#hasRoom(owner, read, bytes)) return this.#admit(owner, bytes);

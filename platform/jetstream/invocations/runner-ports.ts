@@ -24,7 +24,18 @@ import type { RunnerPorts } from "../../../runner/ports.ts";
 
 type NatsPorts = Pick<
   RunnerPorts,
-  "deployments" | "moves" | "commits" | "states" | "intake" | "membership" | "quotas" | "processed" | "weights" | "timers" | "wakeUps" | "answer"
+  | "deployments"
+  | "moves"
+  | "commits"
+  | "states"
+  | "intake"
+  | "membership"
+  | "quotas"
+  | "processed"
+  | "weights"
+  | "timers"
+  | "wakeUps"
+  | "answer"
 >;
 
 /** All that a runner does in NATS. Its account has permissions for this only, see `connection/permissions.ts`. */
