@@ -9,6 +9,8 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { SandboxChild } from "../../runner/sandbox/children/child-process.ts";
 import { encodeFrames, FrameReader, ProtocolViolation } from "../../runner/sandbox/children/frames.ts";
+import { isolateCommand } from "../../runner/sandbox/children/isolate-command.ts";
+import { localProcesses } from "../../runner/sandbox/processes/local.ts";
 import { parseFromChild } from "../../runner/sandbox/children/from-child.ts";
 import { type FromChild, fromChildLimits } from "../../runner/sandbox/children/protocol.ts";
 import { createEgress } from "../../platform/http/egress.ts";
@@ -205,10 +207,9 @@ describe("a child that an attacker controls", () => {
     await writeFile(script, hostileProgram(answer));
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
     const child = new SandboxChild({
-      script,
+      processes: localProcesses,
+      command: () => isolateCommand(script, [directory]),
       child: { webPath: "", nodePath: "", memoryBudgetBytes: 2 ** 28 },
-      readable: [directory],
-      jail: undefined,
       connector: new Connector(egress, 4),
       residentLimitBytes: 2 ** 31,
       onStderr: () => {},

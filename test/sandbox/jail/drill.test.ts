@@ -7,7 +7,7 @@ import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createEgress } from "../../../platform/http/egress.ts";
 import { buildPrograms } from "../../../runner/sandbox/children/child-script.ts";
-import { isolateCommand } from "../../../runner/sandbox/children/fork-child.ts";
+import { isolateCommand } from "../../../runner/sandbox/children/isolate-command.ts";
 import { findJailFailure, type Jail, jailOf } from "../../../runner/sandbox/jail/jail.ts";
 import { createSandbox } from "../../../runner/sandbox/pool.ts";
 import { startSandbox } from "../sandbox-fixture.ts";
