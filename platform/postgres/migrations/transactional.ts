@@ -152,7 +152,7 @@ export const transactionalMigrations: Record<string, Migration> = {
       primary key (scope, day_ms)
     ) with (fillfactor = 50);
   `,
-  // Addresses that exist already are not confirmed: whoever has them may never have agreed to get mails.
+  // Addresses that exist already are not confirmed: their holders may never have agreed to get mails.
   "m0029-email-confirmations": statements`
     alter table users add column email_confirmed_at timestamptz;
     alter table organizations add column email_confirmed_at timestamptz;
