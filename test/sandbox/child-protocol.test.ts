@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -297,6 +297,22 @@ describe("a child that an attacker controls", () => {
     child.kill();
     expect(await outcome).toMatchObject({ outcome: "crashed" });
     await Promise.all(closed);
+  });
+
+  it("gets no connection for an execution that has ended", async () => {
+    const accepted: Socket[] = [];
+    const server = createServer((socket) => void accepted.push(socket.on("error", () => {}))).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const open = (id: number): string => `frame("open", { id: ${id}, execution: ID, host: "127.0.0.1", port: ${port} })`;
+    const answer = `[Buffer.concat([${open(1)}, ${open(2)}, frame("executed", { id: ID, execution })])]`;
+    const { child } = await startHostile(answer, createEgress({ allow: ["127.0.0.1/32"] }));
+    expect(await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined })).toEqual(execution);
+    const own = connect(port, "127.0.0.1");
+    onTestFinished(() => void own.destroy());
+    await once(server, "connection");
+    expect(accepted.map(({ remotePort }) => remotePort)).toEqual([own.localPort]);
   });
 
   it("may cancel what has been answered or was never asked", async () => {
