@@ -17,6 +17,7 @@ import { createEgress } from "../../platform/http/egress.ts";
 import { Connector, type EgressPolicy } from "../../runner/sandbox/network/connector.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { isSoak } from "../support/soak.ts";
+import { until } from "./processes.ts";
 import { requestFor } from "./sandbox-fixture.ts";
 
 /** The messages of a child as an attacker's input: native code in a child can send its parent any bytes. */
@@ -309,10 +310,16 @@ describe("a child that an attacker controls", () => {
     const answer = `[Buffer.concat([${open(1)}, ${open(2)}, frame("executed", { id: ID, execution })])]`;
     const { child } = await startHostile(answer, createEgress({ allow: ["127.0.0.1/32"] }));
     expect(await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined })).toEqual(execution);
-    const own = connect(port, "127.0.0.1");
-    onTestFinished(() => void own.destroy());
-    await once(server, "connection");
-    expect(accepted.map(({ remotePort }) => remotePort)).toEqual([own.localPort]);
+    // The server accepts in order: when it has the second, it has whatever the child had opened.
+    const own: Socket[] = [];
+    for (let n = 0; n < 2; n++) {
+      const socket = connect(port, "127.0.0.1");
+      own.push(socket);
+      onTestFinished(() => void socket.destroy());
+      await once(socket, "connect");
+    }
+    await until(() => accepted.some(({ remotePort }) => remotePort === own[1]?.localPort), "the server accepts");
+    expect(accepted.map(({ remotePort }) => remotePort)).toEqual(own.map(({ localPort }) => localPort));
   });
 
   it("may cancel what has been answered or was never asked", async () => {
