@@ -100,10 +100,7 @@ async function runWorkflowOrMove(
 ): Promise<InvocationResult> {
   const { source, generation } = received.invocation;
   const deployment = await context.deployments.workflow(source, generation);
-  if (deployment === undefined) {
-    dropOfDeleted(received, ports);
-    return "finished";
-  }
+  if (deployment === undefined) return "finished";
   if (hasMoved(deployment)) {
     await ports.moves.move(received.position);
     return "finished";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { jailModes } from "../../../domain/jail-modes.ts";
 import { mailSettings } from "./mail-settings.ts";
 import { natsSettings } from "./nats-settings.ts";
 import {
@@ -199,11 +200,11 @@ export const environment = z.object({
     default: "0",
     reason: "above 0: each owner's runs have their own sandbox process, at most this many per runner; 0: owners share processes",
   }),
-  HEADWATER_SANDBOX_JAIL: setting(z.enum(["auto", "required", "off"]), {
+  HEADWATER_SANDBOX_JAIL: setting(z.enum(jailModes), {
     unit: "auto, required or off",
     default: "auto",
     reason:
-      "whether the kernel (Landlock, seccomp) confines sandbox processes; auto: where it can, with a warning where it cannot; required: start none otherwise",
+      "whether the kernel (Landlock, seccomp) confines sandbox processes, installs and esbuild; auto: where it can, with a warning where it cannot; required: start none otherwise",
   }),
   HEADWATER_RUNS_PER_OWNER: setting(wholeNumber(1, 10_000), {
     ...number,

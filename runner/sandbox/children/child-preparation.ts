@@ -1,13 +1,11 @@
 import { mkdir, realpath } from "node:fs/promises";
-import { Unavailable } from "../../../domain/errors.ts";
-import { findJailFailure, type Jail, jailOf } from "../jail/jail.ts";
+import { chooseJail } from "../jail/choose-jail.ts";
+import { sandboxProfile } from "../jail/profiles.ts";
 import type { ChildSettings } from "./child-settings.ts";
 import { buildPrograms } from "./child-script.ts";
 import { makeCodeCaches } from "./code-caches.ts";
-import { isolateCommand } from "./isolate-command.ts";
 import { Connector } from "../network/connector.ts";
 import { canPassDescriptors } from "../network/passed-descriptors.ts";
-import { localProcesses } from "../processes/local.ts";
 import { buildGuestScripts } from "../isolate/guest-scripts.ts";
 import type { SandboxOptions } from "../sandbox-options.ts";
 
@@ -27,19 +25,26 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     // Without the files every child compiles the scripts itself: slower, not wrong.
     options.logger?.warn({ op: "sandbox.code_caches", error: String(error) }),
   );
-  const jail = await chooseJail(options, programs.launcher);
+  const chosen = await chooseJail({
+    mode: options.jail ?? "auto",
+    launcher: programs.launcher,
+    profile: sandboxProfile,
+    user: "own",
+    readable,
+    processes: "sandbox processes",
+    logger: options.logger,
+    findJailFailure: options.findJailFailure,
+  });
   let evictions = 0;
   const child = {
-    processes: options.processes ?? localProcesses,
-    command: () => {
-      const command = isolateCommand(programs.child, readable);
-      return jail === undefined ? command : jail(readable, command);
-    },
+    script: programs.child,
     child: {
       ...scripts,
       ...(!(options.parentConnects ?? canPassDescriptors) && { egressAllow: options.egress.allow }),
       memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
     },
+    readable,
+    jail: chosen?.jail,
     // Node's default of four threads, unless the environment says otherwise.
     connector: new Connector(options.egress, Number(process.env["UV_THREADPOOL_SIZE"]) || 4),
     residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,
@@ -49,20 +54,6 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     },
   };
   return { child, evictions: () => evictions };
-}
-
-/** @throws Unavailable if a jail is required and does not work */
-async function chooseJail(options: SandboxOptions, launcher: string): Promise<Jail | undefined> {
-  const { jail: mode = "auto", logger } = options;
-  if (mode === "off") return undefined;
-  const jail = jailOf(launcher);
-  const failure = await (options.findJailFailure ?? findJailFailure)(jail);
-  if (failure === undefined) return jail;
-  const message = `sandbox processes cannot be jailed: ${failure}`;
-  if (mode === "required")
-    throw new Unavailable(`${message}; HEADWATER_SANDBOX_JAIL=auto runs them without a jail`, { code: "sandbox_unavailable" });
-  logger?.warn({ op: "sandbox.jail" }, `${message}: code that breaks out of V8 has the rights of this process`);
-  return undefined;
 }
 
 /** Code, the guest's scripts and bundles; nothing else. */

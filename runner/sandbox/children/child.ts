@@ -11,6 +11,7 @@ import { cachePath } from "./code-caches.ts";
 import { encodeFrames, readFrames } from "./frames.ts";
 import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, reportPauses } from "../isolate/execute.ts";
 import { inspect } from "../isolate/inspect.ts";
+import { hideMemory } from "../jail/kernel.ts";
 import { limits } from "../limits.ts";
 import { Nursery } from "../isolate/spare-isolates.ts";
 import { makeCaches, type Prelude } from "../isolate/prelude.ts";
@@ -21,6 +22,7 @@ import { WarmIsolates } from "../isolate/warm-isolates.ts";
  * The program of a child process. It can be killed at any moment, and kills itself rather than exit, since process.exit hangs after V8
  * has run out of memory in an isolate. It ends with its parent.
  */
+hideMemory();
 const channel = new Socket({ fd: channelDescriptor });
 const send = batched<FromChild>((messages) => channel.write(encodeFrames(fromChildLimits, messages)));
 const threads = Number(process.env["UV_THREADPOOL_SIZE"]);

@@ -1,18 +1,10 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
-
-/** `auto`: sandbox processes run without a jail where it does not work, with a warning. `required`: then none starts. */
-export const jailModes = ["auto", "required", "off"] as const;
-export type JailMode = (typeof jailModes)[number];
-
-/** What the kernel lets a process in the jail do with files. Directories include what is below them. */
-export interface JailRules {
-  readonly readable: readonly string[];
-  readonly executable: readonly string[];
-}
+import { sandboxProfile } from "./profiles.ts";
+import type { JailProfile, JailRules } from "./rules.ts";
 
 /** Starts a command in a jail. Absent: commands start without one. */
-export type Jail = (readable: readonly string[], command: readonly string[]) => readonly string[];
+export type Jail = (readable: readonly string[], command: readonly string[], writable?: readonly string[]) => readonly string[];
 
 /** Node, its loader and what both read: libraries, their own state, time zones, the limits of the machine. */
 const systemFiles = `
@@ -26,19 +18,23 @@ const systemFiles = `
 const loaders = ["/lib64/ld-linux-x86-64.so.2", "/lib/ld-linux-aarch64.so.1"];
 
 /** @param launcher path of the program, see launcher.ts */
-export function jailOf(launcher: string): Jail {
-  return (readable, command) => {
-    const rules: JailRules = {
-      readable: [...systemFiles, ...readable],
-      executable: [process.execPath, ...loaders],
-    };
-    return [process.execPath, "--disable-warning=ExperimentalWarning", launcher, JSON.stringify(rules), ...command];
-  };
+export function jailOf(launcher: string, profile: JailProfile = sandboxProfile): Jail {
+  return (readable, command, writable) => [process.execPath, launcher, JSON.stringify(rulesOf(profile, readable, command, writable))];
+}
+
+export function rulesOf(
+  profile: JailProfile,
+  readable: readonly string[],
+  command: readonly string[],
+  writable: readonly string[] = [],
+): JailRules {
+  const [program = ""] = command;
+  return { ...profile, readable: [...systemFiles, ...readable], writable, executable: [program, ...loaders], command };
 }
 
 /** Why a jail cannot be used here; undefined if it can, or if no process can be started at all, which is reported where one is needed. */
-export async function findJailFailure(jail: Jail): Promise<string | undefined> {
-  const [program = "", ...args] = jail([], [process.execPath, "--version"]);
+export async function findJailFailure(jail: Jail, readable: readonly string[] = []): Promise<string | undefined> {
+  const [program = "", ...args] = jail(readable, [process.execPath, "--version"]);
   try {
     await promisify(execFile)(program, args, { env: {}, timeout: 30_000 });
     return undefined;

@@ -1,32 +1,30 @@
-import { type Architecture, systemCallNumbers } from "./system-call-numbers.ts";
+import {
+  allOf,
+  allowed,
+  argumentOffset,
+  architectureOffset,
+  encode,
+  ENOSYS,
+  fail,
+  give,
+  type Instruction,
+  jumpIfAtLeast,
+  jumpIfEqual,
+  jumpIfSet,
+  killed,
+  load,
+  numberOffset,
+  oneOf,
+  oneOfPairs,
+  refused,
+} from "./bpf.ts";
+import { callsOf, ownLimits } from "./process-kinds.ts";
+import type { ProcessKind } from "./rules.ts";
+import type { Architecture } from "./system-call-numbers.ts";
 
 /**
- * The filter of system calls as a program for the kernel's BPF machine (seccomp(2), Linux `Documentation/userspace-api/seccomp_filter.rst`).
- * A call that is not listed fails with EPERM, as if the process had no right to it.
+ * The filter of system calls (seccomp(2)). A call that is not listed fails with EPERM, as if the process had no right to it.
  */
-type Instruction = readonly [code: number, jumpIfTrue: number, jumpIfFalse: number, operand: number];
-
-const load = 0x20; // BPF_LD | BPF_W | BPF_ABS
-const jumpIfEqual = 0x15; // BPF_JMP | BPF_JEQ | BPF_K
-const jumpIfSet = 0x45; // BPF_JMP | BPF_JSET | BPF_K
-const jumpIfAtLeast = 0x35; // BPF_JMP | BPF_JGE | BPF_K
-const give = 0x06; // BPF_RET | BPF_K
-
-const allow = 0x7fff0000;
-const killProcess = 0x80000000;
-const fail = (errorNumber: number): number => 0x00050000 | errorNumber;
-const EPERM = 1;
-const ENOSYS = 38;
-
-const allowed: Instruction = [give, 0, 0, allow];
-const refused: Instruction = [give, 0, 0, fail(EPERM)];
-
-/** Offsets in `struct seccomp_data`. */
-const numberOffset = 0;
-const architectureOffset = 4;
-/** Of the low half of an argument: both architectures are little endian. */
-const argumentOffset = (index: number): number => 16 + 8 * index;
-
 const auditArchitecture: Readonly<Record<Architecture, number>> = { x64: 0xc000003e, arm64: 0xc00000b7 };
 /** Numbers from here on are calls of another ABI, x32. */
 const firstX32Number = 0x40000000;
@@ -42,20 +40,29 @@ const socketOptions = [9, 13];
 const tcpOptions = [1, 4, 5, 6];
 /** TCGETS, FIONREAD, FIONBIO, FIONCLEX, FIOCLEX. Others can type into a terminal. */
 const ioctls = [0x5401, 0x541b, 0x5421, 0x5450, 0x5451];
+const PR_SET_DUMPABLE = 4n;
 /** PR_SET_NAME, PR_GET_NAME, PR_SET_VMA. */
 const prctls = [15, 16, 0x53564d41];
 
-/** Instructions that end a call whose argument equals one of the values. */
-const oneOf = (argument: number, values: readonly number[]): readonly Instruction[] => [
-  [load, 0, 0, argumentOffset(argument)],
-  ...values.flatMap((value): readonly Instruction[] => [[jumpIfEqual, 0, 1, value], allowed]),
-];
+/** Addresses in the launcher of what it gives to `execve`. */
+export interface ExecveArguments {
+  readonly path: bigint;
+  readonly argv: bigint;
+  readonly environment: bigint;
+}
 
-/**
- * What each of these calls may be used for; a use that nothing here allows fails with EPERM. `execve` is not limited: Landlock permits
- * Node itself only, which stays in the jail.
- */
-const limitedCalls = (pid: number): Readonly<Record<string, readonly Instruction[]>> => ({
+export interface FilterOptions {
+  readonly architecture: Architecture;
+  /** Of the process that the filter is for: it may signal itself. */
+  readonly pid: number;
+  readonly kind: ProcessKind;
+  readonly execve: ExecveArguments;
+}
+
+/** What each of these calls may be used for; a use that nothing here allows fails with EPERM. */
+const limitedCalls = ({ pid, execve }: FilterOptions): Readonly<Record<string, readonly Instruction[]>> => ({
+  // The launcher's own: these random addresses are gone with it. Landlock permits the one program only.
+  execve: allOf([execve.path, execve.argv, execve.environment]),
   // Threads, no processes.
   clone: [[load, 0, 0, argumentOffset(0)], [jumpIfSet, 0, 1, CLONE_THREAD], allowed],
   // Its flags are in memory, which a filter cannot read. The C library then uses `clone`.
@@ -66,26 +73,23 @@ const limitedCalls = (pid: number): Readonly<Record<string, readonly Instruction
   tgkill: oneOf(0, [pid]),
   prlimit64: oneOf(0, [0, pid]),
   ioctl: oneOf(1, ioctls),
-  prctl: oneOf(0, prctls),
+  prctl: [...oneOf(0, prctls), ...allOf([PR_SET_DUMPABLE, 0n])],
   fcntl: oneOf(1, fileCommands),
   /*
    * The options that Node sets on a connection. Others lead its packets elsewhere (IP_OPTIONS with a source route, SO_BINDTODEVICE), or
    * run programs and protocols in the kernel (SO_ATTACH_FILTER, TCP_ULP).
    */
-  setsockopt: [
-    [load, 0, 0, argumentOffset(1)],
-    [jumpIfEqual, 0, 2 * socketOptions.length + 1, SOL_SOCKET],
-    ...oneOf(2, socketOptions),
-    [load, 0, 0, argumentOffset(1)],
-    [jumpIfEqual, 0, 2 * tcpOptions.length + 1, IPPROTO_TCP],
-    ...oneOf(2, tcpOptions),
-  ],
+  setsockopt: oneOfPairs(1, [
+    [SOL_SOCKET, socketOptions],
+    [IPPROTO_TCP, tcpOptions],
+  ]),
 });
 
-/** @param pid of the process that the filter is for: it may signal itself. @returns `struct sock_filter[]` */
-export function seccompProgram(architecture: Architecture, pid: number): Buffer {
-  const limited = limitedCalls(pid);
-  const calls = Object.entries(systemCallNumbers[architecture]).flatMap(([name, number]): readonly Instruction[] => {
+/** @returns `struct sock_filter[]` */
+export function seccompProgram(options: FilterOptions): Buffer {
+  const { architecture, kind } = options;
+  const limited = { ...limitedCalls(options), ...ownLimits[kind] };
+  const calls = Object.entries(callsOf(kind, architecture)).flatMap(([name, number]): readonly Instruction[] => {
     const uses = limited[name];
     if (uses === undefined) return [[jumpIfEqual, 0, 1, number], allowed];
     return [[jumpIfEqual, 0, uses.length + 1, number], ...uses, refused];
@@ -93,22 +97,11 @@ export function seccompProgram(architecture: Architecture, pid: number): Buffer 
   return encode([
     [load, 0, 0, architectureOffset],
     [jumpIfEqual, 1, 0, auditArchitecture[architecture]],
-    [give, 0, 0, killProcess],
+    killed,
     [load, 0, 0, numberOffset],
     [jumpIfAtLeast, 0, 1, firstX32Number],
     [give, 0, 0, fail(ENOSYS)],
     ...calls,
     refused,
   ]);
-}
-
-function encode(program: readonly Instruction[]): Buffer {
-  const bytes = Buffer.alloc(program.length * 8);
-  program.forEach(([code, jumpIfTrue, jumpIfFalse, operand], index) => {
-    bytes.writeUInt16LE(code, index * 8);
-    bytes.writeUInt8(jumpIfTrue, index * 8 + 2);
-    bytes.writeUInt8(jumpIfFalse, index * 8 + 3);
-    bytes.writeUInt32LE(operand >>> 0, index * 8 + 4);
-  });
-  return bytes;
 }

@@ -25,10 +25,12 @@ export class ThreadPriorities {
     if (isLowPriority && pid !== undefined) lowerPriority(pid, this.#nice); // Its new threads inherit it.
   }
 
-  lower(): void {
+  /** @returns how many threads the child has */
+  lower(): number {
     const threads = threadsOf(this.#pid);
     for (const thread of threads) if (thread !== String(this.#pid) && !this.#known.has(thread)) lowerPriority(Number(thread), this.#nice);
     this.#known = new Set(threads);
+    return threads.length;
   }
 }
 
