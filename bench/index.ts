@@ -26,7 +26,6 @@ const names = [
   "streams",
   "warm-isolates",
   "neighbours",
-  "owner-processes",
   "fetch",
   "migrations",
 ] as const;

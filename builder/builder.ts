@@ -50,6 +50,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       limits,
       npm: options.npm ?? (await readNpmConfig(process.env, process.cwd())),
       clock: options.clock ?? systemClock,
+      confine: options.confine,
       enqueue: (owner, work) => installs.use(owner, work),
     }),
     esbuild,

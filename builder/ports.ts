@@ -6,6 +6,25 @@ import type { Warning } from "../domain/component/warning.ts";
 export interface BuilderPorts {
   readonly inspector: Inspector;
   readonly bundles: BundleStore;
+  /** Confines installs. Absent: they have the rights of the builder, within Node's permission model. */
+  readonly confine?: Confine | undefined;
+}
+
+/** The command that runs another one, confined by the kernel. */
+export interface Confine {
+  (rules: ConfineRules): readonly [string, ...string[]];
+  /** The user that it runs as; undefined: that of the builder. */
+  readonly user: number | undefined;
+}
+
+export interface ConfineRules {
+  readonly readable: readonly string[];
+  readonly writable: readonly string[];
+  /** To which it may connect. */
+  readonly tcpPorts: readonly number[];
+  /** Names of its variables. */
+  readonly environment: readonly string[];
+  readonly command: readonly string[];
 }
 
 /** Reads a bundle's definition in the sandbox: user code never runs in the builder's own process. */

@@ -1,3 +1,5 @@
+import { writeFileSync } from "node:fs";
+import { createInterface } from "node:readline";
 import type { ErrorCode } from "../../domain/error-codes.ts";
 import { LimitExceeded, InvalidInput } from "../../domain/errors.ts";
 import type Arborist from "@npmcli/arborist";
@@ -7,7 +9,7 @@ import type { NpmConfig } from "./config.ts";
 import { failureFields } from "./failure-fields.ts";
 import { omitted, vetTree } from "./vet.ts";
 
-/** The input of the program, sent once. */
+/** The input of the program: one line of JSON. */
 export interface InstallOrder {
   /** Holds the package.json, and perhaps the package-lock.json. */
   readonly directory: string;
@@ -16,7 +18,7 @@ export interface InstallOrder {
   readonly limits: BuildLimits;
 }
 
-/** Its answer, sent once. */
+/** Its answer. */
 export type InstallAnswer =
   | { readonly outcome: "installed" }
   /** One of our errors. */
@@ -24,14 +26,22 @@ export type InstallAnswer =
   /** An error of npm, reduced to the fields that are read. */
   | { readonly outcome: "failed"; readonly fields: Readonly<Record<string, unknown>> };
 
+/** The descriptor on which it answers. */
+const answerDescriptor = 3;
+
 /**
  * Runs in its own process, which can be killed at any time. npm's libraries hold a package's metadata in memory, a few megabytes of which
- * can mean hundreds of thousands of files, and they cannot be interrupted.
+ * can mean hundreds of thousands of files, and they cannot be interrupted. It ends with its parent, which keeps standard input open.
  */
-process.once("disconnect", () => process.exit());
-process.once("message", (order: InstallOrder) => {
-  void answerTo(order).then((answer) => process.send?.(answer, () => process.exit()));
+const input = createInterface({ input: process.stdin });
+input.once("line", (line) => {
+  // The builder wrote it.
+  void answerTo(JSON.parse(line) as InstallOrder).then((answer) => {
+    writeFileSync(answerDescriptor, JSON.stringify(answer));
+    process.exit();
+  });
 });
+input.once("close", () => process.exit(1));
 
 async function answerTo(order: InstallOrder): Promise<InstallAnswer> {
   try {

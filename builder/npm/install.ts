@@ -1,13 +1,15 @@
-import { fork, type ChildProcess } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import type { ChildProcess } from "node:child_process";
+import { chown, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidInput, LimitExceeded } from "../../domain/errors.ts";
 import { fileBytes } from "../cache/disk-room.ts";
 import { formatBytes, type BuildLimits } from "../limits.ts";
 import { maxMemoryBytes, residentBytesOf } from "../cache/process-memory.ts";
+import type { Confine } from "../ports.ts";
 import type { NpmConfig } from "./config.ts";
 import { measureFolder, type FolderSize } from "./folder-size.ts";
 import type { InstallAnswer, InstallOrder } from "./install-program.ts";
+import { startInstall } from "./install-process.ts";
 import { parseLockfile, pinTags, restoreWishes } from "./lockfile.ts";
 
 export interface InstallRequest {
@@ -18,6 +20,8 @@ export interface InstallRequest {
   /** Checked by `parseLockfile`. */
   readonly lockfile: string | null;
   readonly signal: AbortSignal;
+  /** Absent: nothing but Node's permission model confines the process. */
+  readonly confine?: Confine | undefined;
 }
 
 export interface Installed {
@@ -28,7 +32,7 @@ export interface Installed {
 
 /** Resolves and installs packages into a folder, by a process of its own (`install-program.ts`), which is killed when it takes too much. */
 export async function install(request: InstallRequest, npm: NpmConfig, cache: string, limits: BuildLimits): Promise<Installed> {
-  const { directory, wanted, lockfile, signal } = request;
+  const { directory, wanted, lockfile, signal, confine } = request;
   // The name ends up in the lockfile; a fixed one keeps equal sets equal.
   await writeFile(
     join(directory, "package.json"),
@@ -39,7 +43,10 @@ export async function install(request: InstallRequest, npm: NpmConfig, cache: st
     }),
   );
   if (lockfile !== null) await writeFile(join(directory, "package-lock.json"), lockfile);
-  settle(await perform({ directory, npm, cache, limits }, signal));
+  const { user } = confine ?? {};
+  // npm writes both again.
+  if (user !== undefined) await Promise.all((await readdir(directory)).map((name) => chown(join(directory, name), user, user)));
+  settle(await perform({ directory, npm, cache, limits }, signal, confine));
   const size = await measureFolder(directory, { bytes: limits.unpackedBytes, files: limits.unpackedFiles });
   const excess = excessOf(size, limits);
   if (excess !== undefined) throw excess;
@@ -48,12 +55,12 @@ export async function install(request: InstallRequest, npm: NpmConfig, cache: st
 }
 
 const watchMs = 500;
-const heapMb = 1024;
 
-async function perform(order: InstallOrder, signal: AbortSignal): Promise<InstallAnswer> {
+async function perform(order: InstallOrder, signal: AbortSignal, confine: Confine | undefined): Promise<InstallAnswer> {
   signal.throwIfAborted();
-  const program = start(order);
-  const { promise, resolve, reject } = Promise.withResolvers<InstallAnswer>();
+  const { process: program, answer } = startInstall(order, confine);
+  const exited = new Promise<void>((done) => program.once("close", () => done()));
+  const { promise, reject } = Promise.withResolvers<never>();
   const end = (error: unknown): void => {
     reject(error);
     program.kill("SIGKILL");
@@ -69,38 +76,20 @@ async function perform(order: InstallOrder, signal: AbortSignal): Promise<Instal
       if (excess !== undefined) end(excess);
     });
   }, watchMs);
-  const exited = new Promise<void>((done) => program.once("exit", () => done()));
   program.once("error", end);
-  program.once("message", (answer: InstallAnswer) => resolve(answer)); // by our own program
-  // V8 ends a process whose heap is full.
-  program.once("exit", (code, how) => reject(how === "SIGABRT" || code === 134 ? tooMuchMemory() : ended(how ?? `exit code ${code}`)));
-  program.send(order, () => {});
+  // V8 ends a process whose heap is full. After an answer it exits with 0.
+  program.once("exit", (code, how) => {
+    if (code !== 0) reject(how === "SIGABRT" || code === 134 ? tooMuchMemory() : ended(how ?? `exit code ${code}`));
+  });
+  promise.catch(() => {});
   try {
-    return await promise;
+    return await Promise.race([promise, exited.then(() => answer)]);
   } finally {
     clearInterval(watch);
     signal.removeEventListener("abort", abort);
     // What it was writing is removed next.
     await exited;
   }
-}
-
-/** It may write only where it installs, and start no processes. */
-function start({ directory, cache }: InstallOrder): ChildProcess {
-  return fork(join(import.meta.dirname, "install-program.ts"), [], {
-    execArgv: [
-      `--max-old-space-size=${heapMb}`,
-      "--permission",
-      "--allow-net", // the npm registry
-      "--allow-fs-read=*",
-      `--allow-fs-write=${directory}`,
-      `--allow-fs-write=${cache}`,
-      "--disable-warning=SecurityWarning",
-      "--disable-warning=ExperimentalWarning",
-    ],
-    serialization: "advanced",
-    stdio: ["ignore", "ignore", "ignore", "ipc"],
-  });
 }
 
 /** Sizes in the registry come from publishers, so the folder is measured during the install. */

@@ -1,10 +1,11 @@
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/clock.ts";
 import { clearIfTooLarge, DiskRoom } from "../cache/disk-room.ts";
 import { sha256 } from "../cache/hash.ts";
 import type { BuildLimits } from "../limits.ts";
+import type { Confine } from "../ports.ts";
 import type { NpmConfig } from "./config.ts";
 import { install } from "./install.ts";
 
@@ -27,6 +28,7 @@ interface Options {
   readonly npm: NpmConfig;
   readonly limits: BuildLimits;
   readonly clock: Clock;
+  readonly confine?: Confine | undefined;
   /** Runs one install at a time, with owners in turn. */
   readonly enqueue: <T>(owner: string, work: () => Promise<T>) => Promise<T>;
 }
@@ -38,18 +40,20 @@ interface Resolution {
 }
 
 const marker = ".complete";
+/** esbuild may have a user of its own. A new folder of `mkdtemp` is for its owner only. */
+const readableByAll = 0o755;
 
 /**
  * Content-addressed sets of packages: `sets/<hash of lockfile>/node_modules`. A set is filled under another name and renamed when
  * whole, its marker written before: whatever is found under its name can be used, whenever the process died.
  */
 export async function openPackageStore(options: Options): Promise<PackageStore> {
-  const { directory, limits, clock } = options;
+  const { directory, limits, clock, confine } = options;
   const paths = {
     sets: join(directory, "sets"),
     resolutions: join(directory, "resolutions"),
     filling: join(directory, "filling"),
-    cache: join(directory, "cache"),
+    cache: join(directory, cacheName(confine)),
     empty: join(directory, "empty"),
   };
   await Promise.all(Object.values(paths).map((path) => mkdir(path, { recursive: true })));
@@ -78,6 +82,7 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
     const lockfile = await readFile(join(set, "package-lock.json"), "utf8").catch(() => null);
     if (lockfile === null) return undefined;
     resolutions.set(wish, resolution);
+    await chmod(set, readableByAll);
     const now = new Date(clock.now());
     await utimes(join(set, marker), now, now);
     return { directory: set, lockfile };
@@ -86,9 +91,9 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   async function fill(wish: string, wanted: Readonly<Record<string, string>>, lockfile: string | null): Promise<PackageSet> {
     // Its own time limit, not that of a request: others may be waiting for the same set.
     const signal = AbortSignal.timeout(limits.buildMs);
-    const filling = await mkdtemp(join(paths.filling, "set-"));
+    const filling = await makeFolder(paths.filling);
     try {
-      const installed = await install({ directory: filling, wanted, lockfile, signal }, options.npm, paths.cache, limits);
+      const installed = await install({ directory: filling, wanted, lockfile, signal, confine }, options.npm, paths.cache, limits);
       await writeFile(join(filling, "package-lock.json"), installed.lockfile);
       await writeFile(join(filling, marker), JSON.stringify({ bytes: installed.bytes }));
       const set = sha256(installed.lockfile);
@@ -111,6 +116,15 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   }
 
   return { provide, empty: paths.empty };
+}
+
+/** Of npm's own cache; each user can write only what is its own. */
+const cacheName = (confine: Confine | undefined): string => (confine?.user === undefined ? "cache" : `cache-${confine.user}`);
+
+async function makeFolder(parent: string): Promise<string> {
+  const folder = await mkdtemp(join(parent, "set-"));
+  await chmod(folder, readableByAll);
+  return folder;
 }
 
 /** Folders of installs that died. An hour is longer than any install, so none in progress is deleted. */

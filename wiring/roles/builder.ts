@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Addresses } from "../../builder/ports.ts";
-import { startBuilder } from "../../builder/start.ts";
 import { codeLimits } from "../../domain/component/component-code.ts";
 import { createEgress, type Egress } from "../../platform/http/egress.ts";
 import { openBundleStore } from "../../platform/jetstream/bundles/bundle-store.ts";
@@ -10,6 +9,7 @@ import { tracedBuilds } from "../../platform/telemetry/traced-builds.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
 import type { Sandbox } from "../../runner/sandbox/port.ts";
 import { openNats } from "../connections.ts";
+import { confineBuilder } from "./builder-jail.ts";
 import type { RoleContext, StartedRole } from "../context.ts";
 
 /** Timeout of one request for the text of a component. */
@@ -22,8 +22,11 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const sandbox = sandboxOnDemand(context, directory);
   const addresses = addressesOnDemand(createEgress({ allow: context.configuration.egressAllow }));
   opened.defer(() => addresses.close());
+  const confine = await confineBuilder({ ...context.configuration, logger: context.logger }, directory);
+  const { startBuilder } = await import("../../builder/start.ts"); // It loads esbuild's library.
   const builder = await startBuilder({
     directory,
+    confine,
     inspector: { inspect: async (request) => (await sandbox.get()).inspect(request) },
     bundles: openBundleStore(connection),
     addresses,

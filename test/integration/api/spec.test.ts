@@ -78,8 +78,7 @@ const summary = {
 };
 const user = {
   ...ada,
-  email_confirmed: true,
-  orgs: [{ ...acme, email_confirmed: false }],
+  orgs: [acme],
   daily_compute_time_quota: expect.any(Number),
   daily_compute_time_used: expect.any(Number),
   daily_invocations_quota: expect.any(Number),
@@ -162,7 +161,7 @@ const rows: readonly Row[] = [
   { request: "GET /workflows/WORKFLOW/$errors/event_summaries?limit=100&expand=event", answer: nothing },
 
   { request: "GET /users/me", answer: one(user) },
-  { request: "GET /orgs/ORG", answer: one({ ...acme, email_confirmed: false }) },
+  { request: "GET /orgs/ORG", answer: one(acme) },
 ];
 
 const filled = (text: string): string => text.replaceAll(/[A-Z]{3,}(_[A-Z]+)*/g, (name) => ids[name] ?? name);

@@ -24,13 +24,10 @@ const newName = (prefix: string): string => `${prefix}${++names}`;
 
 beforeAll(async () => {
   await postgres.client.query(
-    `insert into users (id, username, email, email_confirmed_at)
-     values ('u_ada', 'ada', 'ada@example.com', now()), ('u_quiet', 'quiet', 'q@example.com', now())`,
+    "insert into users (id, username, email) values ('u_ada', 'ada', 'ada@example.com'), ('u_quiet', 'quiet', 'q@example.com')",
   );
   await postgres.client.query("update users set error_mails = false where id = 'u_quiet'");
-  await postgres.client.query(
-    "insert into organizations (id, name, orgname, email, email_confirmed_at) values ('o_acme', 'Acme', 'acme', 'ops@acme.example', now())",
-  );
+  await postgres.client.query("insert into organizations (id, name, orgname, email) values ('o_acme', 'Acme', 'acme', 'ops@acme.example')");
 });
 beforeEach(async () => {
   await postgres.client.query("delete from error_mails");
