@@ -25,6 +25,12 @@ const databaseRetryMs = 5_000;
 /** Bound on due deliveries that wait for a permit of one webhook: fewer than an owner has places, so that others of the owner get some. */
 const maxDueWaiting = 500;
 
+/**
+ * First attempts are made beside the reading of commits, and those that are slower than the deadline go on. An owner with as many of them
+ * gets its further deliveries scheduled: they are attempted in its places.
+ */
+const maxLate = 128;
+
 const noCapacity = "too many bytes of this owner's deliveries wait for a later attempt, and the stream DELIVERIES is full";
 
 /** What an attempt needs a permit of: a webhook, or the circuit of a send. */
@@ -85,11 +91,11 @@ export class Deliverer {
     if (listener.kind !== "webhook") return this.#store(delivery, owner, listener);
     try {
       const unsettled = this.#unsettled.get(delivery);
-      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled, this.#deadline);
+      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled, owner);
       const disabled = this.#attempts.disabled(listener);
       if (disabled !== undefined) return await this.#discardUnattempted(delivery, disabled.message);
       if (waitedMs > maxChainWaitMs) return await this.#postpone(delivery, listener);
-      await this.#attempt(delivery, this.#webhookTarget(delivery, listener), this.#deadline);
+      await this.#attemptAtOnce(delivery, owner, this.#webhookTarget(delivery, listener));
     } catch (error) {
       await this.#rescheduleWithoutDatabase(delivery, error);
     }
@@ -97,10 +103,11 @@ export class Deliverer {
 
   /** Like `attemptFirst`, for what `$.send` asked for. */
   async sendFirst(delivery: Delivery, kind: DeliveredSend): Promise<void> {
+    const { owner } = delivery.event;
     try {
       const unsettled = this.#unsettled.get(delivery);
-      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled, this.#deadline);
-      await this.#attempt(delivery, this.#sendTarget(delivery, kind), this.#deadline);
+      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled, owner);
+      await this.#attemptAtOnce(delivery, owner, this.#sendTarget(delivery, kind));
     } catch (error) {
       await this.#rescheduleWithoutDatabase(delivery, error);
     }
@@ -134,15 +141,25 @@ export class Deliverer {
     }
   }
 
+  async #attemptAtOnce(delivery: Delivery, owner: string, target: Target): Promise<void> {
+    if (this.#late.inFlightOf(owner) >= maxLate) return this.#rescheduleSoon(delivery, owner);
+    await this.#attempt(delivery, target, owner);
+  }
+
   /** Attempts a due delivery in one of its owner's places. Without one it is due again soon: NATS can hand out others in the meantime. */
   async #attemptInPlace(delivery: Delivery, owner: string, target: Target): Promise<void> {
     const place = this.#places.take(owner, delivery);
-    if (place === undefined) return this.schedule(delivery, this.#placeSlots.next(owner, this.#ports.clock.now(), deliveryBytes(delivery)));
+    if (place === undefined) return this.#rescheduleSoon(delivery, owner);
     try {
       await this.#attempt(delivery, target);
     } finally {
       place.release();
     }
+  }
+
+  /** Without counting an attempt. */
+  #rescheduleSoon(delivery: Delivery, owner: string): Promise<void> {
+    return this.schedule(delivery, this.#placeSlots.next(owner, this.#ports.clock.now(), deliveryBytes(delivery)));
   }
 
   /** Stores a delivery that is due at `atMs` (epoch ms). It becomes a dead letter if its owner's share of the stream is used up. */
@@ -183,13 +200,13 @@ export class Deliverer {
     this.#ports.metrics?.attempted("workflow", "dead", 0);
   }
 
-  /** @param deadline absent for a due delivery, which waits for the outcome, but behind fewer others for a permit */
-  async #attempt(delivery: Delivery, target: Target, deadline?: SharedTimeout): Promise<void> {
+  /** @param firstOf owner of a first attempt; absent for a due delivery, which waits for the outcome, but behind fewer others for a permit */
+  async #attempt(delivery: Delivery, target: Target, firstOf?: string): Promise<void> {
     const now = this.#ports.clock.now();
-    const maxWaiting = deadline === undefined ? maxDueWaiting : undefined;
+    const maxWaiting = firstOf === undefined ? maxDueWaiting : undefined;
     const acquired = await this.#attempts.acquire(target.id, now, this.#deadline.timeoutMs, maxWaiting);
     if (!acquired) return this.#postpone(delivery, target, now);
-    await this.#settleAttempt(delivery, target.attempt(), deadline);
+    await this.#settleAttempt(delivery, target.attempt(), firstOf);
   }
 
   #webhookTarget(delivery: Delivery, webhook: Webhook): Target {
@@ -204,13 +221,13 @@ export class Deliverer {
     return this.schedule(delivery, now + this.#attempts.postponeMs(id, now));
   }
 
-  /** If the deadline expires first, schedules the next attempt now, and settles this one in the background. */
-  async #settleAttempt(delivery: Delivery, attempt: Promise<Outcome>, deadline?: SharedTimeout): Promise<void> {
-    const outcome = await (deadline === undefined ? attempt : deadline.race(attempt));
+  /** If the deadline of a first attempt expires first, schedules the next attempt now, and settles this one in the background. */
+  async #settleAttempt(delivery: Delivery, attempt: Promise<Outcome>, firstOf?: string): Promise<void> {
+    const outcome = await (firstOf === undefined ? attempt : this.#deadline.race(attempt));
     try {
       if (outcome !== undefined) return await this.#settle(delivery, outcome, false);
       await this.#retryLater(delivery, this.#config.attemptTimeoutMs - this.#deadline.timeoutMs);
-      this.#inBackground(this.#late.add(delivery, this.#settleLate(delivery, attempt)));
+      this.#inBackground(this.#late.add(delivery, firstOf ?? delivery.event.owner, this.#settleLate(delivery, attempt)));
     } catch (error) {
       this.#unsettled.set(delivery, attempt);
       attempt.catch(() => this.#unsettled.delete(delivery));

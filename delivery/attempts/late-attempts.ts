@@ -20,9 +20,23 @@ interface LateAttempt {
  */
 export class LateAttempts {
   readonly #byDelivery = new LRUCache<string, LateAttempt>({ max: maxRemembered, ttl: rememberedMs });
+  /** Attempts in flight, by owner. */
+  readonly #inFlight = new Map<string, number>();
+
+  /** Number of late attempts of the owner that have not ended. */
+  inFlightOf(owner: string): number {
+    return this.#inFlight.get(owner) ?? 0;
+  }
 
   /** @param settled rejects if the outcome could not be written. @returns `settled` */
-  add({ id, attempt }: Delivery, settled: Promise<Outcome>): Promise<Outcome> {
+  add({ id, attempt }: Delivery, owner: string, settled: Promise<Outcome>): Promise<Outcome> {
+    this.#inFlight.set(owner, this.inFlightOf(owner) + 1);
+    const end = (): void => {
+      const left = this.inFlightOf(owner) - 1;
+      if (left > 0) this.#inFlight.set(owner, left);
+      else this.#inFlight.delete(owner);
+    };
+    settled.then(end, end);
     const late: LateAttempt = { attempt, settled };
     this.#byDelivery.set(id, late);
     const forget = (): void => void (this.#byDelivery.peek(id) === late && this.#byDelivery.delete(id));

@@ -228,3 +228,26 @@ describe("a delivery that NATS refuses permanently", () => {
     expect(await settle(tooLarge, { id: "d_1" }, { log }, new AbortController().signal)).toBe(true);
   });
 });
+
+describe("first attempts of an owner whose endpoints are slow", () => {
+  it("are scheduled without counting an attempt while 128 are late, and those of other owners are made", async () => {
+    const answers: ((result: PostResult) => void)[] = [];
+    const { deliverer, delivery, calls, stop } = world(() => new Promise((resolve) => answers.push(resolve)), 1_000);
+    const first = (n: number, to = route) => deliverer.attemptFirst({ ...delivery, id: `e${n}.sub_1` }, to, 0);
+    await Promise.all(Array.from({ length: 128 }, (_, n) => first(n)));
+    expect([calls.posts, calls.scheduled.length]).toEqual([128, 128]);
+    await first(128);
+    expect([calls.posts, calls.scheduled.at(-1)]).toEqual([128, { attempt: 1, atMs: now + 1_000 }]);
+
+    await first(129, { ...route, owner: "u_2" });
+    expect(calls.posts).toBe(129);
+    for (const answer of answers.splice(0)) answer(answered(200));
+    await deliverer.drain();
+    const last = first(130);
+    while (answers.length === 0) await new Promise((resolve) => setImmediate(resolve));
+    for (const answer of answers.splice(0)) answer(answered(200));
+    await last;
+    expect(calls.posts).toBe(130);
+    await stop();
+  });
+});
