@@ -27,6 +27,7 @@ import { tokenOperation, tokenRouter } from "./keys/token-endpoint.ts";
 import { describedOperations } from "./openapi/document.ts";
 import { documentPages } from "./openapi/pages.ts";
 import { operations } from "./operations.ts";
+import { confirmEmailPage } from "./owners/confirm-email.ts";
 import { withinOrganization } from "./owners/within-organization.ts";
 
 const clients = "Clients";
@@ -64,6 +65,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics, isAdministr
   app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts, collapseSlashes);
   app.use(healthRoutes(ports.readiness, config.servesMetrics ? metrics : undefined));
   app.use(documentPages(documented), consolePages());
+  app.use(confirmEmailPage(ports, failures));
   app.use("/console", sessionRoutes(ports, failures, limitRateOfKey));
   if (ports.streams !== undefined) app.use(unversionedStreams);
   app.use("/v1", tokenRouter(context, { failures, parsing }), v1);

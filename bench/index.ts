@@ -26,6 +26,7 @@ const names = [
   "streams",
   "warm-isolates",
   "neighbours",
+  "owner-processes",
   "fetch",
   "migrations",
 ] as const;

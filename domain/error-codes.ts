@@ -190,6 +190,7 @@ export const errorCodes = [
   "time_in_seconds",
   "too_many_calls",
   "too_many_chunks",
+  "too_many_confirmations",
   "too_many_failures",
   "too_many_files",
   "too_many_invitations",

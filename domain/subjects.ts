@@ -60,6 +60,11 @@ export const runSubject = (partition: number, owner: string, source: string): st
 export const workflowRunSubject = (partition: number, owner: string, workflow: string, run: string): string =>
   `${runSubject(partition, owner, workflow)}.${run}`;
 export const runsOfPartition = (partition: number): string => `runs.${partition}.>`;
+/** The owner of a commit's subject, and its source or workflow. */
+export const partsOfRun = (subject: string): { readonly owner: string; readonly source: string } => {
+  const [, , owner = "", source = ""] = subject.split(".");
+  return { owner, source };
+};
 /** The partition of a commit's subject. */
 export const partitionOfRun = (subject: string): number => Number(subject.split(".", 2)[1]);
 
@@ -117,6 +122,9 @@ export const partsOfWaiting = (subject: string): { readonly workflow: string; re
 export const poolRequests = ["arm", "consumers", "move", "wake"] as const;
 export type PoolRequest = (typeof poolRequests)[number];
 export const poolRequestSubject = (pool: string, request: PoolRequest): string => `pool.${pool}.${request}`;
+
+/** Request of a runner to the delivery role: how many bytes of STATE an owner holds. */
+export const stateUsageSubject = (pool: string, owner: string): string => `pool.${pool}.state.${owner}`;
 
 /** Requests to the builder. */
 export const buildSubject = "build.request";

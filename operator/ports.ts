@@ -201,6 +201,16 @@ export interface Histories {
   state(owner: string, source: string): Promise<SourceState | undefined>;
   /** Deletes the history of a deleted source: commits, events, runs, logs. */
   forget(owner: string, source: string): Promise<void>;
+  /** Sources and workflows that have commits. */
+  list(): Promise<readonly HistoryReference[]>;
+  /** Ids of sources and workflows that have deployment entries. */
+  deployed(): Promise<readonly string[]>;
+}
+
+export interface HistoryReference {
+  readonly owner: string;
+  /** Id of a source or workflow. */
+  readonly source: string;
 }
 
 export interface Commits {

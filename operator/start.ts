@@ -18,6 +18,7 @@ import { Configurator, type ConfigureRequest } from "./configure/configurator.ts
 import { sealDraft, type DraftRequest } from "./configure/draft.ts";
 import type { Controller, Reconcile } from "./controller/controller.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
+import { historySweeper } from "./history-sweep.ts";
 import { idKindOf } from "./identity.ts";
 import { skipInvalid } from "./controller/skip-invalid.ts";
 import type { AnyStatus } from "./controller/status.ts";
@@ -140,6 +141,7 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
   const watched = { webhooks: () => webhooks.values(), workflows: () => workflows.values() };
   runtime.reconcile("health", 1, healthReconciler(ports, watched)).always("all");
   runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
+  runtime.reconcile("history", 1, historySweeper(ports, [sources, workflows])).always("all");
   runtime.reconcile("bundle", 1, bundleSweeper(ports, components)).always("all");
 
   signingKeys.onChange((webhook) => runtime.requeue("subscription", subscriptionsOf(webhook)));

@@ -1,6 +1,8 @@
 import { defaultBacklogLimits } from "../domain/limits/admission.ts";
+import { fenceDeleted } from "./commit/fenced-commits.ts";
 import { limitLargeCommits } from "./commit/large-commits.ts";
 import { SourceCommitsCache } from "./commit/source-commits.ts";
+import { StateShares } from "./commit/state-shares.ts";
 import { OpenMessages } from "./intake/open-messages.ts";
 import { Partitions } from "./intake/partitions.ts";
 import { withStandby } from "./intake/standby.ts";
@@ -154,11 +156,13 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
     },
     onEnd: (outcome, durationMs) => metrics?.ran(outcome, durationMs),
   });
-  const commits = limitLargeCommits(parts.blockedOwners.counting(ports.commits), {
+  const commits = limitLargeCommits(parts.blockedOwners.counting(fenceDeleted(ports.commits, parts.deployments)), {
     now,
     after: (ms, action) => void setTimeout(action, ms),
   });
-  const runPorts = { ...ports, sandbox, commits };
+  const shares = ports.states === undefined ? undefined : new StateShares(ports.states, now);
+  const reserve = shares === undefined ? {} : { reserve: (owner: string, bytes: number) => shares.reserve(owner, bytes) };
+  const runPorts = { ...ports, sandbox, commits: { ...commits, ...reserve } };
   const context: RunContext = {
     deployments: parts.deployments,
     commits: parts.commits,

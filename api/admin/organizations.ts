@@ -34,9 +34,9 @@ export const adminOrganizationOperations = [
     responses: one(administeredOrganizationSchema),
     errors: [409],
     handle: async (call, { ports }) => {
-      const { name, orgname, email, admins } = call.body();
+      const { name, orgname, email, email_confirmed, admins } = call.body();
       const id = newId("organization", ports.randomBytes);
-      await ports.accounts.createOrganization({ id, name, orgname, email }, [...new Set(admins)]);
+      await ports.accounts.createOrganization({ id, name, orgname, email }, [...new Set(admins)], email_confirmed ?? false);
       return ok(organizationResponse(await getOrganization(id, ports)));
     },
   }),
@@ -115,8 +115,8 @@ export const adminOrganizationOperations = [
 
 const memberResponse = ({ id, username, email, role }: Member) => ({ user_id: id, username, email, role });
 
-function organizationResponse({ id, name, orgname, email, createdAt, plan }: Organization & OwnerNotes) {
-  return { id, name, orgname, email, plan, created_at: epochSeconds(createdAt) };
+function organizationResponse({ id, name, orgname, email, isEmailConfirmed, createdAt, plan }: Organization & OwnerNotes) {
+  return { id, name, orgname, email, email_confirmed: isEmailConfirmed, plan, created_at: epochSeconds(createdAt) };
 }
 
 /** @throws NotFound */

@@ -5,11 +5,18 @@ import { memberSchema } from "../organizations/members.ts";
 const notes = { plan: z.string().describe("Name of a plan."), created_at: z.int().describe("Epoch seconds.") };
 
 export const administeredUserSchema = z
-  .object({ id: z.string().describe("`u_…`."), username: z.string(), email: z.string(), ...notes })
+  .object({ id: z.string().describe("`u_…`."), username: z.string(), email: z.string(), email_confirmed: z.boolean(), ...notes })
   .meta({ id: "User" });
 
 export const administeredOrganizationSchema = z
-  .object({ id: z.string().describe("`o_…`."), name: z.string(), orgname: z.string(), email: z.string(), ...notes })
+  .object({
+    id: z.string().describe("`o_…`."),
+    name: z.string(),
+    orgname: z.string(),
+    email: z.string(),
+    email_confirmed: z.boolean(),
+    ...notes,
+  })
   .meta({ id: "Organization" });
 
 export const planSchema = z

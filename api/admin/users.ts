@@ -7,7 +7,7 @@ import { all, nothing, one, page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import { everyGrant, issueKey, keyFields, keyIdOf, keyResponse } from "../keys/keys.ts";
 import { createdKeySchema, keySchema } from "../keys/schemas.ts";
-import { emailField, nameField } from "../owners/names.ts";
+import { emailConfirmedField, emailField, nameField } from "../owners/names.ts";
 import { clearOwned, kindsOwnedBy } from "../owners/owned.ts";
 import { planResponse } from "../owners/plans.ts";
 import type { OwnerNotes, User } from "../owners/ports.ts";
@@ -19,6 +19,7 @@ import { administeredUserSchema, planSchema } from "./schemas.ts";
 const userFields = z.object({
   username: nameField.describe("Unique: letters, digits, dots, dashes and underscores."),
   email: emailField.describe("Email address."),
+  email_confirmed: emailConfirmedField,
 });
 export const chosenPlan = z.object({ plan: text.describe("Name of a plan.") });
 
@@ -40,9 +41,9 @@ export const adminUserOperations = [
     responses: one(administeredUserSchema),
     errors: [409],
     handle: async (call, { ports }) => {
-      const { username, email } = call.body();
+      const { username, email, email_confirmed } = call.body();
       const id = newId("user", ports.randomBytes);
-      await ports.accounts.createUser({ id, username, email });
+      await ports.accounts.createUser({ id, username, email }, email_confirmed ?? false);
       return ok(userResponse(await getUser(id, ports)));
     },
   }),
@@ -127,8 +128,8 @@ export const adminUserOperations = [
   }),
 ];
 
-function userResponse({ id, username, email, createdAt, plan }: User & OwnerNotes) {
-  return { id, username, email, plan, created_at: epochSeconds(createdAt) };
+function userResponse({ id, username, email, isEmailConfirmed, createdAt, plan }: User & OwnerNotes) {
+  return { id, username, email, email_confirmed: isEmailConfirmed, plan, created_at: epochSeconds(createdAt) };
 }
 
 /** @throws NotFound */

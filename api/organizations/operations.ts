@@ -1,10 +1,11 @@
 import { NotFound } from "../../domain/errors.ts";
 import { operation } from "../context.ts";
-import { noContent, ok } from "../http/response/replies.ts";
-import { all, nothing, one } from "../http/response/schemas.ts";
+import { accepted, noContent, ok } from "../http/response/replies.ts";
+import { all, inProgress, nothing, one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import { quotaExceededUntil, quotaField } from "../owners/quota.ts";
-import { organizationSchema, ownerSettingsSchema } from "../owners/schemas.ts";
+import { emailResponse, organizationFields } from "../owners/response.ts";
+import { emailConfirmationSchema, organizationSchema, ownerSettingsSchema } from "../owners/schemas.ts";
 import { administeredOrganization, organizationOf } from "./administered.ts";
 import { invitationOperations } from "./invitation-operations.ts";
 import { checkUserId, getMember, memberFields, memberResponse, memberSchema } from "./members.ts";
@@ -24,8 +25,10 @@ export const organizationOperations = [
     responses: one(organizationSchema),
     errors: [409],
     handle: async (call, { ports }) => {
-      const { name, id, orgname, email } = await createOwnOrganization(call.body(), call.user, ports);
-      return ok({ name, id, orgname, email });
+      const { id } = await createOwnOrganization(call.body(), call.user, ports);
+      const made = await ports.accounts.findOrganization(id);
+      if (made === undefined) throw new NotFound(`organization ${id} was deleted in the meantime`);
+      return ok(organizationFields(made));
     },
   }),
   operation({
@@ -37,9 +40,8 @@ export const organizationOperations = [
       const { ports } = context;
       const found = await ports.accounts.findOrganization(await organizationOf(call, context));
       if (found === undefined) throw new NotFound();
-      const { name, id, orgname, email } = found;
-      const until = await quotaExceededUntil(id, await ports.accounts.planOf(id), ports);
-      return ok({ name, id, orgname, email, ...quotaField(until) });
+      const until = await quotaExceededUntil(found.id, await ports.accounts.planOf(found.id), ports);
+      return ok({ ...organizationFields(found), ...quotaField(until) });
     },
   }),
   operation({
@@ -55,6 +57,18 @@ export const organizationOperations = [
       const { error_mails } = call.body();
       await context.ports.accounts.setErrorMails(organization, error_mails);
       return ok({ error_mails });
+    },
+  }),
+  operation({
+    route: "POST /orgs/:org_id/email_confirmation",
+    id: "confirmOrganizationEmail",
+    change: { action: "update", kind: "Organization" },
+    summary: "Have a link mailed that confirms the organization's address",
+    description: "Requires that the caller is an admin of the organization. As `POST /users/me/email_confirmation`.",
+    responses: inProgress(emailConfirmationSchema),
+    handle: async (call, context) => {
+      const organization = await administeredOrganization(call, context);
+      return accepted(emailResponse(await context.ports.accounts.requestEmailConfirmation(organization, call.user.id)));
     },
   }),
   operation({

@@ -5,7 +5,7 @@ import { nameSlug } from "../../domain/source/name-slug.ts";
 import { text } from "../http/request/parameters.ts";
 import type { ApiPorts } from "../ports.ts";
 import { clearOwned, kindsOwnedBy } from "../owners/owned.ts";
-import { emailField, nameField } from "../owners/names.ts";
+import { emailConfirmedField, emailField, nameField } from "../owners/names.ts";
 import type { Organization, User } from "../owners/ports.ts";
 
 const name = text.min(1, "it must not be empty").max(255, "it must have at most 255 characters");
@@ -22,6 +22,7 @@ export const organizationFields = z.object({
   name: name.describe("Display name."),
   orgname: nameField.describe("Unique: letters, digits, dots, dashes and underscores."),
   email: emailField.describe("Contact address."),
+  email_confirmed: emailConfirmedField,
   admins: z.array(text).max(100, "it must name at most 100 users").default([]).describe("Ids of the users who manage its members."),
 });
 

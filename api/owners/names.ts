@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { text } from "../http/request/parameters.ts";
 
 export const emailField = text
@@ -7,3 +8,8 @@ export const emailField = text
 export const nameField = text
   .max(64, "it must have at most 64 characters")
   .regex(/^[\w.-]+$/, "it must be letters, digits, dots, dashes and underscores");
+
+export const emailConfirmedField = z
+  .boolean()
+  .nullish()
+  .describe("True if you know that its holder wants the mails, as after a sign-up with a link. By default, the owner must confirm it.");

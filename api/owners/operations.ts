@@ -1,9 +1,10 @@
 import { operation } from "../context.ts";
 import { ownerParameters } from "../http/request/parameters.ts";
-import { ok } from "../http/response/replies.ts";
-import { one } from "../http/response/schemas.ts";
+import { accepted, ok } from "../http/response/replies.ts";
+import { inProgress, one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
-import { ownerSettingsSchema, userSchema } from "./schemas.ts";
+import { emailResponse, organizationFields } from "./response.ts";
+import { emailConfirmationSchema, ownerSettingsSchema, userSchema } from "./schemas.ts";
 import { usageOf, usageSchema } from "./usage.ts";
 import { describeUse } from "./use.ts";
 
@@ -15,9 +16,11 @@ export const userOperations = [
     responses: one(userSchema),
     handle: async ({ user }, { ports }) => {
       const { id, username, email } = user;
-      const [organizations, plan] = await Promise.all([ports.accounts.organizationsOf(id), ports.accounts.planOf(id)]);
-      const orgs = organizations.map(({ name, id, orgname, email }) => ({ name, id, orgname, email }));
-      return ok({ id, username, email, orgs, ...(await describeUse(id, plan, ports)) });
+      const { accounts } = ports;
+      const [organizations, plan, found] = await Promise.all([accounts.organizationsOf(id), accounts.planOf(id), accounts.findUser(id)]);
+      const orgs = organizations.map(organizationFields);
+      const email_confirmed = found?.isEmailConfirmed === true;
+      return ok({ id, username, email, email_confirmed, orgs, ...(await describeUse(id, plan, ports)) });
     },
   }),
   operation({
@@ -52,5 +55,15 @@ export const userOperations = [
       await ports.accounts.setErrorMails(call.user.id, error_mails);
       return ok({ error_mails });
     },
+  }),
+  operation({
+    route: "POST /users/me/email_confirmation",
+    id: "confirmMyEmail",
+    change: { action: "update", kind: "User" },
+    summary: "Have a link mailed that confirms the caller's address",
+    description:
+      "The link ends after 24 hours, or with a later one. Three a day go to an address. Nothing is sent to an address that is confirmed.",
+    responses: inProgress(emailConfirmationSchema),
+    handle: async ({ user }, { ports }) => accepted(emailResponse(await ports.accounts.requestEmailConfirmation(user.id, user.id))),
   }),
 ];

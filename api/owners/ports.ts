@@ -22,6 +22,28 @@ export interface OwnerNotes {
   readonly createdAt: number;
   /** Name of a plan. */
   readonly plan: string;
+  /** Whether its holder has agreed to get mails at this address. */
+  readonly isEmailConfirmed: boolean;
+}
+
+export interface OwnerEmail extends Pick<OwnerNotes, "isEmailConfirmed"> {
+  readonly email: string;
+}
+
+/** Confirmations of addresses: before, only the mail with the link goes there. */
+export interface EmailConfirmations {
+  /**
+   * Has a link mailed to the owner's address, unless that is confirmed.
+   * @param by the user who requests it
+   * @throws QuotaUsedUp `too_many_confirmations`; NotFound
+   */
+  requestEmailConfirmation(owner: string, by: string): Promise<OwnerEmail>;
+  /**
+   * Confirms the address to which the link was mailed.
+   * @param tokenHash SHA-256 of the link's token, lower-case hex
+   * @returns the address; undefined for a link that is unknown, used or expired, or if the owner has another address by now
+   */
+  confirmEmail(tokenHash: string): Promise<string | undefined>;
 }
 
 /** `read` is for GET and HEAD, `write` for everything else; neither includes the other. */
@@ -105,7 +127,10 @@ export interface Invitations {
   createInvitation(invitation: NewInvitation, maxOpen: number): Promise<Invitation>;
   /** Of an organization, newest first. */
   listInvitations(organization: string, now: number): Promise<readonly Invitation[]>;
-  /** To a user who is not a member of the organization yet, newest first, at most `limit`. */
+  /**
+   * To a user who is not a member of the organization yet, newest first, at most `limit`. Those that name the address only if it is confirmed:
+   * it may belong to another person.
+   */
   invitationsTo(user: User, now: number, limit: number): Promise<readonly Invitation[]>;
   /** Undefined when it is not one to the user. */
   findInvitation(user: User, id: string, now: number): Promise<Invitation | undefined>;
@@ -164,7 +189,7 @@ export interface Sessions {
 }
 
 /** Users, organizations, members, API keys and plans. */
-export interface Accounts extends Invitations {
+export interface Accounts extends Invitations, EmailConfirmations {
   /** `hash`: SHA-256 of the API key, lower-case hex. Returns expired keys too, so that the error can say so. */
   findKey(hash: string): Promise<SignInKey | undefined>;
   /** Keys that are not revoked, newest first. */
@@ -178,7 +203,7 @@ export interface Accounts extends Invitations {
   /** Newest first. @throws InvalidInput for an unknown cursor */
   pageUsers(page: PageRequest): Promise<Page<User & OwnerNotes>>;
   /** @throws Conflict when the username or the email address is in use */
-  createUser(user: User): Promise<void>;
+  createUser(user: User, isEmailConfirmed?: boolean): Promise<void>;
   /** Whether a user or an organization gets mails about errors. @throws NotFound */
   setErrorMails(owner: string, wanted: boolean): Promise<void>;
   /** Also deletes keys and memberships. @throws NotFound */
@@ -188,13 +213,16 @@ export interface Accounts extends Invitations {
   /** Newest first. @throws InvalidInput for an unknown cursor */
   pageOrganizations(page: PageRequest): Promise<Page<Organization & OwnerNotes>>;
   /** @throws Conflict when the orgname is in use; NotFound when an admin does not exist */
-  createOrganization(organization: Organization, admins: readonly string[]): Promise<void>;
-  /** The user becomes its admin, and it gets the user's plan. @throws Conflict `orgname_taken`; `too_many_organizations` by the plan */
+  createOrganization(organization: Organization, admins: readonly string[], isEmailConfirmed?: boolean): Promise<void>;
+  /**
+   * The user becomes its admin, and it gets the user's plan. Its address is confirmed if it is the user's, which is.
+   * @throws Conflict `orgname_taken`; `too_many_organizations` by the plan
+   */
   createOwnOrganization(organization: Organization, user: string): Promise<void>;
   /** @param lastMember is not counted as a member @throws NotFound; Conflict while it has members */
   deleteOrganization(id: string, lastMember?: string): Promise<void>;
   /** Organizations of the user, sorted by name. */
-  organizationsOf(user: string): Promise<readonly Organization[]>;
+  organizationsOf(user: string): Promise<readonly (Organization & OwnerEmail)[]>;
   isMember(user: string, organization: string): Promise<boolean>;
   /** Sorted by username. */
   listMembers(organization: string): Promise<readonly Member[]>;

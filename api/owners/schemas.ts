@@ -5,12 +5,19 @@ const quotaExceededUntil = seconds
   .optional()
   .describe("Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards.");
 
+const emailConfirmed = z.boolean().describe("False: only the mail with the link that confirms it goes to the address.");
+
+export const emailConfirmationSchema = z
+  .object({ email: z.string(), email_confirmed: emailConfirmed })
+  .meta({ id: "EmailConfirmation", description: "An address. If it is not confirmed, a link was requested." });
+
 export const organizationSchema = z
   .object({
     name: z.string(),
     id: z.string().describe("`o_…`."),
     orgname: z.string(),
     email: z.string(),
+    email_confirmed: emailConfirmed,
     quota_exceeded_until: quotaExceededUntil,
   })
   .meta({ id: "Organization" });
@@ -24,6 +31,7 @@ export const userSchema = z
     id: z.string().describe("`u_…`."),
     username: z.string(),
     email: z.string(),
+    email_confirmed: emailConfirmed,
     orgs: z.array(organizationSchema),
     daily_compute_time_quota: z.number().optional().describe("Milliseconds."),
     daily_compute_time_used: z.number().optional().describe("Milliseconds since midnight UTC."),

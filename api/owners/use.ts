@@ -9,7 +9,7 @@ import { quotaExceededUntil, quotaField } from "./quota.ts";
 /** The largest whole number that every client can read. */
 const noLimit = Number.MAX_SAFE_INTEGER;
 
-type Use = Omit<Answered<typeof userSchema>, "id" | "username" | "email" | "orgs">;
+type Use = Omit<Answered<typeof userSchema>, "id" | "username" | "email" | "email_confirmed" | "orgs">;
 
 /** What an owner has used, in the form of their plan (specification, "User"). Compute time is in milliseconds. */
 export async function describeUse(owner: string, plan: Plan, ports: Pick<ApiPorts, "clock" | "history">): Promise<Use> {

@@ -5,6 +5,7 @@ import { listOptions, showList } from "../listing.ts";
 import { idOf } from "../references.ts";
 import { present } from "../values.ts";
 import { invitationSubcommands } from "./org-invitations.ts";
+import { confirmationText } from "./settings.ts";
 import { memberColumns, organizationArgument as org, roleOf, roles } from "./org-members.ts";
 
 const create: Subcommand = {
@@ -38,6 +39,19 @@ const settings: Subcommand = {
       await client.call("updateOrganization", { path: { org_id: id }, body }),
       `mails about errors of ${id} are ${body.error_mails ? "on" : "off"}`,
     );
+  },
+};
+
+const confirmEmail: Subcommand = {
+  name: "confirm-email",
+  summary: "have a link mailed that confirms the address of an organization",
+  arguments: [org],
+  examples: [{ command: "hw orgs confirm-email acme", does: "Confirm its address, so that mails go there." }],
+  operations: ["confirmOrganizationEmail"],
+  run: async ({ client, out }, given) => {
+    const id = await idOf(client, "orgs", given.required("org"));
+    const answer = await client.call("confirmOrganizationEmail", { path: { org_id: id } });
+    await out.done(answer, confirmationText(answer.data));
   },
 };
 
@@ -96,5 +110,5 @@ export const command: Definition = {
   description: "Manages organizations and their members. To act on behalf of one, use --org with any command.",
   examples: [{ command: "hw orgs list", does: "List your organizations." }],
   operations: ["getMe", "getOrganization", "deleteOrganization"],
-  subcommands: [listSubcommand("orgs"), create, settings, members, ...invitationSubcommands, setRole, remove],
+  subcommands: [listSubcommand("orgs"), create, settings, confirmEmail, members, ...invitationSubcommands, setRole, remove],
 };

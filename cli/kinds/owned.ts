@@ -40,6 +40,7 @@ export const organizations = kindOf({
     { header: "ORGNAME", value: ({ orgname }) => orgname },
     { header: "NAME", value: ({ name }) => name },
     { header: "EMAIL", value: ({ email }) => email, isWide: true },
+    { header: "CONFIRMED", value: ({ email_confirmed: isConfirmed }) => (isConfirmed ? "yes" : "no"), isWide: true },
   ],
 });
 

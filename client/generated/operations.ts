@@ -12,6 +12,7 @@ export type AdminUser = {
   /** `u_…`. */ readonly id: string;
   readonly username: string;
   readonly email: string;
+  readonly email_confirmed: boolean;
   /** Name of a plan. */ readonly plan: string;
   /** Epoch seconds. */ readonly created_at: number;
 };
@@ -78,6 +79,7 @@ export type AdminOrganization = {
   readonly name: string;
   readonly orgname: string;
   readonly email: string;
+  readonly email_confirmed: boolean;
   /** Name of a plan. */ readonly plan: string;
   /** Epoch seconds. */ readonly created_at: number;
 };
@@ -144,6 +146,7 @@ export type User = {
   /** `u_…`. */ readonly id: string;
   readonly username: string;
   readonly email: string;
+  /** False: only the mail with the link that confirms it goes to the address. */ readonly email_confirmed: boolean;
   readonly orgs: readonly (Organization)[];
   /** Milliseconds. */ readonly daily_compute_time_quota?: number | undefined;
   /** Milliseconds since midnight UTC. */ readonly daily_compute_time_used?: number | undefined;
@@ -160,6 +163,7 @@ export type Organization = {
   /** `o_…`. */ readonly id: string;
   readonly orgname: string;
   readonly email: string;
+  /** False: only the mail with the link that confirms it goes to the address. */ readonly email_confirmed: boolean;
   /** Epoch seconds. Present while a daily quota is used up: until then, new work waits, and runs afterwards. */ readonly quota_exceeded_until?: number | undefined;
 };
 
@@ -210,6 +214,11 @@ export type Usage = {
     /** Deliveries to webhooks that succeeded today. */ readonly used: number;
   };
   /** Epoch seconds until which new work waits; null: no quota is used up. */ readonly quota_exceeded_until: number | null;
+};
+
+export type EmailConfirmation = {
+  readonly email: string;
+  /** False: only the mail with the link that confirms it goes to the address. */ readonly email_confirmed: boolean;
 };
 
 export type Key = {
@@ -1013,6 +1022,16 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** Have a link mailed that confirms the caller's address */
+  readonly confirmMyEmail: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: EmailConfirmation;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List the caller's API keys */
   readonly listKeys: {
     readonly path: Readonly<Record<string, never>>;
@@ -1084,6 +1103,16 @@ export interface Operations {
     readonly query: Readonly<Record<string, never>>;
     readonly body: undefined;
     readonly response: undefined;
+  };
+  /** Have a link mailed that confirms the organization's address */
+  readonly confirmOrganizationEmail: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: EmailConfirmation;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
   };
   /** List the members of an organization */
   readonly listMembers: {
@@ -2279,6 +2308,7 @@ export interface Operations {
     readonly body: {
       /** Unique: letters, digits, dots, dashes and underscores. */ readonly username: string;
       /** Email address. */ readonly email: string;
+      /** True if you know that its holder wants the mails, as after a sign-up with a link. By default, the owner must confirm it. */ readonly email_confirmed?: boolean | null | undefined;
     };
     readonly response: {
       readonly data: AdminUser;
@@ -2364,6 +2394,7 @@ export interface Operations {
       /** Display name. */ readonly name: string;
       /** Unique: letters, digits, dots, dashes and underscores. */ readonly orgname: string;
       /** Contact address. */ readonly email: string;
+      /** True if you know that its holder wants the mails, as after a sign-up with a link. By default, the owner must confirm it. */ readonly email_confirmed?: boolean | null | undefined;
       /** Ids of the users who manage its members. */ readonly admins?: readonly (string)[] | undefined;
     };
     readonly response: {
@@ -2518,6 +2549,7 @@ export const routes = {
   updateMe: { method: "PUT", path: "/v1/users/me", isStream: false },
   getMyUsage: { method: "GET", path: "/v1/users/me/usage", isStream: false },
   getUsage: { method: "GET", path: "/v1/orgs/{org_id}/usage", isStream: false },
+  confirmMyEmail: { method: "POST", path: "/v1/users/me/email_confirmation", isStream: false },
   listKeys: { method: "GET", path: "/v1/users/me/keys", isStream: false },
   createKey: { method: "POST", path: "/v1/users/me/keys", isStream: false },
   revokeKey: { method: "DELETE", path: "/v1/users/me/keys/{id}", isStream: false },
@@ -2525,6 +2557,7 @@ export const routes = {
   getOrganization: { method: "GET", path: "/v1/orgs/{org_id}", isStream: false },
   updateOrganization: { method: "PUT", path: "/v1/orgs/{org_id}", isStream: false },
   deleteOrganization: { method: "DELETE", path: "/v1/orgs/{org_id}", isStream: false },
+  confirmOrganizationEmail: { method: "POST", path: "/v1/orgs/{org_id}/email_confirmation", isStream: false },
   listMembers: { method: "GET", path: "/v1/orgs/{org_id}/members", isStream: false },
   inviteMember: { method: "POST", path: "/v1/orgs/{org_id}/members", isStream: false },
   listInvitations: { method: "GET", path: "/v1/orgs/{org_id}/invitations", isStream: false },

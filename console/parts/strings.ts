@@ -29,4 +29,9 @@ export const text = {
   successRate: "Success in the last hour",
   circuitOpenUntil: "Circuit open until",
   truncated: "The rest is not shown.",
+  emailUnconfirmed: "No mails go to this address until it is confirmed.",
+  sendLink: "Mail a link",
+  linkSent: (email: string) => `A link is mailed to ${email}. Open it within 24 hours, and press the button`,
+  linkNotSent: "No link was sent",
+  emailConfirmed: (email: string) => `${email} is confirmed`,
 } as const;

@@ -1,27 +1,36 @@
+import { kindOfId } from "../../domain/ids.ts";
 import type { Mailer } from "../../domain/mail/outgoing-mail.ts";
 import type { MailBudget } from "./mail-budget.ts";
-import type { LimitedOutcome, MailMetrics, OwnerMailer } from "./ports.ts";
+import type { LimitedOutcome, MailMetrics, OwnerMailer, Recipient } from "./ports.ts";
 
 export interface OwnerMailerPorts {
   readonly mailer: Pick<Mailer, "send">;
   /** Undefined: there is no such user or organization. @throws Unavailable */
-  readonly addressOf: (owner: string) => Promise<string | undefined>;
+  readonly recipientOf: (owner: string) => Promise<Recipient | undefined>;
   readonly budget: Pick<MailBudget, "send">;
   readonly metrics?: Pick<MailMetrics, "ownMail">;
 }
 
-export function createOwnerMailer({ mailer, addressOf, budget, metrics }: OwnerMailerPorts): OwnerMailer {
+export function createOwnerMailer({ mailer, recipientOf, budget, metrics }: OwnerMailerPorts): OwnerMailer {
   return {
     async sendTo(owner, mail) {
-      const result = await addressOf(owner).then(
-        (to): LimitedOutcome | Promise<LimitedOutcome> =>
-          to === undefined
-            ? { outcome: "refused", reason: `${owner} has no address` }
-            : budget.send(owner, { ...mail, to }, (addressed) => mailer.send(addressed)),
+      const result = await recipientOf(owner).then(
+        (recipient): LimitedOutcome | Promise<LimitedOutcome> =>
+          recipient?.isConfirmed === true
+            ? budget.send(owner, { ...mail, to: recipient.address }, (addressed) => mailer.send(addressed))
+            : { outcome: "refused", reason: recipient === undefined ? `${owner} has no address` : unconfirmed(owner) },
         (error: unknown): LimitedOutcome => ({ outcome: "retry", reason: error instanceof Error ? error.message : String(error) }),
       );
       metrics?.ownMail(result.outcome);
       return result;
     },
   };
+}
+
+function unconfirmed(owner: string): string {
+  const [request, command] =
+    kindOfId(owner) === "organization"
+      ? [`/v1/orgs/${owner}/email_confirmation`, `hw orgs confirm-email ${owner}`]
+      : ["/v1/users/me/email_confirmation", "hw settings --confirm-email"];
+  return `the address of ${owner} is not confirmed: request a link with POST ${request} (${command}) and open it, then deliver this again`;
 }

@@ -82,6 +82,9 @@ export interface EndedRun {
   readonly suspensionEnd: SuspensionEnd;
 }
 
+/** The end marker of a history whose source or workflow was deleted. */
+export const deletedMarker = '{"ended":null}';
+
 const endedPrefix = '{"ended":';
 
 /** The end marker of a run with this last state. */
@@ -95,7 +98,7 @@ export const isEndMarker = (text: string): boolean => text === endMarker || text
 
 /** Undefined for a run that was never suspended. */
 export function parseEndMarker(text: string): EndedRun | undefined {
-  return text === endMarker ? undefined : (JSON.parse(text) as { readonly ended: EndedRun }).ended; // Written by a runner from a typed value.
+  return text === endMarker || text === deletedMarker ? undefined : (JSON.parse(text) as { readonly ended: EndedRun }).ended; // Written by a runner from a typed value.
 }
 
 /** How long an ended run is remembered, so that a repeated invocation does not run it again. */

@@ -3,6 +3,8 @@ import type { Invocation, InvocationNumber } from "../invocation/invocation.ts";
 
 /** The history of a run, as `source` in the subjects of commits: `runs.<partition>.<owner>.<workflow>.<run>`. */
 export const historyOfRun = (workflow: string, run: string): string => `${workflow}.${run}`;
+/** The id of the source or workflow that a history belongs to. */
+export const idOfHistory = (history: string): string => history.split(".", 1)[0] ?? history;
 
 /**
  * Id of the run that an invocation of a workflow starts or continues. It is the same for each repetition of the invocation, so that a

@@ -38,6 +38,8 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     invitations: everything,
     api_keys: everything,
     console_sessions: "select, insert, delete",
+    email_confirmations: "select, insert, update, delete",
+    mail_counts: "select, insert, update",
     plans: everything,
     owner_plans: everything,
     events: "select, delete",
@@ -102,11 +104,12 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     failing_endpoints: everything,
     error_mails: everything,
     mail_counts: everything,
+    email_confirmations: "select, update, delete",
     audit_log: "select (n, at_ms), delete",
     change_claims: "select (change, at_ms), delete",
     kubernetes_requests: "select (id, started_ms), delete",
-    users: "select (id, email, error_mails)",
-    organizations: "select (id, email, error_mails)",
+    users: "select (id, email, email_confirmed_at, error_mails)",
+    organizations: "select (id, email, email_confirmed_at, error_mails)",
   },
 };
 

@@ -2,9 +2,10 @@ import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
 import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
 import type { InvitationTable } from "./accounts/invitation-table.ts";
+import type { OrganizationTable, UserTable } from "./accounts/owner-tables.ts";
 import type { AuditLogTable, ChangeClaimsTable, KubernetesRequestsTable } from "./audit/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
-import type { ErrorMailTable, MailCountTable } from "./mail/tables.ts";
+import type { EmailConfirmationTable, ErrorMailTable, MailCountTable } from "./mail/tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
 /** The schema after all migrations; maintained by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
@@ -35,6 +36,7 @@ export interface Tables {
   readonly workflow_steps: WorkflowStepTable;
   readonly error_mails: ErrorMailTable;
   readonly mail_counts: MailCountTable;
+  readonly email_confirmations: EmailConfirmationTable;
   readonly attempts: AttemptTable;
   readonly dead_letters: DeadLetterTable;
   readonly failing_endpoints: FailingEndpointTable;
@@ -98,27 +100,6 @@ export interface ResourceTombstoneTable extends Omit<
   "name_slug" | "component" | "source_facts" | "ended_at" | "owner" | "code_hash" | "component_key"
 > {
   readonly deleted_at: Generated<Date>;
-}
-
-export interface UserTable {
-  readonly id: string;
-  readonly username: string;
-  readonly email: string;
-  readonly created_at: Generated<Date>;
-  /** False: no mails about errors. */
-  readonly error_mails: Generated<boolean>;
-}
-
-export interface OrganizationTable {
-  readonly id: string;
-  readonly name: string;
-  readonly orgname: string;
-  readonly email: string;
-  readonly created_at: Generated<Date>;
-  /** False: no mails about errors. */
-  readonly error_mails: Generated<boolean>;
-  /** The user who created it; null if the admin API did, or if the user was deleted. */
-  readonly created_by: string | null;
 }
 
 export interface MembershipTable {

@@ -5,7 +5,7 @@ export function createMailMetrics(registry: Registry): MailMetrics {
   const registers = [registry];
   const mails = new Counter({
     name: "headwater_mails_total",
-    help: "Mails to owners, about errors and of $.send.email, by outcome of an attempt.",
+    help: "Mails to owners, about errors, of $.send.email and to confirm an address, by outcome of an attempt.",
     labelNames: ["kind", "outcome"],
     registers,
   });
@@ -18,6 +18,7 @@ export function createMailMetrics(registry: Registry): MailMetrics {
   return {
     errorMail: (outcome) => mails.inc({ kind: "error", outcome }),
     suppressed: (count) => suppressed.inc(count),
+    confirmation: (outcome) => mails.inc({ kind: "confirmation", outcome }),
     ownMail: (outcome) => mails.inc({ kind: "own", outcome }),
   };
 }

@@ -1,7 +1,10 @@
+import type { StreamUsage } from "../../domain/limits/stream-share.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 
 export interface CommitPorts {
   readonly commits: CommitStore;
+  /** Absent: owners have no shares. */
+  readonly states?: StoredStates;
   /** Absent: delivery is never behind. */
   readonly processed?: ProcessedCommits;
   readonly timers: Timers;
@@ -19,8 +22,28 @@ export interface CommitStore {
    * @throws Unavailable when it is not known whether the commit was stored
    */
   append(owner: string, source: string, commit: string, expectedSequence: number, isFirst?: boolean): Promise<Appended>;
+  /** Asks for room for so many bytes more in the owner's last commits. Absent: there is always room. */
+  reserve?(owner: string, moreBytes: number): Promise<Room>;
+  /** Ends the history of a source or workflow that was deleted, after a commit that was in flight: it is forgotten. @throws Unavailable */
+  endDeleted(owner: string, history: string): Promise<void>;
   /** Marks the history of a run as ended, after its last commit: it is forgotten when the marker expires. @throws Unavailable */
   end(owner: string, history: string, expectedSequence: number, marker: EndMarker): Promise<void>;
+}
+
+/** `refusal`: why there is no room, for the owner. `release`: to be called when the bytes are stored, or are not going to be. */
+export type Room = { readonly refusal: string; readonly release?: never } | { readonly release: () => void; readonly refusal?: never };
+
+/** The last commits of all sources and unfinished runs. */
+export interface StoredStates {
+  /** @param moreBytes what the owner is about to add @throws Unavailable */
+  usage(owner: string, moreBytes: number): Promise<StateUsage>;
+}
+
+export interface StateUsage {
+  /** Of all owners. Undefined: there is no limit. */
+  readonly usage: StreamUsage | undefined;
+  /** Of the owner. Undefined: not counted, because every owner has room. */
+  readonly bytes: number | undefined;
 }
 
 /** See domain/workflow/run-commit.ts. */

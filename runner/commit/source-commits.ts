@@ -4,7 +4,7 @@ import type { RunError } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { retry } from "../../domain/retry.ts";
 import { emptyState, type Commit, type SourceState } from "../../domain/run/commit.ts";
-import type { Appended, CommitStore, EndMarker } from "./ports.ts";
+import type { Appended, CommitStore, EndMarker, Room } from "./ports.ts";
 
 const maxAttempts = 3;
 /** How long a commit waits for room in RUNS. Running the invocation again instead would repeat the effects of user code. */
@@ -26,10 +26,18 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
   readonly #parse: (text: string) => Stored;
   #last: Stored | undefined;
   #sequence = 0;
+  /** Of the last commit. */
+  #bytes = 0;
   #isKnownEmpty = false;
 
-  /** @param source as in `CommitStore` */
-  constructor(source: string, owner: string, store: CommitStore, parse: (text: string) => Stored) {
+  readonly #isKept: (commit: Stored) => boolean;
+
+  /**
+   * @param source as in `CommitStore`
+   * @param isKept whether a commit stays stored until the next one; default: each does
+   */
+  constructor(source: string, owner: string, store: CommitStore, parse: (text: string) => Stored, isKept = (_: Stored): boolean => true) {
+    this.#isKept = isKept;
     this.source = source;
     this.owner = owner;
     this.#store = store;
@@ -50,6 +58,7 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
     const { commit, sequence } = await this.#store.last(this.owner, this.source);
     this.#last = commit === undefined ? undefined : this.#parse(commit);
     this.#sequence = sequence;
+    this.#bytes = commit === undefined ? 0 : Buffer.byteLength(commit);
     this.#isKnownEmpty = false;
   }
 
@@ -57,17 +66,23 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
    * Appends a commit. If it is not known whether the commit was stored, the same commit is sent again: it cannot be stored twice, because
    * both expect the same sequence.
    *
-   * @param replacements make the commit that is stored instead of one that is too large for NATS: the first that fits. Without them, the
-   * invocation would fail forever
+   * @param replacements make the commit that is stored instead of one that is too large for NATS or for the owner's share: the first that
+   * fits. Without them, the invocation would fail forever. The last one is stored also beyond the share
    * @returns the stored commit; undefined if another runner committed first: load and run again
    */
   async append(commit: Stored, ...replacements: readonly ((error: RunError) => Stored)[]): Promise<Stored | undefined> {
     const [replace, ...others] = replacements;
+    const text = JSON.stringify(commit);
+    if (replace === undefined) return this.#append(commit, text);
+    const room = await this.#reserve(commit, text);
+    if (room?.refusal !== undefined) return this.append(replace(overShare(room.refusal)), ...others);
     try {
-      return await this.#append(commit);
+      return await this.#append(commit, text);
     } catch (error) {
-      if (!(error instanceof LimitExceeded) || replace === undefined) throw error;
-      return this.append(replace(tooLarge(commit)), ...others);
+      if (!(error instanceof LimitExceeded)) throw error;
+      return await this.append(replace(tooLarge(text)), ...others);
+    } finally {
+      room?.release();
     }
   }
 
@@ -76,14 +91,20 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
     return this.#store.end(this.owner, this.source, this.#sequence, marker);
   }
 
-  async #append(commit: Stored): Promise<Stored | undefined> {
-    const text = JSON.stringify(commit);
+  /** Room in the owner's share of STATE, if the commit needs any. */
+  async #reserve(commit: Stored, text: string): Promise<Room | undefined> {
+    const moreBytes = Buffer.byteLength(text) - this.#bytes;
+    return moreBytes > 0 && this.#isKept(commit) ? this.#store.reserve?.(this.owner, moreBytes) : undefined;
+  }
+
+  async #append(commit: Stored, text: string): Promise<Stored | undefined> {
     const publish = (): Promise<Appended> => this.#store.append(this.owner, this.source, text, this.#sequence, this.#isKnownEmpty);
     const resend = (): Promise<Appended> => retry(publish, { firstMs: 0, maxAttempts, isTransient: isUnanswered });
     const appended = await retry(resend, { firstMs: roomPollMs, withinMs: maxRoomWaitMs, isTransient: isFull });
     if (appended.outcome === "refused") return undefined;
     this.#last = commit;
     this.#sequence = appended.sequence;
+    this.#bytes = Buffer.byteLength(text);
     this.#isKnownEmpty = false;
     return commit;
   }
@@ -145,9 +166,11 @@ function parseCommit(text: string): Commit {
   return commit;
 }
 
+const overShare = (message: string): RunError => ({ name: "LimitError", code: "state_full", message });
+
 /** Names no subject of NATS: users read it. */
-function tooLarge(commit: unknown): RunError {
-  const bytes = Buffer.byteLength(JSON.stringify(commit));
+function tooLarge(text: string): RunError {
+  const bytes = Buffer.byteLength(text);
   return {
     name: "LimitError",
     code: "commit_too_large",

@@ -34,6 +34,11 @@ export class DeploymentCache {
     await this.#entries.refresh(source);
   }
 
+  /** Whether a source or workflow has an entry, also one that says that it has moved. Not a promise if it is cached. @throws Unavailable */
+  isDeployed(name: string): boolean | Promise<boolean> {
+    return (this.#entries.peek(name) ?? undefined) !== undefined || this.#entries.get(name).then((entry) => entry !== undefined);
+  }
+
   /** The owner of a source or workflow; undefined when it was deleted or runs in another pool. Not a promise if it is cached. */
   ownerOf(source: string): string | undefined | Promise<string | undefined> {
     const cached = this.#entries.peek(source) ?? undefined;

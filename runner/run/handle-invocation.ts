@@ -100,7 +100,10 @@ async function runWorkflowOrMove(
 ): Promise<InvocationResult> {
   const { source, generation } = received.invocation;
   const deployment = await context.deployments.workflow(source, generation);
-  if (deployment === undefined) return "finished";
+  if (deployment === undefined) {
+    dropOfDeleted(received, ports);
+    return "finished";
+  }
   if (hasMoved(deployment)) {
     await ports.moves.move(received.position);
     return "finished";

@@ -1,6 +1,7 @@
 import type { JailMode } from "../../domain/jail-modes.ts";
 import type { Jail } from "./jail/jail.ts";
 import type { EgressPolicy } from "./network/connector.ts";
+import type { SandboxProcesses } from "./processes/port.ts";
 
 export interface SandboxLogger {
   warn(fields: object, message?: string): void;
@@ -11,6 +12,8 @@ export interface SandboxOptions {
   readonly cacheDirectory: string;
   /** Contains the bundles of all requests. */
   readonly bundleDirectory: string;
+  /** Default: children of this process. */
+  readonly processes?: SandboxProcesses;
   /** Children that owners share. Default: one per core. */
   readonly children?: number;
   /** Above 0, there are no shared children: each owner has an exclusive one, at most this many at once. */

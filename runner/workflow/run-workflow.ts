@@ -105,7 +105,7 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
 async function openRun(received: ReceivedInvocation, current: WorkflowDeployment, ports: RunnerPorts): Promise<Run> {
   const { invocation, position, isNew = false, failures = 0 } = received;
   const id = workflowRunId(invocation, position);
-  const history = new CommitHistory<LastOfRun>(historyOfRun(current.workflow, id), current.owner, ports.commits, parseLast);
+  const history = new CommitHistory<LastOfRun>(historyOfRun(current.workflow, id), current.owner, ports.commits, parseLast, isUnfinished);
   // The run of a new invocation has no commits. One that was delivered, moved or armed may repeat another invocation.
   const { delivery, movedFrom, resume, chain } = invocation;
   const mayRepeat = !isNew || failures > 0;
@@ -113,6 +113,9 @@ async function openRun(received: ReceivedInvocation, current: WorkflowDeployment
   else history.beginEmpty();
   return { received, id, history, current, mayRepeat, isAnswered: false, parent: traceWait(received, ports) };
 }
+
+/** The commit that ends a run is soon replaced by a marker that expires. */
+const isUnfinished = ({ state }: LastOfRun): boolean => state !== null && !hasEnded(state.status);
 
 /** Answers the caller of a resume or cancel URL as soon as it is known whether it has an effect. */
 function answerResume(run: Run, begun: Begun | undefined, { resumed }: RunContext, ports: Pick<RunnerPorts, "answer">): void {

@@ -125,6 +125,18 @@ export const ownRules: readonly Rule[] = [
     },
   },
   {
+    about: "Organizations",
+    name: "an address that a user names for an organization is not confirmed",
+    check: async (session) => {
+      const confirmed = dataOf(organization.extend({ email_confirmed: z.boolean() }));
+      const { data } = await session.get(confirmed, "POST", "/orgs", { name: `${session.tag} mail`, email: `${session.tag}@example.com` });
+      session.keep(`/orgs/${data.id}`);
+      expectEqual("whether mails go there", data.email_confirmed, false);
+      await session.expectStatus(404, "POST", "/orgs/o_000000000000/email_confirmation");
+      await session.expectStatus(204, "DELETE", `/orgs/${data.id}`);
+    },
+  },
+  {
     about: "Subscriptions",
     name: "a workflow's source trigger is one subscription, which ends with the trigger",
     check: async (session) => {

@@ -104,4 +104,18 @@ describe.skipIf(chromiumPath === undefined)("an organization", () => {
     await page.getByRole("heading", { name: "Sources", level: 1 }).waitFor();
     expect(new URL(page.url()).searchParams.get("org")).toBe(org);
   });
+
+  test("with an address that is not confirmed has a link mailed there", async () => {
+    const made = await fetch(`${world.headwater.apiUrl}/orgs`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${world.headwater.key}`, "content-type": "application/json" },
+      body: JSON.stringify({ name: "Elsewhere", email: "elsewhere@example.com" }),
+    });
+    const { id } = ((await made.json()) as { readonly data: { readonly id: string } }).data; // The API documents the form.
+    const page = await world.open(`/organization?org=${id}`);
+    await page.getByText("No mails go to this address until it is confirmed").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Mail a link: elsewhere@example.com" }).click();
+    await page.getByText("A link is mailed to elsewhere@example.com").first().waitFor();
+  });
 });

@@ -36,6 +36,7 @@ async function runnerWith(characters: number, last?: string, others: Partial<Run
     deployments: { get: (source) => Promise.resolve({ ...deployment, source }), onChange: () => Promise.resolve() },
     commits: {
       end: () => Promise.resolve(),
+      endDeleted: () => Promise.resolve(),
       last: () => Promise.resolve({ commit: ((loads += 1), last), sequence }),
       append: (_owner, _source, commit) => ((last = commit), Promise.resolve({ outcome: "stored", sequence: (sequence += 1) })),
     },

@@ -1,6 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
@@ -9,12 +9,15 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { SandboxChild } from "../../runner/sandbox/children/child-process.ts";
 import { encodeFrames, FrameReader, ProtocolViolation } from "../../runner/sandbox/children/frames.ts";
+import { isolateCommand } from "../../runner/sandbox/children/isolate-command.ts";
+import { localProcesses } from "../../runner/sandbox/processes/local.ts";
 import { parseFromChild } from "../../runner/sandbox/children/from-child.ts";
 import { type FromChild, fromChildLimits } from "../../runner/sandbox/children/protocol.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { Connector, type EgressPolicy } from "../../runner/sandbox/network/connector.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { isSoak } from "../support/soak.ts";
+import { until } from "./processes.ts";
 import { requestFor } from "./sandbox-fixture.ts";
 
 /** The messages of a child as an attacker's input: native code in a child can send its parent any bytes. */
@@ -211,10 +214,9 @@ describe("a child that an attacker controls", () => {
     await writeFile(script, hostileProgram(answer));
     const { promise: lost, resolve: onLost } = Promise.withResolvers<string>();
     const child = new SandboxChild({
-      script,
+      processes: localProcesses,
+      command: () => isolateCommand(script, [directory]),
       child: { webPath: "", nodePath: "", memoryBudgetBytes: 2 ** 28 },
-      readable: [directory],
-      jail: undefined,
       connector: new Connector(egress, 4),
       residentLimitBytes: 2 ** 31,
       onStderr: () => {},
@@ -282,8 +284,8 @@ describe("a child that an attacker controls", () => {
   it.runIf(process.platform === "linux")("is killed when it starts threads without end", async () => {
     const { child, lost } = await startHostile(`(startThreads(), [])`);
     const outcome = await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined });
-    expect(outcome).toMatchObject({ outcome: "crashed", message: expect.stringMatching(/had \d+ threads/) });
-    expect(await lost).toMatch(/had \d+ threads/);
+    expect(outcome).toMatchObject({ outcome: "crashed", message: expect.stringMatching(/too many threads \(6\d\d\)/) });
+    expect(await lost).toMatch(/too many threads \(6\d\d\)/);
   });
 
   it("loses the connections that it did not take when it ends", async () => {
@@ -309,6 +311,28 @@ describe("a child that an attacker controls", () => {
     child.kill();
     expect(await outcome).toMatchObject({ outcome: "crashed" });
     await Promise.all(closed);
+  });
+
+  it("gets no connection for an execution that has ended", async () => {
+    const accepted: Socket[] = [];
+    const server = createServer((socket) => void accepted.push(socket.on("error", () => {}))).listen(0, "127.0.0.1");
+    onTestFinished(() => void server.close());
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const open = (id: number): string => `frame("open", { id: ${id}, execution: ID, host: "127.0.0.1", port: ${port} })`;
+    const answer = `[Buffer.concat([${open(1)}, ${open(2)}, frame("executed", { id: ID, execution })])]`;
+    const { child } = await startHostile(answer, createEgress({ allow: ["127.0.0.1/32"] }));
+    expect(await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined })).toEqual(execution);
+    // The server accepts in order: when it has the second, it has whatever the child had opened.
+    const own: Socket[] = [];
+    for (let n = 0; n < 2; n++) {
+      const socket = connect(port, "127.0.0.1");
+      own.push(socket);
+      onTestFinished(() => void socket.destroy());
+      await once(socket, "connect");
+    }
+    await until(() => accepted.some(({ remotePort }) => remotePort === own[1]?.localPort), "the server accepts");
+    expect(accepted.map(({ remotePort }) => remotePort)).toEqual(own.map(({ localPort }) => localPort));
   });
 
   it("may cancel what has been answered or was never asked", async () => {

@@ -282,6 +282,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   time_in_seconds: [422, "since 1795876542 looks like seconds: it must be epoch milliseconds, 1795876542000"],
   too_many_calls: [429, "10 calls of your components are in progress: wait until one has ended"],
   too_many_chunks: [413, "the request body arrives in too many small chunks: send 10 bytes or more in each"],
+  too_many_confirmations: [429, "the limit of 3 confirmations a day to ada@example.com is used up: look for an earlier mail, or wait"],
   too_many_failures: [429, "you have named too many unknown users: wait as Retry-After says"],
   too_many_files: [413, "more than 199 files are sent beside the entry"],
   too_many_invitations: [409, "o_p0c2v9k4ya7h has 100 open invitations: withdraw some, or wait until they are accepted or expire"],

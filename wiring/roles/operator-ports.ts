@@ -17,6 +17,7 @@ import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
 import type { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { createStoredBundles } from "../../platform/jetstream/bundles/stored-bundles.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
+import { deployedIds, listHistories } from "../../platform/jetstream/runs/stored-histories.ts";
 import { deleteCommits, lastCommit, lastPosition } from "../../platform/jetstream/runs/commits.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { fencedEntries } from "../../platform/jetstream/buckets/fenced-entries.ts";
@@ -117,5 +118,7 @@ function createHistories(connection: Connection, database: Database): Histories 
       await deleteCommits(connection, { owner, source, partition: partitionOf(source) });
       await history.deleteSource(source);
     },
+    list: () => listHistories(connection),
+    deployed: () => deployedIds(connection),
   };
 }

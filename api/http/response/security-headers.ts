@@ -1,4 +1,4 @@
-import type { RequestHandler } from "express";
+import type { RequestHandler, Response } from "express";
 
 /** Responses are data for programs: browsers must not render, frame, sniff or cache them. */
 const headers: Readonly<Record<string, string>> = {
@@ -27,6 +27,11 @@ export const consolePageHeaders: RequestHandler = (_request, response, next) => 
   response.setHeader("content-security-policy", consolePolicy);
   next();
 };
+
+/** For a page that is one form, without scripts and styles. */
+export function formPageHeaders(response: Response): void {
+  response.setHeader("content-security-policy", "default-src 'none'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'");
+}
 
 export const pageSecurityHeaders: RequestHandler = (_request, response, next) => {
   response.setHeader("content-security-policy", pagePolicy);

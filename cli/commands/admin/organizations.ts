@@ -5,6 +5,7 @@ import { listOptions, showList } from "../../listing.ts";
 import { fieldLines } from "../../output/fields.ts";
 import { memberColumns, roleOf } from "../org-members.ts";
 import { adminClient, adminOption } from "./token.ts";
+import { emailConfirmedOption } from "./users.ts";
 
 const org = { name: "<org>", description: "id of an organization, o_…" } as const;
 const user = { name: "<user>", description: "id of a user, u_…" } as const;
@@ -32,7 +33,11 @@ export const organizations: readonly Subcommand[] = [
       { name: "<orgname>", description: "unique name" },
       { name: "<email>", description: "contact address" },
     ],
-    options: [adminOption, { flags: "--admin <user>", description: "id of a user who manages its members", value: "list" }],
+    options: [
+      adminOption,
+      emailConfirmedOption,
+      { flags: "--admin <user>", description: "id of a user who manages its members", value: "list" },
+    ],
     examples: [{ command: 'hw admin orgs create "Acme Labs" acme-labs labs@example.com', does: "Create an organization." }],
     operations: ["adminCreateOrganization"],
     run: async (context, given) => {
@@ -41,6 +46,7 @@ export const organizations: readonly Subcommand[] = [
         name: given.required("name"),
         orgname: given.required("orgname"),
         email: given.required("email"),
+        email_confirmed: given.flag("email-confirmed"),
         admins: given.list("admin"),
       };
       const answer = await client.call("adminCreateOrganization", { body });

@@ -6,6 +6,11 @@ import { fieldLines } from "../../output/fields.ts";
 import { createdKeyLines, keyBody, keyOptions } from "../keys.ts";
 import { adminClient, adminOption } from "./token.ts";
 
+export const emailConfirmedOption = {
+  flags: "--email-confirmed",
+  description: "its holder wants the mails: they need not confirm it",
+} as const;
+
 const user = { name: "<user>", description: "id of a user, u_…" } as const;
 
 /** `hw admin users …` */
@@ -26,6 +31,7 @@ export const users: readonly Subcommand[] = [
           { header: "ID", value: ({ id }) => id, isWhole: true },
           { header: "USERNAME", value: ({ username }) => username },
           { header: "EMAIL", value: ({ email }) => email },
+          { header: "CONFIRMED", value: ({ email_confirmed: isConfirmed }) => (isConfirmed ? "yes" : "no") },
         ],
       });
     },
@@ -37,13 +43,13 @@ export const users: readonly Subcommand[] = [
       { name: "<username>", description: "unique name" },
       { name: "<email>", description: "email address" },
     ],
-    options: [adminOption],
+    options: [adminOption, emailConfirmedOption],
     examples: [{ command: "hw admin users create ada ada@example.com", does: "Create a user." }],
     operations: ["adminCreateUser"],
     run: async (context, given) => {
       const client = await adminClient(context, given);
       const answer = await client.call("adminCreateUser", {
-        body: { username: given.required("username"), email: given.required("email") },
+        body: { username: given.required("username"), email: given.required("email"), email_confirmed: given.flag("email-confirmed") },
       });
       await context.out.done(answer, `user ${answer.data.id} created`);
     },

@@ -4,6 +4,7 @@ import { useChange, useRead } from "../../api/queries.ts";
 import { useSearchParams } from "../../app/search.ts";
 import { showToast } from "../../app/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
+import { ConfirmEmail, showLinkSent } from "../../parts/confirm-email.tsx";
 import { Id } from "../../parts/copy-button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
@@ -56,7 +57,8 @@ export function OrganizationPage() {
 
 function Chosen({ organization }: { readonly organization: Organization }) {
   const [, setSearch] = useSearchParams();
-  const { id, name, orgname, email } = organization;
+  const { id, name, orgname, email, email_confirmed: isConfirmed } = organization;
+  const confirm = useChange("confirmOrganizationEmail", { invalidates: ["getMe"], onDone: ({ data }) => showLinkSent(data) });
   const usage = useRead("getUsage", { path: { org_id: id } });
   const remove = useChange("deleteOrganization", {
     onDone: () => {
@@ -73,6 +75,14 @@ function Chosen({ organization }: { readonly organization: Organization }) {
           ["E-mail", <bdi key="mail">{email}</bdi>],
         ]}
       />
+      {!isConfirmed && (
+        <ConfirmEmail
+          email={email}
+          isPending={confirm.isPending}
+          error={confirm.error}
+          onRequest={() => confirm.mutate({ path: { org_id: id } })}
+        />
+      )}
       <Members organization={id} />
       <Section title={text.usage}>
         <Loaded isLoading={usage.isPending} error={usage.error} retry={() => void usage.refetch()}>

@@ -3,6 +3,7 @@ import { useSession } from "../../app/session-context.tsx";
 import { showFailure, showToast } from "../../app/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
+import { ConfirmEmail, showLinkSent } from "../../parts/confirm-email.tsx";
 import { Loaded } from "../../parts/notices.tsx";
 import { Facts, Page, Section } from "../../parts/page.tsx";
 import { UsageFacts } from "../../parts/usage-facts.tsx";
@@ -22,6 +23,7 @@ export function ProfilePage() {
             ["Id", <Id key="id" id={user.id} />],
           ]}
         />
+        <Confirmation />
         <ErrorMails />
       </Section>
       <Section title={text.usage}>
@@ -32,6 +34,14 @@ export function ProfilePage() {
       <Keys />
     </Page>
   );
+}
+
+function Confirmation() {
+  const me = useRead("getMe", {});
+  const request = useChange("confirmMyEmail", { invalidates: ["getMe"], onDone: ({ data }) => showLinkSent(data) });
+  if (me.data?.data.email_confirmed !== false) return null;
+  const { email } = me.data.data;
+  return <ConfirmEmail email={email} isPending={request.isPending} error={request.error} onRequest={() => request.mutate({})} />;
 }
 
 /** The API takes the setting, and does not show it. */

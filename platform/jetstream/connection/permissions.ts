@@ -19,6 +19,7 @@ import {
   replicaKey,
   runnerConsumer,
   runnerKey,
+  stateUsageSubject,
   streams,
   webhookTestSubject,
 } from "../../../domain/subjects.ts";
@@ -140,6 +141,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       // Whether a partition has commits above its floor.
       api(`STREAM.MSG.GET.${streams.runs}`),
       api(`STREAM.MSG.GET.${streams.state}`),
+      // Counts the bytes that an owner holds there.
+      ...following(streams.state),
       `$KV.${buckets.floors}.*`,
       api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`),
       // Heartbeats of the replicas, and requests to the one that posts to ordered webhooks.
@@ -168,6 +171,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       `seen.${buckets.routes}`,
       changedSubject(buckets.replicas, replicaKey("delivery", "*")),
       ...poolRequests.map((request) => poolRequestSubject("*", request)),
+      stateUsageSubject("*", "*"),
       webhookTestSubject,
       ...(["append", "attempt"] as const).map(orderedQueueSubject),
     ],
@@ -182,6 +186,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "invoke.>",
       "timer.>",
       "last.>",
+      // Whether STATE has copied the commits of a deleted history.
+      ...[streams.runs, streams.state].map((stream) => api(`STREAM.MSG.GET.${stream}`)),
       buildSubject,
       `seen.${buckets.routes}`,
       ...[buckets.deployments, buckets.endpoints, buckets.routes, buckets.versions].map((name) => `$KV.${name}.>`),
@@ -242,6 +248,7 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     ]),
     one(answerSubject("*", "*")),
     ...poolRequests.map((request) => one(poolRequestSubject(pool, request))),
+    one(stateUsageSubject(pool, owner)),
   ];
 }
 

@@ -7,7 +7,7 @@ import { buckets, deploymentKey } from "../../../domain/subjects.ts";
 import { sendAnswer } from "../requests/run-answers.ts";
 import type { Bucket } from "../buckets/bucket.ts";
 import { followChanges } from "../buckets/bucket-changes.ts";
-import { appendCommit, appendFirstCommit, endHistory, lastCommit } from "../runs/commits.ts";
+import { appendCommit, appendFirstCommit, endDeletedHistory, endHistory, lastCommit } from "../runs/commits.ts";
 import type { Connection } from "../connection/connection.ts";
 import { readPartition } from "../read/partition-reader.ts";
 import { readFloors } from "../runs/floors.ts";
@@ -15,6 +15,7 @@ import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/g
 import { deploymentEntries } from "./moves.ts";
 import { readOverQuota, readWeights } from "../buckets/quotas.ts";
 import { requestArm, requestConsumers, requestMove, requestWakeUp } from "../requests/pool-requests.ts";
+import { requestStateUsage } from "../requests/state-usage.ts";
 import { cpuMeter } from "../../process/settings/cpu-share.ts";
 import { memoryShare } from "../../process/settings/memory-share.ts";
 import type { Timers } from "../../../runner/commit/ports.ts";
@@ -23,7 +24,18 @@ import type { RunnerPorts } from "../../../runner/ports.ts";
 
 type NatsPorts = Pick<
   RunnerPorts,
-  "deployments" | "moves" | "commits" | "intake" | "membership" | "quotas" | "processed" | "weights" | "timers" | "wakeUps" | "answer"
+  | "deployments"
+  | "moves"
+  | "commits"
+  | "states"
+  | "intake"
+  | "membership"
+  | "quotas"
+  | "processed"
+  | "weights"
+  | "timers"
+  | "wakeUps"
+  | "answer"
 >;
 
 /** All that a runner does in NATS. Its account has permissions for this only, see `connection/permissions.ts`. */
@@ -40,8 +52,10 @@ export function createRunnerPorts(connection: Connection, pool: string): NatsPor
         const ref = { owner, source, partition: partitionOf(source) };
         return isFirst ? appendFirstCommit(connection, ref, commit) : appendCommit(connection, ref, commit, expected);
       },
+      endDeleted: (owner, source) => endDeletedHistory(connection, { owner, source, partition: partitionOf(source) }),
       end: (owner, source, expected, marker) => endHistory(connection, { owner, source, partition: partitionOf(source) }, expected, marker),
     },
+    states: { usage: (owner, moreBytes) => requestStateUsage(connection, pool, owner, moreBytes) },
     intake: intakeOf(connection, pool),
     membership: membershipOf(connection, pool),
     quotas: readOverQuota(connection),

@@ -19,6 +19,7 @@ import type { Stoppable } from "../connection/link.ts";
 import { deploymentEntries, moveInvocation, workflowEntries } from "../invocations/moves.ts";
 import { hasConsumer, setUpPool } from "../invocations/pool-consumers.ts";
 import { request, serve, type Service } from "./request-reply.ts";
+import { serveStateUsage } from "./state-usage.ts";
 import { publishScheduled, setTimer } from "../write/schedules.ts";
 
 /**
@@ -61,11 +62,12 @@ const service: Service = {
 /** Serves the requests of all pools; each goes to one of the delivery processes. */
 export async function servePoolRequests(connection: Connection): Promise<Stoppable> {
   const handlers = poolHandlers(connection);
-  const serving = await Promise.all(
-    poolRequests.map((kind) =>
+  const serving = await Promise.all([
+    serveStateUsage(connection),
+    ...poolRequests.map((kind) =>
       serve(connection.nats, poolRequestSubject("*", kind), service, (body, subject) => handlers[kind](subject.split(".")[1] ?? "", body)),
     ),
-  );
+  ]);
   return {
     stop: async () => {
       await Promise.all(serving.map((each) => each.stop()));

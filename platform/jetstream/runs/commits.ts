@@ -4,10 +4,10 @@ import { Invariant, Unavailable } from "../../../domain/errors.ts";
 import { kindOfId } from "../../../domain/ids.ts";
 import { waitUntil } from "../../../domain/retry.ts";
 import { lastRunSubject, runSubject, streams } from "../../../domain/subjects.ts";
-import { endMarker, endMarkerTtlSeconds } from "../../../domain/workflow/run-commit.ts";
+import { deletedMarker, endMarker, endMarkerTtlSeconds } from "../../../domain/workflow/run-commit.ts";
 import type { Connection } from "../connection/connection.ts";
-import { WrongLastSequence } from "../connection/errors.ts";
-import { copiedFrom } from "./state-position.ts";
+import { isMessageNotFound, WrongLastSequence } from "../connection/errors.ts";
+import { copiedFrom, statePosition } from "./state-position.ts";
 import { identityOf } from "../streams/stream-identity.ts";
 
 export interface LastCommit {
@@ -32,7 +32,8 @@ export interface SourceRef {
  */
 export async function lastCommit(connection: Connection, ref: SourceRef): Promise<LastCommit> {
   const run = await find(connection, streams.runs, ref);
-  return run === null ? lastInState(connection, ref) : { text: run.string(), sequence: run.seq };
+  const last = run === null ? await lastInState(connection, ref) : { text: run.string(), sequence: run.seq };
+  return last.text === deletedMarker ? { text: undefined, sequence: 0 } : last;
 }
 
 export type Appended = { readonly outcome: "stored"; readonly sequence: number } | { readonly outcome: "refused" };
@@ -41,6 +42,15 @@ export type Appended = { readonly outcome: "stored"; readonly sequence: number }
 export async function appendFirstCommit(connection: Connection, ref: SourceRef, commit: string): Promise<Appended> {
   const first = await tryAppend(connection, ref, commit, 0);
   return first.outcome === "stored" ? first : { outcome: "refused" };
+}
+
+/** How long the marker of a deleted history is stored. Longer than STATE needs to copy it. */
+const deletedMarkerTtlSeconds = 60;
+
+/** Ends the history of a deleted source or workflow after a commit that was in flight: NATS forgets it. @throws Unavailable */
+export async function endDeletedHistory({ publisher }: Connection, ref: SourceRef): Promise<void> {
+  // Behind the commit in RUNS, also if that has been purged: so STATE, which may be copying the commit, replaces it.
+  await publisher.publish(subjectOf(ref), deletedMarker, { ttlSeconds: deletedMarkerTtlSeconds });
 }
 
 /** Replaces the last commit of an ended run of a workflow by a marker that NATS forgets. Does nothing if there is another last commit. @throws Unavailable */
@@ -133,11 +143,30 @@ const find = ({ manager }: Connection, stream: string, ref: SourceRef): Promise<
     throw new Unavailable(`the last commit of source ${ref.source} cannot be read from ${stream}: try again in a moment`, { cause });
   });
 
-/** Deletes the history of a deleted source, or those of all runs of a deleted workflow. STATE is purged last, so that a repetition after a crash finds the rest. */
+/** Usually STATE copies a commit within milliseconds, but nothing while it is full. The operator's sweep deletes what is copied later. */
+const maxCopyWaitMs = 2_000;
+
+/**
+ * Deletes the history of a deleted source, or those of all runs of a deleted workflow, once STATE has copied what RUNS has of them: what
+ * NATS is copying now would arrive after the purge. STATE is purged last, so that a repetition after a crash finds the rest.
+ */
 export async function deleteCommits(connection: Connection, ref: SourceRef): Promise<void> {
+  const { streams: stored } = connection.manager;
   const filter = kindOfId(ref.source) === "workflow" ? `${subjectOf(ref)}.*` : subjectOf(ref);
-  await connection.manager.streams.purge(streams.runs, { filter });
-  await connection.manager.streams.purge(streams.state, { filter });
+  const last = await lastSequence(connection, filter);
+  if (last > 0) await waitUntil(async () => (await statePosition(connection)) >= last, maxCopyWaitMs, pollMs);
+  await stored.purge(streams.runs, { filter });
+  await stored.purge(streams.state, { filter });
+}
+
+/** Asks the leader: a replica may not know the last commit yet. */
+async function lastSequence({ manager }: Connection, filter: string): Promise<number> {
+  try {
+    return (await manager.streams.getMessage(streams.runs, { last_by_subj: filter }))?.seq ?? 0;
+  } catch (error) {
+    if (isMessageNotFound(error)) return 0;
+    throw error;
+  }
 }
 
 const subjectOf = ({ partition, owner, source }: SourceRef): string => runSubject(partition, owner, source);

@@ -1,5 +1,6 @@
 import type { Accounts as ApiAccounts } from "../../../api/owners/ports.ts";
 import type { Kysely } from "kysely";
+import { createEmailConfirmations } from "./email-confirmations.ts";
 import { createInvitations } from "./invitations.ts";
 import { createKeys } from "./keys.ts";
 import { recordedWrites } from "./recording.ts";
@@ -20,6 +21,7 @@ export function createAccounts({ db }: Pick<Database, "db">): Accounts {
     ...createOrganizations(on),
     ...createMemberships(on),
     ...createInvitations(on),
+    ...createEmailConfirmations(on),
     ...createPlans(on),
   });
   const accounts: Accounts = {

@@ -108,9 +108,11 @@ async function findInvitation(db: Kysely<Tables>, user: User, id: string, now: n
   return rows[0] === undefined ? undefined : invitationFrom(rows[0]);
 }
 
-/** Whether an invitation names the user. */
-const isTo = ({ id, username, email }: User): RawBuilder<unknown> =>
-  sql`(named_by, invitee) in (('user_id', ${id}), ('username', ${username}), ('email', lower(${email})))`;
+/** Whether an invitation names the user; by an address only if it is confirmed, because it may be that of another person. */
+const isTo = ({ id, username }: User): RawBuilder<unknown> => sql`(
+  (named_by, invitee) in (('user_id', ${id}), ('username', ${username}))
+  or named_by = 'email' and invitee = (select lower(email) from users where id = ${id} and email_confirmed_at is not null)
+)`;
 
 const notFound = (id: string): NotFound => new NotFound(`there is no open invitation '${id.slice(0, 80)}'`);
 

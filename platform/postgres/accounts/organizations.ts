@@ -1,7 +1,8 @@
-import { sql, type Kysely } from "kysely";
+import { sql, type Kysely, type Selectable } from "kysely";
 import type { Accounts, Organization, OwnerNotes } from "../../../api/owners/ports.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
+import type { OrganizationTable } from "./owner-tables.ts";
 import { withConstraintErrors } from "./constraints.ts";
 import { inTransaction } from "./recording.ts";
 import { pageIds } from "./page.ts";
@@ -13,7 +14,7 @@ type Organizations = Pick<
 >;
 
 export function createOrganizations(db: Kysely<Tables>): Organizations {
-  const organizations = () => db.selectFrom("organizations").select(["organizations.id", "name", "orgname", "email"]);
+  const organizations = () => db.selectFrom("organizations").select(["organizations.id", "name", "orgname", "email", "email_confirmed_at"]);
   const organizationsWithPlan = () => organizations().select(["created_at", planNameOf("organizations.id").as("plan")]);
   return {
     async findOrganization(id) {
@@ -29,10 +30,14 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
         .execute();
       return { items: rows.map(organizationFrom), total };
     },
-    async createOrganization({ id, name, orgname, email }, admins) {
+    async createOrganization({ id, name, orgname, email }, admins, isEmailConfirmed = false) {
+      const confirmedAt = isEmailConfirmed ? new Date() : null;
       await withConstraintErrors(
         sql`
-        with made as (insert into organizations (id, name, orgname, email) values (${id}, ${name}, ${orgname}, ${email}) returning id)
+        with made as (
+          insert into organizations (id, name, orgname, email, email_confirmed_at)
+          values (${id}, ${name}, ${orgname}, ${email}, ${confirmedAt}::timestamptz) returning id
+        )
         insert into memberships (organization_id, user_id, role)
         select made.id, admin, 'admin' from made, unnest(${admins}::text[]) as admin`.execute(db),
       );
@@ -44,8 +49,9 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
           await sql`select from users where id = ${user} for no key update`.execute(transaction);
           return sql`
             with made as (
-              insert into organizations (id, name, orgname, email, created_by)
-              select ${id}, ${name}, ${orgname}, ${email}, ${user}
+              insert into organizations (id, name, orgname, email, created_by, email_confirmed_at)
+              select ${id}, ${name}, ${orgname}, ${email}, ${user},
+                (select email_confirmed_at from users where id = ${user} and lower(email) = lower(${email}))
               where (select count(*) from organizations where created_by = ${user})
                 < (select max_organizations from plans where name = ${planName(sql`${user}`)})
               returning id
@@ -60,28 +66,36 @@ export function createOrganizations(db: Kysely<Tables>): Organizations {
           code: "too_many_organizations",
         });
     },
-    async deleteOrganization(id, lastMember) {
-      const { rows } = await sql<{ readonly members: number; readonly deleted: number }>`
-        with members as (
-          select user_id from memberships where organization_id = ${id} and user_id is distinct from ${lastMember ?? null}::text
-        ),
-        deleted as (delete from organizations where id = ${id} and not exists (select from members) returning id),
-        plan as (delete from owner_plans where owner in (select id from deleted))
-        select (select count(*)::int from members) as members, (select count(*)::int from deleted) as deleted`.execute(db);
-      const { members = 0, deleted = 0 } = rows[0] ?? {};
-      if (members > 0)
-        throw new Conflict(`${id} has ${members} ${members === 1 ? "member" : "members"}: remove them first`, {
-          code: "organization_has_members",
-          details: { members },
-        });
-      if (deleted === 0) throw new NotFound(`organization ${id} does not exist`);
+    deleteOrganization: (id, lastMember) => deleteOrganization(db, id, lastMember),
+    async organizationsOf(user) {
+      const ofUser = organizations().innerJoin("memberships", "organization_id", "organizations.id").where("user_id", "=", user);
+      const rows = await ofUser.orderBy("name").execute();
+      return rows.map(({ email_confirmed_at, ...organization }) => ({ ...organization, isEmailConfirmed: email_confirmed_at !== null }));
     },
-    organizationsOf: (user) =>
-      organizations().innerJoin("memberships", "organization_id", "organizations.id").where("user_id", "=", user).orderBy("name").execute(),
   };
 }
 
-function organizationFrom(row: Organization & { readonly created_at: Date; readonly plan: string }): Organization & OwnerNotes {
-  const { id, name, orgname, email, created_at, plan } = row;
-  return { id, name, orgname, email, createdAt: created_at.getTime(), plan };
+async function deleteOrganization(db: Kysely<Tables>, id: string, lastMember: string | undefined): Promise<void> {
+  const { rows } = await sql<{ readonly members: number; readonly deleted: number }>`
+    with members as (
+      select user_id from memberships where organization_id = ${id} and user_id is distinct from ${lastMember ?? null}::text
+    ),
+    deleted as (delete from organizations where id = ${id} and not exists (select from members) returning id),
+    plan as (delete from owner_plans where owner in (select id from deleted)),
+    confirmation as (delete from email_confirmations where owner in (select id from deleted))
+    select (select count(*)::int from members) as members, (select count(*)::int from deleted) as deleted`.execute(db);
+  const { members = 0, deleted = 0 } = rows[0] ?? {};
+  if (members > 0)
+    throw new Conflict(`${id} has ${members} ${members === 1 ? "member" : "members"}: remove them first`, {
+      code: "organization_has_members",
+      details: { members },
+    });
+  if (deleted === 0) throw new NotFound(`organization ${id} does not exist`);
+}
+
+function organizationFrom(
+  row: Organization & Pick<Selectable<OrganizationTable>, "created_at" | "email_confirmed_at"> & { readonly plan: string },
+): Organization & OwnerNotes {
+  const { id, name, orgname, email, email_confirmed_at, created_at, plan } = row;
+  return { id, name, orgname, email, createdAt: created_at.getTime(), plan, isEmailConfirmed: email_confirmed_at !== null };
 }

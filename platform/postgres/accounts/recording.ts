@@ -5,7 +5,7 @@ import { insertEntry } from "../audit/audit-log.ts";
 import type { Tables } from "../tables.ts";
 
 type Recorded = Pick<Accounts, "createKey" | "revokeKey" | "setErrorMails" | "putMember" | "removeMember" | "createOwnOrganization"> &
-  Pick<Accounts, "createInvitation" | "withdrawInvitation" | "acceptInvitation" | "declineInvitation"> &
+  Pick<Accounts, "requestEmailConfirmation" | "createInvitation" | "withdrawInvitation" | "acceptInvitation" | "declineInvitation"> &
   Pick<Accounts, "deleteOrganization" | "createUser" | "deleteUser" | "createOrganization" | "savePlan" | "deletePlan" | "choosePlan">;
 
 /** Runs a write in a transaction of its own, or in the one that the caller has begun. */
@@ -37,9 +37,10 @@ export function recordedWrites(
     declineInvitation: (user, id) => recorded((to) => to.declineInvitation(user, id), id),
     createOwnOrganization: (made, user) => recorded((to) => to.createOwnOrganization(made, user), made.id),
     deleteOrganization: (id, lastMember) => recorded((to) => to.deleteOrganization(id, lastMember), id),
-    createUser: (user) => recorded((to) => to.createUser(user), user.id),
+    requestEmailConfirmation: (owner, by) => recorded((to) => to.requestEmailConfirmation(owner, by), owner),
+    createUser: (user, isConfirmed) => recorded((to) => to.createUser(user, isConfirmed), user.id),
     deleteUser: (id) => recorded((to) => to.deleteUser(id), id),
-    createOrganization: (made, admins) => recorded((to) => to.createOrganization(made, admins), made.id),
+    createOrganization: (made, admins, isConfirmed) => recorded((to) => to.createOrganization(made, admins, isConfirmed), made.id),
     savePlan: (plan) => recorded((to) => to.savePlan(plan), plan.name),
     deletePlan: (name) => recorded((to) => to.deletePlan(name), name),
     choosePlan: (owner, plan) => recorded((to) => to.choosePlan(owner, plan), owner),

@@ -1,7 +1,8 @@
-import { sql, type Kysely } from "kysely";
+import { sql, type Kysely, type Selectable } from "kysely";
 import type { Accounts, OwnerNotes, User } from "../../../api/owners/ports.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
+import type { UserTable } from "./owner-tables.ts";
 import { withConstraintErrors } from "./constraints.ts";
 import { pageIds } from "./page.ts";
 import { planNameOf } from "./plans.ts";
@@ -15,12 +16,16 @@ export interface SeedKey {
 }
 
 type Users = Pick<Accounts, "findUser" | "pageUsers" | "createUser" | "setErrorMails" | "deleteUser"> & {
-  /** Creates the user or updates its name and email, and adds the key if missing. Idempotent. */
+  /**
+   * Creates the user or updates its name and email, and adds the key if missing. Idempotent. The operator of the installation, whose server
+   * sends the mails, has set the address: it needs no confirmation.
+   */
   seedUser(user: User, key: SeedKey): Promise<void>;
 };
 
 export function createUsers(db: Kysely<Tables>): Users {
-  const users = () => db.selectFrom("users").select(["id", "username", "email", "created_at", planNameOf("users.id").as("plan")]);
+  const users = () =>
+    db.selectFrom("users").select(["id", "username", "email", "email_confirmed_at", "created_at", planNameOf("users.id").as("plan")]);
   return {
     async findUser(id) {
       const row = await users().where("id", "=", id).executeTakeFirst();
@@ -35,8 +40,9 @@ export function createUsers(db: Kysely<Tables>): Users {
         .execute();
       return { items: rows.map(userFrom), total };
     },
-    async createUser({ id, username, email }) {
-      await withConstraintErrors(db.insertInto("users").values({ id, username, email }).execute());
+    async createUser({ id, username, email }, isEmailConfirmed = false) {
+      const email_confirmed_at = isEmailConfirmed ? new Date() : null;
+      await withConstraintErrors(db.insertInto("users").values({ id, username, email, email_confirmed_at }).execute());
     },
     async setErrorMails(owner, wanted) {
       const { rows } = await sql`
@@ -47,7 +53,8 @@ export function createUsers(db: Kysely<Tables>): Users {
     },
     async deleteUser(id) {
       const { numAffectedRows } = await sql`
-        with plan as (delete from owner_plans where owner = ${id})
+        with plan as (delete from owner_plans where owner = ${id}),
+        confirmation as (delete from email_confirmations where owner = ${id})
         delete from users where id = ${id}`.execute(db);
       if (numAffectedRows !== 1n) throw new NotFound(`user ${id} does not exist`);
     },
@@ -55,8 +62,9 @@ export function createUsers(db: Kysely<Tables>): Users {
       await withConstraintErrors(
         sql`
         with seeded as (
-          insert into users (id, username, email) values (${id}, ${username}, ${email})
-          on conflict (id) do update set username = excluded.username, email = excluded.email
+          insert into users (id, username, email, email_confirmed_at) values (${id}, ${username}, ${email}, now())
+          on conflict (id) do update set username = excluded.username, email = excluded.email,
+            email_confirmed_at = case when users.email = excluded.email then coalesce(users.email_confirmed_at, now()) else now() end
           returning id
         )
         insert into api_keys (key_hash, user_id, prefix, name) select ${key.hash}, id, ${key.prefix}, ${key.name} from seeded
@@ -66,7 +74,9 @@ export function createUsers(db: Kysely<Tables>): Users {
   };
 }
 
-function userFrom(row: User & { readonly created_at: Date; readonly plan: string }): User & OwnerNotes {
-  const { id, username, email, created_at, plan } = row;
-  return { id, username, email, createdAt: created_at.getTime(), plan };
+function userFrom(
+  row: User & Pick<Selectable<UserTable>, "created_at" | "email_confirmed_at"> & { readonly plan: string },
+): User & OwnerNotes {
+  const { id, username, email, email_confirmed_at, created_at, plan } = row;
+  return { id, username, email, createdAt: created_at.getTime(), plan, isEmailConfirmed: email_confirmed_at !== null };
 }

@@ -1,5 +1,5 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import type { ClaimedMail, ErrorMails } from "../../../delivery/mail/ports.ts";
+import type { ClaimedMail, ErrorMails, Recipient } from "../../../delivery/mail/ports.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import type { ErrorOccurrence } from "../../../domain/mail/error-occurrence.ts";
 import type { Database } from "../connection.ts";
@@ -56,7 +56,7 @@ interface Due {
   readonly email: string | null;
 }
 
-/** Takes one due row: sets its next 24 hours, or deletes it if its owner wants no mails or is gone. */
+/** Takes one due row: sets its next 24 hours, or deletes it if its owner wants no mails, has no confirmed address, or is gone. */
 async function claim(db: Kysely<Tables>, now: RawBuilder<unknown>): Promise<ClaimedMail | "unwanted" | undefined> {
   const { rows } = await sql<Due>`
     with due as (
@@ -64,8 +64,9 @@ async function claim(db: Kysely<Tables>, now: RawBuilder<unknown>): Promise<Clai
       where due_ms <= ${now} and occurrences > 0 order by due_ms limit 1 for update skip locked
     ),
     recipient as (
-      select email from users join due on users.id = due.owner where users.error_mails
-      union all select email from organizations join due on organizations.id = due.owner where organizations.error_mails
+      select email from users join due on users.id = due.owner where users.error_mails and users.email_confirmed_at is not null
+      union all select email from organizations join due on organizations.id = due.owner
+      where organizations.error_mails and organizations.email_confirmed_at is not null
     ),
     unwanted as (
       delete from error_mails using due
@@ -94,8 +95,9 @@ function claimedFrom(row: Due, to: string): ClaimedMail {
 }
 
 /** Addresses of owners, for `$.send.email`. */
-export async function addressOf({ db }: Pick<Database, "db">, owner: string): Promise<string | undefined> {
-  const { rows } = await sql<{ email: string }>`
-    select email from users where id = ${owner} union all select email from organizations where id = ${owner}`.execute(db);
-  return rows[0]?.email;
+export async function recipientOf({ db }: Pick<Database, "db">, owner: string): Promise<Recipient | undefined> {
+  const { rows } = await sql<Recipient>`
+    select email as address, email_confirmed_at is not null as "isConfirmed" from users where id = ${owner}
+    union all select email, email_confirmed_at is not null from organizations where id = ${owner}`.execute(db);
+  return rows[0];
 }

@@ -40,3 +40,31 @@ export interface MailCountTable {
   readonly day_ms: number;
   readonly mails: number;
 }
+
+/**
+ * The confirmation of an owner's address that was requested last. It is deleted when its link is opened. Its states:
+ *
+ * | state | next | when |
+ * |---|---|---|
+ * | due | sending | a replica of the delivery role claims it, at or after `due_ms`, and makes the token of its link |
+ * | sending | sent | the server accepted the mail, or may have |
+ * | sending | due | the server refused it for now, or a limit of mails was used up |
+ * | sending | refused | the server refused it permanently |
+ * | any | due | the owner requests it again; an earlier link ends |
+ */
+export interface EmailConfirmationTable {
+  /** `u_…` or `o_…`. */
+  readonly owner: string;
+  /** When it was requested. If the owner's is another one by now, nothing is sent or confirmed. */
+  readonly email: string;
+  readonly state: Generated<"due" | "sending" | "sent" | "refused">;
+  readonly due_ms: number;
+  /** Number of refusals in a row. */
+  readonly failures: Generated<number>;
+  /** SHA-256 of the link's token, lower-case hex; null before it was claimed. */
+  readonly token_hash: string | null;
+  /** When the link ends. */
+  readonly expires_ms: number | null;
+  /** The last refusal. */
+  readonly reason: string | null;
+}

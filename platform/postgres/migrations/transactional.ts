@@ -152,4 +152,20 @@ export const transactionalMigrations: Record<string, Migration> = {
       primary key (scope, day_ms)
     ) with (fillfactor = 50);
   `,
+  // Addresses that exist already are not confirmed: their holders may never have agreed to get mails.
+  "m0029-email-confirmations": statements`
+    alter table users add column email_confirmed_at timestamptz;
+    alter table organizations add column email_confirmed_at timestamptz;
+    create table email_confirmations (
+      owner text primary key,
+      email text not null,
+      state text not null default 'due' check (state in ('due', 'sending', 'sent', 'refused')),
+      due_ms bigint not null,
+      failures integer not null default 0,
+      token_hash text unique,
+      expires_ms bigint,
+      reason text
+    ) with (fillfactor = 50);
+    create index email_confirmations_due on email_confirmations (due_ms) where state = 'due';
+  `,
 };

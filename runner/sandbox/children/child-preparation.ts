@@ -4,8 +4,10 @@ import { sandboxProfile } from "../jail/profiles.ts";
 import type { ChildSettings } from "./child-settings.ts";
 import { buildPrograms } from "./child-script.ts";
 import { makeCodeCaches } from "./code-caches.ts";
+import { isolateCommand } from "./isolate-command.ts";
 import { Connector } from "../network/connector.ts";
 import { canPassDescriptors } from "../network/passed-descriptors.ts";
+import { localProcesses } from "../processes/local.ts";
 import { buildGuestScripts } from "../isolate/guest-scripts.ts";
 import type { SandboxOptions } from "../sandbox-options.ts";
 
@@ -37,14 +39,16 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
   });
   let evictions = 0;
   const child = {
-    script: programs.child,
+    processes: options.processes ?? localProcesses,
+    command: () => {
+      const command = isolateCommand(programs.child, readable);
+      return chosen === undefined ? command : chosen.jail(readable, command);
+    },
     child: {
       ...scripts,
       ...(!(options.parentConnects ?? canPassDescriptors) && { egressAllow: options.egress.allow }),
       memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
     },
-    readable,
-    jail: chosen?.jail,
     // Node's default of four threads, unless the environment says otherwise.
     connector: new Connector(options.egress, Number(process.env["UV_THREADPOOL_SIZE"]) || 4),
     residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,

@@ -1,19 +1,14 @@
-import type { ChildProcess } from "node:child_process";
-import type { Duplex } from "node:stream";
 import { batched } from "./batch.ts";
 import { startError } from "./child-outcomes.ts";
 import { ChildRequests } from "./child-requests.ts";
 import type { ChildSettings } from "./child-settings.ts";
 import { readStderr } from "./child-stderr.ts";
-import { forkChild } from "./fork-child.ts";
 import { encodeFrames, outOfTurn, type ProtocolViolation, readFrames } from "./frames.ts";
 import { parseFromChild } from "./from-child.ts";
 import { SoleRunGrowth } from "./memory-blame.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest, Listeners } from "../port.ts";
-import { sandboxProfile } from "../jail/profiles.ts";
 import { type Pending, PendingWork } from "./pending-work.ts";
-import { ThreadPriorities } from "./priority.ts";
-import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
+import type { ProcessUsage, SandboxProcess } from "../processes/port.ts";
 import { type FromChild, fromChildLimits, type ToChild, toChildLimits, type Warm } from "./protocol.ts";
 
 const heartbeatMs = 1_000;
@@ -38,15 +33,11 @@ export class SandboxChild {
   /** Rejects with Unavailable if the child ends before it can run anything. */
   readonly ready: Promise<void>;
   readonly #settings: ChildSettings;
-  /** Undefined if fork threw. */
-  #process: ChildProcess | undefined;
-  #channel: Duplex | undefined;
-  #descriptors: Duplex | undefined;
+  readonly #process: SandboxProcess;
   readonly #pending = new PendingWork();
   readonly #requests: ChildRequests;
   readonly #send: (message: ToChild) => void;
   readonly #timers: NodeJS.Timeout[];
-  readonly #priorities: ThreadPriorities;
   readonly #growth: SoleRunGrowth;
   readonly #markReady: () => void;
   readonly #failReady: (error: Error) => void;
@@ -54,7 +45,7 @@ export class SandboxChild {
   #isLost = false;
   #isDead = false;
   #warm: Warm = { isolates: 0, sources: 0 };
-  #residentBytes = 0;
+  #usage: ProcessUsage = { residentBytes: 0, mainThreadCpuMs: 0 };
   #missedHeartbeats = 0;
   /** CPU time of its main thread at its last answer, ms. */
   #cpuMsAtAnswer = 0;
@@ -71,19 +62,24 @@ export class SandboxChild {
     this.#markReady = resolve;
     this.#failReady = reject;
     promise.catch(() => {}); // Callers that wait handle it; most do not wait.
-    this.#fork();
-    this.#priorities = new ThreadPriorities(this.pid, settings.isLowPriority);
+    const { command, isLowPriority } = settings;
+    this.#process = settings.processes.start({ command: command(), isLowPriority, onExit: (how) => this.#onExit(how) });
+    this.#listen(this.#process);
     this.#growth = new SoleRunGrowth(settings.residentLimitBytes);
     this.#send = batched<ToChild>((messages) => {
-      if (this.#channel?.writable === true) this.#channel.write(encodeFrames(toChildLimits, messages));
+      const { channel } = this.#process;
+      if (channel?.writable === true) channel.write(encodeFrames(toChildLimits, messages));
     });
     this.#requests = new ChildRequests({
       connector: settings.connector,
       send: this.#send,
-      descriptors: this.#descriptors,
+      descriptors: this.#process.descriptors,
       ownerOf: (execution) => this.#pending.ownerOf(execution),
     });
-    this.#timers = [setInterval(() => this.#beat(), heartbeatMs), setInterval(() => this.#checkUsage(), memoryPollMs)];
+    this.#timers = [
+      setInterval(() => this.#beat(), heartbeatMs),
+      setInterval(() => this.#process.measure((usage) => this.#checkMemory(usage)), memoryPollMs),
+    ];
     this.#send({ kind: "start", options: settings.child });
   }
 
@@ -98,7 +94,7 @@ export class SandboxChild {
   }
 
   get pid(): number | undefined {
-    return this.#process?.pid;
+    return this.#process.pid;
   }
 
   get warm(): Warm {
@@ -106,7 +102,7 @@ export class SandboxChild {
   }
 
   get residentBytes(): number {
-    return this.#residentBytes;
+    return this.#usage.residentBytes;
   }
 
   /** As `Sandbox` does; the source of a run that is apart gets an isolate of its own. @throws Unavailable if the child could not start */
@@ -131,33 +127,20 @@ export class SandboxChild {
   }
 
   kill(): void {
-    this.#process?.kill("SIGKILL");
+    this.#process.kill();
   }
 
-  #fork(): void {
-    try {
-      const { process: child, channel, descriptors } = forkChild(this.#settings.script, this.#settings.readable, this.#settings.jail);
-      this.#process = child;
-      this.#channel = channel;
-      this.#descriptors = descriptors;
-      child.on("error", (error) => {
-        if (child.pid === undefined) this.#onExit(error.message);
-        else this.kill();
-      });
-      child.on("exit", (code, signal) => this.#onExit(signal ?? `exit code ${code}`));
-      readStderr(child.stderr, this.#settings.onStderr);
-      // Its `exit` reports the end of a child; a broken channel says nothing more.
-      for (const each of [channel, descriptors]) each?.on("error", () => {});
-      if (channel !== undefined)
-        readFrames(channel, fromChildLimits, {
-          onFrame: (frame) => {
-            if (this.#killReason === undefined) this.#receive(parseFromChild(frame));
-          },
-          onViolation: (violation) => this.#refuse(violation),
-        });
-    } catch (error) {
-      queueMicrotask(() => this.#onExit(String(error))); // Report it as every other failed start is reported: later.
-    }
+  #listen({ channel, descriptors, stderr }: SandboxProcess): void {
+    readStderr(stderr, this.#settings.onStderr);
+    // Its `exit` reports the end of a child; a broken channel says nothing more.
+    for (const each of [channel, descriptors]) each?.on("error", () => {});
+    if (channel === undefined) return;
+    readFrames(channel, fromChildLimits, {
+      onFrame: (frame) => {
+        if (this.#killReason === undefined) this.#receive(parseFromChild(frame));
+      },
+      onViolation: (violation) => this.#refuse(violation),
+    });
   }
 
   /** Nothing that the child says is believed any more. */
@@ -180,10 +163,13 @@ export class SandboxChild {
   /** Starts or ends the measurement of one execution's growth, whenever the number in flight changes. */
   #watchSoleRun(): void {
     this.#growth.end();
-    // A child that is draining may hold a disposed isolate that still grows.
-    if (this.#pending.sole === undefined || this.#isLost) return;
-    const [id, { memoryMb }] = this.#pending.sole;
-    this.#growth.begin(id, residentBytesOf(this.pid), memoryMb * 2 ** 20);
+    const [id] = this.#pending.sole ?? [];
+    if (id === undefined) return;
+    this.#process.measure(({ residentBytes }) => {
+      const { sole } = this.#pending;
+      // A child that is draining may hold a disposed isolate that still grows.
+      if (sole?.[0] === id && !this.#isLost) this.#growth.begin(id, residentBytes, sole[1].memoryMb * 2 ** 20);
+    });
   }
 
   /** @throws ProtocolViolation if the message is out of turn: native code in the child may have sent it */
@@ -193,7 +179,7 @@ export class SandboxChild {
         return this.#onReady();
       case "pong":
         this.#missedHeartbeats = 0;
-        this.#cpuMsAtAnswer = mainThreadCpuMs(this.pid);
+        this.#process.measure(({ mainThreadCpuMs }) => (this.#cpuMsAtAnswer = mainThreadCpuMs));
         this.#warm = message.warm;
         this.#settings.onEvictions(message.evictions);
         return;
@@ -258,17 +244,19 @@ export class SandboxChild {
     if (this.#missedHeartbeats > maxMissedWhileIdle) return true;
     const silentMs = this.#missedHeartbeats * heartbeatMs;
     // Before it is ready, its own start computes.
-    return this.#wasReady && this.#missedHeartbeats > maxMissedHeartbeats && mainThreadCpuMs(this.pid) - this.#cpuMsAtAnswer > silentMs / 2;
+    return (
+      this.#wasReady && this.#missedHeartbeats > maxMissedHeartbeats && this.#usage.mainThreadCpuMs - this.#cpuMsAtAnswer > silentMs / 2
+    );
   }
 
-  #checkUsage(): void {
-    const threads = this.#priorities.lower();
-    if (threads > sandboxProfile.limits.threads) this.#end(`its process had ${threads} threads`);
-    this.#residentBytes = residentBytesOf(this.pid);
-    if (this.#residentBytes <= this.#settings.residentLimitBytes || this.#killReason !== undefined) return;
+  #checkMemory(usage: ProcessUsage): void {
+    if (this.#isDead) return;
+    this.#usage = usage;
+    const { residentBytes } = usage;
+    if (residentBytes <= this.#settings.residentLimitBytes || this.#killReason !== undefined) return;
     this.#isMemoryKill = true;
-    this.#killReason = `its process used ${Math.round(this.#residentBytes / 2 ** 20)} MB of memory`;
-    this.#memoryCulprit = this.#growth.culprit(this.#residentBytes);
+    this.#killReason = `its process used ${Math.round(residentBytes / 2 ** 20)} MB of memory`;
+    this.#memoryCulprit = this.#growth.culprit(residentBytes);
     this.kill();
   }
 
@@ -277,7 +265,7 @@ export class SandboxChild {
     this.#isDead = true;
     this.#requests.end();
     for (const timer of this.#timers) clearInterval(timer);
-    this.#residentBytes = 0;
+    this.#usage = { residentBytes: 0, mainThreadCpuMs: 0 };
     this.#warm = { isolates: 0, sources: 0 };
     this.#lose(this.#killReason ?? how);
     this.#failReady(startError(how));

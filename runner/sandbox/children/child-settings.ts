@@ -1,15 +1,12 @@
-import type { Jail } from "../jail/jail.ts";
 import type { Connector } from "../network/connector.ts";
+import type { SandboxProcesses } from "../processes/port.ts";
 import type { ChildOptions } from "./protocol.ts";
 
 export interface ChildSettings {
-  /** Path of the child's program, see child-script.ts. */
-  readonly script: string;
+  readonly processes: SandboxProcesses;
+  /** Starts a child's program. */
+  readonly command: () => readonly string[];
   readonly child: ChildOptions;
-  /** Directories and files it may read. */
-  readonly readable: readonly string[];
-  /** Undefined: the child has only Node's permission model. */
-  readonly jail: Jail | undefined;
   /** Connects on behalf of the child. */
   readonly connector: Connector;
   readonly residentLimitBytes: number;

@@ -4,7 +4,7 @@ import type { Readable } from "node:stream";
 const maxCharacters = 32 * 1024;
 const maxLine = 2_000;
 
-export function readStderr(stderr: Readable | null, onText: (text: string) => void): void {
+export function readStderr(stderr: Readable | undefined, onText: (text: string) => void): void {
   let left = maxCharacters;
   stderr?.setEncoding("utf8").on("data", (text: string) => {
     if (left > 0) onText(text.slice(0, Math.min(left, maxLine)));

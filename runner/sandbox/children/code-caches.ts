@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { promisify } from "node:util";
 import type { GuestScripts } from "../isolate/guest-scripts.ts";
-import { isolateCommand } from "./fork-child.ts";
+import { isolateCommand } from "./isolate-command.ts";
 
 const timeoutMs = 60_000;
 

@@ -1,4 +1,4 @@
-import { connect as connectTcp, type LookupFunction, type Socket } from "node:net";
+import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { TokenBucket } from "../../../domain/limits/token-bucket.ts";
@@ -71,6 +71,8 @@ export class Connector {
   }
 
   #addressesOf(owner: string, host: string, signal: AbortSignal): Promise<readonly EgressAddress[]> {
+    // An address needs no thread.
+    if (isIP(host) !== 0) return this.#egress.resolve(host);
     return this.#names.use(owner, () => this.#egress.resolve(host), signal);
   }
 

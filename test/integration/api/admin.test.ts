@@ -74,6 +74,7 @@ describe("users", () => {
       id: expect.stringMatching(/^u_[0-9a-z]{12}$/),
       username: "cleo",
       email: "cleo@example.com",
+      email_confirmed: false,
       plan: "default",
       created_at: expect.any(Number),
     });
@@ -228,6 +229,7 @@ describe("plans", () => {
     expect((await admin("PUT", `/users/${ada.id}/plan`, { plan: "small" })).body.data.name).toBe("small");
     expect(await me()).toEqual({
       ...ada,
+      email_confirmed: true,
       orgs: expect.any(Array),
       daily_invocations_quota: 100,
       daily_invocations_used: 3,
@@ -242,6 +244,7 @@ describe("plans", () => {
     await admin("PUT", `/users/${ada.id}/plan`, { plan: "pro" });
     expect(await me()).toEqual({
       ...ada,
+      email_confirmed: true,
       orgs: expect.any(Array),
       billing_period_start_ts: Date.UTC(2026, 1, 1) / 1_000,
       billing_period_end_ts: Date.UTC(2026, 2, 1) / 1_000,

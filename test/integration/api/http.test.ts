@@ -208,7 +208,8 @@ describe("users/me", () => {
     expect(body).toEqual({
       data: {
         ...ada,
-        orgs: [{ name: acme.name, id: acme.id, orgname: acme.orgname, email: acme.email }],
+        email_confirmed: true,
+        orgs: [{ name: acme.name, id: acme.id, orgname: acme.orgname, email: acme.email, email_confirmed: false }],
         daily_compute_time_quota: expect.any(Number),
         daily_compute_time_used: 0,
         daily_invocations_quota: expect.any(Number),
@@ -220,7 +221,7 @@ describe("users/me", () => {
   test.each([
     ["include=id,email,", ["id", "email"]],
     [
-      "exclude=orgs,daily_compute_time_quota,daily_compute_time_used,daily_invocations_quota,daily_invocations_used,email",
+      "exclude=orgs,daily_compute_time_quota,daily_compute_time_used,daily_invocations_quota,daily_invocations_used,email,email_confirmed",
       ["id", "username"],
     ],
     ["include=id,email&exclude=email", ["id"]],

@@ -78,7 +78,8 @@ const summary = {
 };
 const user = {
   ...ada,
-  orgs: [acme],
+  email_confirmed: true,
+  orgs: [{ ...acme, email_confirmed: false }],
   daily_compute_time_quota: expect.any(Number),
   daily_compute_time_used: expect.any(Number),
   daily_invocations_quota: expect.any(Number),
@@ -161,7 +162,7 @@ const rows: readonly Row[] = [
   { request: "GET /workflows/WORKFLOW/$errors/event_summaries?limit=100&expand=event", answer: nothing },
 
   { request: "GET /users/me", answer: one(user) },
-  { request: "GET /orgs/ORG", answer: one(acme) },
+  { request: "GET /orgs/ORG", answer: one({ ...acme, email_confirmed: false }) },
 ];
 
 const filled = (text: string): string => text.replaceAll(/[A-Z]{3,}(_[A-Z]+)*/g, (name) => ids[name] ?? name);

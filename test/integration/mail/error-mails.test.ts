@@ -24,10 +24,13 @@ const newName = (prefix: string): string => `${prefix}${++names}`;
 
 beforeAll(async () => {
   await postgres.client.query(
-    "insert into users (id, username, email) values ('u_ada', 'ada', 'ada@example.com'), ('u_quiet', 'quiet', 'q@example.com')",
+    `insert into users (id, username, email, email_confirmed_at)
+     values ('u_ada', 'ada', 'ada@example.com', now()), ('u_quiet', 'quiet', 'q@example.com', now())`,
   );
   await postgres.client.query("update users set error_mails = false where id = 'u_quiet'");
-  await postgres.client.query("insert into organizations (id, name, orgname, email) values ('o_acme', 'Acme', 'acme', 'ops@acme.example')");
+  await postgres.client.query(
+    "insert into organizations (id, name, orgname, email, email_confirmed_at) values ('o_acme', 'Acme', 'acme', 'ops@acme.example', now())",
+  );
 });
 beforeEach(async () => {
   await postgres.client.query("delete from error_mails");

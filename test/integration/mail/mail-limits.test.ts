@@ -3,7 +3,7 @@ import { MailBudget, type MailLimits } from "../../../delivery/mail/mail-budget.
 import { createOwnerMailer } from "../../../delivery/mail/owner-mailer.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
-import { addressOf } from "../../../platform/postgres/mail/error-mails.ts";
+import { recipientOf } from "../../../platform/postgres/mail/error-mails.ts";
 import { createMailCounts } from "../../../platform/postgres/mail/mail-counts.ts";
 import { refusal, startMailServer, type MailServer } from "../../support/mail-server.ts";
 import { withPostgres } from "../../support/postgres.ts";
@@ -20,9 +20,12 @@ let now = noon;
 
 beforeAll(async () => {
   await postgres.client.query(
-    "insert into users (id, username, email) values ('u_ada', 'ada', 'ada@example.com'), ('u_bob', 'bob', 'bob@example.com')",
+    `insert into users (id, username, email, email_confirmed_at)
+     values ('u_ada', 'ada', 'ada@example.com', now()), ('u_bob', 'bob', 'bob@example.com', now())`,
   );
-  await postgres.client.query("insert into organizations (id, name, orgname, email) values ('o_acme', 'Acme', 'acme', 'ADA@example.com')");
+  await postgres.client.query(
+    "insert into organizations (id, name, orgname, email, email_confirmed_at) values ('o_acme', 'Acme', 'acme', 'ADA@example.com', now())",
+  );
 });
 beforeEach(async () => {
   await postgres.client.query("delete from mail_counts");
@@ -37,7 +40,7 @@ const clock = { now: () => now };
 /** `$.send.email` in a replica of the delivery role. */
 function replica(limits: Partial<MailLimits>, through: Database = database) {
   const budget = new MailBudget(createMailCounts(through, clock), { ...many, ...limits });
-  const mailer = createOwnerMailer({ mailer: mailerOf(server), addressOf: (owner) => addressOf(through, owner), budget });
+  const mailer = createOwnerMailer({ mailer: mailerOf(server), recipientOf: (owner) => recipientOf(through, owner), budget });
   let sent = 0;
   return (owner: string) => mailer.sendTo(owner, { id: `r_1.s${sent++}`, subject: "Hello", text: "Ada" });
 }

@@ -1,5 +1,8 @@
 import type pg from "pg";
-import { startErrorMails } from "../../../delivery/mail/error-mails.ts";
+import { createHash, randomBytes } from "node:crypto";
+import { ConfirmationQueue } from "../../../delivery/mail/confirmation-mails.ts";
+import { ErrorMailQueue } from "../../../delivery/mail/error-mails.ts";
+import { startMails } from "../../../delivery/mail/mail-loop.ts";
 import { MailBudget, type MailLimits } from "../../../delivery/mail/mail-budget.ts";
 import type { MailMetrics } from "../../../delivery/mail/ports.ts";
 import type { Clock } from "../../../domain/clock.ts";
@@ -9,6 +12,7 @@ import type { RunError } from "../../../domain/run/run-products.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import { createSmtpMailer } from "../../../platform/mail/smtp.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
+import { createConfirmations } from "../../../platform/postgres/mail/confirmations.ts";
 import { createErrorMails } from "../../../platform/postgres/mail/error-mails.ts";
 import { createMailCounts } from "../../../platform/postgres/mail/mail-counts.ts";
 import type { MailServer } from "../../support/mail-server.ts";
@@ -77,17 +81,23 @@ export function startSender(database: Database, server: Pick<MailServer, "port">
   const { clock, metrics, onLog = () => undefined, login, limits = manyMails } = options;
   const mailer = mailerOf(server, login);
   const log = (fields: object, message = ""): void => onLog(`${message} ${JSON.stringify(fields, errorText)}`);
-  return startErrorMails(
-    {
-      errorMails: createErrorMails(database, clock),
-      mailer,
-      budget: new MailBudget(createMailCounts(database, clock), limits),
-      log: { info: log, warn: log, error: log },
-      random: () => 0,
-      ...(metrics === undefined ? {} : { metrics }),
-    },
-    { publicUrl, intervalMs: 20 },
+  const ports = {
+    mailer,
+    budget: new MailBudget(createMailCounts(database, clock), limits),
+    log: { info: log, warn: log, error: log },
+    random: () => 0,
+  };
+  const errors = new ErrorMailQueue(
+    { ...ports, errorMails: createErrorMails(database, clock), ...(metrics === undefined ? {} : { metrics }) },
+    publicUrl,
   );
+  const confirmations = new ConfirmationQueue({ ...ports, confirmations: createConfirmations(database, clock), newToken }, publicUrl);
+  return startMails([confirmations, errors], ports, 20);
+}
+
+function newToken() {
+  const token = randomBytes(32).toString("base64url");
+  return { token, hash: createHash("sha256").update(token).digest("hex") };
 }
 
 const errorText = (_key: string, value: unknown): unknown => (value instanceof Error ? `${value.message} ${value.stack ?? ""}` : value);

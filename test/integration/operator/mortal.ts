@@ -37,7 +37,7 @@ export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "
     workflowVersions: { ...entries(ports.workflowVersions), list: (filter) => ports.workflowVersions.list(filter) },
     workflowQueues: { end: deadly(ports.workflowQueues.end) },
     timers: { set: deadly(timers.set), remove: deadly(timers.remove), end: deadly(timers.end) },
-    histories: { state: histories.state, forget: deadly(histories.forget) },
+    histories: { ...histories, forget: deadly(histories.forget) },
     invocations: { ...invocations, request: deadly(invocations.request) },
   };
 }

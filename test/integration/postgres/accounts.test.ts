@@ -118,7 +118,7 @@ describe("organizations", () => {
   test("have members with a role", async () => {
     await accounts.createUser(bob);
     await accounts.createOrganization(acme, [ada.id]);
-    expect(await accounts.organizationsOf(ada.id)).toEqual([acme]);
+    expect(await accounts.organizationsOf(ada.id)).toEqual([{ ...acme, isEmailConfirmed: false }]);
     expect(await accounts.findOrganization(acme.id)).toMatchObject({ ...acme, plan: "default" });
     expect([await accounts.isMember(ada.id, acme.id), await accounts.isMember(bob.id, acme.id)]).toEqual([true, false]);
     await accounts.putMember(bob.id, acme.id, "admin");

@@ -164,6 +164,8 @@ const changeLog: Calls<ChangeLog> = {
 
 const accounts: Calls<ApiPorts["accounts"]> = {
   createUser: (port) => port.createUser(user),
+  requestEmailConfirmation: (port) => port.requestEmailConfirmation(user.id, user.id),
+  confirmEmail: (port) => port.confirmEmail("h"),
   findKey: (port) => port.findKey("h"),
   createKey: (port) => port.createKey(user.id, key, 10),
   listKeys: (port) => port.listKeys(user.id),

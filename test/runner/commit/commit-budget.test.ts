@@ -21,6 +21,7 @@ function start(maxOwnerBytes: number) {
   budgets.push(budget);
   const commits: CommitStore = {
     end: () => Promise.resolve(),
+    endDeleted: () => Promise.resolve(),
     last: () => Promise.resolve({ commit: undefined, sequence: 0 }),
     append: async (_owner, source) => (source === "refused" ? { outcome: "refused" } : { outcome: "stored", sequence: ++sequence }),
   };

@@ -14,7 +14,12 @@ function manualStore() {
     return new Promise((resolve) => ends.push(() => resolve({ outcome: "stored", sequence: sent.length })));
   };
   const commits = limitLargeCommits(
-    { end: () => Promise.resolve(), last: async () => ({ commit: undefined, sequence: 0 }), append: (_owner, source) => appended(source) },
+    {
+      end: () => Promise.resolve(),
+      endDeleted: () => Promise.resolve(),
+      last: async () => ({ commit: undefined, sequence: 0 }),
+      append: (_owner, source) => appended(source),
+    },
     { now: () => now, after: (ms, action) => void timers.push({ at: now + ms, action }) },
   );
   return {
@@ -69,6 +74,7 @@ it("continues after a failed commit", async () => {
   const commits = limitLargeCommits(
     {
       end: () => Promise.resolve(),
+      endDeleted: () => Promise.resolve(),
       last: async () => ({ commit: undefined, sequence: 0 }),
       append: async () => {
         if (!fails) return { outcome: "stored", sequence: 1 };

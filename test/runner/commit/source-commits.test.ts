@@ -20,6 +20,7 @@ function commitsWith(append: (commit: string) => "stored" | "refused"): { readon
   const seen: string[] = [];
   const store: CommitStore = {
     end: () => Promise.resolve(),
+    endDeleted: () => Promise.resolve(),
     last: async () => ({ commit: undefined, sequence: 0 }),
     append: async (_owner, _source, commit) => {
       seen.push(commit);

@@ -35,6 +35,7 @@ async function liveOf(body: string): Promise<Life> {
   const answers: Answer[] = [];
   const store: RunnerPorts["commits"] = {
     end: () => Promise.resolve(),
+    endDeleted: () => Promise.resolve(),
     last: async () => ({ commit: commits.length === 0 ? undefined : JSON.stringify(commits.at(-1)), sequence: commits.length }),
     append: async (_owner, _source, text) => ({ outcome: "stored", sequence: commits.push(JSON.parse(text) as Commit) }),
   };

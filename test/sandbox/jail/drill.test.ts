@@ -6,7 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createEgress } from "../../../platform/http/egress.ts";
 import { buildPrograms } from "../../../runner/sandbox/children/child-script.ts";
-import { isolateCommand } from "../../../runner/sandbox/children/fork-child.ts";
+import { isolateCommand } from "../../../runner/sandbox/children/isolate-command.ts";
 import { chooseJail } from "../../../runner/sandbox/jail/choose-jail.ts";
 import { findJailFailure, type Jail, jailOf } from "../../../runner/sandbox/jail/jail.ts";
 import { bundleProfile, installProfile, sandboxProfile } from "../../../runner/sandbox/jail/profiles.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildPrograms } from "../../../runner/sandbox/children/child-script.ts";
-import { isolateCommand } from "../../../runner/sandbox/children/fork-child.ts";
+import { isolateCommand } from "../../../runner/sandbox/children/isolate-command.ts";
 import { findJailFailure, type Jail, jailOf } from "../../../runner/sandbox/jail/jail.ts";
 import { canPassDescriptors, descriptorOf, passDescriptor } from "../../../runner/sandbox/network/passed-descriptors.ts";
 import { buildNativeProgram, packages } from "./native-program.ts";

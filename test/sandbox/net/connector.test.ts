@@ -91,6 +91,12 @@ describe("an owner", () => {
     expect(asked.filter((host) => host.startsWith("slow")).length).toBeLessThanOrEqual(4);
   });
 
+  it("connects to an address while its own names wait", async () => {
+    const { connector } = connectorOf();
+    for (let n = 0; n < 20; n++) connector.connect("u_1", `slow${n}.example.com`, port(), never).catch(() => {});
+    expect((await connected(connector, "u_1", "127.0.0.1")).remoteAddress).toBe("127.0.0.1");
+  });
+
   it("is served at once while another has used up its rate", async () => {
     const { connector } = connectorOf();
     let admitted = 0;
