@@ -4,6 +4,13 @@ export interface BudgetLimits {
   readonly share?: number;
 }
 
+/**
+ * Ends an entry to make room for another holder, and releases it. Is called first for all entries of a holder, oldest first, to find one that
+ * no caller needs now; then again with `isForced`, for one that its holder would miss.
+ * @returns false: it cannot be ended
+ */
+export type Cut = (isForced: boolean) => boolean;
+
 interface Holder {
   amount: number;
   /** Of its entries that can be cut off, in the order in which they took something. */
@@ -30,8 +37,13 @@ export class Budget {
     return this.#used;
   }
 
-  /** @param cut ends the entry to make room for another holder, and releases it; false: not now. Absent: it cannot be ended */
-  open(holder: string, cut?: () => boolean): BudgetEntry {
+  /** What the holder has taken. */
+  usedBy(holder: string): number {
+    return this.#holders.get(holder)?.amount ?? 0;
+  }
+
+  /** @param cut Absent: the entry cannot be ended */
+  open(holder: string, cut?: Cut): BudgetEntry {
     return new BudgetEntry(this, holder, cut);
   }
 
@@ -40,19 +52,30 @@ export class Budget {
     const wanted = (this.#holders.get(entry.holder)?.amount ?? 0) + amount;
     if (wanted > this.#limits.share) return false;
     if (this.#used + amount > this.#limits.total && !this.#makeRoom(entry.holder, wanted, amount)) return false;
-    // Looked up again: making room may have changed the holders.
+    this.#add(entry, amount);
+    return true;
+  }
+
+  move(entry: BudgetEntry, rename: () => void): void {
+    const { amount } = entry;
+    this.giveBack(entry, amount, true);
+    rename();
+    if (amount > 0) this.#add(entry, amount);
+  }
+
+  #add(entry: BudgetEntry, amount: number): void {
     let holder = this.#holders.get(entry.holder);
     if (holder === undefined) this.#holders.set(entry.holder, (holder = { amount: 0, cuttable: new Set() }));
     if (entry.cut !== undefined) holder.cuttable.add(entry);
     holder.amount += amount;
     this.#used += amount;
-    return true;
   }
 
-  giveBack(entry: BudgetEntry, amount: number): void {
+  /** @param isLast whether the entry has nothing else */
+  giveBack(entry: BudgetEntry, amount: number, isLast: boolean): void {
     const holder = this.#holders.get(entry.holder);
     if (holder === undefined) return;
-    holder.cuttable.delete(entry);
+    if (isLast) holder.cuttable.delete(entry);
     holder.amount -= amount;
     this.#used -= amount;
     if (holder.amount === 0) this.#holders.delete(entry.holder);
@@ -62,7 +85,8 @@ export class Budget {
   #makeRoom(asking: string, wanted: number, amount: number): boolean {
     while (this.#used + amount > this.#limits.total) {
       const [name, holder] = this.#largest();
-      if (holder === undefined || name === asking || holder.amount <= wanted || !cutOldest(holder)) return false;
+      if (holder === undefined || name === asking || holder.amount <= wanted) return false;
+      if (!cutOldest(holder, false) && !cutOldest(holder, true)) return false;
     }
     return true;
   }
@@ -76,15 +100,23 @@ export class Budget {
 
 /** What a holder has opened, and what it took for it. */
 export class BudgetEntry {
-  readonly holder: string;
-  readonly cut: (() => boolean) | undefined;
+  readonly cut: Cut | undefined;
   readonly #budget: Budget;
+  #holder: string;
   #amount = 0;
 
-  constructor(budget: Budget, holder: string, cut: (() => boolean) | undefined) {
+  constructor(budget: Budget, holder: string, cut: Cut | undefined) {
     this.#budget = budget;
-    this.holder = holder;
+    this.#holder = holder;
     this.cut = cut;
+  }
+
+  get holder(): string {
+    return this.#holder;
+  }
+
+  get amount(): number {
+    return this.#amount;
   }
 
   /** Takes more. False: there is no room, and nothing was taken. */
@@ -94,18 +126,24 @@ export class BudgetEntry {
     return true;
   }
 
-  /** Gives back everything; may be called more than once. */
-  release(): void {
-    if (this.#amount === 0) return;
-    const amount = this.#amount;
-    this.#amount = 0;
-    this.#budget.giveBack(this, amount);
+  /** Gives back a part, or everything; may be called more than once. */
+  release(amount = this.#amount): void {
+    const given = Math.min(amount, this.#amount);
+    if (given === 0) return;
+    this.#amount -= given;
+    this.#budget.giveBack(this, given, this.#amount === 0);
+  }
+
+  /** Charges another holder for it, who may exceed its share by that. */
+  move(holder: string): void {
+    if (holder === this.#holder) return;
+    this.#budget.move(this, () => (this.#holder = holder));
   }
 }
 
-function cutOldest({ cuttable }: Holder): boolean {
+function cutOldest({ cuttable }: Holder, isForced: boolean): boolean {
   for (const entry of cuttable) {
-    if (entry.cut?.() !== true) continue;
+    if (entry.cut?.(isForced) !== true) continue;
     entry.release();
     return true;
   }

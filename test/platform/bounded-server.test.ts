@@ -15,8 +15,10 @@ const limits: ServerLimits = { requestTimeoutMs: 30_000, silenceTimeoutMs: 60_00
 async function serve(changes: Partial<ServerLimits> = {}) {
   const held: ServerResponse[] = [];
   const unread: boolean[] = [];
-  const { server } = createBoundedServer({ ...limits, ...changes }, (request, response) => {
+  const { server, charge } = createBoundedServer({ ...limits, ...changes }, (request, response) => {
     request.resume();
+    const user = request.headers["x-user"];
+    if (typeof user === "string" && !charge(request, user)) return void response.writeHead(429).end();
     if (request.url === "/held") return void held.push(response);
     response.once("close", () => unread.push(!response.writableFinished));
     response.end(request.url === "/large" ? Buffer.alloc(64 * 2 ** 20) : "ok");
@@ -77,6 +79,56 @@ describe("connections", () => {
     all.push(await client(port, get("/")));
     expect(await waitUntil(() => all.filter((each) => each.isClosed()).length === 1, 120_000)).toBe(true);
     expect(all[8]?.isClosed()).toBe(true);
+  });
+
+  describe("of users", () => {
+    const as = (user: string, path: string): string => `GET ${path} HTTP/1.1\r\nHost: a\r\nX-User: ${user}\r\n\r\n`;
+    const refusals = ({ received }: Client): number => received().split("HTTP/1.1 429").length - 1;
+
+    it("are at most three eighths for one user, from however many networks, while requests are in progress", async () => {
+      const { port, held } = await serve({ maxConnections: 8 });
+      const crowd: Client[] = [];
+      for (let nth = 0; nth < 5; nth++) crowd.push(await client(port, as("ada", "/held"), `127.0.0.${nth + 2}`));
+      expect(await waitUntil(() => crowd.filter((each) => refusals(each) === 1).length === 2 && held.length === 3, 120_000)).toBe(true);
+      const other = await client(port, as("bob", "/"), "127.0.0.9");
+      expect(await waitUntil(() => answers(other) === 1, 120_000)).toBe(true);
+      for (const response of held) response.end("ok");
+      expect(await waitUntil(() => crowd.filter((each) => answers(each) === 1).length === 3, 120_000)).toBe(true);
+      for (const each of crowd) each.socket.write(as("ada", "/"));
+      expect(await waitUntil(() => crowd.filter((each) => answers(each) > 0).length === 5, 120_000)).toBe(true);
+    });
+
+    it("are not charged to the networks from which they come", async () => {
+      const { port, held } = await serve({ maxConnections: 8 });
+      const users = ["ada", "bob", "cyd", "dan"].map((user) => as(user, "/held"));
+      for (const text of users) await client(port, text);
+      expect(await waitUntil(() => held.length === 4, 120_000)).toBe(true);
+      const fifth = await client(port, get("/"));
+      expect(await waitUntil(() => answers(fifth) === 1, 120_000)).toBe(true);
+    });
+
+    it("make room for a user with fewer when all are in progress", async () => {
+      const { port, held } = await serve({ maxConnections: 8 });
+      const crowd: Client[] = [];
+      for (const user of ["ada", "ada", "ada", "bob", "bob", "bob", "cyd", "cyd"])
+        crowd.push(await client(port, as(user, "/held"), "127.0.0.2"));
+      expect(await waitUntil(() => held.length === 8, 120_000)).toBe(true);
+      const dan = await client(port, as("dan", "/"));
+      expect(await waitUntil(() => answers(dan) === 1, 120_000)).toBe(true);
+      expect(crowd.map((each) => each.isClosed())).toEqual([true, false, false, false, false, false, false, false]);
+    });
+
+    it("make room before one does whose client sends its request slowly or reads nothing", async () => {
+      const { port } = await serve({ maxConnections: 8 });
+      const slow: Client[] = [];
+      for (let nth = 0; nth < 8; nth++) {
+        const body = nth % 2 === 0 ? get("/large") : "POST /held HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n1";
+        slow.push(await client(port, "", `127.0.0.${nth < 4 ? 2 : 3}`));
+        slow.at(-1)?.socket.pause().write(body);
+      }
+      const other = await client(port, as("ada", "/"), "127.0.0.4");
+      expect(await waitUntil(() => answers(other) === 1, 120_000)).toBe(true);
+    });
   });
 
   it("are closed when no complete head arrives in time", async () => {

@@ -56,6 +56,35 @@ describe("Budget", () => {
     expect([entry.take(4), budget.open("b").take(3), budget.used]).toEqual([true, true, 3]);
   });
 
+  it("cuts off an entry by force only if the holder has no other", () => {
+    const budget = new Budget({ total: 4 });
+    const cut: string[] = [];
+    const busy = budget.open("a", (isForced) => isForced && cut.push("busy") > 0);
+    const idle = budget.open("a", () => cut.push("idle") > 0);
+    expect([busy.take(2), idle.take(2), budget.open("b").take(1), cut]).toEqual([true, true, true, ["idle"]]);
+    expect([budget.open("c").take(2), budget.open("c").take(1), cut]).toEqual([false, true, ["idle"]]);
+    expect([budget.open("d").take(1), cut, budget.used]).toEqual([true, ["idle", "busy"], 3]);
+  });
+
+  it("gives back a part of an entry, which can still be cut off", () => {
+    const budget = new Budget({ total: 4 });
+    const entry = budget.open("a", () => true);
+    expect(entry.take(4)).toBe(true);
+    entry.release(1);
+    expect([entry.amount, budget.usedBy("a"), budget.open("b").take(2), budget.usedBy("a")]).toEqual([3, 3, true, 0]);
+  });
+
+  it("moves an entry to another holder, whatever that one has", () => {
+    const budget = new Budget({ total: 4, share: 2 });
+    const [first, second] = [budget.open("a"), budget.open("b")];
+    expect([first.take(2), second.take(2)]).toEqual([true, true]);
+    second.move("a");
+    expect([budget.usedBy("a"), budget.usedBy("b"), second.holder, first.take(1)]).toEqual([4, 0, "a", false]);
+    second.release();
+    second.move("b");
+    expect([budget.usedBy("a"), budget.usedBy("b")]).toEqual([2, 0]);
+  });
+
   /** Method: random takes, releases and cuts, compared with a list of each entry's amount. */
   it("never exceeds the total or a share, and never loses a released amount", () => {
     const step = fc.record({ holder: fc.constantFrom("a", "b", "c"), amount: fc.integer({ min: 1, max: 8 }), release: fc.nat(20) });
