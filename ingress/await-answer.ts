@@ -22,6 +22,9 @@ const emptyObject: HttpResponse = { status: 200, headers: { "content-type": "app
 /** The caller closed the connection. */
 const gone = Symbol("gone");
 
+/** The owner with the most waiting requests loses the oldest; its run continues. */
+const madeRoom = "many requests wait for answers, and those of this owner are the most";
+
 export const ownerOf = ({ owner, source }: Endpoint): string => owner ?? source;
 
 /**
@@ -42,8 +45,11 @@ export async function awaitAnswer(
   { config, ports, waiting }: Waiting,
   store: (replyAddress: () => ReplyAddress) => Promise<void>,
 ): Promise<HttpResponse | undefined> {
-  const permit = waiting.open(ownerOf(endpoint));
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse | typeof gone>();
+  const permit = waiting.open(ownerOf(endpoint), () => {
+    reject(overloaded(madeRoom));
+    return true;
+  });
   // If storing fails first, nothing awaits this promise.
   promise.catch(() => undefined);
   let listening: { readonly subject: string; end(): void } | undefined;

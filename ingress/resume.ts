@@ -55,8 +55,12 @@ export async function awaitResumed(
   { config, ports, waiting }: Waiting,
   store: (answerTo: () => string) => Promise<void>,
 ): Promise<"done" | undefined> {
-  const permit = waiting.open(ownerOf(endpoint));
   const { promise, resolve } = Promise.withResolvers<ResumeOutcome | undefined>();
+  // To make room for another owner: the request is stored, as if no runner could decide in time.
+  const permit = waiting.open(ownerOf(endpoint), () => {
+    resolve(undefined);
+    return true;
+  });
   let listening: { readonly subject: string; end(): void } | undefined;
   let timer: NodeJS.Timeout | undefined;
   try {

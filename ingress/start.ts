@@ -36,7 +36,8 @@ function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
     packs: new Packs(ports.invocations),
     clientOf: clientReader(config.trustedProxies),
     storing: new Budget({ total: storingChars, share: storingChars / 2 }),
-    waiting: new Budget({ total: maxConnections, share: Math.ceil(maxConnections / 4) }),
+    // Requests that wait leave half of the connections to others.
+    waiting: new Budget({ total: Math.ceil(maxConnections / 2), share: Math.ceil(maxConnections / 4) }),
     unread: new Budget({ total: unreadBytes }),
   };
 }

@@ -19,8 +19,8 @@ async function serve(config: Partial<IngressConfig> = {}, ports: Partial<Ingress
   running.push(served);
   return served;
 }
-async function send({ port }: ServedIngress, bytes: string): Promise<RawClient> {
-  const client = await rawClient(port, bytes);
+async function send({ port }: ServedIngress, bytes: string, from?: string): Promise<RawClient> {
+  const client = await rawClient(port, bytes, from);
   clients.push(client);
   return client;
 }
@@ -102,6 +102,20 @@ describe("requests that wait for respond()", () => {
     expect(served.stored).toHaveLength(10);
     await send(served, get("/customer1"));
     expect(await waitUntil(() => served.stored.length === 11, 120_000)).toBe(true);
+  });
+
+  it("are at most half of the connections: the owner with the most loses the oldest to one with fewer", async () => {
+    const served = await serve({ maxConnections: 16 });
+    const waiting: RawClient[] = [];
+    for (const path of ["/custom1", "/custom2", "/custom1", "/custom2"]) waiting.push(await send(served, get(path)));
+    expect(await waitUntil(() => served.stored.length === 4, 120_000)).toBe(true);
+    for (const [nth, path] of ["/customer1", "/customer1", "/customer1", "/custommer1", "/custommer1"].entries()) {
+      await send(served, get(path), "127.0.0.2");
+      expect(await waitUntil(() => served.stored.length === 5 + nth, 120_000)).toBe(true);
+    }
+    expect(await waitUntil(() => answered(waiting[0] as RawClient, 503), 120_000)).toBe(true);
+    expect(waiting[0]?.received()).toContain("those of this owner are the most");
+    expect(waiting.slice(1).some((each) => answered(each, 503))).toBe(false);
   });
 
   it("do not retain their bodies", async () => {

@@ -26,9 +26,9 @@ const endpointOf = (name: string): Endpoint => ({
   active: true,
 });
 
-/** An ingress whose endpoints are `plain1`, `custom1`, `custom2` and `other1`, and whose queue is a list. */
+/** An ingress whose endpoints are `plain1`, `custom1`, `custom2`, `customer1` and `custommer1`, and whose queue is a list. */
 export async function serveIngress(config: Partial<IngressConfig> = {}, ports: Partial<IngressPorts> = {}): Promise<ServedIngress> {
-  const endpoints = new Map(["plain1", "custom1", "custom2", "customer1"].map((name) => [name, endpointOf(name)]));
+  const endpoints = new Map(["plain1", "custom1", "custom2", "customer1", "custommer1"].map((name) => [name, endpointOf(name)]));
   const listeners = new Map<string, (answer: Answer) => void>();
   const [stored, log]: [Invocation[], object[]] = [[], []];
   let runs = 0;
@@ -72,8 +72,8 @@ export interface RawClient {
 }
 
 /** Sends bytes as they are. */
-export async function rawClient(port: number, bytes: string | Buffer = ""): Promise<RawClient> {
-  const socket = connect(port, "127.0.0.1");
+export async function rawClient(port: number, bytes: string | Buffer = "", from = "127.0.0.1"): Promise<RawClient> {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: from });
   let [received, closed] = ["", false];
   socket.setEncoding("latin1").on("data", (chunk: string) => (received += chunk));
   socket.on("error", () => undefined).once("close", () => (closed = true));
