@@ -28,8 +28,8 @@ export interface ApiConfig {
   readonly rateLimit: RateLimit;
   /** Failed authentications, per address. */
   readonly failureLimit: RateLimit;
-  /** Maximum live streams of one API key, in each process. */
-  readonly streamsPerKey: number;
+  /** Maximum live streams of one user with all keys, in each process; also at most a quarter of the connections. */
+  readonly streamsPerUser: number;
   /** Token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
   /** Whether the API's address, which may be public, serves `/metrics` too. */
@@ -54,7 +54,7 @@ export const defaultApiConfig: Omit<ApiConfig, "listen"> = {
   codeBytes: 2 ** 20,
   rateLimit: { requests: 6_000, windowMs: 60_000 },
   failureLimit: { requests: 60, windowMs: 60_000 },
-  streamsPerKey: 1_000,
+  streamsPerUser: 1_000,
   servesMetrics: true,
   trustedProxies: noProxies,
   maxConnections: 4_096,

@@ -45,7 +45,7 @@ export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<
   };
   const components = new Components(ports, config, watches.components);
   for (const watch of Object.values(watches)) await watch.start();
-  const streams = new Streams(ports, ports.streams, config.streamsPerKey);
+  const streams = new Streams(ports, ports.streams, config);
   return {
     config,
     ports,

@@ -191,6 +191,7 @@ export const errorCodes = [
   "too_many_calls",
   "too_many_chunks",
   "too_many_confirmations",
+  "too_many_connections",
   "too_many_failures",
   "too_many_files",
   "too_many_invitations",

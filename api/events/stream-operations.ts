@@ -153,10 +153,10 @@ async function followedOf(source: Emitter, channel: string | undefined, { access
   return { source: id, subject: runSubject(partitionOf(id), owner, id), channel };
 }
 
-function readerOf(response: Response, source: Emitter, { access, ports }: ApiContext): Pick<StreamRequest, "key" | "reader" | "mayRead"> {
-  const { keyHash } = signedIn(response);
+function readerOf(response: Response, source: Emitter, { access, ports }: ApiContext): Pick<StreamRequest, "user" | "reader" | "mayRead"> {
+  const { keyHash, user } = signedIn(response);
   return {
-    key: keyHash,
+    user,
     reader: `${keyHash} ${source.metadata.namespace}`,
     mayRead: async () => {
       const key = await ports.accounts.findKey(keyHash);

@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { isDerived } from "../../domain/event/derived-events.ts";
 import { compareEventIds } from "../../domain/event/event-id.ts";
 import { comment, handshake, type Item } from "./frames.ts";
+import type { UnreadShare } from "./unread-bytes.ts";
 
 const headers = {
   "content-type": "text/event-stream; charset=utf-8",
@@ -13,6 +14,8 @@ const headers = {
 /** A reader that takes nothing of the queued frames for so many ticks is disconnected. */
 const maxStalledTicks = 4;
 
+const heldTooMuch = "the streams of this user hold too much that is not read";
+
 export interface EventStreamOptions {
   readonly channel: string | undefined;
   /** Id of the last event that the reader received. */
@@ -21,6 +24,8 @@ export interface EventStreamOptions {
   readonly isOrdered: boolean;
   /** The stream ends when more than this is queued for the reader. */
   readonly waitingBytes: number;
+  /** What is queued for the reader, within the share of the user. */
+  readonly unread: UnreadShare;
 }
 
 /**
@@ -31,7 +36,9 @@ export class EventStream {
   readonly #response: ServerResponse;
   readonly #options: EventStreamOptions;
   #buffered: Item[] | undefined = [];
-  #bufferedCharacters = 0;
+  #bufferedBytes = 0;
+  #gapBytes = 0;
+  #endsInGap = false;
   #hasMissed = false;
   #firstLive: number | undefined;
   #after: string | undefined;
@@ -72,8 +79,17 @@ export class EventStream {
     }
   }
 
+  /** States how many bytes of the gap are in memory. False: the stream ends behind what was read of the gap. */
+  hold(gapBytes: number): boolean {
+    this.#gapBytes = gapBytes;
+    if (this.#options.unread.set(this.#queuedBytes)) return true;
+    this.#gapBytes = 0;
+    this.#endsInGap = true;
+    return false;
+  }
+
   /** Starts the response, writes the gap at the reader's pace, and then live items. */
-  async begin(gap: readonly Item[]): Promise<void> {
+  async begin(gap: AsyncIterable<Item>): Promise<void> {
     if (this.#response.destroyed) return;
     // The client must notice the end of the stream at once, and no idle connection must stay open.
     this.#response.shouldKeepAlive = false;
@@ -81,14 +97,17 @@ export class EventStream {
     this.#write(handshake);
     if (this.#isOver) return void this.#response.end(this.#lastFrame);
     if (!this.#options.isOrdered) this.#sent = new Set();
-    for (const item of gap) {
+    for await (const item of gap) {
       await this.#drained();
       if (this.#isOver) return;
       this.#send(item);
       if (item.id !== undefined) this.#sent?.add(item.id);
     }
+    if (this.#isOver) return;
+    if (this.#endsInGap) return this.#cutOff(heldTooMuch);
     const live = this.#buffered ?? [];
     this.#buffered = undefined;
+    [this.#bufferedBytes, this.#gapBytes] = [0, 0];
     for (const item of live) this.#send(item, Infinity);
     this.#sent = undefined; // Later commits are not among those of the gap.
     if (this.#hasMissed) this.#cutOff(this.#tooMuch());
@@ -113,6 +132,7 @@ export class EventStream {
     if (this.#isOver) return;
     this.#isOver = true;
     this.#buffered = undefined;
+    [this.#bufferedBytes, this.#gapBytes] = [0, 0];
     if (this.hasBegun) this.#response.end(frame);
     else this.#lastFrame = frame;
   }
@@ -126,10 +146,11 @@ export class EventStream {
   #buffer(buffered: Item[], item: Item): void {
     if (this.#hasMissed || !this.#isSelected(item)) return;
     // No item may follow an omitted one: the stream writes its buffer, and ends.
-    this.#hasMissed = this.#bufferedCharacters > this.#options.waitingBytes;
+    const bytes = Buffer.byteLength(item.frame);
+    this.#hasMissed = this.#bufferedBytes > this.#options.waitingBytes || !this.#options.unread.set(this.#queuedBytes + bytes);
     if (this.#hasMissed) return;
     buffered.push(item);
-    this.#bufferedCharacters += item.frame.length;
+    this.#bufferedBytes += bytes;
   }
 
   #send(item: Item, maxQueuedBytes = this.#options.waitingBytes): void {
@@ -138,7 +159,7 @@ export class EventStream {
     if (this.#isSelected(item)) {
       // Check before the write: a reader without queued frames gets an event of any size.
       if (this.#response.writableLength > maxQueuedBytes) return this.#cutOff(this.#tooMuch());
-      this.#write(item.frame);
+      if (!this.#write(item.frame)) return;
     }
     this.#after = id ?? this.#after;
   }
@@ -152,8 +173,25 @@ export class EventStream {
     return this.#options.channel === undefined ? id !== undefined || isEvent === true : channel === this.#options.channel;
   }
 
-  #write(frame: string): void {
-    this.#response.write(frame, () => this.#written++);
+  /** Bytes in memory for the reader. */
+  get #queuedBytes(): number {
+    return this.#gapBytes + this.#bufferedBytes + this.#response.writableLength;
+  }
+
+  /** A reader without queued frames costs nothing if the network takes the frame at once. False: the stream is over. */
+  #write(frame: string): boolean {
+    const { unread } = this.#options;
+    if (this.#response.writableLength > 0 && !unread.set(this.#queuedBytes + Buffer.byteLength(frame))) {
+      this.#cutOff(heldTooMuch);
+      return false;
+    }
+    this.#response.write(frame, () => {
+      this.#written++;
+      if (!this.#response.destroyed) unread.set(this.#queuedBytes);
+    });
+    if (unread.set(this.#queuedBytes)) return true;
+    this.destroy();
+    return false;
   }
 
   /** Resolves when queued frames are written, or the reader is gone. */

@@ -1,11 +1,14 @@
 import { QuotaExceeded } from "../../domain/errors.ts";
+import { Budget, type BudgetEntry } from "../../domain/limits/budget.ts";
 import type { EventStream } from "./event-stream.ts";
+import type { User } from "../ports.ts";
+import { comment } from "./frames.ts";
 import type { Followed, From } from "./gap.ts";
 
 export interface StreamRequest extends Followed {
   readonly from: From;
-  /** API key, whose streams are counted together. */
-  readonly key: string;
+  /** Whose streams are counted together, with all keys. */
+  readonly user: Pick<User, "id" | "username">;
   /** Streams with the same value have the same readers, so access is checked once for all. */
   readonly reader: string;
   /** Whether the reader may still see the source. */
@@ -22,27 +25,34 @@ export interface Open {
 /** Steps per turn of the wheel. Writing thousands of comments at once would delay events by a tenth of a second. */
 export const stepsPerTurn = 16;
 
-/** The open streams by subject, by API key, and by the time of their keep-alive comment. */
+/** Maximum number of open streams. */
+export interface StreamLimits {
+  readonly perUser: number;
+  /** Beyond it, the user with the most streams loses the oldest to a user with fewer. */
+  readonly total: number;
+}
+
+/** The open streams by subject, by user, and by the time of their keep-alive comment. */
 export class OpenStreams {
-  readonly #perKey: number;
+  readonly #limits: StreamLimits;
+  readonly #byUser: Budget;
   readonly #bySubject = new Map<string, Set<Open>>();
-  readonly #byKey = new Map<string, number>();
   readonly #wheel: readonly Set<Open>[] = Array.from({ length: stepsPerTurn }, () => new Set());
   #joined = 0;
 
-  /** @param perKey maximum open streams of one API key */
-  constructor(perKey: number) {
-    this.#perKey = perKey;
+  constructor(limits: StreamLimits) {
+    this.#limits = limits;
+    this.#byUser = new Budget({ total: limits.total, share: limits.perUser });
   }
 
   get isEmpty(): boolean {
     return this.#bySubject.size === 0;
   }
 
-  /** @returns an idempotent function that removes it @throws QuotaExceeded when the key is at its limit */
+  /** @returns an idempotent function that removes it @throws QuotaExceeded when the user has as many as allowed, or no place is free */
   join(open: Open): () => void {
-    const { subject, key } = open.request;
-    this.#count(key);
+    const { subject } = open.request;
+    const counted = this.#count(open);
     const spoke = this.#wheel[this.#joined++ % stepsPerTurn];
     spoke?.add(open);
     const others = this.#bySubject.get(subject) ?? new Set();
@@ -51,7 +61,7 @@ export class OpenStreams {
       if (!others.delete(open)) return;
       spoke?.delete(open);
       if (others.size === 0) this.#bySubject.delete(subject);
-      this.#discount(key);
+      counted.release();
     };
   }
 
@@ -69,19 +79,19 @@ export class OpenStreams {
     return this.#wheel.flatMap((spoke) => [...spoke]);
   }
 
-  #count(key: string): void {
-    const open = this.#byKey.get(key) ?? 0;
-    if (open >= this.#perKey)
-      throw new QuotaExceeded(`${open} streams are open with this API key, the limit is ${this.#perKey}: close some, or use another key`, {
-        code: "too_many_streams",
-        details: { open, most: this.#perKey },
-      });
-    this.#byKey.set(key, open + 1);
-  }
-
-  #discount(key: string): void {
-    const left = (this.#byKey.get(key) ?? 1) - 1;
-    if (left === 0) this.#byKey.delete(key);
-    else this.#byKey.set(key, left);
+  #count({ stream, request: { user } }: Open): BudgetEntry {
+    const { perUser, total } = this.#limits;
+    const counted = this.#byUser.open(user.id, () => {
+      stream.end(comment("this stream was cut off, because another user needs the place: open it again"));
+      return true;
+    });
+    if (counted.take(1)) return counted;
+    const open = this.#byUser.usedBy(user.id);
+    const refused = open >= perUser ? { open, most: perUser } : { open: this.#byUser.used, most: total };
+    const whose = open >= perUser ? ` of ${user.username}` : "";
+    throw new QuotaExceeded(`${refused.open} streams${whose} are open on this server, the limit is ${refused.most}: close some`, {
+      code: "too_many_streams",
+      details: refused,
+    });
   }
 }

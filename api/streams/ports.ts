@@ -9,6 +9,14 @@ export interface RunMessage {
   text(): string;
 }
 
+/** Maximum bytes that streams hold for readers that do not read. */
+export interface UnreadLimits {
+  /** Bytes of all streams of a user. */
+  readonly perUser: number;
+  /** Of all streams. Beyond it, the user with the most loses a stream. */
+  readonly total: number;
+}
+
 export interface StreamPorts {
   readonly runs: RunMessages;
   /** Calls back for each scheduled event that becomes due. Returns a function that stops that. Absent: there are none. */
@@ -19,6 +27,8 @@ export interface StreamPorts {
   readonly keepAliveMs?: number;
   /** Maximum bytes queued for one reader. Default: 1 MiB. */
   readonly waitingBytes?: number;
+  /** Maximum bytes queued for the readers of all streams. */
+  readonly unread?: UnreadLimits;
 }
 
 /** Access to the stream RUNS for followers of sources. */

@@ -9,7 +9,9 @@ import { itemsOf } from "./commit-items.ts";
 import { EventStream } from "./event-stream.ts";
 import { comment, emittedItem } from "./frames.ts";
 import { readGap } from "./gap.ts";
+import type { ApiConfig } from "../config.ts";
 import { OpenStreams, stepsPerTurn, type Open, type StreamRequest } from "./open-streams.ts";
+import { defaultUnreadLimits, UnreadBytes } from "./unread-bytes.ts";
 import type { RunMessage, StreamPorts } from "./ports.ts";
 
 /** The subject of the emitter's commits: each run of a workflow has one below it. */
@@ -19,7 +21,7 @@ type Followed = Pick<StreamPorts, "runs" | "followEmitted">;
 
 /** Access is checked every so many turns. */
 const turnsPerCheck = 4;
-/** For keys at their limit: by then, readers that vanished without closing are detected (`event-stream.ts`). */
+/** For users at their limit: by then, readers that vanished without closing are detected (`event-stream.ts`). */
 const retryAfterS = 60;
 /** How long a stopping process waits for readers to take their last bytes. */
 const maxDrainMs = 1_000;
@@ -32,17 +34,26 @@ export class Streams {
   readonly #ports: Pick<ApiPorts, "history" | "log" | "randomBytes">;
   readonly #streaming: StreamPorts | undefined;
   readonly #open: OpenStreams;
+  readonly #unread: UnreadBytes;
   #reading: Promise<{ stop(): Promise<void> }> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #steps = 0;
   #isChecking = false;
   #isStopping = false;
 
-  /** @param perKey maximum open streams of one API key */
-  constructor(ports: Pick<ApiPorts, "history" | "log" | "randomBytes">, streaming: StreamPorts | undefined, perKey: number) {
+  /** Streams leave half of the connections, and a part of each user's share, to requests. */
+  constructor(
+    ports: Pick<ApiPorts, "history" | "log" | "randomBytes">,
+    streaming: StreamPorts | undefined,
+    { streamsPerUser, maxConnections }: Pick<ApiConfig, "streamsPerUser" | "maxConnections">,
+  ) {
     this.#ports = ports;
     this.#streaming = streaming;
-    this.#open = new OpenStreams(perKey);
+    this.#open = new OpenStreams({
+      perUser: Math.min(streamsPerUser, Math.ceil(maxConnections / 4)),
+      total: Math.ceil(maxConnections / 2),
+    });
+    this.#unread = new UnreadBytes(streaming?.unread ?? defaultUnreadLimits);
     streaming?.stopping.addEventListener("abort", () => this.#end(), { once: true });
   }
 
@@ -51,7 +62,9 @@ export class Streams {
     if (this.#streaming === undefined || this.#isStopping) throw new Unavailable("this server has no streams now: try again in a moment");
     const { runs, waitingBytes = 2 ** 20, keepAliveMs = 15_000 } = this.#streaming;
     if (response.destroyed) return; // The reader left, and there will be no further event of that.
+    const unread = this.#unread.open(request.user.id, () => stream.destroy());
     const stream = new EventStream(response, {
+      unread,
       channel: request.channel,
       after: request.from.kind === "after" ? request.from.id : undefined,
       waitingBytes,
@@ -59,10 +72,14 @@ export class Streams {
     });
     const leave = this.#join({ stream, request }, response);
     this.#timer ??= setInterval(() => this.#step(), keepAliveMs / stepsPerTurn);
-    response.once("close", leave);
+    response.once("close", () => {
+      unread.set(0);
+      leave();
+    });
     try {
       await this.#read(this.#streaming);
-      const gap = await readGap({ history: this.#ports.history, runs }, request, request.from, () => stream.firstLive);
+      const reader = { firstLive: () => stream.firstLive, hold: (bytes: number) => stream.hold(bytes) };
+      const gap = await readGap({ history: this.#ports.history, runs }, request, request.from, reader);
       await stream.begin(gap);
     } catch (error) {
       leave();

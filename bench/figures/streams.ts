@@ -12,7 +12,7 @@ import { allRoles, startSystem, type System } from "../harness/system.ts";
  * with 1,000 open streams, and what 5,000 cost. The baseline is a bare node:http server that writes what is posted to it to its readers,
  * without keys, memory of what was, or a disk. Readers and baseline are processes of their own; rounds alternate, and each has new readers.
  */
-const [sources, perSecond, durationMs, rounds, streamsPerKey] = [20, 20, 6_000, 3, 1_000] as const;
+const [sources, perSecond, durationMs, rounds, readersPerKey] = [20, 20, 6_000, 3, 1_000] as const;
 /** Smaller for a first look. */
 const most = Number(process.env["BENCH_STREAMS"] ?? 5_000);
 const some = Math.min(1_000, most);
@@ -27,7 +27,7 @@ interface Target {
 type Targets = Readonly<Record<"ours" | "bare", Target>>;
 
 export async function run(): Promise<readonly Figure[]> {
-  const system = await startSystem({ roles: allRoles });
+  const system = await startSystem({ roles: allRoles, env: { HEADWATER_STREAMS_PER_USER: "100000", HEADWATER_MAX_CONNECTIONS: "65536" } });
   const bare = startChild<{ port: number }>("baseline/bare-sse", {});
   try {
     const targets = { ours: await deploy(system), bare: await targetOf(bare) };
@@ -49,7 +49,7 @@ async function deploy(system: System): Promise<Target> {
   const created: Created[] = [];
   for (let n = 0; n < sources; n++) created.push(await post<Created>(system, key, "/sources", { component_code: code, name: `s${n}` }));
   const keys: string[] = [];
-  for (let n = 0; n * streamsPerKey < most; n++)
+  for (let n = 0; n * readersPerKey < most; n++)
     keys.push((await post<{ key: string }>(system, key, "/users/me/keys", { name: `readers ${n}`, scopes: ["read"] })).key);
   return {
     pid: system.roots[0] ?? 0,

@@ -30,7 +30,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory("big");
   headwater = await startHeadwater({
     dataDirectory: join(directory.path, "data"),
-    env: { HEADWATER_KEEP_EVENTS: "1000", HEADWATER_STREAMS_PER_KEY: "3" },
+    env: { HEADWATER_KEEP_EVENTS: "1000", HEADWATER_STREAMS_PER_USER: "3" },
   });
 });
 afterAll(async () => {

@@ -107,7 +107,7 @@ async function apiConfig(configuration: Configuration): Promise<ApiConfig> {
     listen: configuration.listen,
     trustedProxies: configuration.trustedProxies,
     maxConnections: configuration.maxConnections,
-    streamsPerKey: configuration.streamsPerKey,
+    streamsPerUser: configuration.streamsPerUser,
     servesMetrics: configuration.healthListen === undefined,
     ...(adminToken === undefined ? {} : { adminToken }),
     ...(adminToken === undefined || configuration.adminListen === undefined ? {} : { adminListen: configuration.adminListen }),

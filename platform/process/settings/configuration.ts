@@ -47,7 +47,7 @@ const configurationSchema = environment.transform((env) => ({
   httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
   keepEvents: env.HEADWATER_KEEP_EVENTS,
   keepLogs: env.HEADWATER_KEEP_LOGS,
-  streamsPerKey: env.HEADWATER_STREAMS_PER_KEY,
+  streamsPerUser: env.HEADWATER_STREAMS_PER_USER,
   backlog: {
     ...defaultBacklogLimits,
     sourceInvocations: env.HEADWATER_BACKLOG_PER_SOURCE,

@@ -175,10 +175,10 @@ export const environment = z.object({
     default: "100",
     reason: "log entries and errors stored per source",
   }),
-  HEADWATER_STREAMS_PER_KEY: setting(wholeNumber(1, 100_000), {
+  HEADWATER_STREAMS_PER_USER: setting(wholeNumber(1, 100_000), {
     ...number,
     default: "1000",
-    reason: "max open live streams of one API key, per API process; more are refused with 429",
+    reason: "max open live streams of one user with all keys, per API process; more are refused with 429",
   }),
   HEADWATER_BACKLOG_PER_SOURCE: setting(wholeNumber(1, 10_000_000), {
     ...number,

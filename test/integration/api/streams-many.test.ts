@@ -6,7 +6,7 @@ import { committedEvent as event } from "../committed-event.ts";
 import { until } from "../jetstream/support.ts";
 
 const most = 40;
-const { api, nats, world } = withStreamingApi({ keepAliveMs: 200, waitingBytes: 256 * 1024 }, { streamsPerKey: most });
+const { api, nats, world } = withStreamingApi({ keepAliveMs: 200, waitingBytes: 256 * 1024 }, { streamsPerUser: most });
 const opened: OpenStream[] = [];
 let sources: Readonly<Record<keyof typeof keys, string>> = { ada: "", bob: "" };
 
@@ -36,14 +36,14 @@ async function open(user: keyof typeof keys, path = "sse"): Promise<OpenStream> 
   return stream;
 }
 
-it("opens as many streams as the key's limit allows, even for concurrent requests", async () => {
+it("opens as many streams as the user's limit allows, even for concurrent requests", async () => {
   const all = await Promise.all(Array.from({ length: most + 10 }, (_, index) => open("ada", index % 2 === 0 ? "sse" : "logs/sse")));
   const statuses = Map.groupBy(all, ({ status }) => status);
   expect([...statuses.keys()].toSorted()).toEqual([200, 429]);
   expect(statuses.get(200)?.length).toBe(most);
   const refused = await ask("GET", `/v1/sources/${sources.ada}/sse`, "ada");
   expect(errorSchema.parse(refused.body)).toEqual({
-    error: "40 streams are open with this API key, the limit is 40: close some, or use another key",
+    error: "40 streams of ada are open on this server, the limit is 40: close some",
     code: "too_many_streams",
     details: { open: most, most },
   });

@@ -5,6 +5,7 @@ import type { Commit, CommittedEvent } from "../../../domain/run/commit.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { runSubject, streams } from "../../../domain/subjects.ts";
+import type { UnreadLimits } from "../../../api/streams/ports.ts";
 import type { Connection } from "../../../platform/jetstream/connection/connection.ts";
 import type { History } from "../../../platform/postgres/history/index.ts";
 import { followEmitted } from "../../../platform/jetstream/runs/emitted-events.ts";
@@ -22,7 +23,7 @@ export interface StreamingApi {
 
 /** The API with its streams, over a real Postgres and a real nats-server. */
 export function withStreamingApi(
-  options: { readonly keepAliveMs: number; readonly waitingBytes: number },
+  options: { readonly keepAliveMs: number; readonly waitingBytes: number; readonly unread?: UnreadLimits },
   config: Partial<ApiConfig> = {},
 ): StreamingApi {
   const nats = withJetStream();
