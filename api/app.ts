@@ -8,9 +8,11 @@ import { audited } from "./audit/audited.ts";
 import type { ApiContext } from "./context.ts";
 import { unversionedStreams } from "./events/stream-operations.ts";
 import { authenticate, checkScope, signedIn, signedInCall } from "./http/access/authentication.ts";
+import { chargeConnections, type Charge } from "./http/access/connection-share.ts";
 import { limitRate } from "./http/access/rate-limit.ts";
 import { readBodies } from "./http/request/body.ts";
 import { Parsing } from "./http/request/parsing.ts";
+import { listMemory } from "./http/response/write-list.ts";
 import { answerErrors } from "./http/response/errors.ts";
 import { securityHeaders } from "./http/response/security-headers.ts";
 import { aliasesOf } from "./http/routing/aliases.ts";
@@ -35,15 +37,23 @@ const clients = "Clients";
 /** The operations that the document describes, by tag. */
 export const documentedOperations = { ...operations, [clients]: [tokenOperation] };
 
+/** What the servers know about a request. */
+export interface Doors {
+  /** Whether a request came by an address that has the admin API. */
+  readonly isAdministrable: (request: Request) => boolean;
+  readonly charge: Charge;
+}
+
 /**
  * Creates the API. It authenticates callers before it reads bodies, so unknown callers cost neither memory nor parsing.
- * @param isAdministrable whether a request came by an address that has the admin API
  */
-export function createApp(context: ApiContext, metrics: HttpMetrics, isAdministrable: (request: Request) => boolean): Express {
+export function createApp(context: ApiContext, metrics: HttpMetrics, { isAdministrable, charge }: Doors): Express {
   const { config, ports } = context;
   const app = express().disable("x-powered-by").disable("etag");
   const failures = { limit: config.failureLimit, clock: ports.clock, clientOf: clientReader(config.trustedProxies) };
   const parsing = new Parsing();
+  const memory = listMemory();
+  const doors = { failures, parsing, listMemory: memory };
   const isServed = ({ respond }: { readonly respond?: unknown }): boolean => respond === undefined || ports.streams !== undefined;
   const served = Object.fromEntries(Object.entries(operations).map(([tag, group]) => [tag, group.filter(isServed)]));
   const documented = { ...served, [clients]: [tokenOperation] };
@@ -51,6 +61,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics, isAdministr
   const limitRateOfKey = limitRate(config.rateLimit, ports.clock);
   v1.use(
     authenticate(ports, failures),
+    chargeConnections(charge),
     limitRateOfKey,
     checkScope,
     readBodies({
@@ -61,16 +72,21 @@ export function createApp(context: ApiContext, metrics: HttpMetrics, isAdministr
       uploads: { bodyOf: (request) => filesTo(request)?.body, limits: { codeBytes: config.codeBytes, files: codeLimits.files } },
     }),
   );
-  mount(v1, Object.values(served).flat().map(withinOrganization).map(audited), { base: "/v1", context, callOf: signedInCall, aliasesOf });
+  mount(v1, Object.values(served).flat().map(withinOrganization).map(audited), {
+    base: "/v1",
+    context,
+    callOf: signedInCall,
+    aliasesOf,
+    lists: (response) => ({ memory, holder: signedIn(response).user.id }),
+  });
   app.use(logRequests(ports.log, metrics, ports.clock), traceRequests(ports.traces), securityHeaders, refuseSeveralHosts, collapseSlashes);
   app.use(healthRoutes(ports.readiness, config.servesMetrics ? metrics : undefined));
   app.use(documentPages(documented), consolePages());
   app.use(confirmEmailPage(ports, failures));
   app.use("/console", sessionRoutes(ports, failures, limitRateOfKey));
   if (ports.streams !== undefined) app.use(unversionedStreams);
-  app.use("/v1", tokenRouter(context, { failures, parsing }), v1);
-  if (config.adminToken !== undefined)
-    app.use("/admin/v1", onlyIf(isAdministrable, adminRouter(context, config.adminToken, { failures, parsing })));
+  app.use("/v1", tokenRouter(context, doors), v1);
+  if (config.adminToken !== undefined) app.use("/admin/v1", onlyIf(isAdministrable, adminRouter(context, config.adminToken, doors)));
   return app.use(unknownPage, noSuchRoute("/v1", describedOperations(documented, aliasesOf)), answerErrors(ports.log));
 }
 

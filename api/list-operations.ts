@@ -1,14 +1,15 @@
 import type { z } from "zod";
 import type { Kind, Resource } from "../crds/resource.ts";
-import { pageInfo, type PageRequest } from "../domain/page.ts";
+import type { PageRequest } from "../domain/page.ts";
 import type { ApiContext, ApiOperation } from "./context.ts";
 import type { Call, Input, Reply } from "./http/request/call.ts";
 import { ownPages, pages, parsePage, requestsPage } from "./http/request/parameters.ts";
 import { page as pageOf } from "./http/response/schemas.ts";
 import { pathOf } from "./http/routing/handle.ts";
-import type { ResourceSelection } from "./ports.ts";
+import type { Listed, ResourceSelection } from "./ports.ts";
 import { publicIdOf } from "./resources/identity.ts";
 import type { Answered } from "./http/response/answered.ts";
+import { readParts } from "./http/response/list-parts.ts";
 
 /** A list of the resources of one kind. */
 interface ResourceList<S, T, Schema extends z.ZodType, Filters extends z.ZodObject> {
@@ -81,14 +82,12 @@ async function respondWith<
   const request = isUnpaged === true && !requestsPage(call.parameters) ? unpaged : parsePage(call.parameters);
   const selection = selectionOf?.(call.query() as z.output<Filters>) ?? {}; // The query's schema contains the filters.
   const namespace = await owners.find(owner);
-  const { items, total } = namespace === undefined ? nothing : await resources.listPage(kind, { namespace, ...selection }, request);
-  const shown = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-  const data = namespace === undefined ? [] : await respond(shown, namespace, context);
-  // Cursors include excluded items: a page that has only these must not look like the end.
-  const { start_cursor, end_cursor } = pageInfo(items.map(publicIdOf), total);
-  const excluded_count = items.length - shown.length;
-  return {
-    status: 200,
-    body: { page_info: { total_count: total, count: data.length, start_cursor, end_cursor, excluded_count }, data },
+  const show = async (items: readonly Resource<S, T>[]): Promise<readonly Answered<Schema>[]> => {
+    const shown = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    return namespace === undefined ? [] : respond(shown, namespace, context);
   };
+  const read = async (page: PageRequest): Promise<Listed<Resource<S, T>>> =>
+    namespace === undefined ? nothing : resources.listPage(kind, { namespace, ...selection }, page);
+  // Cursors include excluded items: a page that has only these must not look like the end.
+  return { status: 200, list: { form: "resource", parts: () => readParts({ request, idOf: publicIdOf, read, show }) } };
 }

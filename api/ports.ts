@@ -14,7 +14,8 @@ import type { EventMetadata } from "../domain/event/event-metadata.ts";
 import type { RandomBytes } from "../domain/ids.ts";
 import type { LogRecord, RunSummary } from "../domain/invocation/invocation.ts";
 import type { DayUse } from "../domain/limits/quota.ts";
-import type { PageRequest } from "../domain/page.ts";
+import type { EventRange, PageRequest } from "../domain/page.ts";
+import type { ItemSize } from "../domain/parts.ts";
 import type { HealthState, LatestRuns } from "../domain/source/source-health.ts";
 import type { Tick } from "../domain/schedule/ticks.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
@@ -95,6 +96,8 @@ export interface DrainableServer {
   readonly server: Server;
   /** Accepts no more connections and finishes requests in progress; when the signal aborts, closes them. */
   readonly drain: (signal: AbortSignal) => Promise<void>;
+  /** Charges a user for the connection of a request in progress. @returns false when the user has the share of a user already */
+  readonly charge: (request: IncomingMessage, user: string) => boolean;
 }
 
 export interface RequestBodies {
@@ -144,6 +147,8 @@ export interface Listed<Item> {
   readonly items: readonly Item[];
   /** Size of the whole list. */
   readonly total: number;
+  /** Number of items of the page that did not fit into its `maxBytes`; absent: none. */
+  readonly left?: number;
 }
 
 /** `deliverAt` is set while the event is scheduled. */
@@ -192,16 +197,12 @@ export interface History {
   /** Cancels scheduled events; both ends inclusive and optional. @throws InvalidInput for an invalid id */
   deleteScheduled(source: string, range: { readonly startId?: string; readonly endId?: string }): Promise<void>;
   /** Oldest first; both ends inclusive and optional. @throws InvalidInput for an invalid id */
-  listEvents(
-    source: string,
-    range: { readonly startId?: string; readonly endId?: string; readonly channel?: string },
-  ): Promise<readonly StoredEvent[]>;
+  listEvents(source: string, range: EventRange): Promise<readonly StoredEvent[]>;
+  /** What {@link listEvents} would return, without the events themselves. */
+  listEventSizes(source: string, range: EventRange): Promise<readonly ItemSize[]>;
   findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
   /** Hides the events, then deletes them in the background; both ends inclusive and optional. @throws InvalidInput for an invalid id */
-  deleteEvents(
-    source: string,
-    range: { readonly startId?: string; readonly endId?: string; readonly channel?: string },
-  ): Promise<EventDeletion>;
+  deleteEvents(source: string, range: EventRange): Promise<EventDeletion>;
   /** Newest first. */
   listDeletions(source: string): Promise<readonly EventDeletion[]>;
   /** Newest first. @throws InvalidInput when the cursor's run is deleted */

@@ -5,7 +5,7 @@ import { Unavailable } from "../domain/errors.ts";
 import { createApp } from "./app.ts";
 import type { ApiConfig, ListenAddress } from "./config.ts";
 import { createHttpMetrics } from "./http/telemetry/metrics.ts";
-import type { ApiPorts } from "./ports.ts";
+import type { ApiPorts, DrainableServer } from "./ports.ts";
 import { startContext } from "./context.ts";
 
 export interface StartedApi {
@@ -27,14 +27,20 @@ export async function startApi(config: ApiConfig, ports: ApiPorts, registry?: Re
   const limits = { ...config, requestTimeoutMs, silenceTimeoutMs: requestTimeoutMs + maxWaitMs + responseMs };
   const { adminListen } = config;
   const ofAdminListen = new WeakSet<IncomingMessage>();
-  const app = createApp(context, createHttpMetrics(registry), (request) => adminListen === undefined || ofAdminListen.has(request));
+  const charges: DrainableServer["charge"][] = [];
+  const app = createApp(context, createHttpMetrics(registry), {
+    isAdministrable: (request) => adminListen === undefined || ofAdminListen.has(request),
+    // A server allows requests that are not its own.
+    charge: (request, user) => charges.every((charge) => charge(request, user)),
+  });
   const administrable: RequestListener = (request, response) => {
     ofAdminListen.add(request);
     app(request, response);
   };
   const drains: ((signal: AbortSignal) => Promise<void>)[] = [];
   const serve = async (address: ListenAddress, onRequest: RequestListener): Promise<ListenAddress> => {
-    const { server, drain } = ports.createServer(limits, onRequest);
+    const { server, drain, charge } = ports.createServer(limits, onRequest);
+    charges.push(charge);
     const port = await listen(server, address);
     drains.push(drain);
     return { ...address, port };

@@ -19,6 +19,18 @@ export interface PageQuery {
 export interface PageRequest {
   readonly limit: number;
   readonly cursor: { readonly side: "after" | "before"; readonly id: string } | null;
+  /**
+   * The page ends early behind the first item that exceeds so many stored bytes: it has at least one. Absent: unlimited, for callers that
+   * know that items are small.
+   */
+  readonly maxBytes?: number;
+}
+
+/** Events between two ids, both inclusive and optional; without a channel, of all of them. */
+export interface EventRange {
+  readonly startId?: string;
+  readonly endId?: string;
+  readonly channel?: string;
 }
 
 export interface PageInfo {

@@ -25,13 +25,14 @@ export const adminOperations = {
 };
 
 /** The admin API, for operators of the installation: users, organizations, API keys and plans. */
-export function adminRouter(context: AdminContext, token: string, { failures, parsing }: DoorLimits): Router {
+export function adminRouter(context: AdminContext, token: string, { failures, parsing, listMemory }: DoorLimits): Router {
   const { config, ports } = context;
   const router = express.Router();
   const bodies = { bodies: ports.bodies, parsing, holderOf: () => "admin", limitBytes: () => config.bodyBytes };
   router.use(authenticateAdmin(token, failures), readBodies(bodies));
   router.use(adminDocumentPage(adminOperations));
-  const options = { base: "/admin/v1", context, callOf: (call: AnonymousCall & Input) => call, aliasesOf: noAliases };
+  const lists = () => ({ memory: listMemory, holder: "admin" });
+  const options = { base: "/admin/v1", context, callOf: (call: AnonymousCall & Input) => call, aliasesOf: noAliases, lists };
   mount(router, Object.values(adminOperations).flat().map(auditedAdmin), options);
   return router;
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { operation, type ApiContext } from "../context.ts";
 import { optionalParameter, pages, parsePage, text } from "../http/request/parameters.ts";
 import { checkTimes } from "../http/request/ranges.ts";
-import { accepted, ok, okPage } from "../http/response/replies.ts";
+import { accepted, ok, okList } from "../http/response/replies.ts";
 import { inProgress, one, page } from "../http/response/schemas.ts";
 import type { Call } from "../http/request/call.ts";
 import { publicIdOf } from "../resources/identity.ts";
@@ -72,7 +72,8 @@ export const deliveryOperations = [
     handle: async (call, context) => {
       const { event_id: event, ...filter } = call.query();
       const page = { ...attemptsPage(call.parameters, filter), ...(event === undefined ? {} : { event }) };
-      return okPage(await context.ports.deliveries.pageAttempts(await webhookIdOf(call, context), page), attemptResponse);
+      const webhook = await webhookIdOf(call, context);
+      return okList((part) => context.ports.deliveries.pageAttempts(webhook, { ...page, ...part }), page, attemptResponse);
     },
   }),
   operation({
@@ -84,8 +85,9 @@ export const deliveryOperations = [
     handle: async (call, context) => {
       const { expand } = call.query();
       const request = parsePage(call.parameters);
-      const found = await context.ports.deliveries.pageDeadLetters(await webhookIdOf(call, context), request);
-      return okPage(found, (letter) => deadLetterResponse(letter, expand === "event"));
+      const webhook = await webhookIdOf(call, context);
+      const read = (part: PageRequest) => context.ports.deliveries.pageDeadLetters(webhook, part);
+      return okList(read, request, (letter) => deadLetterResponse(letter, expand === "event"));
     },
   }),
   operation({
@@ -121,7 +123,8 @@ export const deliveryOperations = [
     handle: async (call, context) => {
       const { run_id: event, ...filter } = call.query();
       const page = { ...attemptsPage(call.parameters, filter), ...(event === undefined ? {} : { event }) };
-      return okPage(await context.ports.deliveries.pageAttempts(await workflowIdOf(call, context), page), sendAttemptResponse);
+      const workflow = await workflowIdOf(call, context);
+      return okList((part) => context.ports.deliveries.pageAttempts(workflow, { ...page, ...part }), page, sendAttemptResponse);
     },
   }),
   operation({
@@ -132,7 +135,8 @@ export const deliveryOperations = [
     responses: page(failedSendSchema),
     handle: async (call, context) => {
       const request = parsePage(call.parameters);
-      return okPage(await context.ports.deliveries.pageDeadLetters(await workflowIdOf(call, context), request), failedSendResponse);
+      const workflow = await workflowIdOf(call, context);
+      return okList((part) => context.ports.deliveries.pageDeadLetters(workflow, part), request, failedSendResponse);
     },
   }),
   operation({

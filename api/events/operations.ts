@@ -4,8 +4,9 @@ import { eventSummary } from "../../domain/event/event-summary.ts";
 import { maxLimit, parseLimit } from "../../domain/page.ts";
 import { operation } from "../context.ts";
 import { eventPages, itemCount } from "../http/request/parameters.ts";
-import { ok } from "../http/response/replies.ts";
+import { ok, okWholeList } from "../http/response/replies.ts";
 import { all, page } from "../http/response/schemas.ts";
+import type { StoredEvent } from "../ports.ts";
 import { sourceIdOf } from "../sources/find-source.ts";
 import { deleteEvents, deletionQuery, deletionResponse, eventsQuery, listEvents } from "./reading.ts";
 import { eventDeletionSchema, eventSchema, legacyEventSchema } from "./schemas.ts";
@@ -31,16 +32,14 @@ export const eventOperations = [
       const { n, limit: given } = call.query();
       const limit = n === undefined ? parseLimit(given, "limit", maxLimit) : parseLimit(n, "n");
       const emitter = await sourceIdOf(call, context);
-      const { items } = await context.ports.history.pageEvents(emitter, { limit, cursor: null });
-      return ok(
-        items.map((event) => ({
-          id: event.id,
-          e: eventSummary(event, { emitter, indexedAtMs: event.indexedAtMs, expand: true }).event,
-          k: "emit" as const,
-          ts: event.ts,
-          metadata: eventMetadata(event, emitter),
-        })),
-      );
+      const show = (event: StoredEvent) => ({
+        id: event.id,
+        e: eventSummary(event, { emitter, indexedAtMs: event.indexedAtMs, expand: true }).event,
+        k: "emit" as const,
+        ts: event.ts,
+        metadata: eventMetadata(event, emitter),
+      });
+      return okWholeList((page) => context.ports.history.pageEvents(emitter, page), { limit, cursor: null }, show);
     },
   }),
   operation({

@@ -10,7 +10,7 @@ import type { Call } from "../http/request/call.ts";
 import { checkChannel, readableChannels } from "../http/request/channels.ts";
 import { eventPages, parseEventPage, text } from "../http/request/parameters.ts";
 import { checkEventIds, checkTimes, refuseEmptyRange } from "../http/request/ranges.ts";
-import { okPage } from "../http/response/replies.ts";
+import { okList } from "../http/response/replies.ts";
 import type { EventDeletion, Listed, StoredEvent, TimeRange } from "../ports.ts";
 
 /** The events of a source or workflow: lists and deletions, for the operations of both. */
@@ -54,7 +54,7 @@ export async function listEvents(
   const emitter = await findEmitter();
   const options = { emitter, expand: expand === "event" };
   const show = (event: StoredEvent) => eventSummary(event, { ...options, indexedAtMs: event.indexedAtMs });
-  return okPage(await pageOf(emitter, event_name, request, context), show, "event");
+  return okList((page) => pageOf(emitter, event_name, { ...request, ...page }, context), request, show, "event");
 }
 
 function pageOf(

@@ -64,8 +64,8 @@ export const replayOperations = [
         id,
         source_id: source,
         events: events.length,
-        start_id: events.at(0)?.id ?? null,
-        end_id: events.at(-1)?.id ?? null,
+        start_id: events.at(0) ?? null,
+        end_id: events.at(-1) ?? null,
         event_name: event_name ?? null,
         listener_id: listener_id ?? null,
       });

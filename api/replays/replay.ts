@@ -3,8 +3,10 @@ import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
-import { replayedEmitId, type Replay } from "../../domain/event/replay.ts";
+import { replayedEmitId, type Replay, type ReplayedEvent } from "../../domain/event/replay.ts";
+import { partsOf } from "../../domain/parts.ts";
 import type { TraceContext } from "../../domain/traces.ts";
+import { maxPartBytes } from "../http/response/list-parts.ts";
 import type { StoredEvent, User } from "../ports.ts";
 import type { Access } from "../resources/access.ts";
 import type { ApiContext } from "../context.ts";
@@ -24,36 +26,48 @@ export interface ReplayRequest {
 
 export interface Replayed {
   readonly id: string;
-  /** Oldest first. */
-  readonly events: readonly StoredEvent[];
+  /** Ids of the events, oldest first. */
+  readonly events: readonly string[];
 }
 
 /** Delivers all stored events of the range again. Resolves when they are stored durably. @throws Unavailable */
 export async function replayEvents(request: ReplayRequest, { ports }: Pick<ApiContext, "ports">): Promise<Replayed> {
   const { source, owner, startId, endId, channel, listener, trace } = request;
-  const events = await ports.history.listEvents(source, {
+  const ofChannel = channel === undefined ? {} : { channel };
+  const sizes = await ports.history.listEventSizes(source, {
     ...(startId === undefined ? {} : { startId }),
     ...(endId === undefined ? {} : { endId }),
-    ...(channel === undefined ? {} : { channel }),
+    ...ofChannel,
   });
   const id = newId("replay", ports.randomBytes);
   const replay: Replay = { id, at: ports.clock.now(), ...(listener === undefined ? {} : { listener }) };
-  await ports.replays.publish(
-    events.map(({ id: eventId, emitId, channel: name, ts, payload, dedupeId, summary }) => ({
-      replay,
-      emitId: replayedEmitId(emitId, id),
-      eventId,
-      source,
-      owner,
-      channel: name,
-      ts,
-      payload,
-      ...(dedupeId === null ? {} : { dedupeId }),
-      ...(summary === null ? {} : { summary }),
-      ...trace,
-    })),
-  );
-  return { id, events };
+  const replayed: string[] = [];
+  for (const part of partsOf(sizes, maxPartBytes)) {
+    const events = await ports.history.listEvents(source, { startId: part[0]?.id ?? "", endId: part.at(-1)?.id ?? "", ...ofChannel });
+    await ports.replays.publish(events.map((event) => replayedEvent(event, replay, { source, owner, trace })));
+    replayed.push(...events.map((event) => event.id));
+  }
+  return { id, events: replayed };
+}
+
+function replayedEvent(
+  { id: eventId, emitId, channel, ts, payload, dedupeId, summary }: StoredEvent,
+  replay: Replay,
+  { source, owner, trace }: Pick<ReplayRequest, "source" | "owner" | "trace">,
+): ReplayedEvent {
+  return {
+    replay,
+    emitId: replayedEmitId(emitId, replay.id),
+    eventId,
+    source,
+    owner,
+    channel,
+    ts,
+    payload,
+    ...(dedupeId === null ? {} : { dedupeId }),
+    ...(summary === null ? {} : { summary }),
+    ...trace,
+  };
 }
 
 /** Checks that it can listen and that the user may see it; subscriptions are checked at delivery. @throws InvalidInput, NotFound */

@@ -6,7 +6,7 @@ import { parseLimit } from "../../domain/page.ts";
 import { operation, type ApiContext } from "../context.ts";
 import { dropBody, type Reply } from "../http/request/call.ts";
 import { flag, pages, parsePage } from "../http/request/parameters.ts";
-import { accepted, ok, okPage } from "../http/response/replies.ts";
+import { accepted, ok, okList, okPage } from "../http/response/replies.ts";
 import { all, inProgress, one, page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import { whyNotFound } from "../resources/not-found.ts";
@@ -37,8 +37,8 @@ export const runOperations = [
       const { failed } = call.query();
       const request = parsePage(call.parameters);
       const source = await sourceIdOf(call, context);
-      const found = await context.ports.history.pageRuns(source, { ...request, ...(failed === undefined ? {} : { failed }) });
-      return okPage(found, runResponse);
+      const filters = failed === undefined ? {} : { failed };
+      return okList((part) => context.ports.history.pageRuns(source, { ...part, ...filters }), request, runResponse);
     },
   }),
   operation({

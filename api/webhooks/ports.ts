@@ -9,6 +9,8 @@ interface Page<Item> {
   readonly items: readonly Item[];
   /** Size of the whole list. */
   readonly total: number;
+  /** Number of items of the page that did not fit into its `maxBytes`; absent: none. */
+  readonly left?: number;
 }
 
 /** The event and route of a delivery. */

@@ -1,3 +1,4 @@
+import type { WaitingBudget } from "../../../domain/limits/waiting-budget.ts";
 import type { FailureLimit } from "./failure-limit.ts";
 import type { Parsing } from "../request/parsing.ts";
 
@@ -5,4 +6,6 @@ import type { Parsing } from "../request/parsing.ts";
 export interface DoorLimits {
   readonly failures: Omit<FailureLimit, "needed">;
   readonly parsing: Parsing;
+  /** Memory of lists that are being written. */
+  readonly listMemory: WaitingBudget;
 }

@@ -1,3 +1,4 @@
+import type { PartedList } from "../response/list-parts.ts";
 import type { KeyGrant, User } from "../../owners/ports.ts";
 import type { TraceContext } from "../../../domain/traces.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
@@ -54,6 +55,8 @@ export type Reply<Data extends object = object> =
       readonly status: number;
       readonly body: { readonly data: Data; readonly page_info?: object; readonly warnings?: readonly Warning[] };
     }
+  /** A page of a list whose items may be large. */
+  | { readonly status: number; readonly list: PartedList<Data> }
   /** A body of another form, for clients that expect it. */
   | { readonly status: number; readonly json: object }
   | { readonly status: number; readonly text: string };

@@ -1,7 +1,8 @@
-import { pageInfo, type CursorForm } from "../../../domain/page.ts";
+import { pageInfo, type CursorForm, type PageRequest } from "../../../domain/page.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
 import type { Listed } from "../../ports.ts";
 import type { Reply } from "../request/call.ts";
+import { readParts } from "./list-parts.ts";
 
 export const ok = <const Data extends object>(data: Data, warnings: readonly Warning[] = []): Reply<Data> => ({
   status: 200,
@@ -20,5 +21,31 @@ export function okPage<Item extends { readonly id: string }, Shown extends objec
   const ids = items.map(({ id }) => id);
   return { status: 200, body: { page_info: pageInfo(ids, total, form), data: items.map(show) } };
 }
+
+/** A page of a list whose items may be large, which is read and written in parts. */
+export function okList<Item extends { readonly id: string }, Shown extends object>(
+  read: (page: PageRequest) => Promise<Listed<Item>>,
+  request: PageRequest,
+  show: (item: Item) => Shown,
+  form: CursorForm = "resource",
+): Reply<readonly Shown[]> {
+  return { status: 200, list: { form, parts: partsOf(read, request, show) } };
+}
+
+/** The same without `page_info`. */
+export const okWholeList = <Item extends { readonly id: string }, Shown extends object>(
+  read: (page: PageRequest) => Promise<Listed<Item>>,
+  request: PageRequest,
+  show: (item: Item) => Shown,
+): Reply<readonly Shown[]> => ({ status: 200, list: { parts: partsOf(read, request, show) } });
+
+const partsOf =
+  <Item extends { readonly id: string }, Shown extends object>(
+    read: (page: PageRequest) => Promise<Listed<Item>>,
+    request: PageRequest,
+    show: (item: Item) => Shown,
+  ) =>
+  () =>
+    readParts({ request, idOf: ({ id }: Item): string => id, read, show: (items) => items.map(show) });
 
 export const noContent: Reply<never> = { status: 204, text: "" };

@@ -11,10 +11,14 @@ import { parse } from "../request/parse.ts";
 import { unencodedUrlWarnings } from "../request/unencoded-url.ts";
 import { traceOf } from "../telemetry/traces.ts";
 import { boundedList } from "../response/bounds.ts";
+import { writeList, type ListWriting } from "../response/write-list.ts";
 import type { Operation, OperationDocument } from "./operation.ts";
 
 /** Adds the caller to a request. */
 export type CallOf<Caller extends AnonymousCall> = (call: AnonymousCall & Input, response: Response) => Caller & Input;
+
+/** The memory of lists, and the user who asks. */
+export type ListWriter = (response: Response) => Pick<ListWriting, "memory" | "holder">;
 
 /** Adapts an operation to express: reads the request, calls the operation, and writes its reply. */
 export function handle<Caller extends AnonymousCall, Context>(
@@ -23,12 +27,16 @@ export function handle<Caller extends AnonymousCall, Context>(
   context: Context,
   callOf: CallOf<Caller>,
   known: KnownNames,
+  lists: ListWriter,
 ): RequestHandler {
   return async (request, response) => {
     response.locals["route"] = route;
     const { call, fields, warnings } = prepare(request, response, operation, callOf, known);
     const reply = await operation.handle?.(call, context);
-    if (reply !== undefined) write(response, reply, fields, warnings);
+    if (reply === undefined) return;
+    if ("list" in reply)
+      await writeList(response, reply.list, { ...lists(response), select: (item) => selectFields(item, fields), warnings });
+    else write(response, reply, fields, warnings);
   };
 }
 
@@ -73,7 +81,12 @@ export function pathOf(call: AnonymousCall, name: string): string {
   return value;
 }
 
-function write(response: Response, reply: Reply, fields: FieldQuery, ofRequest: readonly Warning[]): void {
+function write(
+  response: Response,
+  reply: Exclude<Reply, { readonly list: unknown }>,
+  fields: FieldQuery,
+  ofRequest: readonly Warning[],
+): void {
   response.status(reply.status);
   if ("text" in reply) return void (reply.status === 204 ? response.end() : response.type("text/plain").send(reply.text));
   if ("json" in reply) return void response.json(reply.json);

@@ -3,7 +3,7 @@ import { HeadwaterError } from "../../../domain/errors.ts";
 import type { AnonymousCall } from "../request/call.ts";
 import { knownNames } from "../request/known-names.ts";
 import type { AliasesOf } from "./aliases.ts";
-import { handle, type CallOf } from "./handle.ts";
+import { handle, type CallOf, type ListWriter } from "./handle.ts";
 import { methods, parseRoute, type Method, type Operation, type Route } from "./operation.ts";
 
 type ByMethod<Caller extends AnonymousCall, Context> = Partial<Record<Method, Operation<Caller, Context>>>;
@@ -14,6 +14,7 @@ interface MountOptions<Caller extends AnonymousCall, Context> {
   readonly context: Context;
   readonly callOf: CallOf<Caller>;
   readonly aliasesOf: AliasesOf;
+  readonly lists: ListWriter;
 }
 
 /** Mounts operations and their aliases. Every path also supports OPTIONS, HEAD if it has GET, and returns 405 with `Allow` otherwise. */
@@ -45,10 +46,10 @@ function byPath<Caller extends AnonymousCall, Context>(operations: readonly Oper
 function handlerOf<Caller extends AnonymousCall, Context>(
   operation: Operation<Caller, Context>,
   path: string,
-  { base, context, callOf }: MountOptions<Caller, Context>,
+  { base, context, callOf, lists }: MountOptions<Caller, Context>,
 ): RequestHandler {
   const route = base + path;
-  if (operation.handle !== undefined) return handle(operation, route, context, callOf, knownNames(operation, base, path));
+  if (operation.handle !== undefined) return handle(operation, route, context, callOf, knownNames(operation, base, path), lists);
   return async (request, response) => {
     response.locals["route"] = route;
     await operation.respond?.(request, response, context);

@@ -7,7 +7,7 @@ import { runStatuses } from "../../../domain/workflow/run-state.ts";
 import { operation, type ApiContext } from "../../context.ts";
 import type { Call } from "../../http/request/call.ts";
 import { optionalParameter, pages, parsePage } from "../../http/request/parameters.ts";
-import { ok, okPage } from "../../http/response/replies.ts";
+import { ok, okList } from "../../http/response/replies.ts";
 import { all, one, page } from "../../http/response/schemas.ts";
 import { pathOf } from "../../http/routing/handle.ts";
 import { whyNotFound } from "../../resources/not-found.ts";
@@ -33,9 +33,10 @@ export const workflowRunOperations = [
     responses: page(workflowRunSchema),
     handle: async (call, context) => {
       const { status } = call.query();
-      const request = { ...parsePage(call.parameters), ...(status === undefined ? {} : { status }) };
+      const request = parsePage(call.parameters);
+      const filters = status === undefined ? {} : { status };
       const workflow = await workflowIdOf(call, context);
-      return okPage(await context.ports.history.pageWorkflowRuns(workflow, request), workflowRunResponse);
+      return okList((part) => context.ports.history.pageWorkflowRuns(workflow, { ...part, ...filters }), request, workflowRunResponse);
     },
   }),
   operation({

@@ -4,6 +4,7 @@ import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
+import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import type { Database } from "../connection.ts";
 import { column, integerColumn } from "./columns.ts";
 import type { StoredPage } from "./events.ts";
@@ -76,18 +77,20 @@ export function createDeliveryRecords(
     keep: number,
     filter: RawBuilder<unknown> = sql`true`,
   ): Promise<StoredPage<Row>> {
-    const { limit, cursor } = page;
+    const { limit, cursor, maxBytes } = page;
     const backwards = cursor?.side === "before";
     const beyond = cursor === null ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${parseCursor(cursor.id)}`;
     const payload = table === "attempts" ? sql`null` : sql`payload`;
-    const { rows } = await sql<Row & { n: number | null; total: number }>`
-      with newest as (select *, ${payload} as text from ${sql.table(table)} where webhook = ${webhook} order by n desc limit ${keep}),
+    const listed = sql`select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}`;
+    const bytes = sql`octet_length(page.record) + coalesce(octet_length(page.payload), 0)`;
+    const { rows } = await sql<Row & { n: number | null; total: number; rows_left: number | null }>`
+      with newest as (select *, ${payload}::text as text from ${sql.table(table)} where webhook = ${webhook} order by n desc limit ${keep}),
       kept as (select n, record, text as payload from newest where ${filter})
-      select counted.total, found.n, found.record, found.payload from (select count(*) as total from kept) counted left join (
-        select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
+      select counted.total, found.n, found.record, found.payload, found.rows_left from (select count(*) as total from kept) counted left join (
+        select * from ${boundedRows({ rows: listed, bytes, order: sql`n desc`, maxBytes })} bounded
       ) found on true
       order by found.n desc`.execute(db);
-    return { items: rows.filter((row) => row.n !== null), total: rows[0]?.total ?? 0 };
+    return { items: rows.filter((row) => row.n !== null), total: rows[0]?.total ?? 0, ...leftBehind(rows) };
   }
 
   return {
@@ -109,12 +112,12 @@ export function createDeliveryRecords(
       }
     },
     async pageAttempts(webhook, page) {
-      const { items, total } = await pageOf("attempts", webhook, page, kept.attempts, filterConditions(page));
-      return { items: items.map(attemptFrom), total };
+      const { items, ...rest } = await pageOf("attempts", webhook, page, kept.attempts, filterConditions(page));
+      return { items: items.map(attemptFrom), ...rest };
     },
     async pageDeadLetters(webhook, page) {
-      const { items, total } = await pageOf("dead_letters", webhook, page, kept.deadLetters);
-      return { items: items.map(deadLetterFrom), total };
+      const { items, ...rest } = await pageOf("dead_letters", webhook, page, kept.deadLetters);
+      return { items: items.map(deadLetterFrom), ...rest };
     },
     async findDeadLetter(webhook, delivery) {
       const row = await db

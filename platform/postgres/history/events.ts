@@ -2,7 +2,9 @@ import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { StoredEvent as ListedEvent, TimeRange } from "../../../api/ports.ts";
 import { parseEventId } from "../../../domain/event/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
+import type { ItemSize } from "../../../domain/parts.ts";
 import type { EventTable, Tables } from "../tables.ts";
+import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import { isNotBeingDeleted } from "./deletions.ts";
 import type { EventFilter, EventRange } from "./ranges.ts";
 
@@ -15,6 +17,17 @@ export interface StoredPage<Item> {
   readonly items: readonly Item[];
   /** Size of the whole stored list. */
   readonly total: number;
+  /** Number of items of the page that did not fit into its bytes. */
+  readonly left?: number;
+}
+
+/** A stored failed run or log line, without its content. */
+export interface DerivedEntry {
+  /** Its row. */
+  readonly n: number;
+  /** Epoch ms. Runners may forge times. */
+  readonly at: number;
+  readonly bytes: number;
 }
 
 type EventRow = Omit<EventTable, "source">;
@@ -26,17 +39,18 @@ export async function pageEvents(
   page: PageRequest & EventFilter & TimeRange,
   keep: number,
 ): Promise<StoredPage<StoredEvent>> {
-  const { limit, cursor } = page;
+  const { limit, cursor, maxBytes } = page;
   const backwards = cursor?.side === "before";
   const beyond = cursor === null ? sql`true` : sql`(ms, seq) ${backwards ? sql`>` : sql`<`} ${pair(cursor.id)}`;
   const { kept, from } = isWhole(page) ? wholeList(source, keep) : { kept: keptEvents(source, keep, page), from: sql`kept where true` };
-  const { rows } = await sql<EventRow & { ms: number | null; total: number }>`
+  const newest = sql`select ${columns} from ${from} and ${beyond} order by ${backwards ? sql`ms, seq` : sql`ms desc, seq desc`} limit ${limit}`;
+  const { rows } = await sql<EventRow & { ms: number | null; total: number; rows_left: number | null }>`
     with ${kept}
     select counted.total, found.* from (select count(*) as total from kept) counted left join (
-      select ${columns} from ${from} and ${beyond} order by ${backwards ? sql`ms, seq` : sql`ms desc, seq desc`} limit ${limit}
+      select * from ${boundedRows({ rows: newest, bytes: sql`octet_length(page.payload)`, order: sql`ms desc, seq desc`, maxBytes })} bounded
     ) found on true
     order by found.ms desc, found.seq desc`.execute(db);
-  return { items: rows.filter((row) => row.ms !== null).map(eventFrom), total: rows[0]?.total ?? 0 };
+  return { items: rows.filter((row) => row.ms !== null).map(eventFrom), total: rows[0]?.total ?? 0, ...leftBehind(rows) };
 }
 
 const columns = sql`ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run`;
@@ -63,6 +77,19 @@ export async function listEventsBetween(
   const { rows } =
     await sql<EventRow>`with ${keptEvents(source, keep, range)} select * from kept where ${within(range)} order by ms, seq`.execute(db);
   return rows.map(eventFrom);
+}
+
+/** Oldest first. */
+export async function listEventSizes(
+  db: Kysely<Tables>,
+  source: string,
+  range: EventRange & EventFilter,
+  keep: number,
+): Promise<readonly ItemSize[]> {
+  const { rows } = await sql<ItemSize>`
+    with ${keptEvents(source, keep, range)}
+    select ms || '-' || seq as id, octet_length(payload) as bytes from kept where ${within(range)} order by ms, seq`.execute(db);
+  return rows;
 }
 
 /** The newest `keep` events of the source that are not being deleted, whatever pruning has left, filtered by channel and time. */

@@ -3,6 +3,7 @@ import { partitionCount } from "../../../domain/subjects.ts";
 import type { DayUse } from "../../../domain/limits/quota.ts";
 import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import type { PageRequest } from "../../../domain/page.ts";
+import type { ItemSize } from "../../../domain/parts.ts";
 import type { RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../../../domain/workflow/run-state.ts";
 import type { Tick } from "../../../domain/schedule/ticks.ts";
@@ -11,7 +12,7 @@ import { defaultAuditDays, pruneAuditLog } from "../audit/audit-log.ts";
 import type { Database } from "../connection.ts";
 import { beginDeletion, continueDeletion, deletionBatch, getDeletion, listDeletions } from "./deletions.ts";
 import { pageDerived, type DerivedChannel } from "./derived.ts";
-import { listEventsBetween, pageEvents, type StoredEvent, type StoredPage } from "./events.ts";
+import { listEventsBetween, listEventSizes, pageEvents, type StoredEvent, type StoredPage } from "./events.ts";
 import { createPruneCounter, defaultKept, prune, shapes, type Kept } from "./kept.ts";
 import type { EventFilter, EventRange } from "./ranges.ts";
 import { addPositions, partitionOfCommit, recordBatch, type ExpectedPositions, type SequencedCommit } from "./record.ts";
@@ -67,6 +68,8 @@ export interface History {
   emitScheduledEvent(source: string, listedId: string, id: string): Promise<void>;
   /** Oldest first: the events that a replay of the range sends. @throws InvalidInput for an invalid id */
   listEvents(source: string, range: EventRange & EventFilter): Promise<readonly StoredEvent[]>;
+  /** The ids of {@link listEvents}, with the bytes of the payloads. */
+  listEventSizes(source: string, range: EventRange & EventFilter): Promise<readonly ItemSize[]>;
   findEvent(source: string, id: string): Promise<StoredEvent | undefined>;
   /**
    * Hides the events from all lists at once. `continueDeletions` deletes what exceeds one batch. Later events stay.
@@ -170,6 +173,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
       await prune(db, shapes.events, counters.events.due([source]), kept.events);
     },
     listEvents: (source, range) => listEventsBetween(db, source, range, kept.events),
+    listEventSizes: (source, range) => listEventSizes(db, source, range, kept.events),
     findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
     async deleteEvents(source, range) {
       const n = await beginDeletion(db, source, range);

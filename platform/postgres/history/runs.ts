@@ -2,6 +2,7 @@ import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { LogRecord, RunSummary } from "../../../domain/invocation/invocation.ts";
 import { unknownCursor, type PageRequest } from "../../../domain/page.ts";
 import type { Tables } from "../tables.ts";
+import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import type { StoredPage } from "./events.ts";
 
 /** A run without its log lines. */
@@ -26,22 +27,24 @@ export async function pageRuns(
   page: PageRequest & RunFilter,
   keep: number,
 ): Promise<StoredPage<RecordedRun>> {
-  const { limit, cursor, failed } = page;
+  const { limit, cursor, failed, maxBytes } = page;
   const backwards = cursor?.side === "before";
   const from = cursor === null ? undefined : await positionOf(db, source, cursor.id);
   const beyond = from === undefined ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${from}`;
-  const { rows } = await sql<{ summary: string | null; total: number }>`
+  const newest = sql`select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}`;
+  const { rows } = await sql<{ summary: string | null; total: number; rows_left: number | null }>`
     with kept as (
       select * from (select n, failed, summary from runs where source = ${source} order by n desc limit ${keep}) newest
       where ${failed === undefined ? sql`true` : sql`failed = ${failed}`}
     )
-    select counted.total, ${withoutReceived} as summary from (select count(*) as total from kept) counted left join (
-      select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
+    select counted.total, found.rows_left, ${withoutReceived} as summary from (select count(*) as total from kept) counted left join (
+      select * from ${boundedRows({ rows: newest, bytes: sql`octet_length(page.summary)`, order: sql`n desc`, maxBytes })} bounded
     ) found on true
     order by found.n desc`.execute(db);
   return {
     items: rows.flatMap(({ summary }) => (summary === null ? [] : [runFrom(summary)])),
     total: rows[0]?.total ?? 0,
+    ...leftBehind(rows),
   };
 }
 

@@ -6,6 +6,7 @@ import type { PageRequest } from "../../../domain/page.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { ScheduledEventTable, Tables } from "../tables.ts";
+import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import { column, integerColumn, optionalColumn } from "./columns.ts";
 import { eventFrom, ofTime, pair, within, type StoredEvent, type StoredPage } from "./events.ts";
 import type { EventRange } from "./ranges.ts";
@@ -47,17 +48,18 @@ export async function pageScheduled(
   source: string,
   page: PageRequest & TimeRange,
 ): Promise<StoredPage<StoredEvent & { readonly deliverAt: number }>> {
-  const { limit, cursor } = page;
+  const { limit, cursor, maxBytes } = page;
   const backwards = cursor?.side === "before";
   const beyond = cursor === null ? sql`true` : sql`(ms, seq) ${backwards ? sql`>` : sql`<`} ${pair(cursor.id)}`;
   const listed = sql`scheduled_events where source = ${source} and ${ofTime(page)}`;
-  const { rows } = await sql<Omit<ScheduledEventTable, "source"> & { ms: number | null; total: number }>`
+  const newest = sql`select * from ${listed} and ${beyond} order by ${backwards ? sql`ms, seq` : sql`ms desc, seq desc`} limit ${limit}`;
+  const { rows } = await sql<Omit<ScheduledEventTable, "source"> & { ms: number | null; total: number; rows_left: number | null }>`
     select counted.total, found.* from (select count(*) as total from ${listed}) counted left join (
-      select * from ${listed} and ${beyond} order by ${backwards ? sql`ms, seq` : sql`ms desc, seq desc`} limit ${limit}
+      select * from ${boundedRows({ rows: newest, bytes: sql`octet_length(page.payload)`, order: sql`ms desc, seq desc`, maxBytes })} bounded
     ) found on true
     order by found.ms desc, found.seq desc`.execute(db);
   const items = rows.filter((row) => row.ms !== null).map((row) => ({ ...eventFrom(row), deliverAt: row.due_ms }));
-  return { items, total: rows[0]?.total ?? 0 };
+  return { items, total: rows[0]?.total ?? 0, ...leftBehind(rows) };
 }
 
 /** Cancels them. */

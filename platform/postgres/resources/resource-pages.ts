@@ -3,6 +3,7 @@ import { resourceWithId } from "../../../crds/public-id.ts";
 import type { Kind, Resource } from "../../../crds/resource.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { batched } from "../batched.ts";
+import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import type { Database } from "../connection.ts";
 import { listPositionOf } from "./place.ts";
 import { labelledWith, selects } from "./reads.ts";
@@ -26,6 +27,8 @@ export interface ResourceSelection {
 export interface ResourcePage<S, T> {
   readonly items: readonly Resource<S, T>[];
   readonly total: number;
+  /** Number of items of the page that did not fit into its bytes. */
+  readonly left?: number;
 }
 
 /** Reads for REST lists and lookups, whether resources are stored in Postgres or mirrored there. The mirror may lag slightly. */
@@ -55,7 +58,7 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
   }
 
   return {
-    async listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, { limit, cursor }: PageRequest) {
+    async listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, { limit, cursor, maxBytes }: PageRequest) {
       const backwards = cursor?.side === "before";
       const cursorPosition = cursor === null ? undefined : await listPositionOf(db, kind.kind, cursor.id, selection.namespace);
       const beyond =
@@ -63,15 +66,18 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
           ? sql`true`
           : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${cursorPosition.created_at}::timestamptz, ${cursorPosition.name}::text)`;
       const matches = matching(kind.kind, selection);
-      const { rows } = await sql<ResourceRow & { kind: string | null; total: number }>`
+      const newest = sql`select ${columns} from resources where ${matches} and ${beyond}
+          order by ${backwards ? sql`created_at, name` : sql`created_at desc, name desc`} limit ${limit}`;
+      const bytes = sql`octet_length(page.spec::text) + octet_length(page.status::text)`;
+      const { rows } = await sql<ResourceRow & { kind: string | null; total: number; rows_left: number | null }>`
         select counted.total, page.* from (${isWhole(selection) ? storedTotal(kind.kind, selection.namespace) : sql`select count(*) as total from resources where ${matches}`}) counted left join (
-          select ${columns} from resources where ${matches} and ${beyond}
-          order by ${backwards ? sql`created_at, name` : sql`created_at desc, name desc`} limit ${limit}
+          select * from ${boundedRows({ rows: newest, bytes, order: sql`created_at desc, name desc`, maxBytes })} bounded
         ) page on true
         order by page.created_at desc, page.name desc`.execute(db);
       return {
         items: rows.filter((row) => row.kind !== null).map((row) => resourceFrom<S, T>(row)),
         total: rows[0]?.total ?? 0,
+        ...leftBehind(rows),
       };
     },
     async findNewest(kind, selection) {

@@ -104,6 +104,7 @@ const history: Calls<ApiPorts["history"]> = {
   deleteScheduled: async (port) =>
     Promise.all([port.deleteScheduled("dc_1", {}), port.deleteScheduled("dc_1", { startId: "1-0", endId: "1-0" })]),
   listEvents: (port) => port.listEvents("dc_1", {}),
+  listEventSizes: (port) => port.listEventSizes("dc_1", {}),
   findEvent: (port) => port.findEvent("dc_1", "1-0"),
   deleteEvents: (port) => port.deleteEvents("dc_1", {}),
   listDeletions: (port) => port.listDeletions("dc_1"),

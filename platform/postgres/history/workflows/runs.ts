@@ -6,8 +6,9 @@ import type { LogRecord, RunError } from "../../../../domain/run/run-products.ts
 import type { RecordedAttempt, RecordedWorkflowRun, WorkflowRunDetails } from "../../../../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../../../../domain/workflow/run-state.ts";
 import type { Tables } from "../../tables.ts";
+import { boundedRows, leftBehind } from "../../bounded-rows.ts";
 import { isNotBeingDeleted } from "../deletions.ts";
-import type { StoredPage } from "../events.ts";
+import type { DerivedEntry, StoredPage } from "../events.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./tables.ts";
 
 type Row = Omit<WorkflowRunTable, "n" | "number" | "event">;
@@ -19,18 +20,19 @@ const columns = sql`workflow, id, owner, deployment, trigger, status, started_ms
 export async function pageWorkflowRuns(
   db: Kysely<Tables>,
   workflow: string,
-  { limit, cursor, status }: PageRequest & { readonly status?: RunStatus },
+  { limit, cursor, status, maxBytes }: PageRequest & { readonly status?: RunStatus },
 ): Promise<StoredPage<RecordedWorkflowRun>> {
   const backwards = cursor?.side === "before";
   const from = cursor === null ? undefined : await positionOf(db, workflow, cursor.id);
   const beyond = from === undefined ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${from}`;
   const listed = sql`workflow_runs where workflow = ${workflow} and ${status === undefined ? sql`true` : sql`status = ${status}`}`;
-  const { rows } = await sql<Row & { n: number | null; total: number }>`
+  const newest = sql`select n, ${columns} from ${listed} and ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}`;
+  const { rows } = await sql<Row & { n: number | null; total: number; rows_left: number | null }>`
     select counted.total, found.* from (select count(*) as total from ${listed}) counted left join (
-      select n, ${columns} from ${listed} and ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}
+      select * from ${boundedRows({ rows: newest, bytes: sql`coalesce(octet_length(page.error), 0) + 1000`, order: sql`n desc`, maxBytes })} bounded
     ) found on true
     order by found.n desc`.execute(db);
-  return { items: rows.filter(({ n }) => n !== null).map(runFrom), total: rows[0]?.total ?? 0 };
+  return { items: rows.filter(({ n }) => n !== null).map(runFrom), total: rows[0]?.total ?? 0, ...leftBehind(rows) };
 }
 
 async function positionOf(db: Kysely<Tables>, workflow: string, id: string): Promise<number> {
@@ -77,17 +79,25 @@ export async function runsOfEvent(
   return rows.map(runFrom);
 }
 
-/** An error event for each of the last failed runs, the one that failed last first. */
-export async function listWorkflowErrors(
-  db: Kysely<Tables>,
-  workflow: string,
-  keep: number,
-): Promise<readonly { readonly n: number; readonly event: DerivedEvent }[]> {
-  const { rows } = await sql<FailedRow>`
-    select * from (
-      select n, id, owner, deployment, trigger, started_ms, ended_ms, event, failed_step, error from workflow_runs
+/** The last failed runs, the one that failed last first. */
+export async function listWorkflowErrors(db: Kysely<Tables>, workflow: string, keep: number): Promise<readonly DerivedEntry[]> {
+  const { rows } = await sql<DerivedEntry>`
+    select n, coalesce(ended_ms, started_ms) as at, coalesce(octet_length(event), 0) + coalesce(octet_length(error), 0) as bytes from (
+      select n, started_ms, ended_ms, event, error from workflow_runs
       where workflow = ${workflow} and status = 'failed' order by n desc limit ${keep}
     ) newest order by ended_ms desc, n desc`.execute(db);
+  return rows;
+}
+
+/** The error events of failed runs. */
+export async function readWorkflowErrors(
+  db: Kysely<Tables>,
+  workflow: string,
+  places: readonly number[],
+): Promise<readonly { readonly n: number; readonly event: DerivedEvent }[]> {
+  const { rows } = await sql<FailedRow>`
+    select n, id, owner, deployment, trigger, started_ms, ended_ms, event, failed_step, error from workflow_runs
+    where workflow = ${workflow} and n = any(${places}::bigint[])`.execute(db);
   return rows.flatMap((row) => {
     const error = errorFrom(row.error);
     return error === null ? [] : [{ n: row.n, event: errorEvent(failedCommit(workflow, row), error) }];
