@@ -54,7 +54,9 @@ export class WaitingBudget {
   serve(): void {
     for (let isGranted = true; isGranted;) {
       isGranted = false;
-      for (const [holder, waiting] of [...this.#waiting]) {
+      const holders = Array.from(this.#waiting.keys()); // Granting moves a holder to the end.
+      for (const holder of holders) {
+        const waiting = this.#waiting.get(holder) ?? new Set();
         const [next] = waiting;
         if (next === undefined || !next.entry.take(next.amount)) continue;
         isGranted = true;
