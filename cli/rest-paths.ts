@@ -1,6 +1,8 @@
 /** Commands for requests that messages of the API recommend. `$1` is an id or a name. */
 const commands: readonly (readonly [request: RegExp, command: string])[] = [
   [/PUT \/v1\/(?:sources|workflows|webhooks)\/([^\s/]+) and \{"active": true\}/g, "`hw resume $1`"],
+  [/POST \/v1\/orgs\/([\w-]+)\/email_confirmation/g, "`hw orgs confirm-email $1`"],
+  [/POST \/v1\/users\/me\/email_confirmation/g, "`hw settings --confirm-email`"],
   [/PUT \/v1\/workflows\/([\w-]+)/g, "`hw workflows update $1 -f FILE`"],
   [/PUT \/v1\/sources\/([\w-]+)/g, "`hw update $1`"],
   [/POST \/v1\/sources\/([\w-]+)\/runs/g, "`hw run $1`"],

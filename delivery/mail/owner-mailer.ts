@@ -28,9 +28,6 @@ export function createOwnerMailer({ mailer, recipientOf, budget, metrics }: Owne
 }
 
 function unconfirmed(owner: string): string {
-  const [request, command] =
-    kindOfId(owner) === "organization"
-      ? [`/v1/orgs/${owner}/email_confirmation`, `hw orgs confirm-email ${owner}`]
-      : ["/v1/users/me/email_confirmation", "hw settings --confirm-email"];
-  return `the address of ${owner} is not confirmed: request a link with POST ${request} (${command}) and open it, then deliver this again`;
+  const path = kindOfId(owner) === "organization" ? `orgs/${owner}` : "users/me";
+  return `the address of ${owner} is not confirmed: have a link mailed there in the console or with POST /v1/${path}/email_confirmation, open it, then deliver this again`;
 }

@@ -55,9 +55,10 @@ test("only the mail with the link goes to an address that is not confirmed, with
   await history.recordCommits("RUNS", [{ seq: 1, commit: failedRun({ workflow: "p_spam", owner: acme.id, run: "r_spam" }) }]);
   expect(await send(acme.id)).toEqual({
     outcome: "refused",
-    reason: `the address of o_acme is not confirmed: request a link with POST /v1/orgs/o_acme/email_confirmation (hw orgs confirm-email o_acme) and open it, then deliver this again`,
+    reason:
+      "the address of o_acme is not confirmed: have a link mailed there in the console or with POST /v1/orgs/o_acme/email_confirmation, open it, then deliver this again",
   });
-  expect(await send(ada.id)).toMatchObject({ outcome: "refused", reason: expect.stringContaining("hw settings --confirm-email") });
+  expect(await send(ada.id)).toMatchObject({ outcome: "refused", reason: expect.stringContaining("POST /v1/users/me/email_confirmation") });
   await until(async () => (await postgres.client.query("select from error_mails")).rowCount === 0, "the error is not mailed");
   expect(server.mails).toEqual([]);
 
