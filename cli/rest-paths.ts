@@ -7,6 +7,7 @@ const commands: readonly (readonly [request: RegExp, command: string])[] = [
   [/PUT \/v1\/sources\/([\w-]+)/g, "`hw update $1`"],
   [/POST \/v1\/sources\/([\w-]+)\/runs/g, "`hw run $1`"],
   [/DELETE \/admin\/v1\/components\/registry\/\{key\}@\{version\}/g, "`hw components unpublish`"],
+  [/DELETE \/admin\/v1\/users\/([\w-]+)\/resources/g, "`hw admin users delete $1 --resources`"],
   [/POST \/v1\/sources with \{"component_id": "([^"]+)"\}/g, "`hw deploy $1`"],
   [/GET \/v1\/sources\/([\w-]+)/g, "`hw describe $1`"],
   [/GET \/v1\/components\/registry\/([^\s/]+)\/versions/g, "`hw components versions $1 --published`"],

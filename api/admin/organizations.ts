@@ -12,8 +12,9 @@ import type { Member, Organization, OwnerNotes } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import { adminOperation } from "./context.ts";
-import { administeredMemberSchema, administeredOrganizationSchema, planSchema } from "./schemas.ts";
-import { chosenPlan } from "./users.ts";
+import { endingBy, endResources } from "./end-owner.ts";
+import { administeredMemberSchema, administeredOrganizationSchema, endingSchema, planSchema } from "./schemas.ts";
+import { chosenPlan, endingResponse } from "./users.ts";
 
 export const adminOrganizationOperations = [
   adminOperation({
@@ -58,6 +59,18 @@ export const adminOrganizationOperations = [
       const { id } = await getOrganization(pathOf(call, "id"), ports);
       await deleteOrganization(id, ports);
       return noContent;
+    },
+  }),
+  adminOperation({
+    route: "DELETE /orgs/:id/resources",
+    id: "endOrganization",
+    summary: "Delete all that an organization has",
+    description:
+      "Deletes the organization's resources as a member would. Most deletions go on in the background: repeat the request until `ended` is true. The audit log names each resource.",
+    responses: one(endingSchema),
+    handle: async (call, { ports }) => {
+      const { id } = await getOrganization(pathOf(call, "id"), ports);
+      return ok(endingResponse(id, await endResources(id, endingBy("adminEndOrganization", call.address, ports))));
     },
   }),
   adminOperation({

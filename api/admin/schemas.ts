@@ -19,6 +19,22 @@ export const administeredOrganizationSchema = z
   })
   .meta({ id: "Organization" });
 
+export const endingSchema = z
+  .object({
+    id: z.string().describe("`u_…` or `o_…`."),
+    ended: z.boolean().describe("Nothing is left: the user, or an organization without members, can be deleted."),
+    remaining: z
+      .array(
+        z.object({
+          owner_id: z.string().describe("The user, or an organization of which the user is the only member."),
+          kind: z.string(),
+          count: z.int().describe("How many are still being deleted; of at most 1,000."),
+        }),
+      )
+      .describe("By owner and kind."),
+  })
+  .meta({ id: "Ending" });
+
 export const planSchema = z
   .object({
     name: z.string(),

@@ -14,7 +14,8 @@ import type { OwnerNotes, User } from "../owners/ports.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import { adminOperation } from "./context.ts";
-import { administeredUserSchema, planSchema } from "./schemas.ts";
+import { endingBy, endUser, type Remaining } from "./end-owner.ts";
+import { administeredUserSchema, endingSchema, planSchema } from "./schemas.ts";
 
 const userFields = z.object({
   username: nameField.describe("Unique: letters, digits, dots, dashes and underscores."),
@@ -65,13 +66,28 @@ export const adminUserOperations = [
       const { id } = await getUser(pathOf(call, "id"), ports);
       const owned = await kindsOwnedBy(id, ports);
       if (owned.length > 0)
-        throw new Conflict(`${id} owns resources (${owned.join(", ")}): delete them first, or revoke the user's keys`, {
-          code: "user_owns_resources",
-          details: { kinds: owned },
-        });
+        throw new Conflict(
+          `${id} owns resources (${owned.join(", ")}): end them first with DELETE /admin/v1/users/${id}/resources, or revoke the user's keys`,
+          {
+            code: "user_owns_resources",
+            details: { kinds: owned },
+          },
+        );
       await ports.accounts.deleteUser(id);
       await clearOwned(id, ports);
       return noContent;
+    },
+  }),
+  adminOperation({
+    route: "DELETE /users/:id/resources",
+    id: "endUser",
+    summary: "Delete all that a user has, and revoke the user's keys",
+    description:
+      "Deletes the user's resources as the user would, and the organizations of which the user is the only member. Most deletions go on in the background: repeat the request until `ended` is true, then delete the user. The audit log names each resource.",
+    responses: one(endingSchema),
+    handle: async (call, { ports }) => {
+      const { id } = await getUser(pathOf(call, "id"), ports);
+      return ok(endingResponse(id, await endUser(id, endingBy("adminEndUser", call.address, ports))));
     },
   }),
   adminOperation({
@@ -127,6 +143,12 @@ export const adminUserOperations = [
     },
   }),
 ];
+
+export const endingResponse = (id: string, remaining: readonly Remaining[]) => ({
+  id,
+  ended: remaining.length === 0,
+  remaining: remaining.map(({ owner, kind, count }) => ({ owner_id: owner, kind, count })),
+});
 
 function userResponse({ id, username, email, isEmailConfirmed, createdAt, plan }: User & OwnerNotes) {
   return { id, username, email, email_confirmed: isEmailConfirmed, plan, created_at: epochSeconds(createdAt) };

@@ -44,6 +44,16 @@ export type AdminThrown = {
   /** Code of the limit or rule that ended the run. */ readonly code?: string | undefined;
 };
 
+export type Ending = {
+  /** `u_…` or `o_…`. */ readonly id: string;
+  /** Nothing is left: the user, or an organization without members, can be deleted. */ readonly ended: boolean;
+  /** By owner and kind. */ readonly remaining: readonly ({
+    /** The user, or an organization of which the user is the only member. */ readonly owner_id: string;
+    readonly kind: string;
+    /** How many are still being deleted; of at most 1,000. */ readonly count: number;
+  })[];
+};
+
 export type AdminKey = {
   /** `pk_…`. */ readonly id: string;
   readonly name: string;
@@ -2332,6 +2342,16 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** Delete all that a user has, and revoke the user's keys */
+  readonly adminEndUser: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Ending;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
   /** List the API keys of a user */
   readonly adminListKeys: {
     readonly path: { readonly id: string; };
@@ -2418,6 +2438,16 @@ export interface Operations {
     readonly query: Readonly<Record<string, never>>;
     readonly body: undefined;
     readonly response: undefined;
+  };
+  /** Delete all that an organization has */
+  readonly adminEndOrganization: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Ending;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
   };
   /** List the members of an organization */
   readonly adminListMembers: {
@@ -2659,6 +2689,7 @@ export const routes = {
   adminCreateUser: { method: "POST", path: "/admin/v1/users", isStream: false },
   adminGetUser: { method: "GET", path: "/admin/v1/users/{id}", isStream: false },
   adminDeleteUser: { method: "DELETE", path: "/admin/v1/users/{id}", isStream: false },
+  adminEndUser: { method: "DELETE", path: "/admin/v1/users/{id}/resources", isStream: false },
   adminListKeys: { method: "GET", path: "/admin/v1/users/{id}/keys", isStream: false },
   adminCreateKey: { method: "POST", path: "/admin/v1/users/{id}/keys", isStream: false },
   adminRevokeKey: { method: "DELETE", path: "/admin/v1/users/{id}/keys/{key_id}", isStream: false },
@@ -2667,6 +2698,7 @@ export const routes = {
   adminCreateOrganization: { method: "POST", path: "/admin/v1/orgs", isStream: false },
   adminGetOrganization: { method: "GET", path: "/admin/v1/orgs/{id}", isStream: false },
   adminDeleteOrganization: { method: "DELETE", path: "/admin/v1/orgs/{id}", isStream: false },
+  adminEndOrganization: { method: "DELETE", path: "/admin/v1/orgs/{id}/resources", isStream: false },
   adminListMembers: { method: "GET", path: "/admin/v1/orgs/{id}/members", isStream: false },
   adminPutMember: { method: "PUT", path: "/admin/v1/orgs/{id}/members/{user_id}", isStream: false },
   adminRemoveMember: { method: "DELETE", path: "/admin/v1/orgs/{id}/members/{user_id}", isStream: false },

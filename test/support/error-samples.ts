@@ -308,7 +308,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   unknown_type: [422, "type 'sink' is unknown: a component is a source or an action"],
   unsupported_grant_type: [400, "grant_type must be client_credentials: there is no other"],
   user_code: [422, "options of prop 'city' threw TypeError: fetch failed", thrown],
-  user_owns_resources: [409, "u_localuser owns resources (Component): delete them first, or revoke the user's keys"],
+  user_owns_resources: [
+    409,
+    "u_localuser owns resources (Component): end them first with DELETE /admin/v1/users/u_localuser/resources, or revoke the user's keys",
+  ],
   version_deleted: [409, "version 1.0.0 of acme-feed was deleted and cannot be used again: give the component a new version"],
   version_not_deprecated: [409, "version 1.0.0 of acme-feed is not deprecated: deprecate it first, so that its users get a warning"],
   version_not_found: [422, "package left-pad has no version 99: use 1.3.0"],

@@ -4,6 +4,7 @@ import { onePage } from "../../kinds/kind.ts";
 import { listOptions, showList } from "../../listing.ts";
 import { fieldLines } from "../../output/fields.ts";
 import { memberColumns, roleOf } from "../org-members.ts";
+import { endAll, endOption } from "./end-owner.ts";
 import { adminClient, adminOption } from "./token.ts";
 import { emailConfirmedOption } from "./users.ts";
 
@@ -69,13 +70,15 @@ export const organizations: readonly Subcommand[] = [
     name: "delete",
     summary: "delete an organization that owns nothing and has no members",
     arguments: [org],
-    options: [adminOption, { flags: "-y, --yes", description: "delete without asking" }],
+    options: [adminOption, endOption, { flags: "-y, --yes", description: "delete without asking" }],
     examples: [{ command: "hw admin orgs delete o_0123456789ab --yes", does: "Delete an organization.", isInert: true }],
-    operations: ["adminDeleteOrganization"],
+    operations: ["adminDeleteOrganization", "adminEndOrganization"],
     run: async (context, given) => {
       const id = given.required("org");
       const client = await adminClient(context, given);
-      await context.terminal.confirm(`Delete organization ${id}?`, given.flag("yes"));
+      const withResources = given.flag("resources");
+      await context.terminal.confirm(`Delete organization ${id}${withResources ? " and all that it has" : ""}?`, given.flag("yes"));
+      if (withResources) await endAll(id, context, () => client.call("adminEndOrganization", { path: { id } }));
       await client.call("adminDeleteOrganization", { path: { id } });
       await context.out.done({ data: { id } }, `organization ${id} deleted`);
     },

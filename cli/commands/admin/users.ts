@@ -4,6 +4,7 @@ import { onePage } from "../../kinds/kind.ts";
 import { listOptions, showList } from "../../listing.ts";
 import { fieldLines } from "../../output/fields.ts";
 import { createdKeyLines, keyBody, keyOptions } from "../keys.ts";
+import { endAll, endOption } from "./end-owner.ts";
 import { adminClient, adminOption } from "./token.ts";
 
 export const emailConfirmedOption = {
@@ -70,13 +71,22 @@ export const users: readonly Subcommand[] = [
     name: "delete",
     summary: "delete a user who owns nothing, with keys and memberships",
     arguments: [user],
-    options: [adminOption, { flags: "-y, --yes", description: "delete without asking" }],
-    examples: [{ command: "hw admin users delete u_0123456789ab --yes", does: "Delete a user." }],
-    operations: ["adminDeleteUser"],
+    options: [adminOption, endOption, { flags: "-y, --yes", description: "delete without asking" }],
+    examples: [
+      { command: "hw admin users delete u_0123456789ab --yes", does: "Delete a user." },
+      {
+        command: "hw admin users delete u_0123456789ab --resources --yes",
+        does: "Delete a user with all that the user has.",
+        isInert: true,
+      },
+    ],
+    operations: ["adminDeleteUser", "adminEndUser"],
     run: async (context, given) => {
       const id = given.required("user");
       const client = await adminClient(context, given);
-      await context.terminal.confirm(`Delete user ${id}?`, given.flag("yes"));
+      const withResources = given.flag("resources");
+      await context.terminal.confirm(`Delete user ${id}${withResources ? " and all that the user has" : ""}?`, given.flag("yes"));
+      if (withResources) await endAll(id, context, () => client.call("adminEndUser", { path: { id } }));
       await client.call("adminDeleteUser", { path: { id } });
       await context.out.done({ data: { id } }, `user ${id} deleted`);
     },
