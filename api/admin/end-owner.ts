@@ -66,7 +66,7 @@ export async function endResources(owner: string, ending: Ending): Promise<reado
   return [];
 }
 
-/** Also ends the organizations of which the user is the only member, and revokes the user's keys first: so nothing is created meanwhile. */
+/** Also ends the organizations of which the user is the only member, and revokes the user's keys first: so nothing is created in the meantime. */
 export async function endUser(user: string, ending: Ending): Promise<readonly Remaining[]> {
   const { accounts } = ending.ports;
   for (const { id, name } of await accounts.listKeys(user)) {
