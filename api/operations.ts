@@ -10,6 +10,7 @@ import type { ApiOperation } from "./context.ts";
 import { deliveryOperations } from "./deliveries/operations.ts";
 import { eventOperations } from "./events/operations.ts";
 import { streamOperations } from "./events/stream-operations.ts";
+import { namespaceOperations } from "./namespaces/operations.ts";
 import { keyOperations } from "./keys/operations.ts";
 import { organizationOperations } from "./organizations/operations.ts";
 import { userOperations } from "./owners/operations.ts";
@@ -26,7 +27,7 @@ import { workflowTestOperations } from "./workflows/test-operations.ts";
 
 /** All operations of `/v1`, by the tag under which the document lists them. */
 export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
-  "Users and organizations": [...userOperations, ...keyOperations, ...organizationOperations, ...auditOperations],
+  "Users and organizations": [...userOperations, ...keyOperations, ...organizationOperations, ...namespaceOperations, ...auditOperations],
   Components: [...componentOperations, ...componentConfigurationOperations],
   Sources: [...sourceOperations, ...sourceConfigurationOperations],
   "Runs and events": [

@@ -26,6 +26,7 @@ import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-
 import type { AuditLog } from "./audit/ports.ts";
 import type { ComponentLibrary, Publications, PublishedCode } from "./components/ports.ts";
 import type { Installation } from "./admin/ports.ts";
+import type { NamespaceClaims } from "./namespaces/ports.ts";
 import type { Accounts, Sessions, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { Outcomes, SourceBacklogs } from "./resources/ports.ts";
@@ -39,6 +40,8 @@ export type { User };
 export interface ApiPorts {
   readonly store: ResourceStore;
   readonly owners: OwnerNamespaces;
+  /** Absent on one machine: there, owners' namespaces have no labels. */
+  readonly namespaces?: NamespaceClaims | undefined;
   readonly secretValues: Pick<SecretValues, "keep">;
   readonly pages: ResourcePages;
   readonly library: ComponentLibrary;

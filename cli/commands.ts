@@ -120,6 +120,13 @@ export const commands: readonly CommandEntry[] = [
     load: () => import("./commands/workflows.ts"),
   },
   { name: "accounts", aliases: ["account"], group: "Manage", summary: "credentials of apps", load: () => import("./commands/accounts.ts") },
+  {
+    name: "namespaces",
+    aliases: ["namespace"],
+    group: "Manage",
+    summary: "namespaces of a cluster that are yours",
+    load: () => import("./commands/namespaces.ts"),
+  },
   { name: "orgs", aliases: ["org"], group: "Manage", summary: "organizations and their members", load: () => import("./commands/orgs.ts") },
   { name: "keys", aliases: ["key"], group: "Manage", summary: "API keys", load: () => import("./commands/keys.ts") },
   { name: "settings", group: "Manage", summary: "mails about errors", load: () => import("./commands/settings.ts") },

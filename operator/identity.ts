@@ -90,6 +90,6 @@ export function namespaceHasNoOwner(namespace: string) {
     ready: false,
     transient: true,
     reason: "NamespaceHasNoOwner",
-    message: `namespace ${namespace} has no owner: label it headwater.dev/owner=<id of a user or organization> (one namespace each)`,
+    message: `namespace ${namespace} has no owner: label it headwater.dev/owner=<id of a user or organization>, and let that owner confirm it (hw namespaces confirm ${namespace}); an owner has one namespace`,
   } as const;
 }

@@ -36,9 +36,9 @@ const apiLayers: readonly (readonly string[])[] = [
   ["openapi", "resources", "streams"],
   ["context.ts"],
   ["list-operations.ts"],
-  ...["owners", "accounts", "keys", "organizations", "audit", "components", "subscriptions", "sources", "webhooks"].map((folder) => [
-    folder,
-  ]),
+  ...["owners", "accounts", "keys", "organizations", "namespaces", "audit", "components", "subscriptions", "sources", "webhooks"].map(
+    (folder) => [folder],
+  ),
   ...["configuration", "deliveries", "events", "runs", "replays", "workflows", "admin", "console"].map((folder) => [folder]),
   ["operations.ts"],
   ["app.ts"],

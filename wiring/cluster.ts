@@ -42,6 +42,7 @@ async function connectCluster({ configuration, logger }: RoleContext): Promise<C
       onWatchInterrupted: (kind, error) => logger.warn({ op: "resource.watch", kind, err: error }, "a watch is interrupted"),
     }),
     owners: startKubernetesOwnerNamespaces(kubernetes, {
+      needsConfirmation: true,
       onInterrupted: (error) => logger.warn({ op: "namespace.watch", err: error }, "the watch of namespaces is interrupted"),
     }),
   };

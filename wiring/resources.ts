@@ -1,3 +1,4 @@
+import type { NamespaceClaims } from "../api/namespaces/ports.ts";
 import type { ResourcePages } from "../api/ports.ts";
 import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
@@ -17,7 +18,8 @@ import { createResourcePages } from "../platform/postgres/resources/resource-pag
 import { createPostgresResourceStore } from "../platform/postgres/resources/resource-store.ts";
 import { createSealedSecretValues } from "../platform/secrets/secret-values.ts";
 import { openCluster, type Cluster } from "./cluster.ts";
-import type { RoleContext } from "./context.ts";
+import { ConfirmedNamespaces } from "./confirmed-namespaces.ts";
+import { disposeWith, type RoleContext } from "./context.ts";
 
 /** Where resources are stored, and what depends on it: Postgres on one machine, the Kubernetes API in a cluster. */
 export interface Resources {
@@ -25,6 +27,8 @@ export interface Resources {
   /** The same for readers of `pages`: a resource written through it is in the next list. */
   readonly listedStore: ResourceStore;
   readonly owners: OwnerNamespaces;
+  /** Only in a cluster. */
+  readonly namespaces?: NamespaceClaims;
   readonly secretValues: SecretValues;
   readonly configMaps: ConfigMaps;
   readonly pages: ResourcePages;
@@ -78,6 +82,13 @@ async function openResourcesInCluster(context: RoleContext, database: Database, 
     store,
     listedStore: createMirroredStore({ cluster: store, mirror, pages, onError }),
     owners: cluster.owners,
+    namespaces: disposeWith(
+      opened,
+      new ConfirmedNamespaces(database, cluster.owners, {
+        adopts: context.configuration.roles.includes("operator"),
+        onError: (error) => context.logger.warn({ op: "namespace.confirmed", err: error }, "confirmations of namespaces cannot be read"),
+      }),
+    ),
     secretValues: createKubernetesSecretValues(cluster.kubernetes),
     configMaps: createConfigMaps(cluster.kubernetes),
     pages: { ...pages, show: (_kind, resource) => mirror.write([resource], []).catch(onError) },

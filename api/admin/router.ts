@@ -10,6 +10,7 @@ import { authenticateAdmin } from "./authentication.ts";
 import { adminComponentOperations } from "./components.ts";
 import type { AdminContext } from "./context.ts";
 import { kubernetesAuditOperations } from "./kubernetes-audit.ts";
+import { adminNamespaceOperations } from "./namespaces.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
 import { adminPlanOperations } from "./plans.ts";
 import { adminStatusOperations } from "./status.ts";
@@ -19,6 +20,7 @@ import { adminUserOperations } from "./users.ts";
 export const adminOperations = {
   Users: adminUserOperations,
   Organizations: adminOrganizationOperations,
+  Namespaces: adminNamespaceOperations,
   Plans: adminPlanOperations,
   Components: adminComponentOperations,
   Installation: [...adminStatusOperations, ...kubernetesAuditOperations],

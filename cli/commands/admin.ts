@@ -1,6 +1,7 @@
 import type { Definition } from "../command.ts";
 import { fieldLines } from "../output/fields.ts";
 import { organizations } from "./admin/organizations.ts";
+import { namespaces } from "./admin/namespaces.ts";
 import { plans } from "./admin/plans.ts";
 import { adminClient, adminOption } from "./admin/token.ts";
 import { users } from "./admin/users.ts";
@@ -18,6 +19,14 @@ export const command: Definition = {
       examples: [],
       operations: [],
       subcommands: organizations,
+    },
+    {
+      name: "namespaces",
+      aliases: ["namespace"],
+      summary: "namespaces of owners",
+      examples: [],
+      operations: [],
+      subcommands: namespaces,
     },
     { name: "plans", aliases: ["plan"], summary: "plans: quotas and weights", examples: [], operations: [], subcommands: plans },
     {

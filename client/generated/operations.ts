@@ -101,6 +101,14 @@ export type AdminMember = {
   readonly email: string;
 };
 
+export type AdminNamespace = {
+  readonly name: string;
+  /** `u_…` or `o_…`. */ readonly owner: string;
+  /** Null: not confirmed, so nothing of the owner is written to it and its resources wait. */ readonly confirmed_at: number | null;
+  /** Whether its label `headwater.dev/owner` names the owner. */ readonly labelled: boolean;
+  /** Whether it is the namespace of the owner's resources. An owner has one. */ readonly in_use: boolean;
+};
+
 export type AdminPublishedComponent = {
   /** `sc_…`. */ readonly id: string;
   readonly code: string;
@@ -268,6 +276,14 @@ export type Invitation = {
   readonly role: "admin" | "member";
   /** Epoch seconds. */ readonly created_at: number;
   /** Epoch seconds. */ readonly expires_at: number;
+};
+
+export type Namespace = {
+  readonly name: string;
+  /** `u_…` or `o_…`. */ readonly owner: string;
+  /** Null: not confirmed, so nothing of the owner is written to it and its resources wait. */ readonly confirmed_at: number | null;
+  /** Whether its label `headwater.dev/owner` names the owner. */ readonly labelled: boolean;
+  /** Whether it is the namespace of the owner's resources. An owner has one. */ readonly in_use: boolean;
 };
 
 export type PageInfo = {
@@ -1209,6 +1225,35 @@ export interface Operations {
   readonly removeMember: {
     readonly path: { readonly org_id: string; readonly user_id: string; };
     readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the namespaces that are labelled with the owner, or confirmed */
+  readonly listNamespaces: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Namespace)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Confirm that a namespace is the owner's */
+  readonly confirmNamespace: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name of the namespace, which need not exist yet. */ readonly name: string;
+    };
+    readonly response: {
+      readonly data: Namespace;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Withdraw the confirmation of a namespace */
+  readonly withdrawNamespace: {
+    readonly path: { readonly name: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; };
     readonly body: undefined;
     readonly response: undefined;
   };
@@ -2490,6 +2535,25 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
+  /** Confirm that a namespace is that of a user or an organization */
+  readonly adminConfirmNamespace: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name of the namespace, which need not exist yet. */ readonly name: string;
+    };
+    readonly response: {
+      readonly data: AdminNamespace;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
+  /** Withdraw the confirmation of a namespace */
+  readonly adminWithdrawNamespace: {
+    readonly path: { readonly id: string; readonly name: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
   /** List all plans */
   readonly adminListPlans: {
     readonly path: Readonly<Record<string, never>>;
@@ -2597,6 +2661,9 @@ export const routes = {
   declineInvitation: { method: "DELETE", path: "/v1/users/me/invitations/{id}", isStream: false },
   putMember: { method: "PUT", path: "/v1/orgs/{org_id}/members/{user_id}", isStream: false },
   removeMember: { method: "DELETE", path: "/v1/orgs/{org_id}/members/{user_id}", isStream: false },
+  listNamespaces: { method: "GET", path: "/v1/namespaces", isStream: false },
+  confirmNamespace: { method: "POST", path: "/v1/namespaces", isStream: false },
+  withdrawNamespace: { method: "DELETE", path: "/v1/namespaces/{name}", isStream: false },
   listMyAuditLog: { method: "GET", path: "/v1/audit_log", isStream: false },
   listAuditLog: { method: "GET", path: "/v1/orgs/{org_id}/audit_log", isStream: false },
   listComponents: { method: "GET", path: "/v1/components", isStream: false },
@@ -2703,6 +2770,8 @@ export const routes = {
   adminPutMember: { method: "PUT", path: "/admin/v1/orgs/{id}/members/{user_id}", isStream: false },
   adminRemoveMember: { method: "DELETE", path: "/admin/v1/orgs/{id}/members/{user_id}", isStream: false },
   adminChooseOrganizationPlan: { method: "PUT", path: "/admin/v1/orgs/{id}/plan", isStream: false },
+  adminConfirmNamespace: { method: "POST", path: "/admin/v1/owners/{id}/namespaces", isStream: false },
+  adminWithdrawNamespace: { method: "DELETE", path: "/admin/v1/owners/{id}/namespaces/{name}", isStream: false },
   adminListPlans: { method: "GET", path: "/admin/v1/plans", isStream: false },
   adminSavePlan: { method: "PUT", path: "/admin/v1/plans/{name}", isStream: false },
   adminDeletePlan: { method: "DELETE", path: "/admin/v1/plans/{name}", isStream: false },

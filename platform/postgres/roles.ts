@@ -60,6 +60,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     dead_letters: "select, delete",
     failing_endpoints: "select (webhook, record)",
     publications: "select, insert, update",
+    owner_namespaces: "select, insert, delete",
   },
   /**
    * Resources; deletion of a source's history, and its last run; the latest runs of workflows and attempts at webhooks; disabled webhooks;
@@ -82,6 +83,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     audit_log: "select (change, write, uid, resource_id), insert, update (resource_id)",
     change_claims: "select (change), insert",
     publications: "select (key, version, code, is_current)",
+    owner_namespaces: "select, insert, delete",
   },
   /** Writes the history; reads quotas, and where mails go. No other personal data except ids, no keys, no resources. */
   delivery: {

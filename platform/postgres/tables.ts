@@ -4,6 +4,7 @@ import type { OwnerReference } from "../../crds/resource.ts";
 import type { InvitationTable } from "./accounts/invitation-table.ts";
 import type { OrganizationTable, UserTable } from "./accounts/owner-tables.ts";
 import type { AuditLogTable, ChangeClaimsTable, KubernetesRequestsTable } from "./audit/table.ts";
+import type { OwnerNamespaceTable } from "./namespaces/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
 import type { EmailConfirmationTable, ErrorMailTable, MailCountTable } from "./mail/tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
@@ -44,6 +45,7 @@ export interface Tables {
   readonly change_claims: ChangeClaimsTable;
   readonly kubernetes_requests: KubernetesRequestsTable;
   readonly publications: PublicationTable;
+  readonly owner_namespaces: OwnerNamespaceTable;
 }
 
 /** One row. Every write to a resource takes its version here and locks the row until it commits. */

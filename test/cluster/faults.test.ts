@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { until } from "../e2e/support/headwater.ts";
-import { call, deploy, type Endpoint, makeNamespace, namespace, owned, request, state, report } from "./installation.ts";
+import { call, deploy, type Endpoint, makeNamespace, namespace, newOwnerOf, owned, request, state, report } from "./installation.ts";
 import { nodeShell, onNode } from "./node-shell.ts";
 import { conditionOf, get, isReady, kubectl, list, tryKubectl } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad } from "./load.ts";
@@ -169,7 +169,7 @@ const withHook = (body: string): string =>
 describe("deletion", () => {
   it("runs hooks and ends finalizers of a namespace with sources", async () => {
     const name = "headwater-test-gone";
-    await makeNamespace(name, { "headwater.dev/owner": "u_gone" });
+    await makeNamespace(name, { "headwater.dev/owner": await newOwnerOf(name) });
     for (let n = 0; n < 3; n++) await deploy(`hooked-${n}`, withHook(`console.log("bye")`), {}, name);
     await kubectl(["delete", "namespace", name, "--timeout=120s"], "", 130_000);
     expect((await tryKubectl(["get", "namespace", name])).stderr).toContain("NotFound");

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { expect } from "vitest";
 import { z } from "zod";
 import { chart, helm } from "../support/helm.ts";
 import { until } from "../e2e/support/headwater.ts";
@@ -185,6 +186,15 @@ export async function call(method: string, path: string, body?: unknown): Promis
   const headers = { authorization: `Bearer ${await apiKey()}`, ...(body === undefined ? {} : { "content-type": "application/json" }) };
   const url = `http://headwater-api.${namespace}.svc/v1${path}`;
   return request(url, method, body === undefined ? undefined : JSON.stringify(body), headers);
+}
+
+const created = z.object({ data: z.object({ id: z.string() }) });
+
+/** Makes an organization of the first user that confirms the namespace. @returns its id, for the label of the namespace */
+export async function newOwnerOf(name: string): Promise<string> {
+  const { data } = created.parse(JSON.parse((await call("POST", "/orgs", { name, orgname: name, email: "team@example.com" })).text));
+  expect((await call("POST", `/namespaces?org_id=${data.id}`, { name })).status).toBe(200);
+  return data.id;
 }
 
 export interface Endpoint {

@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { until } from "../e2e/support/headwater.ts";
 import { helm } from "../support/helm.ts";
-import { askProbe, call, deploy, makeNamespace, namespace, owned, request, report } from "./installation.ts";
+import { askProbe, call, deploy, makeNamespace, namespace, newOwnerOf, owned, request, report } from "./installation.ts";
 import { conditionOf, get, isReady, kubectl, list } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad } from "./load.ts";
 
@@ -68,7 +68,7 @@ describe("an installation, over kubectl and REST", () => {
     expect(shown).toContain("source.headwater.dev/");
   });
 
-  it("reports NamespaceHasNoOwner until the namespace gets an owner", async () => {
+  it("reports NamespaceHasNoOwner until the namespace gets an owner, who has confirmed it", async () => {
     await makeNamespace("headwater-test-unowned");
     const source = {
       apiVersion: "headwater.dev/v1alpha1",
@@ -79,7 +79,7 @@ describe("an installation, over kubectl and REST", () => {
     await kubectl(["apply", "-f", "-"], JSON.stringify(source));
     const reason = async () => conditionOf(await get("source", "orphan", "headwater-test-unowned"), "Ready")?.reason;
     await until(async () => (await reason()) === "NamespaceHasNoOwner", "the condition says why");
-    await kubectl(["label", "namespace", "headwater-test-unowned", "headwater.dev/owner=u_other"]);
+    await kubectl(["label", "namespace", "headwater-test-unowned", `headwater.dev/owner=${await newOwnerOf("headwater-test-unowned")}`]);
     await kubectl(["-n", "headwater-test-unowned", "wait", "--for=condition=Ready", "source/orphan", "--timeout=60s"]);
     await kubectl(["delete", "namespace", "headwater-test-unowned"], "", 120_000);
   });

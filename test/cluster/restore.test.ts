@@ -3,7 +3,7 @@ import { until } from "../e2e/support/headwater.ts";
 import { helm } from "../support/helm.ts";
 import type { TemporaryDirectory } from "../support/temporary-directory.ts";
 import { backupOf, checkout, documentedBackup, documentedBlocks, runBlock } from "./documented.ts";
-import { call, type Endpoint, install, makeNamespace, namespace, owned, removeInstallation } from "./installation.ts";
+import { call, type Endpoint, install, makeNamespace, namespace, newOwnerOf, owned, removeInstallation } from "./installation.ts";
 import { get, kubectl, list, tryKubectl } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad, withEarlier, type Stopped } from "./load.ts";
 
@@ -28,7 +28,7 @@ describe("the documented backup and restore", () => {
     await makeNamespace(namespace);
     if ((await tryKubectl(["-n", namespace, "get", "deployment", "headwater-api"])).code !== 0) await install("install");
     sources = await countingSources("restored", 2);
-    await makeNamespace(otherOwned, { "headwater.dev/owner": "u_restored" });
+    await makeNamespace(otherOwned, { "headwater.dev/owner": await newOwnerOf(otherOwned) });
     await kubectl(["-n", otherOwned, "create", "configmap", "saved", "--from-literal=code=none"]);
   });
   afterAll(async () => {

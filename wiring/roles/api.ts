@@ -115,7 +115,13 @@ async function apiConfig(configuration: Configuration): Promise<ApiConfig> {
 }
 
 /** Desired state. */
-const resourcePorts = ({ listedStore, owners, secretValues, pages }: Resources) => ({ store: listedStore, owners, secretValues, pages });
+const resourcePorts = ({ listedStore, owners, namespaces, secretValues, pages }: Resources) => ({
+  store: listedStore,
+  owners,
+  ...(namespaces === undefined ? {} : { namespaces }),
+  secretValues,
+  pages,
+});
 
 /** Tables that the API reads and writes. */
 const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database) => ({

@@ -12,7 +12,7 @@ export interface OwnedNamespace {
 }
 
 /**
- * Maps namespaces to owners. Of several with one owner's label the one that the API has named after the owner counts, else the oldest: a
+ * Maps namespaces to owners. Only those count that the owner has confirmed. Of several with one owner's label the one that the API has named after the owner counts, else the oldest: a
  * label on another namespace cannot move what an owner has. A namespace in deletion yields to the next, but keeps its
  * owner so that its resources can be cleaned up in the owner's name.
  */
@@ -24,9 +24,17 @@ export interface OwnerMap {
   set(namespace: OwnedNamespace): readonly string[];
   delete(name: string): readonly string[];
   replace(all: readonly OwnedNamespace[]): readonly string[];
+  /** Which namespaces owners have confirmed. By default all are. */
+  setConfirmed(isConfirmed: IsConfirmed): readonly string[];
+  /** Names of the owner's namespaces by label, confirmed or not. */
+  labelledFor(owner: string): readonly string[];
 }
 
-export function createOwnerMap(): OwnerMap {
+export type IsConfirmed = (namespace: { readonly namespace: string; readonly owner: string }) => boolean;
+
+export function createOwnerMap(initially: IsConfirmed = () => true): OwnerMap {
+  let isConfirmed = initially;
+  const counts = ({ name, owner }: OwnedNamespace): boolean => isConfirmed({ namespace: name, owner });
   const byName = new Map<string, OwnedNamespace>();
   const byOwner = new Map<string, Set<string>>();
 
@@ -34,10 +42,12 @@ export function createOwnerMap(): OwnerMap {
     [...(byOwner.get(owner) ?? [])]
       .map((name) => byName.get(name))
       .filter((each) => each !== undefined)
+      .filter(counts)
       .reduce<OwnedNamespace | undefined>((best, each) => (best === undefined || isBefore(each, best) ? each : best), undefined);
   const ownerOf = (name: string): string | undefined => {
     const namespace = byName.get(name);
-    return namespace !== undefined && (namespace.isTerminating || find(namespace.owner)?.name === name) ? namespace.owner : undefined;
+    if (namespace === undefined || !counts(namespace)) return undefined;
+    return namespace.isTerminating || find(namespace.owner)?.name === name ? namespace.owner : undefined;
   };
   const put = (name: string, next: OwnedNamespace | undefined): void => {
     const former = byName.get(name);
@@ -59,6 +69,12 @@ export function createOwnerMap(): OwnerMap {
   return {
     ownerOf,
     find,
+    setConfirmed(next) {
+      const before = new Map([...byName.keys()].map((name) => [name, ownerOf(name)]));
+      isConfirmed = next;
+      return [...before.keys()].filter((name) => before.get(name) !== ownerOf(name));
+    },
+    labelledFor: (owner) => [...(byOwner.get(owner) ?? [])],
     names: () => [...byName.keys()],
     set: (namespace) => change(namespace.name, namespace),
     delete: (name) => change(name, undefined),

@@ -1,16 +1,25 @@
 import type { OwnerNamespaces } from "../../../crds/owner-namespaces.ts";
 import { labels, ownFieldManager } from "../../../crds/resource.ts";
 import { Conflict, Unavailable, type HeadwaterError } from "../../../domain/errors.ts";
+import { waitUntil } from "../../../domain/retry.ts";
 import { isId, namespaceOfOwner } from "../../../domain/ids.ts";
 import type { Kubernetes } from "../access/connection.ts";
 import { followCollection, listAll, type Follower } from "../resources/follow.ts";
 import { parseObject, type KubernetesObject } from "../object.ts";
-import { createOwnerMap, type OwnedNamespace } from "./owner-map.ts";
+import { createOwnerMap, type IsConfirmed, type OwnedNamespace, type OwnerMap } from "./owner-map.ts";
 import { pathOf } from "../paths.ts";
 
 export interface OwnerNamespacesOptions {
+  /** Whether the label of a namespace needs its owner's confirmation: calls wait for the first `setConfirmed`. Default: false. */
+  readonly needsConfirmation?: boolean;
   /** Called with each failure that the watch recovers from. Must not throw. */
   readonly onInterrupted?: (error: HeadwaterError) => void;
+}
+
+/** Both end with a call of `setConfirmed`. */
+export interface ConfirmationRecords {
+  confirm(owner: string, namespace: string): Promise<void>;
+  refresh(): Promise<void>;
 }
 
 export interface KubernetesOwnerNamespaces extends OwnerNamespaces {
@@ -19,6 +28,10 @@ export interface KubernetesOwnerNamespaces extends OwnerNamespaces {
   isOwned(namespace: string): boolean;
   /** All namespaces with an owner. */
   list(): readonly string[];
+  /** Which namespaces are confirmed. `records` confirms those that `ensure` creates. */
+  readonly setConfirmed: (isConfirmed: IsConfirmed, records: ConfirmationRecords) => void;
+  /** Namespaces with the owner's label, confirmed or not. */
+  labelledFor(owner: string): Promise<readonly string[]>;
   /** Stops the watch. */
   close(): Promise<void>;
 }
@@ -26,6 +39,8 @@ export interface KubernetesOwnerNamespaces extends OwnerNamespaces {
 const collection = pathOf(["api", "v1", "namespaces"]);
 /** How long a call waits for the first list. */
 const syncTimeoutMs = 30_000;
+/** How long a process of the API may take to confirm the namespace that it has created. */
+const confirmedWithinMs = 3_000;
 const podSecurity = "pod-security.kubernetes.io";
 
 /**
@@ -33,22 +48,26 @@ const podSecurity = "pod-security.kubernetes.io";
  * the owner and admit only restricted pods.
  */
 export function startKubernetesOwnerNamespaces(kubernetes: Kubernetes, options: OwnerNamespacesOptions = {}): KubernetesOwnerNamespaces {
-  const namespaces = new WatchedNamespaces(kubernetes);
+  const namespaces = new WatchedNamespaces(kubernetes, options.needsConfirmation === true);
   namespaces.start(options);
   return namespaces;
 }
 
 class WatchedNamespaces implements KubernetesOwnerNamespaces {
   readonly #kubernetes: Kubernetes;
-  readonly #owned = createOwnerMap();
+  readonly #owned: OwnerMap;
   readonly #listeners = new Set<(namespace: string) => void>();
   readonly #stop = new AbortController();
   readonly #firstList = Promise.withResolvers<void>();
+  readonly #firstConfirmations = Promise.withResolvers<void>();
   #hasSynced = false;
+  #records: ConfirmationRecords | undefined;
   #following: Promise<void> = Promise.resolve();
 
-  constructor(kubernetes: Kubernetes) {
+  constructor(kubernetes: Kubernetes, needsConfirmation: boolean) {
     this.#kubernetes = kubernetes;
+    this.#owned = createOwnerMap(needsConfirmation ? () => false : undefined);
+    if (!needsConfirmation) this.#firstConfirmations.resolve();
   }
 
   start({ onInterrupted }: OwnerNamespacesOptions): void {
@@ -92,8 +111,32 @@ class WatchedNamespaces implements KubernetesOwnerNamespaces {
     for (const object of (await listAll(this.#kubernetes, { path: collection, labelSelector })).objects) this.#put(object);
     const found = this.#owned.find(owner);
     if (found?.isTerminating === false) return found.name;
-    this.#put(await createNamespace(this.#kubernetes, owner, name));
+    const { object, isNew } = await createNamespace(this.#kubernetes, owner, name);
+    this.#put(object);
+    if (this.#records !== undefined) await this.#confirmCreated(owner, name, isNew, this.#records);
     return this.#owned.find(owner)?.name ?? name;
+  }
+
+  /** Another process of the API may have created it, and confirms it in a moment. Others who create one get nothing of the owner. */
+  async #confirmCreated(owner: string, name: string, isNew: boolean, records: ConfirmationRecords): Promise<void> {
+    if (isNew) return records.confirm(owner, name);
+    const isConfirmed = async (): Promise<boolean> => {
+      await records.refresh();
+      return this.#owned.find(owner) !== undefined;
+    };
+    if (await waitUntil(isConfirmed, confirmedWithinMs, 200)) return;
+    throw new Conflict(`namespace '${name}' exists, and ${owner} has not confirmed it: confirm it (POST /namespaces), or have it deleted`);
+  }
+
+  readonly setConfirmed = (isConfirmed: IsConfirmed, records: ConfirmationRecords): void => {
+    this.#records = records;
+    this.#notify(this.#owned.setConfirmed(isConfirmed));
+    this.#firstConfirmations.resolve();
+  };
+
+  async labelledFor(owner: string): Promise<readonly string[]> {
+    await this.#untilSynced();
+    return this.#owned.labelledFor(owner);
   }
 
   isOwned(namespace: string): boolean {
@@ -120,7 +163,7 @@ class WatchedNamespaces implements KubernetesOwnerNamespaces {
 
   async #untilSynced(): Promise<void> {
     if (this.#hasSynced) return;
-    await withTimeout(this.#firstList.promise, syncTimeoutMs);
+    await withTimeout(Promise.all([this.#firstList.promise, this.#firstConfirmations.promise]), syncTimeoutMs);
     this.#hasSynced = true;
   }
 }
@@ -131,7 +174,12 @@ function ownedFrom({ metadata }: KubernetesObject): OwnedNamespace | undefined {
   return { name: metadata.name, owner, createdAt: metadata.creationTimestamp, isTerminating: metadata.deletionTimestamp !== undefined };
 }
 
-async function createNamespace(kubernetes: Kubernetes, owner: string, name: string): Promise<KubernetesObject> {
+interface CreatedNamespace {
+  readonly object: KubernetesObject;
+  readonly isNew: boolean;
+}
+
+async function createNamespace(kubernetes: Kubernetes, owner: string, name: string): Promise<CreatedNamespace> {
   const restricted = Object.fromEntries(["enforce", "audit", "warn"].map((mode) => [`${podSecurity}/${mode}`, "restricted"]));
   const body = {
     apiVersion: "v1",
@@ -139,10 +187,12 @@ async function createNamespace(kubernetes: Kubernetes, owner: string, name: stri
     metadata: { name, labels: { [labels.owner]: owner, "app.kubernetes.io/managed-by": "headwater", ...restricted } },
   };
   try {
-    return parseObject(await kubernetes.request({ method: "POST", path: collection, query: { fieldManager: ownFieldManager }, body }));
+    const created = await kubernetes.request({ method: "POST", path: collection, query: { fieldManager: ownFieldManager }, body });
+    return { object: parseObject(created), isNew: true };
   } catch (error) {
     if (!(error instanceof Conflict)) throw error;
-    return requireOwned(parseObject(await kubernetes.request({ method: "GET", path: `${collection}${pathOf([name])}` })), owner);
+    const existing = parseObject(await kubernetes.request({ method: "GET", path: `${collection}${pathOf([name])}` }));
+    return { object: requireOwned(existing, owner), isNew: false };
   }
 }
 
@@ -157,7 +207,7 @@ function requireOwned(object: KubernetesObject, owner: string): KubernetesObject
   );
 }
 
-function withTimeout(synced: Promise<void>, ms: number): Promise<void> {
+function withTimeout(synced: Promise<unknown>, ms: number): Promise<unknown> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new Unavailable(`the namespaces of owners could not be listed within ${ms} ms`)), ms);
   return Promise.race([synced, late.promise]).finally(() => clearTimeout(timer));

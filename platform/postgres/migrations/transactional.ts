@@ -168,4 +168,14 @@ export const transactionalMigrations: Record<string, Migration> = {
     ) with (fillfactor = 50);
     create index email_confirmations_due on email_confirmations (due_ms) where state = 'due';
   `,
+  // Namespaces that are in use stay in use: the operator replaces the row, see platform/postgres/namespaces/confirmations.ts.
+  "m0030-owner-namespaces": statements`
+    create table owner_namespaces (
+      owner text not null,
+      namespace text not null,
+      confirmed_ms bigint not null,
+      primary key (owner, namespace)
+    );
+    insert into owner_namespaces (owner, namespace, confirmed_ms) values ('*', '*', extract(epoch from now()) * 1000);
+  `,
 };

@@ -26,6 +26,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   "POST /orgs": () => ({ ...fresh(), admins: [ada.id] }),
   "PUT /orgs/:id/members/:user_id": () => ({ role: "member" }),
   "PUT /orgs/:id/plan": () => ({ plan: "default" }),
+  "POST /owners/:id/namespaces": () => ({ name: "team-b" }),
   "PUT /plans/:name": () => ({ form: "paid" }),
   "PUT /components/registry/:published_version": () => ({ deprecated: "old" }),
   "POST /kubernetes_audit_events": () => ({ items: [{ kind: "Event" }] }),
@@ -45,13 +46,23 @@ async function makeWorld(): Promise<Ids> {
   const key = (await ask("POST", `/users/${user}/keys`, { name })).body.data.id;
   const organization = (await ask("POST", "/orgs", { name, orgname, email })).body.data.id;
   await ask("PUT", `/plans/${name}`, { form: "free" });
+  await ask("POST", `/owners/${user}/namespaces`, { name: "team-a" });
   const version = `${++made}.0.0`;
   const saved = async (code: string): Promise<string> =>
     (await api.ask("POST", "/v1/components", { body: { component_code: `name: Feed; key: acme-feed; version: ${code}` } })).body.data.id;
   await ask("POST", `/components/${await saved(version)}/publish`);
   await ask("PUT", `/components/registry/acme-feed@${version}`, { deprecated: "old" });
   const published = { "components/:id": await saved(`${++made}.0.0`), "registry/:published_version": `acme-feed@${version}` };
-  return { ...published, "users/:id": user, "keys/:key_id": key, "orgs/:id": organization, "members/:user_id": user, "plans/:name": name };
+  const claimed = { "owners/:id": user, "namespaces/:name": "team-a" };
+  return {
+    ...published,
+    ...claimed,
+    "users/:id": user,
+    "keys/:key_id": key,
+    "orgs/:id": organization,
+    "members/:user_id": user,
+    "plans/:name": name,
+  };
 }
 
 const pathWith = ({ path }: TestedOperation, ids: Ids): string =>

@@ -38,6 +38,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /workflows": () => ({ body: { name: "Made", steps: [{ name: "a", component_code: "name: A; type: action" }] } }),
   "POST /workflows/:workflow_id/steps/:step/options": () => ({ body: { prop_name: "city" } }),
   "PUT /workflows/:workflow_id": () => ({ body: { name: "another" } }),
+  "POST /namespaces": () => ({ body: { name: "team-b" } }),
   "POST /users/me/keys": () => ({ body: { name: "another", scopes: ["read"] } }),
   "PUT /users/me": () => ({ body: { error_mails: false } }),
   "POST /orgs": () => ({ body: { name: "Made" } }),

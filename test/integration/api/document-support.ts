@@ -195,6 +195,7 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "keys/:id": key,
     "invitations/:invitation_id": ours,
     "invitations/:id": toAda,
+    "namespaces/:name": (await api.ask("POST", "/v1/namespaces", { body: { name: "team-a" } })).body.data.name,
     "members/:user_id": bob.id,
     "components/:key": "world",
     "registry/:key": "hw-feed",

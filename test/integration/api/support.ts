@@ -28,6 +28,8 @@ import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { fakeBuild } from "./fake-builds.ts";
 import { startFakeOperator } from "./fake-operator.ts";
+import type { NamespaceClaims } from "../../../api/namespaces/ports.ts";
+import { createConfirmations, type ConfirmationStore } from "../../../platform/postgres/namespaces/confirmations.ts";
 import { withDatabase, withHistory } from "../postgres/support.ts";
 
 export const keys = { ada: "key-of-ada", bob: "key-of-bob" } as const;
@@ -135,6 +137,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
           find: async (owner) => namespaceOfOwner(owner),
           ensure: async (owner) => namespaceOfOwner(owner),
         },
+        namespaces: storedClaims(createConfirmations(database)),
         builds: {
           build: async ({ code }) => {
             built.push(code);
@@ -218,6 +221,16 @@ async function seed(accounts: Accounts): Promise<void> {
   await accounts.seedUser(bob, { hash: hash(keys.bob), prefix: "key", name: "test" });
   await accounts.createOrganization(acme, [ada.id]);
   await accounts.createOrganization(others, [bob.id]);
+}
+
+/** As in a cluster in which no namespace has a label. */
+function storedClaims(store: ConfirmationStore): NamespaceClaims {
+  return {
+    list: async (owner) =>
+      [...(await store.list(owner))].map(([name, confirmedAt]) => ({ name, confirmedAt, isLabelled: false, isInUse: false })),
+    confirm: (owner, namespace) => store.confirm({ owner, namespace }, Date.now()),
+    withdraw: (owner, namespace) => store.withdraw({ owner, namespace }),
+  };
 }
 
 export async function request(

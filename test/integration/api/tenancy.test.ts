@@ -68,6 +68,7 @@ beforeAll(async () => {
     "keys/:id": key.id,
     "invitations/:invitation_id": invitation.id,
     "invitations/:id": invitation.id,
+    "namespaces/:name": (await made("/namespaces", { name: "of-ada" })).name,
     "orgs/:org_id": acme.id,
     "workspaces/:org_id": acme.id,
     "members/:user_id": ada.id,
@@ -165,6 +166,7 @@ const valid: Readonly<Record<string, () => object>> = {
   "POST /subscriptions": () => ({ emitter_id: "dc_*", listener_id: "dc_none" }),
   "POST /auto_subscriptions": () => ({ event_name: "$errors", listener_id: "dc_none" }),
   "POST /users/me/keys": () => ({ name: "bob's" }),
+  "POST /namespaces": () => ({ name: "of-bob" }),
   "POST /orgs": () => ({ name: "Bob's" }),
 };
 
