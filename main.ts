@@ -190,6 +190,11 @@ async function main(): Promise<void> {
     return void process.stdout.write(`${await rotateKey(configuration)}\n`);
   }
   const logger = createLogger({ level: configuration.logLevel });
+  if (configuration.hostsSandbox) {
+    const { hostSandbox } = await import("./wiring/sandbox-host.ts");
+    await hostSandbox(configuration, logger);
+    process.exit(0);
+  }
   if (isChild) reportMetrics(() => processMetrics().getMetricsAsJSON());
   else {
     guardOwnChildren();

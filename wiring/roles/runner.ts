@@ -15,16 +15,20 @@ import type { RunnerConfig } from "../../runner/ports.ts";
 import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
 import type { Sandbox } from "../../runner/sandbox/port.ts";
+import { HostListener } from "../../runner/sandbox/processes/host-listener.ts";
+import type { SandboxProcesses } from "../../runner/sandbox/processes/port.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
 import { startRunner } from "../../runner/start.ts";
 import { openLocalBundles } from "../../platform/jetstream/bundles/local-bundles.ts";
 import { openNats } from "../connections.ts";
 import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
-import { sandboxCache, sandboxSize, type SandboxSize } from "../../platform/process/settings/sandbox-size.ts";
+import { ownResources, sandboxCache, sandboxSize, type SandboxSize } from "../../platform/process/settings/sandbox-size.ts";
 import { createStackMapper } from "../../builder/bundle/source-map.ts";
 import { createSourceMapStacks } from "../../platform/jetstream/bundles/source-map-stacks.ts";
 import type { RoleContext, StartedRole } from "../context.ts";
 
+/** Of its container to start, which begins before this one. */
+const hostTimeoutMs = 60_000;
 const stateCacheBytes = 64 * 2 ** 20;
 const randomId = customAlphabet("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", 20);
 
@@ -37,8 +41,9 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const directory = join(context.dataDirectory, "runner", "bundles");
   const blobs = openBlobStore(connection);
   const bundles = await openLocalBundles(blobs, directory);
-  const size = sandboxSize(configuration);
-  const sandbox = await startSandbox(context, size, directory);
+  const host = await listenForHost(context, opened);
+  const size = sandboxSize(configuration, (await host?.resources(hostTimeoutMs)) ?? ownResources());
+  const sandbox = await startSandbox(context, size, directory, host);
   const runner = await startRunner(runnerConfig(configuration, size.children), {
     ...createRunnerPorts(connection, pool),
     sandbox,
@@ -63,11 +68,26 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   };
 }
 
-async function startSandbox(context: RoleContext, size: SandboxSize, bundleDirectory: string): Promise<Sandbox> {
+/** The process host in another container, if there is one. */
+async function listenForHost({ configuration, logger }: RoleContext, opened: AsyncDisposableStack): Promise<HostListener | undefined> {
+  const { sandboxSocket: socket, sandboxUser: user } = configuration;
+  if (socket === undefined) return undefined;
+  const host = await HostListener.listen({ socket, user, logger });
+  opened.defer(() => host.stop());
+  return host;
+}
+
+async function startSandbox(
+  context: RoleContext,
+  size: SandboxSize,
+  bundleDirectory: string,
+  processes: SandboxProcesses | undefined,
+): Promise<Sandbox> {
   const { logger, configuration } = context;
   const { egressAllow, pool, sandboxJail: jail } = configuration;
   const egress = createEgress({ allow: egressAllow });
-  const sandbox = await createSandbox({ cacheDirectory: sandboxCache(context), bundleDirectory, egress, jail, logger, ...size });
+  const cacheDirectory = sandboxCache(context);
+  const sandbox = await createSandbox({ cacheDirectory, bundleDirectory, egress, jail, logger, ...(processes && { processes }), ...size });
   createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
   await stopEsbuild(); // It has built missing guest scripts, and its process is needed for nothing else.
   return sandbox;

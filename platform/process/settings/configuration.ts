@@ -4,7 +4,7 @@ import { defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { suggestion } from "../../../domain/nearest-name.ts";
 import { encryptionMistakes, encryptionOf } from "./encryption.ts";
-import { backUp, environment, setUp } from "./environment.ts";
+import { backUp, environment, sandboxHost, setUp } from "./environment.ts";
 import { mailsOf } from "./mail-settings.ts";
 import { natsMistakes } from "./nats-settings.ts";
 import { givenSettings, settingNotes, type ListenAddress } from "./settings.ts";
@@ -12,10 +12,11 @@ import { givenSettings, settingNotes, type ListenAddress } from "./settings.ts";
 export { roleNames, type RoleName } from "./environment.ts";
 
 const configurationSchema = environment.transform((env) => ({
-  /** Empty if `setsUp` or `backsUp`. */
-  roles: env.HEADWATER_ROLES === setUp || env.HEADWATER_ROLES === backUp ? [] : env.HEADWATER_ROLES,
+  /** Empty if `setsUp`, `backsUp` or `hostsSandbox`. */
+  roles: typeof env.HEADWATER_ROLES === "string" ? [] : env.HEADWATER_ROLES,
   setsUp: env.HEADWATER_ROLES === setUp,
   backsUp: env.HEADWATER_ROLES === backUp,
+  hostsSandbox: env.HEADWATER_ROLES === sandboxHost,
   resources: env.HEADWATER_RESOURCES,
   namespace: env.HEADWATER_NAMESPACE,
   podName: env.HEADWATER_POD_NAME,
@@ -56,6 +57,9 @@ const configurationSchema = environment.transform((env) => ({
   sandboxChildren: env.HEADWATER_SANDBOX_CHILDREN,
   sandboxOwners: env.HEADWATER_SANDBOX_OWNERS,
   sandboxJail: env.HEADWATER_SANDBOX_JAIL,
+  /** Undefined: sandbox processes are children of the runner. */
+  sandboxSocket: env.HEADWATER_SANDBOX_SOCKET,
+  sandboxUser: env.HEADWATER_SANDBOX_USER,
   ownerRuns: env.HEADWATER_RUNS_PER_OWNER,
   /** Delays in ms; undefined: the default schedule. */
   deliveryRetryMs: env.HEADWATER_DELIVERY_RETRY,
@@ -106,6 +110,8 @@ export function parseConfiguration(env: NodeJS.ProcessEnv): Configuration {
   if (given["HEADWATER_SMTP_URL"] !== undefined && given["HEADWATER_MAIL_FROM"] === undefined)
     mistakes.push("HEADWATER_MAIL_FROM is missing: HEADWATER_SMTP_URL is set, and mails need a sender such as headwater@example.com");
   const parsed = configurationSchema.safeParse(given);
+  if (given["HEADWATER_ROLES"] === sandboxHost && given["HEADWATER_SANDBOX_SOCKET"] === undefined)
+    mistakes.push("HEADWATER_SANDBOX_SOCKET is missing: the process host needs the socket of its runner, such as @headwater-sandbox");
   mistakes.push(...natsMistakes(given));
   if (!parsed.success) mistakes.push(...parsed.error.issues.map((issue) => invalidSetting(issue, given)));
   if (parsed.success) mistakes.push(...encryptionMistakes(parsed.data, given));

@@ -24,13 +24,18 @@ import { tlsSettings } from "./tls-settings.ts";
 export const roleNames = ["ingress", "api", "operator", "delivery", "runner", "builder"] as const;
 export type RoleName = (typeof roleNames)[number];
 
-/** Not roles, since they end: the installation steps before roles start in a cluster, and `--backup` or `--restore`. */
-export const [setUp, backUp] = ["setup", "backup"] as const;
-type Task = typeof setUp | typeof backUp;
+/**
+ * Not roles. The installation steps before roles start in a cluster, and `--backup` or `--restore`, end; the process host has no
+ * connection to NATS and no keys.
+ */
+export const [setUp, backUp, sandboxHost] = ["setup", "backup", "sandbox"] as const;
+const tasks = [setUp, backUp, sandboxHost] as const;
+type Task = (typeof tasks)[number];
 
 const roles = z.string().transform((text, context): readonly RoleName[] | Task => {
   const names = text.split(",").map((name) => name.trim());
-  if (names.length === 1 && (names[0] === setUp || names[0] === backUp)) return names[0];
+  const task = names.length === 1 ? tasks.find((each) => each === names[0]) : undefined;
+  if (task !== undefined) return task;
   const unknown = names.filter((name) => name !== "all" && !roleNames.some((role) => role === name));
   for (const name of unknown) context.addIssue(`'${name}' is not a role: use ${roleNames.join(", ")}, or all`);
   return names.includes("all") ? roleNames : roleNames.filter((role) => names.includes(role));
@@ -43,7 +48,7 @@ export const environment = z.object({
   HEADWATER_ROLES: setting(roles, {
     unit: "roles, by comma",
     default: "all",
-    reason: `roles of this process: ${roleNames.join(", ")}; in a cluster each process has one. ${setUp}: install tables, streams and the first user, then exit. ${backUp}: set by --backup and --restore`,
+    reason: `roles of this process: ${roleNames.join(", ")}; in a cluster each process has one. ${setUp}: install tables, streams and the first user, then exit. ${backUp}: set by --backup and --restore. ${sandboxHost}: start sandbox processes for the runner at HEADWATER_SANDBOX_SOCKET`,
   }),
   HEADWATER_RESOURCES: setting(z.enum(["postgres", "kubernetes"]), {
     unit: "postgres or kubernetes",
@@ -205,6 +210,16 @@ export const environment = z.object({
     default: "auto",
     reason:
       "whether the kernel (Landlock, seccomp) confines sandbox processes, installs and esbuild; auto: where it can, with a warning where it cannot; required: start none otherwise",
+  }),
+  HEADWATER_SANDBOX_SOCKET: optionalSetting(z.string(), {
+    unit: "path or @name",
+    reason:
+      "Unix socket between a runner and the process host (HEADWATER_ROLES=sandbox), which then starts its sandbox processes in another container; @name: a name in the network namespace that both share; default: the runner starts them",
+  }),
+  HEADWATER_SANDBOX_USER: setting(wholeNumber(0, 2 ** 32 - 2), {
+    ...number,
+    default: "65533",
+    reason: "user of the process host; the runner refuses connections of other users",
   }),
   HEADWATER_RUNS_PER_OWNER: setting(wholeNumber(1, 10_000), {
     ...number,

@@ -28,10 +28,26 @@ export interface SandboxSize {
   readonly residentLimitMb: number;
 }
 
-export function sandboxSize({ sandboxChildren, sandboxOwners }: Configuration): SandboxSize {
-  const children = sandboxChildren > 0 ? sandboxChildren : childrenWithin(memoryLimit(), availableParallelism());
+/** The container, or machine, in which sandbox processes run. */
+export interface SandboxResources {
+  /** Null without a limit. */
+  readonly memoryLimitBytes: number | null;
+  readonly memoryBytes: number;
+  readonly cores: number;
+}
+
+/** Those of this process. */
+export const ownResources = (): SandboxResources => ({
+  memoryLimitBytes: memoryLimit() ?? null,
+  memoryBytes: totalmem(),
+  cores: availableParallelism(),
+});
+
+export function sandboxSize({ sandboxChildren, sandboxOwners }: Configuration, resources: SandboxResources): SandboxSize {
+  const { memoryLimitBytes, memoryBytes, cores } = resources;
+  const children = sandboxChildren > 0 ? sandboxChildren : childrenWithin(memoryLimitBytes ?? undefined, cores);
   const processes = sandboxOwners > 0 ? sandboxOwners : children;
-  const memoryBudgetMb = Math.max(minBudgetMb, Math.floor(((memoryLimit() ?? totalmem()) * warmShare) / processes / mebibyte));
+  const memoryBudgetMb = Math.max(minBudgetMb, Math.floor(((memoryLimitBytes ?? memoryBytes) * warmShare) / processes / mebibyte));
   return { children, ownerProcesses: sandboxOwners, memoryBudgetMb, residentLimitMb: memoryBudgetMb + headroomMb };
 }
 

@@ -147,12 +147,15 @@ const schemas = {
 
 /** @throws ProtocolViolation if it is not a message that the program of the children sends */
 export function parseFromChild({ kind, text: json }: Frame<FromChild["kind"]>): FromChild {
-  const result = schemas[kind].safeParse(parseJson(kind, json));
-  if (!result.success) {
-    const [issue] = result.error.issues;
-    throw new ProtocolViolation(`a message '${kind}' whose ${issue?.path.join(".") || "form"} is invalid: ${issue?.message}`);
-  }
-  return { kind, ...result.data } as FromChild; // The schema is that of its kind.
+  return { kind, ...parseFields<object>(schemas[kind], kind, json) } as FromChild; // The schema is that of its kind.
+}
+
+/** The fields of a message. @throws ProtocolViolation if the schema refuses them */
+export function parseFields<Fields>(schema: z.ZodType<Fields>, kind: string, json: string): Fields {
+  const result = schema.safeParse(parseJson(kind, json));
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new ProtocolViolation(`a message '${kind}' whose ${issue?.path.join(".") || "form"} is invalid: ${issue?.message}`);
 }
 
 function parseJson(kind: string, json: string): unknown {
