@@ -38,6 +38,9 @@ COPY . .
 RUN mkdir -p .caches && chown 65532:65532 .caches
 USER 65532:65532
 RUN NODE_COMPILE_CACHE=/app/.caches/compile node --no-node-snapshot scripts/image-caches.ts
+# The process host has a user of its own (`sandboxUser` of the runner pods).
+USER 0:0
+RUN cd .caches/compile && for from in *-65532; do to="${from%65532}65533" && cp -r "$from" "$to" && chown -R 65533:65533 "$to"; done
 
 # The web console needs development dependencies to build, and none to run.
 FROM node:26.12.1-bookworm-slim AS console

@@ -56,11 +56,13 @@ const spec = withRules(
       .describe("RuntimeClass of the pods, such as gvisor to isolate user code from the node's kernel."),
     resources: z
       .object({
-        requests: quantities.optional().describe("Resource requests of a pod, such as cpu: 500m, memory: 1Gi."),
-        limits: quantities.optional().describe("Resource limits of a pod. Runners fit their warm isolates into the memory limit."),
+        requests: quantities.optional().describe("Resource requests of that container, such as cpu: 500m, memory: 1Gi."),
+        limits: quantities.optional().describe("Resource limits of that container. Runners fit their warm isolates into the memory limit."),
       })
       .optional()
-      .describe("Resources of a pod. Absent ones have the installation's default; a default request is at most your limit."),
+      .describe(
+        "Resources of the container of a pod that runs code. Absent ones have the installation's default; a default request is at most your limit.",
+      ),
     nodeSelector: valuesByName(z.string().max(63).describe("Value of the label."), 20)
       .optional()
       .describe("Labels of the nodes that its pods may run on."),

@@ -16,7 +16,8 @@ export async function hostSandbox({ healthListen: listen, sandboxSocket }: Confi
   };
   const health = listen && (await startHealthServer({ listen, checkReady, registry: processMetrics() }));
   const onConnected = (isNow: boolean): void => {
-    if (isNow !== isConnected) logger.info({ op: "sandbox.host", isConnected: isNow }, isNow ? "connected to the runner" : "the runner is gone");
+    if (isNow !== isConnected)
+      logger.info({ op: "sandbox.host", isConnected: isNow }, isNow ? "connected to the runner" : "the runner is gone");
     isConnected = isNow;
   };
   await runProcessHost({ socket: sandboxSocket ?? "", resources: ownResources(), onConnected }, end.signal);

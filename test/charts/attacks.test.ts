@@ -22,6 +22,7 @@ interface Deployment {
 }
 interface PodSpec {
   readonly containers: readonly object[];
+  readonly initContainers: readonly object[];
   readonly volumes: readonly object[];
 }
 const deployment = kindOf("Deployment") as Deployment; // The plan has exactly this object.
@@ -37,6 +38,12 @@ const withContainer = (change: object): object => withPod(({ containers }) => ({
 const withSecurity = (change: object): object =>
   withPod(({ containers: [container] }) => ({
     containers: [{ ...container, securityContext: { ...(container as { securityContext: object }).securityContext, ...change } }],
+  }));
+const withSandbox = (change: object): object =>
+  withPod(({ initContainers }) => ({ initContainers: [{ ...initContainers[0], ...change }] }));
+const sandboxSecurity = (change: object): object =>
+  withPod(({ initContainers: [sandbox] }) => ({
+    initContainers: [{ ...sandbox, securityContext: { ...(sandbox as { securityContext: object }).securityContext, ...change } }],
   }));
 const withVolume = (volume: object): object => withPod(({ volumes }) => ({ volumes: [...volumes, volume] }));
 const renamed = (object: object, name: string): object => ({ ...object, metadata: { name } });
@@ -278,6 +285,33 @@ const pods: readonly (readonly [what: string, body: object, refusal?: string])[]
   ["load a library", withContainer({ env: [{ name: "LD_PRELOAD", value: "/data/eve.so" }] }), "entry point"],
   ["run a second container", withPod(({ containers }) => ({ containers: [...containers, { name: "eve", image }] })), "one container"],
   ["run an init container", withPod(() => ({ initContainers: [{ name: "eve", image }] })), "one container"],
+  ["run no sandbox", withPod(() => ({ initContainers: [] })), "one container"],
+  ["run the sandbox before the runner only", withSandbox({ restartPolicy: undefined, livenessProbe: undefined }), "one container"],
+  [
+    "mount the pool's Secret into the sandbox",
+    withSandbox({ volumeMounts: [{ name: "keys", mountPath: "/keys", readOnly: true }] }),
+    "mounts no keys",
+  ],
+  ["let the sandbox write bundles", withSandbox({ volumeMounts: [{ name: "data", mountPath: "/data" }] }), "nothing that it could write"],
+  ["run another image as the sandbox", withSandbox({ image: "eve.example/tool:1" }), "image of the release"],
+  ["run a shell as the sandbox", withSandbox({ command: ["sh"] }), "entry point"],
+  ["run another role as the sandbox", withSandbox({ env: [{ name: "HEADWATER_ROLES", value: "runner" }] }), "without settings of NATS"],
+  [
+    "give the sandbox an address of NATS",
+    withSandbox({
+      env: [
+        { name: "HEADWATER_ROLES", value: "sandbox" },
+        { name: "NATS_URL", value: "nats://nats:4222" },
+      ],
+    }),
+    "without settings of NATS",
+  ],
+  ["run the sandbox as the user of the runner", sandboxSecurity({ runAsUser: 65_532 }), "a user of its own"],
+  ["run the sandbox as root", sandboxSecurity({ runAsUser: 0 }), "a user of its own"],
+  ["run a privileged sandbox", sandboxSecurity({ privileged: true, allowPrivilegeEscalation: true }), "not privileged"],
+  ["give the sandbox a capability", sandboxSecurity({ capabilities: { drop: ["ALL"], add: ["SYS_PTRACE"] } }), "not privileged"],
+  ["listen on the host as the sandbox", withSandbox({ ports: [{ containerPort: 1, hostPort: 443 }] }), "no port of its host"],
+  ["see the runner's processes from the sandbox", withPod(() => ({ shareProcessNamespace: true })), "no processes of each other"],
 ];
 
 suite(`an account of the chart that was taken over${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
@@ -331,7 +365,8 @@ suite(`an account of the chart that was taken over${missing === undefined ? "" :
       ...(withContainer({ image: "headwater:before" }) as Deployment),
       metadata: { ...deployment.metadata, name: "headwater-runner-old" },
     };
-    const pod = { ...old.spec.template.spec, serviceAccountName: "headwater-runner-old", volumes: [] };
+    const { initContainers: _, ...before } = old.spec.template.spec; // There was one container.
+    const pod = { ...before, serviceAccountName: "headwater-runner-old", volumes: [] };
     await kube.client.create(deployments, {
       ...old,
       spec: { ...old.spec, template: { ...old.spec.template, spec: { ...pod, containers: withoutMounts(pod) } } },
@@ -341,4 +376,5 @@ suite(`an account of the chart that was taken over${missing === undefined ? "" :
   });
 });
 
-const withoutMounts = ({ containers }: PodSpec): readonly object[] => containers.map((container) => ({ ...container, volumeMounts: [] }));
+const withoutMounts = ({ containers }: Pick<PodSpec, "containers">): readonly object[] =>
+  containers.map((container) => ({ ...container, volumeMounts: [] }));

@@ -41,7 +41,9 @@ const spread = z.object({
   }),
 });
 const priorityClass = z.object({ kind: z.literal("PriorityClass"), metadata: z.object({ name: z.string() }), value: z.number() });
-const values = z.object({ runners: z.object({ defaultPool: z.object({ minReplicas: z.number() }), resources: requests }) });
+const values = z.object({
+  runners: z.object({ defaultPool: z.object({ minReplicas: z.number() }), resources: requests, runnerResources: requests }),
+});
 
 suite(`the chart${missing}`, () => {
   it("passes helm lint --strict", async () => {
@@ -321,7 +323,8 @@ function requested(text: string): { cpus: number; gibibytes: number } {
   const asked = pods.flatMap(({ replicas, template }) =>
     template.spec.containers.map(({ resources }) => ({ ...resources.requests, replicas })),
   );
-  const all = [...asked, { ...runners.resources.requests, replicas: runners.defaultPool.minReplicas }];
+  const { minReplicas: replicas } = runners.defaultPool;
+  const all = [...asked, ...[runners.resources, runners.runnerResources].map(({ requests }) => ({ ...requests, replicas }))];
   const sum = (of: (each: (typeof all)[number]) => string): number =>
     all.reduce((total, each) => total + each.replicas * Number.parseInt(of(each), 10), 0);
   return { cpus: sum(({ cpu }) => cpu) / 1_000, gibibytes: sum(({ memory }) => memory) / 1_024 };

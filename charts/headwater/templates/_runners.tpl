@@ -17,6 +17,7 @@
   "scrapedBy" .Values.networkPolicy.scrapedBy
   "healthPort" 8081
   "resources" .Values.runners.resources
+  "runnerResources" .Values.runners.runnerResources
   "podLabels" .Values.runners.podLabels
   "podAnnotations" .Values.runners.podAnnotations
   "environment" (merge $environment .Values.settings.environment)

@@ -27,6 +27,20 @@ const terminated = z.object({
   message: z.string().default(""),
   finishedAt: z.string().default(""),
 });
+const containerStatuses = z
+  .array(
+    z.object({
+      restartCount: z.number().default(0),
+      state: z
+        .object({
+          waiting: z.object({ reason: z.string().default(""), message: z.string().default("") }).optional(),
+          terminated: terminated.optional(),
+        })
+        .default({}),
+      lastState: z.object({ terminated: terminated.optional() }).default({}),
+    }),
+  )
+  .default([]);
 const pod = z.object({
   metadata: z.object({ name: z.string(), uid: z.string(), deletionTimestamp: z.string().optional() }),
   status: z
@@ -35,22 +49,15 @@ const pod = z.object({
       reason: z.string().default(""),
       message: z.string().default(""),
       conditions,
-      containerStatuses: z
-        .array(
-          z.object({
-            restartCount: z.number().default(0),
-            state: z
-              .object({
-                waiting: z.object({ reason: z.string().default(""), message: z.string().default("") }).optional(),
-                terminated: terminated.optional(),
-              })
-              .default({}),
-            lastState: z.object({ terminated: terminated.optional() }).default({}),
-          }),
-        )
-        .default([]),
+      containerStatuses,
+      initContainerStatuses: containerStatuses,
     })
-    .prefault({}),
+    .prefault({})
+    // Both containers of a runner pod can fail in the same ways.
+    .transform(({ initContainerStatuses, ...status }) => ({
+      ...status,
+      containerStatuses: [...initContainerStatuses, ...status.containerStatuses],
+    })),
 });
 export type LivePod = z.output<typeof pod>;
 

@@ -39,6 +39,8 @@ export const podSettings = z.object({
   imagePullSecrets: z.array(z.string()).default([]),
   /** Numeric, not 0: owner of the files in the image. */
   runAsUser: z.number().int().min(1).default(65_532),
+  /** User of the container that runs user code, which must not be able to read what the runner can. */
+  sandboxUser: z.number().int().min(1).default(65_533),
   nats: z.object({
     /** Without user or password, which the pool's own Secret contains. */
     url: z.string().min(1),
@@ -76,8 +78,15 @@ export const podSettings = z.object({
   /** Peers that may read /metrics. Nothing else can reach a runner. */
   scrapedBy: z.array(peer).default([]),
   healthPort: port.default(8_081),
+  /** Of the container that runs user code. Only the kubelet reaches it. */
+  sandboxHealthPort: port.default(8_082),
+  /** Of the container with the keys, the same for all pools. */
+  runnerResources: z.object({ requests: quantities.optional(), limits: quantities.optional() }).default({
+    requests: { cpu: "50m", memory: "160Mi" },
+    limits: { memory: "1Gi" },
+  }),
   /**
-   * Defaults for pools without resources. Memory bounds the number of sandbox processes: each may take 2 GiB before it is killed. No CPU
+   * Defaults for pools without resources: of the container that runs user code. Memory bounds the number of sandbox processes: each may take 2 GiB before it is killed. No CPU
    * limit, which would only slow runs down.
    */
   resources: z.object({ requests: quantities.optional(), limits: quantities.optional() }).default({

@@ -2,7 +2,9 @@ import type {
   V1Container,
   V1PodSecurityContext,
   V1PodTemplateSpec,
+  V1Probe,
   V1ResourceRequirements,
+  V1SecurityContext,
   V1TopologySpreadConstraint,
   V1Volume,
 } from "@kubernetes/client-node";
@@ -17,6 +19,8 @@ import { podSelector, workloadLabels, workloadName } from "./names.ts";
 const keysPath = "/keys";
 export const credentialsFile = "nats.creds";
 const dataPath = "/data";
+/** In the network namespace of the pod, which both containers share. Paths between containers do not work in every runtime. */
+const sandboxSocket = "@headwater-sandbox";
 
 /** Part of the grace period left for the process to exit after its runs. */
 const endingSeconds = 5;
@@ -29,7 +33,11 @@ export interface PodInput {
   readonly secretHash: string;
 }
 
-/** The pod of a runner: user code only, under the `restricted` Pod Security Standard. */
+/**
+ * The pod of a runner, under the `restricted` Pod Security Standard. The container `runner` has the keys and speaks to NATS. The container
+ * `sandbox` runs user code, as another user, and mounts no keys. It starts before the runner and ends after it, since Kubernetes ends
+ * sidecars last: a terminating runner finishes its runs.
+ */
 export function podTemplate(input: PodInput): Plain<V1PodTemplateSpec> {
   const { pool, spec, settings } = input;
   return {
@@ -44,7 +52,8 @@ export function podTemplate(input: PodInput): Plain<V1PodTemplateSpec> {
       securityContext: podSecurity(settings),
       terminationGracePeriodSeconds: graceSeconds(input),
       topologySpreadConstraints: ["kubernetes.io/hostname", "topology.kubernetes.io/zone"].map((topologyKey) => spread(input, topologyKey)),
-      containers: [container(input)],
+      initContainers: [sandboxContainer(input)],
+      containers: [runnerContainer(input)],
       volumes: volumes(input),
       ...(settings.imagePullSecrets.length === 0 ? {} : { imagePullSecrets: settings.imagePullSecrets.map((name) => ({ name })) }),
       ...(settings.priorityClassName === undefined ? {} : { priorityClassName: settings.priorityClassName }),
@@ -66,26 +75,16 @@ function podSecurity({ runAsUser }: PodSettings): Plain<V1PodSecurityContext> {
   };
 }
 
-function container(input: PodInput): Plain<V1Container> {
-  const { settings, spec } = input;
+function runnerContainer(input: PodInput): Plain<V1Container> {
+  const { settings } = input;
   return {
-    name: "runner",
-    image: settings.image,
-    imagePullPolicy: settings.imagePullPolicy,
-    env: Object.entries(environment(input)).map(([name, value]) => ({ name, value })),
-    ports: [{ name: "health", containerPort: settings.healthPort, protocol: "TCP" }],
-    resources: resources(settings.resources, spec.resources),
-    securityContext: {
-      allowPrivilegeEscalation: false,
-      capabilities: { drop: ["ALL"] },
-      readOnlyRootFilesystem: true,
-      privileged: false,
-    },
+    ...commonOf(input, "runner", environment(input), settings.healthPort),
+    resources: resources(settings.runnerResources),
+    securityContext: unprivileged,
     // The first start creates the sandbox scripts and connects before the pod counts as alive.
     startupProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 1, failureThreshold: 120 },
     readinessProbe: { httpGet: { path: "/readyz", port: "health" }, periodSeconds: 2, failureThreshold: 2 },
-    livenessProbe: { httpGet: { path: "/healthz", port: "health" }, periodSeconds: 10, timeoutSeconds: 5, failureThreshold: 6 },
-    terminationMessagePolicy: "FallbackToLogsOnError",
+    livenessProbe: liveness("health"),
     volumeMounts: [
       { name: "keys", mountPath: keysPath, readOnly: true },
       { name: "data", mountPath: dataPath },
@@ -94,6 +93,56 @@ function container(input: PodInput): Plain<V1Container> {
     ],
   };
 }
+
+/** Starts sandbox processes for the runner. It sees bundles, and no keys, certificates or settings of NATS. */
+function sandboxContainer(input: PodInput): Plain<V1Container> {
+  const { settings, spec } = input;
+  const { HEADWATER_LOG_LEVEL: logLevel } = settings.environment;
+  const env = {
+    HEADWATER_ROLES: "sandbox",
+    HEADWATER_SANDBOX_SOCKET: sandboxSocket,
+    HEADWATER_HEALTH_LISTEN: `0.0.0.0:${settings.sandboxHealthPort}`,
+    ...(logLevel === undefined ? {} : { HEADWATER_LOG_LEVEL: logLevel }),
+  };
+  return {
+    ...commonOf(input, "sandbox", env, settings.sandboxHealthPort),
+    restartPolicy: "Always",
+    resources: resources(settings.resources, spec.resources),
+    securityContext: { ...unprivileged, runAsUser: settings.sandboxUser, runAsGroup: settings.sandboxUser },
+    livenessProbe: liveness("sandbox-health"),
+    volumeMounts: [{ name: "data", mountPath: dataPath, readOnly: true }],
+  };
+}
+
+function commonOf(
+  { settings }: PodInput,
+  name: "runner" | "sandbox",
+  env: Readonly<Record<string, string>>,
+  containerPort: number,
+): Plain<V1Container> {
+  return {
+    name,
+    image: settings.image,
+    imagePullPolicy: settings.imagePullPolicy,
+    env: Object.entries(env).map(([key, value]) => ({ name: key, value })),
+    ports: [{ name: name === "runner" ? "health" : "sandbox-health", containerPort, protocol: "TCP" }],
+    terminationMessagePolicy: "FallbackToLogsOnError",
+  };
+}
+
+const unprivileged: Plain<V1SecurityContext> = {
+  allowPrivilegeEscalation: false,
+  capabilities: { drop: ["ALL"] },
+  readOnlyRootFilesystem: true,
+  privileged: false,
+};
+
+const liveness = (port: string): Plain<V1Probe> => ({
+  httpGet: { path: "/healthz", port },
+  periodSeconds: 10,
+  timeoutSeconds: 5,
+  failureThreshold: 6,
+});
 
 /** A terminating pod keeps its partitions until its runs end, and a run that is cut off runs again. So the period covers the longest run. */
 const graceSeconds = ({ spec, settings }: PodInput): number =>
@@ -110,6 +159,8 @@ function environment(input: PodInput): Readonly<Record<string, string>> {
     HEADWATER_POOL: pool,
     HEADWATER_DATA: dataPath,
     HEADWATER_KEYS: keysPath,
+    HEADWATER_SANDBOX_SOCKET: sandboxSocket,
+    HEADWATER_SANDBOX_USER: String(settings.sandboxUser),
     HEADWATER_HEALTH_LISTEN: `0.0.0.0:${settings.healthPort}`,
     HEADWATER_STOP_TIMEOUT: String(Math.max(1, graceSeconds(input) - endingSeconds)),
     NATS_URL: settings.nats.url,

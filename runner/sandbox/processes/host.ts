@@ -3,7 +3,15 @@ import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeFrames, readFrames } from "../children/frames.ts";
 import { descriptorOf, takeDescriptor } from "../network/passed-descriptors.ts";
-import { boundedHow, type FromHost, fromHostLimits, type HostResources, type ToHost, toHostLimits, usageIntervalMs } from "./host-protocol.ts";
+import {
+  boundedHow,
+  type FromHost,
+  fromHostLimits,
+  type HostResources,
+  type ToHost,
+  toHostLimits,
+  usageIntervalMs,
+} from "./host-protocol.ts";
 import { SpawnedProcess } from "./spawned.ts";
 import { addressOf } from "./unix-sockets.ts";
 

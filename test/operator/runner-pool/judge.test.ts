@@ -133,6 +133,12 @@ describe("the status of a pool", () => {
   it("counts each out-of-memory kill once", () => {
     expect(oomKills([crashed("OOMKilled", 137), crashed("Error", 1)])).toEqual([{ pod: "runner-1", key: "1 t" }]);
   });
+
+  it("counts those of the container that runs code", () => {
+    const terminated = { reason: "OOMKilled", exitCode: 137, finishedAt: "t" };
+    const sandbox = pod({ containerStatuses: [{}], initContainerStatuses: [{ restartCount: 1, lastState: { terminated } }] });
+    expect(oomKills([sandbox])).toEqual([{ pod: "runner-1", key: "1 t" }]);
+  });
 });
 
 describe("a pool that is refused", () => {

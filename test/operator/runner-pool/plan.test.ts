@@ -84,7 +84,45 @@ describe("the objects of a pool", () => {
       HEADWATER_EGRESS_ALLOW: "10.9.0.0/16,10.1.2.0/24",
       HEADWATER_RUN_TIMEOUT: "60",
       HEADWATER_SANDBOX_JAIL: "required",
+      HEADWATER_SANDBOX_SOCKET: "@headwater-sandbox",
+      HEADWATER_SANDBOX_USER: "65533",
       NATS_URL: "nats://nats:4222",
+    });
+  });
+
+  it("run code in a container without keys, NATS settings or the runner's user, which ends after the runner", () => {
+    const settings = settingsOf({ environment: { HEADWATER_LOG_LEVEL: "debug", HEADWATER_NATS_PREFIX: "x" } });
+    const deployment = objectOf("Deployment", poolOf("fast"), settings);
+    expect(deployment).toMatchObject({
+      spec: {
+        template: {
+          spec: {
+            securityContext: { runAsUser: 65_532 },
+            initContainers: [
+              {
+                name: "sandbox",
+                restartPolicy: "Always",
+                securityContext: { runAsUser: 65_533, runAsGroup: 65_533 },
+                volumeMounts: [{ name: "data", mountPath: "/data", readOnly: true }],
+                env: [
+                  { name: "HEADWATER_ROLES", value: "sandbox" },
+                  { name: "HEADWATER_SANDBOX_SOCKET", value: "@headwater-sandbox" },
+                  { name: "HEADWATER_HEALTH_LISTEN", value: "0.0.0.0:8082" },
+                  { name: "HEADWATER_LOG_LEVEL", value: "debug" },
+                ],
+              },
+            ],
+          },
+        },
+      },
+    });
+  });
+
+  it("give the runner's container the same resources in every pool", () => {
+    const own = poolOf("big", { resources: { requests: { memory: "4Gi" }, limits: { memory: "8Gi" } } });
+    expect(objectOf("Deployment", own)).toHaveProperty("spec.template.spec.containers.0.resources", {
+      requests: { cpu: "50m", memory: "160Mi" },
+      limits: { memory: "1Gi" },
     });
   });
 
@@ -153,22 +191,22 @@ describe("the objects of a pool", () => {
             nodeSelector: { disk: "fast" },
             tolerations: [{ key: "runners", operator: "Exists" }],
             terminationGracePeriodSeconds: 300,
-            containers: [{ resources: { limits: { memory: "8Gi", cpu: "2" } } }],
+            initContainers: [{ resources: { limits: { memory: "8Gi", cpu: "2" } } }],
           },
         },
       },
     });
     expect(objectOf("Deployment", poolOf("default"))).toMatchObject({
-      spec: { template: { spec: { containers: [{ resources: { limits: { memory: "3Gi" } } }] } } },
+      spec: { template: { spec: { initContainers: [{ resources: { limits: { memory: "3Gi" } } }] } } },
     });
     expect(objectOf("Deployment", poolOf("small", { resources: { requests: { memory: "400Mi" } } }))).toMatchObject({
-      spec: { template: { spec: { containers: [{ resources: { requests: { memory: "400Mi" }, limits: { memory: "3Gi" } } }] } } },
+      spec: { template: { spec: { initContainers: [{ resources: { requests: { memory: "400Mi" }, limits: { memory: "3Gi" } } }] } } },
     });
   });
 
   it("leave out a default request above the pool's own limit, which Kubernetes would refuse", () => {
     const tiny = poolOf("tiny", { resources: { limits: { cpu: "100m", memory: "1Gi" } } });
-    expect(objectOf("Deployment", tiny)).toHaveProperty("spec.template.spec.containers.0.resources", {
+    expect(objectOf("Deployment", tiny)).toHaveProperty("spec.template.spec.initContainers.0.resources", {
       requests: { memory: "512Mi" },
       limits: { cpu: "100m", memory: "1Gi" },
     });

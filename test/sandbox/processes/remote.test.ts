@@ -30,9 +30,7 @@ function startHost(socket: string): ChildProcess {
 }
 
 async function connected(listener: HostListener): Promise<void> {
-  await expect
-    .poll(async () => await startProgram(listener, "").exit, { timeout: 60_000, interval: 200 })
-    .toBe("exit code 0");
+  await expect.poll(async () => await startProgram(listener, "").exit, { timeout: 60_000, interval: 200 }).toBe("exit code 0");
 }
 
 describe.skipIf(!canPassDescriptors)("sandbox processes of a process host", () => {
@@ -143,7 +141,11 @@ describe.skipIf(!canPassDescriptors)("a process host that an attacker controls",
     ["greets twice", frames(hello, hello), /'hello' that nothing waits for/],
     ["reports before it greets", frames({ kind: "usage", processes: [] }), /'usage' that nothing waits for/],
     ["reports a process that it does not have", frames(hello, { kind: "exited", id: 7, how: "x" }), /process 7, which it does not have/],
-    ["says that a process started twice", frames(hello, { kind: "started", id: 1, pid: 1 }, { kind: "started", id: 1, pid: 2 }), /'started' that/],
+    [
+      "says that a process started twice",
+      frames(hello, { kind: "started", id: 1, pid: 1 }, { kind: "started", id: 1, pid: 2 }),
+      /'started' that/,
+    ],
     ["names a negative size", frames(hello, { kind: "usage", processes: [[1, -1, 0]] }), /whose processes.0.1 is invalid/],
     ["adds a field", frames({ kind: "hello", resources: { ...resources, more: 1 } } as FromHost), /Unrecognized key/],
     ["sends a frame of four gigabytes", Buffer.from([255, 255, 255, 255, 2]), /of 4294967295 bytes/],
