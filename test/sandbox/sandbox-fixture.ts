@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEgress } from "../../platform/http/egress.ts";
@@ -21,6 +21,7 @@ export interface SandboxFixture {
 
 export async function startSandbox(options: Partial<SandboxOptions> = {}): Promise<SandboxFixture> {
   const directory = await mkdtemp(join(tmpdir(), "headwater-bundles-"));
+  if (options.processes !== undefined) await chmod(directory, 0o755); // Their user is another one.
   const sandbox = await createSandbox({
     cacheDirectory,
     bundleDirectory: directory,

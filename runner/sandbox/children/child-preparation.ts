@@ -27,7 +27,9 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     // Without the files every child compiles the scripts itself: slower, not wrong.
     options.logger?.warn({ op: "sandbox.code_caches", error: String(error) }),
   );
+  const processes = options.processes ?? localProcesses;
   const chosen = await chooseJail({
+    isRoot: processes.isRoot,
     mode: options.jail ?? "auto",
     launcher: programs.launcher,
     profile: sandboxProfile,
@@ -39,7 +41,7 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
   });
   let evictions = 0;
   const child = {
-    processes: options.processes ?? localProcesses,
+    processes,
     command: () => {
       const command = isolateCommand(programs.child, readable);
       return chosen === undefined ? command : chosen.jail(readable, command);

@@ -7,7 +7,9 @@ export interface JailOptions {
   readonly mode: JailMode;
   readonly launcher: string;
   readonly profile: JailProfile;
-  /** The user that processes of this kind become where the parent is root. */
+  /** Whether the parent of these processes is root. Default: of this process. */
+  readonly isRoot?: boolean;
+  /** The user that processes of this kind become where their parent is root. */
   readonly user: NonNullable<JailRules["user"]>;
   /** What all processes of this kind read. */
   readonly readable: readonly string[];
@@ -30,7 +32,7 @@ export interface ChosenJail {
 export async function chooseJail(options: JailOptions): Promise<ChosenJail | undefined> {
   const { mode, launcher, profile, user, readable, processes, logger, findJailFailure: find = findJailFailure } = options;
   if (mode === "off") return undefined;
-  const isRoot = process.getuid?.() === 0;
+  const { isRoot = process.getuid?.() === 0 } = options;
   const own = { ...profile, user };
   const ownFailure = isRoot ? await find(jailOf(launcher, own), readable) : "";
   if (ownFailure === undefined) return { jail: jailOf(launcher, own), profile: own };

@@ -41,6 +41,10 @@ export class HostListener implements SandboxProcesses {
     return listener;
   }
 
+  get isRoot(): boolean {
+    return this.#options.user === 0;
+  }
+
   /** What the first host has. @throws Unavailable if none connects in time */
   async resources(timeoutMs: number): Promise<HostResources> {
     const { promise: late, reject } = Promise.withResolvers<never>();

@@ -5,6 +5,7 @@ import { SpawnedProcess } from "./spawned.ts";
 
 /** Sandbox processes as children of this process. */
 export const localProcesses: SandboxProcesses = {
+  isRoot: process.getuid?.() === 0,
   start: (start): SandboxProcess => {
     const spawned = new SpawnedProcess(start, ["pipe", "pipe", "pipe"]);
     // Node makes all of them sockets. Without descriptors it returns a process that has no `stdio` at all.

@@ -32,6 +32,8 @@ export interface ProcessStart {
 
 /** Starts sandbox processes: of this process (`local.ts`), or of the process host in another container (`remote.ts`). */
 export interface SandboxProcesses {
+  /** Whether root starts the processes, so that each can become another user. */
+  readonly isRoot: boolean;
   /** Never throws: a failed start is reported to `onExit`. */
   start(start: ProcessStart): SandboxProcess;
 }

@@ -3,7 +3,7 @@ import { Socket } from "node:net";
 import { encodeFrames, outOfTurn, ProtocolViolation, readFrames } from "../children/frames.ts";
 import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { type FromHost, fromHostLimits, type HostResources, parseFromHost, type ToHost, toHostLimits } from "./host-protocol.ts";
-import type { ProcessStart, ProcessUsage, SandboxProcess, SandboxProcesses } from "./port.ts";
+import type { ProcessStart, ProcessUsage, SandboxProcess } from "./port.ts";
 import { socketPair } from "./unix-sockets.ts";
 
 /** A host that reports nothing for so long hangs. It reports ten times a second, but an overloaded machine makes it wait. */
@@ -16,7 +16,7 @@ interface HostEvents {
 }
 
 /** The runner's side of one connected process host. All its processes have ended when it has. */
-export class RemoteHost implements SandboxProcesses {
+export class RemoteHost {
   readonly #control: Socket;
   readonly #descriptors: Socket;
   readonly #events: HostEvents;

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { chmod } from "node:fs/promises";
 import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -62,7 +61,6 @@ describe.skipIf(!canPassDescriptors)("sandbox processes of a process host", () =
     await once(server, "listening");
     const { port } = server.address() as { readonly port: number };
     const fixture = await startSandbox({ processes: listener });
-    await chmod(fixture.directory, 0o755); // It is temporary, so only its owner may read it.
     const code = `export default { name: "c", run: async () => (await fetch("http://127.0.0.1:${port}")).text() }`;
     expect(await fixture.run(code)).toMatchObject({ outcome: "returned", result: `"reached"` });
     await expect.poll(() => fixture.sandbox.stats().residentBytes, { timeout: 10_000 }).toBeGreaterThan(10 * 2 ** 20);
