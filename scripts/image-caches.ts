@@ -20,6 +20,12 @@ await stopEsbuild();
 await rm(bundleDirectory, { recursive: true });
 for (const role of roleNames) await import(`../wiring/roles/${role}.ts`);
 // Modules that are loaded lazily, or by some processes only.
-for (const path of ["wiring/sandbox-host", "wiring/install/prepare", "wiring/install/install", "platform/http/text-reader", "platform/telemetry/traces"])
+for (const path of [
+  "wiring/sandbox-host",
+  "wiring/install/prepare",
+  "wiring/install/install",
+  "platform/http/text-reader",
+  "platform/telemetry/traces",
+])
   await import(`../${path}.ts`);
 execFileSync(process.execPath, [join(root, "main.ts"), "--help"], { stdio: "ignore" });
