@@ -30,6 +30,7 @@ import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.
 import { readOwnerBytes } from "../../../platform/jetstream/bundles/owner-bytes.ts";
 import { createStoredBundles } from "../../../platform/jetstream/bundles/stored-bundles.ts";
 import { importedName, inboxPrefix } from "../../../platform/jetstream/connection/permissions.ts";
+import { deleteCommits } from "../../../platform/jetstream/runs/commits.ts";
 import { servePoolRequests, waitForPool } from "../../../platform/jetstream/requests/pool-requests.ts";
 import { createOwnerLimits } from "../../../platform/jetstream/buckets/quotas.ts";
 import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
@@ -203,6 +204,29 @@ describe("a runner of a pool with an owner", () => {
     const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
     await expect(createRunnerPorts(runner, "own").moves.move({ seq: 1, index: 0 })).resolves.not.toThrow();
     await requests.stop();
+  });
+
+  it("asks the delivery role how much of STATE its owner holds, and of no other owner", async () => {
+    const requests = await servePoolRequests(await as("delivery", await roleCredentials(keys, "delivery")));
+    const { states, commits } = createRunnerPorts(runner, "own");
+    await commits.append(owner, "dc_held", "x".repeat(10_000), 0);
+    await admin.manager.streams.update("STATE", { max_bytes: 1_000_000 });
+    expect(await states?.usage(owner, 0)).toMatchObject({ usage: { maxBytes: 750_000 }, bytes: undefined });
+    await until(async () => ((await states?.usage(owner, 1_000_000))?.bytes ?? 0) > 10_000, "STATE has the commit");
+    await expect(states?.usage("u_two", 0)).rejects.toThrow("no delivery process answers");
+    await admin.manager.streams.update("STATE", { max_bytes: -1 });
+    await requests.stop();
+  });
+
+  it("extends no history that the operator deletes", async () => {
+    const operator = await as("operator", await roleCredentials(keys, "operator"));
+    const { commits } = createRunnerPorts(runner, "own");
+    await commits.append(owner, "dc_deleted", "late", 0);
+    await deleteCommits(operator, { owner, source: "dc_deleted", partition: partitionOf("dc_deleted") });
+    expect(await commits.last(owner, "dc_deleted")).toEqual({ commit: undefined, sequence: 0 });
+    await commits.append(owner, "dc_deleted", "later", 0);
+    await commits.endDeleted(owner, "dc_deleted");
+    expect(await commits.append(owner, "dc_deleted", "again", 0)).toEqual({ outcome: "refused" });
   });
 
   it("reads bundles that the builder wrote", async () => {
