@@ -125,6 +125,17 @@ export const ownRules: readonly Rule[] = [
     },
   },
   {
+    about: "Namespaces",
+    name: "namespaces are listed with what they lack, and one that is not confirmed cannot be withdrawn",
+    check: async (session) => {
+      const claimed = z.looseObject({ name: z.string(), confirmed_at: z.number().nullable(), labelled: z.boolean(), in_use: z.boolean() });
+      const { data } = await session.get(dataOf(z.array(claimed)), "GET", "/namespaces");
+      for (const { name, labelled, in_use: inUse } of data) if (inUse) expectEqual(`the label of ${name}, which is in use`, labelled, true);
+      await session.expectStatus(404, "DELETE", `/namespaces/${session.tag.toLowerCase()}`);
+      await session.expectStatus(422, "POST", "/namespaces", { body: { name: "Not A Namespace" } });
+    },
+  },
+  {
     about: "Organizations",
     name: "an address that a user names for an organization is not confirmed",
     check: async (session) => {
