@@ -281,6 +281,18 @@ describe("a child that an attacker controls", () => {
     expect(await lost).toMatch(reason);
   });
 
+  it("cannot answer for an execution in flight in another child, whatever its number", async () => {
+    const listeners = { onResponse: undefined, onPause: undefined };
+    const victim = await startHostile("[]");
+    const runs = [1, 2, 3].map(() => victim.child.execute(requestFor(bundle, { owner: "u_victim" }), false, listeners));
+    const attacker = await startHostile(`[frame("executed", { id: 3, execution })]`);
+    const outcome = await attacker.child.execute(requestFor(bundle, { owner: "u_attacker" }), false, listeners);
+    expect(outcome).toMatchObject({ outcome: "crashed", message: expect.stringMatching(/'executed' that nothing waits for/) });
+    expect(victim.child.isLost).toBe(false);
+    victim.child.kill();
+    for (const run of await Promise.all(runs)) expect(run).toMatchObject({ outcome: "crashed" });
+  });
+
   it.runIf(process.platform === "linux")("is killed when it starts threads without end", async () => {
     const { child, lost } = await startHostile(`(startThreads(), [])`);
     const outcome = await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined });
