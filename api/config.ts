@@ -30,6 +30,8 @@ export interface ApiConfig {
   readonly failureLimit: RateLimit;
   /** Maximum live streams of one user with all keys, in each process; also at most a quarter of the connections. */
   readonly streamsPerUser: number;
+  /** What one owner may store in resources. */
+  readonly storage: { readonly resources: number; readonly bytes: number };
   /** Token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
   /** Whether the API's address, which may be public, serves `/metrics` too. */
@@ -55,6 +57,7 @@ export const defaultApiConfig: Omit<ApiConfig, "listen"> = {
   rateLimit: { requests: 6_000, windowMs: 60_000 },
   failureLimit: { requests: 60, windowMs: 60_000 },
   streamsPerUser: 1_000,
+  storage: { resources: 20_000, bytes: 256 * 2 ** 20 },
   servesMetrics: true,
   trustedProxies: noProxies,
   maxConnections: 4_096,

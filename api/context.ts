@@ -12,6 +12,7 @@ import { ResourceWatch } from "./resources/watch/resource-watch.ts";
 import { Streams } from "./streams/streams.ts";
 import type { Call } from "./http/request/call.ts";
 import { operationsOf, type Operation } from "./http/routing/operation.ts";
+import { limitStorage } from "./resources/storage-quota.ts";
 import { StartedRuns } from "./resources/started-runs.ts";
 
 /** Dependencies of all operations. */
@@ -34,7 +35,8 @@ export type ApiOperation = Operation<Call, ApiContext>;
 /** Declares an operation of `/v1`. */
 export const operation = operationsOf<Call, ApiContext>();
 
-export async function startContext(config: ApiConfig, ports: ApiPorts): Promise<ApiContext & { stop(): Promise<void> }> {
+export async function startContext(config: ApiConfig, given: ApiPorts): Promise<ApiContext & { stop(): Promise<void> }> {
+  const ports = { ...given, store: limitStorage(given.store, given.storedUse, config.storage) };
   const { store, log } = ports;
   const watches = {
     components: new ResourceWatch<ComponentSpec, ComponentStatus>(store, componentKind, log),

@@ -29,7 +29,7 @@ import type { Installation } from "./admin/ports.ts";
 import type { NamespaceClaims } from "./namespaces/ports.ts";
 import type { Accounts, Sessions, User } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
-import type { Outcomes, SourceBacklogs } from "./resources/ports.ts";
+import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
@@ -39,6 +39,7 @@ export type { User };
 /** Dependencies of the API. `wiring` supplies the adapters. */
 export interface ApiPorts {
   readonly store: ResourceStore;
+  readonly storedUse: StoredUse;
   readonly owners: OwnerNamespaces;
   /** Absent on one machine: there, owners' namespaces have no labels. */
   readonly namespaces?: NamespaceClaims | undefined;

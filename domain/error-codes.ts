@@ -182,6 +182,7 @@ export const errorCodes = [
   "source_in_use",
   "source_inactive",
   "source_not_ready",
+  "storage_full",
   "store_full",
   "subscription_of_trigger",
   "swapped_bounds",

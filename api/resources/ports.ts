@@ -19,3 +19,8 @@ export interface SourceBacklogs {
   /** Returns the number of unfinished invocations by source; sources without any are absent. @throws Unavailable */
   read(): Promise<ReadonlyMap<string, number>>;
 }
+
+/** What the namespace of an owner has of all kinds of resources. */
+export interface StoredUse {
+  read(namespace: string): Promise<{ readonly resources: number; /** Bytes of specs. */ readonly bytes: number }>;
+}

@@ -271,6 +271,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   ],
   source_inactive: [409, 'source dc_b7tl8elwbjuc is inactive: activate it with PUT /v1/sources/dc_b7tl8elwbjuc and {"active": true}'],
   source_not_ready: [409, "source dc_b7tl8elwbjuc is not deployed: it is being deployed; try again in a moment"],
+  storage_full: [
+    429,
+    "20000 resources are stored for this owner, the limit is 20000: delete components, sources or workflows that you do not need",
+  ],
   store_full: [503, "the message cannot be stored: the store of NATS is full until more of its messages are processed"],
   subscription_of_trigger: [
     409,

@@ -21,6 +21,7 @@ import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { createSessions } from "../../platform/postgres/accounts/sessions.ts";
 import { createAuditLog } from "../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../platform/postgres/history/activity.ts";
+import { createStoredUse } from "../../platform/postgres/resources/stored-use.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createPublications } from "../../platform/postgres/publications/publications.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
@@ -108,6 +109,7 @@ async function apiConfig(configuration: Configuration): Promise<ApiConfig> {
     trustedProxies: configuration.trustedProxies,
     maxConnections: configuration.maxConnections,
     streamsPerUser: configuration.streamsPerUser,
+    storage: configuration.ownerStorage,
     servesMetrics: configuration.healthListen === undefined,
     ...(adminToken === undefined ? {} : { adminToken }),
     ...(adminToken === undefined || configuration.adminListen === undefined ? {} : { adminListen: configuration.adminListen }),
@@ -129,6 +131,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
   publications: createPublications(database),
   history: createHistory(database, { kept: { events: keepEvents, logs: keepLogs } }),
   activity: createActivity(database),
+  storedUse: createStoredUse(database),
   outcomes: createOutcomes(database),
   deliveries: createDeliveryRecords(database),
 });

@@ -49,6 +49,7 @@ const configurationSchema = environment.transform((env) => ({
   keepEvents: env.HEADWATER_KEEP_EVENTS,
   keepLogs: env.HEADWATER_KEEP_LOGS,
   streamsPerUser: env.HEADWATER_STREAMS_PER_USER,
+  ownerStorage: { resources: env.HEADWATER_OWNER_RESOURCES, bytes: env.HEADWATER_OWNER_MEBIBYTES * 2 ** 20 },
   backlog: {
     ...defaultBacklogLimits,
     sourceInvocations: env.HEADWATER_BACKLOG_PER_SOURCE,

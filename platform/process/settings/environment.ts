@@ -185,6 +185,16 @@ export const environment = z.object({
     default: "1000",
     reason: "max open live streams of one user with all keys, per API process; more are refused with 429",
   }),
+  HEADWATER_OWNER_RESOURCES: setting(wholeNumber(1, 10_000_000), {
+    ...number,
+    default: "20000",
+    reason: "max resources that one owner stores by the API; more are refused with 429",
+  }),
+  HEADWATER_OWNER_MEBIBYTES: setting(wholeNumber(1, 1_000_000), {
+    ...number,
+    default: "256",
+    reason: "max MiB of components, workflows and other resources that one owner stores by the API",
+  }),
   HEADWATER_BACKLOG_PER_SOURCE: setting(wholeNumber(1, 10_000_000), {
     ...number,
     default: "2048",

@@ -14,6 +14,7 @@ import { createAccounts, type Accounts } from "../../../platform/postgres/accoun
 import { createSessions } from "../../../platform/postgres/accounts/sessions.ts";
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
+import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
@@ -123,6 +124,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         store,
         history: createHistory(database),
         activity: createActivity(database),
+        storedUse: createStoredUse(database),
         outcomes: createOutcomes(database),
         sourceBacklogs: { read: async () => new Map() },
         accounts,

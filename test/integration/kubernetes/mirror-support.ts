@@ -30,6 +30,7 @@ import { createSessions } from "../../../platform/postgres/accounts/sessions.ts"
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
+import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
@@ -145,6 +146,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
     { ...defaultApiConfig, listen: { host: "127.0.0.1", port: 0 } },
     {
       store: createMirroredStore({ cluster, mirror, pages, onError: () => undefined }),
+      storedUse: createStoredUse(database),
       library: createComponentLibrary(database),
       publications: createPublications(database),
       published: [],
