@@ -155,9 +155,8 @@ export interface Listed<Item> {
   readonly left?: number;
 }
 
-/** `deliverAt` is set while the event is scheduled. */
+/** `deliverAt` is set while the event is scheduled, `indexedAtMs` is the time in the id, epoch ms. */
 export interface StoredEvent extends CommittedEvent {
-  /** Epoch ms: the time in the id. */
   readonly indexedAtMs: number;
 }
 

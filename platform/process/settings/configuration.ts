@@ -6,6 +6,7 @@ import { suggestion } from "../../../domain/nearest-name.ts";
 import { encryptionMistakes, encryptionOf } from "./encryption.ts";
 import { backUp, environment, sandboxHost, setUp } from "./environment.ts";
 import { mailsOf } from "./mail-settings.ts";
+import { limitsOfUsers } from "./user-settings.ts";
 import { natsMistakes } from "./nats-settings.ts";
 import { givenSettings, settingNotes, type ListenAddress } from "./settings.ts";
 
@@ -48,8 +49,6 @@ const configurationSchema = environment.transform((env) => ({
   httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
   keepEvents: env.HEADWATER_KEEP_EVENTS,
   keepLogs: env.HEADWATER_KEEP_LOGS,
-  streamsPerUser: env.HEADWATER_STREAMS_PER_USER,
-  ownerStorage: { resources: env.HEADWATER_OWNER_RESOURCES, bytes: env.HEADWATER_OWNER_MEBIBYTES * 2 ** 20 },
   backlog: {
     ...defaultBacklogLimits,
     sourceInvocations: env.HEADWATER_BACKLOG_PER_SOURCE,
@@ -70,6 +69,7 @@ const configurationSchema = environment.transform((env) => ({
   /** Undefined: never. */
   webhookDisableAfterMs: env.HEADWATER_WEBHOOK_DISABLE_AFTER,
   ...mailsOf(env),
+  ...limitsOfUsers(env),
   stopTimeoutMs: env.HEADWATER_STOP_TIMEOUT * 1_000,
   owner: {
     id: env.HEADWATER_OWNER_ID,

@@ -20,6 +20,7 @@ import {
   wholeNumber,
 } from "./settings.ts";
 import { tlsSettings } from "./tls-settings.ts";
+import { userSettings } from "./user-settings.ts";
 
 export const roleNames = ["ingress", "api", "operator", "delivery", "runner", "builder"] as const;
 export type RoleName = (typeof roleNames)[number];
@@ -180,21 +181,6 @@ export const environment = z.object({
     default: "100",
     reason: "log entries and errors stored per source",
   }),
-  HEADWATER_STREAMS_PER_USER: setting(wholeNumber(1, 100_000), {
-    ...number,
-    default: "1000",
-    reason: "max open live streams of one user with all keys, per API process; more are refused with 429",
-  }),
-  HEADWATER_OWNER_RESOURCES: setting(wholeNumber(1, 10_000_000), {
-    ...number,
-    default: "20000",
-    reason: "max resources that one owner stores by the API; more are refused with 429",
-  }),
-  HEADWATER_OWNER_MEBIBYTES: setting(wholeNumber(1, 1_000_000), {
-    ...number,
-    default: "256",
-    reason: "max MiB of components, workflows and other resources that one owner stores by the API",
-  }),
   HEADWATER_BACKLOG_PER_SOURCE: setting(wholeNumber(1, 10_000_000), {
     ...number,
     default: "2048",
@@ -257,6 +243,7 @@ export const environment = z.object({
     secret: true,
   }),
   ...mailSettings,
+  ...userSettings,
   HEADWATER_STOP_TIMEOUT: setting(wholeNumber(1, 3_600), {
     unit: "seconds",
     default: "6",

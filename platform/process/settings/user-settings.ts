@@ -1,0 +1,28 @@
+import type { z } from "zod";
+import { setting, wholeNumber } from "./settings.ts";
+
+/** What users and owners may use of the API. */
+export const userSettings = {
+  HEADWATER_STREAMS_PER_USER: setting(wholeNumber(1, 100_000), {
+    unit: "number",
+    default: "1000",
+    reason: "max open live streams of one user with all keys, per API process; more are refused with 429",
+  }),
+  HEADWATER_RESOURCES_PER_OWNER: setting(wholeNumber(1, 10_000_000), {
+    unit: "number",
+    default: "20000",
+    reason: "max resources that one owner stores by the API; more are refused with 429",
+  }),
+  HEADWATER_MEBIBYTES_PER_OWNER: setting(wholeNumber(1, 1_000_000), {
+    unit: "number",
+    default: "256",
+    reason: "max MiB of components, workflows and other resources that one owner stores by the API",
+  }),
+};
+
+type UserEnvironment = z.output<z.ZodObject<typeof userSettings>>;
+
+export const limitsOfUsers = (env: UserEnvironment) => ({
+  streamsPerUser: env.HEADWATER_STREAMS_PER_USER,
+  ownerStorage: { resources: env.HEADWATER_RESOURCES_PER_OWNER, bytes: env.HEADWATER_MEBIBYTES_PER_OWNER * 2 ** 20 },
+});
