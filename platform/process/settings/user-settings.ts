@@ -8,12 +8,12 @@ export const userSettings = {
     default: "1000",
     reason: "max open live streams of one user with all keys, per API process; more are refused with 429",
   }),
-  HEADWATER_RESOURCES_PER_OWNER: setting(wholeNumber(1, 10_000_000), {
+  HEADWATER_STORED_RESOURCES: setting(wholeNumber(1, 10_000_000), {
     unit: "number",
     default: "20000",
     reason: "max resources that one owner stores by the API; more are refused with 429",
   }),
-  HEADWATER_MEBIBYTES_PER_OWNER: setting(wholeNumber(1, 1_000_000), {
+  HEADWATER_STORED_MEBIBYTES: setting(wholeNumber(1, 1_000_000), {
     unit: "number",
     default: "256",
     reason: "max MiB of components, workflows and other resources that one owner stores by the API",
@@ -24,5 +24,5 @@ type UserEnvironment = z.output<z.ZodObject<typeof userSettings>>;
 
 export const limitsOfUsers = (env: UserEnvironment) => ({
   streamsPerUser: env.HEADWATER_STREAMS_PER_USER,
-  ownerStorage: { resources: env.HEADWATER_RESOURCES_PER_OWNER, bytes: env.HEADWATER_MEBIBYTES_PER_OWNER * 2 ** 20 },
+  ownerStorage: { resources: env.HEADWATER_STORED_RESOURCES, bytes: env.HEADWATER_STORED_MEBIBYTES * 2 ** 20 },
 });
