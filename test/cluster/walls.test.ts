@@ -84,6 +84,21 @@ describe("isolation of user code", () => {
     );
     expect((await run(`require("fs").writeFileSync("/app/main.ts", "")`)).stderr).toContain("EROFS");
     expect((await run(`console.log(process.getuid())`)).stdout.trim()).toBe("65532");
+    const walls = `const { existsSync } = require("fs"); console.log(process.getuid(), existsSync("/keys"), Object.keys(process.env).join())`;
+    const { stdout: sandbox } = await tryKubectl([
+      "-n",
+      namespace,
+      "exec",
+      runner?.metadata.name ?? "",
+      "-c",
+      "sandbox",
+      "--",
+      "node",
+      "-e",
+      walls,
+    ]);
+    expect(sandbox).toMatch(/^65533 false /);
+    expect(sandbox).not.toContain("NATS");
     expect((await tryKubectl(["-n", namespace, "exec", runner?.metadata.name ?? "", "--", "sh", "-c", "true"])).code).not.toBe(0);
   });
 
