@@ -5,7 +5,17 @@
 # Node is process 1: main.ts answers SIGTERM itself, and every process it starts (isolates, esbuild) is its own child and is
 # waited for by it, so there are no orphans that an init such as tini would have to reap.
 
-FROM node:26.12.1-bookworm-slim AS packages
+# Debian and npm come with the base image. The Node that runs is the npm package of .node-version, as with `npm start`: a new
+# V8 is one changed number, and does not wait for a new base image.
+FROM node:24-bookworm-slim AS node
+COPY .node-version /tmp/node/
+# Node 26 links to libatomic, which a base image of an older Node lacks.
+RUN ldconfig -p | grep -q libatomic.so.1 || (apt-get update -qq && apt-get install -qq --no-install-recommends libatomic1)
+RUN cd /tmp/node && name=node-linux-$(node -p process.arch) \
+  && npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error "$name@$(cat .node-version)" \
+  && cp "node_modules/$name/bin/node" /usr/local/bin/node && rm -r node_modules
+
+FROM node AS packages
 WORKDIR /app
 COPY package.json package-lock.json ./
 # No install script runs, as with `npm start`: what needs compiling comes compiled. Left out is what no container uses: the
@@ -18,7 +28,7 @@ RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error \
   && find prebuilds -name '*musl*' -delete && rm -rf ../@koromix/*/musl*
 
 # Everything the processes map, at the paths where the loader looks for it.
-FROM node:26.12.1-bookworm-slim AS system
+FROM node AS system
 COPY --from=packages /app/node_modules/isolated-vm/prebuilds /prebuilds
 COPY --from=packages /app/node_modules/@koromix /prebuilds/koffi
 RUN mkdir -p /system/etc /system/tmp /system/data /system/usr/local/bin \
@@ -29,7 +39,7 @@ RUN mkdir -p /system/etc /system/tmp /system/data /system/usr/local/bin \
   && echo 'hosts: files dns' > /system/etc/nsswitch.conf \
   && chmod 1777 /system/tmp && chown 65532:65532 /system/data
 
-FROM node:26.12.1-bookworm-slim AS source
+FROM node AS source
 WORKDIR /app
 COPY --from=packages /app/node_modules node_modules
 COPY . .
@@ -43,7 +53,7 @@ USER 0:0
 RUN cd .caches/compile && for from in *-65532; do to="${from%65532}65533" && cp -r "$from" "$to" && chown -R 65533:65533 "$to"; done
 
 # The web console needs development dependencies to build, and none to run.
-FROM node:26.12.1-bookworm-slim AS console
+FROM node AS console
 WORKDIR /app
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund --loglevel=error

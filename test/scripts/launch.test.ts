@@ -127,15 +127,15 @@ describe.runIf(process.platform === "linux")("scripts/launch.mjs under a Node th
       const folder = path.join(prefix, "node_modules", name);
       fs.mkdirSync(path.join(folder, "bin"), { recursive: true });
       fs.writeFileSync(path.join(folder, "package.json"), JSON.stringify({ version }));
-      fs.writeFileSync(path.join(folder, "bin/node"), "#!/bin/sh\\necho Node " + version, { mode: 0o755 });
+      fs.writeFileSync(path.join(folder, "bin/node"), "#!/bin/sh\\n" + (process.env.BROKEN_NODE ?? "echo Node " + version), { mode: 0o755 });
       console.error(step + " " + rest.at(-1));`;
     await writeFile(at("npm-cli.js"), npm);
   });
   afterEach(() => directory.remove());
 
-  async function launch(needed: string): Promise<{ readonly ran: string; readonly said: string }> {
+  async function launch(needed: string, broken?: string): Promise<{ readonly ran: string; readonly said: string }> {
     await writeFile(at(".node-version"), `${needed}\n`);
-    const env = { ...process.env, npm_execpath: at("npm-cli.js") };
+    const env = { ...process.env, npm_execpath: at("npm-cli.js"), ...(broken !== undefined && { BROKEN_NODE: broken }) };
     const child = spawn(process.execPath, [at("scripts/launch.mjs"), "script.ts"], { stdio: ["ignore", "pipe", "pipe"], env });
     const [ran, said] = await Promise.all([textOf(child.stdout), textOf(child.stderr)]);
     return { ran: ran.trim(), said };
@@ -149,6 +149,13 @@ describe.runIf(process.platform === "linux")("scripts/launch.mjs under a Node th
     expect(await launch(needed)).toEqual({ ran: `Node ${needed}`, said: "" });
     expect((await launch(later)).ran).toBe(`Node ${later}`);
     expect(await readdir(at(".headwater"))).toEqual(["node"]);
+  });
+
+  it("names the library that an installed Node does not find, and keeps nothing of it", async () => {
+    const { ran, said } = await launch(`${major}.${minor + 1}.0`, "echo 'libatomic.so.1: cannot open shared object file' >&2; exit 127");
+    expect(ran).toBe("");
+    expect(said).toContain("does not start on this system: libatomic.so.1: cannot open shared object file: install it (`libatomic1`");
+    expect(await readdir(at(".headwater"))).toEqual([]);
   });
 
   it("installs the version of .node-version if its own has a later major version", async () => {

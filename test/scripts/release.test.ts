@@ -98,12 +98,16 @@ suite(
       expect(output).toContain(`chart sha256:${described?.digest}\n`);
     });
 
-    it("lists in the SBOM every package of the image and the base image, and no development dependency", async () => {
+    it("lists in the SBOM every package of the image, its Node and base image, and no development dependency", async () => {
       const { specVersion, metadata, components } = sbom.parse(await json(join(first, "sbom.cdx.json")));
       expect([specVersion, metadata.component.name, metadata.component.version]).toEqual(["1.5", "headwater", version]);
       const listed = components.filter(({ type }) => type === "library").map(({ name, version: each }) => `${name}@${each}`);
       expect(components.filter(({ type }) => type === "container").map(({ name, version: each }) => `${name}:${each}`)).toEqual([
-        "node:26.12.1-bookworm-slim",
+        "node:24-bookworm-slim",
+      ]);
+      const node = (await readFile(join(root, ".node-version"), "utf8")).trim();
+      expect(components.filter(({ type }) => type === "platform").map(({ name, version: each }) => `${name}@${each}`)).toEqual([
+        `node@${node}`,
       ]);
       const images = (await readImagePackages(root)).map(({ name, version: each }) => `${name}@${each}`);
       expect(new Set(listed)).toEqual(new Set(images));

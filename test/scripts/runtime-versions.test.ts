@@ -88,8 +88,9 @@ describe("npm run versions", () => {
 
 it("the image, the sandbox's `process` and the tests have the Node of .node-version", async () => {
   const version = await nodeVersion();
-  const images = (await read("Dockerfile")).match(/^FROM node:\S+/gm);
-  expect(new Set(images)).toEqual(new Set([`FROM node:${version}-bookworm-slim`]));
+  expect(await read("Dockerfile")).toContain(
+    `npm install --no-save --ignore-scripts --no-audit --no-fund --loglevel=error "$name@$(cat .node-version)"`,
+  );
   const guest = await read("runner/sandbox/guest/node/process/process.ts");
   expect(guest).toContain(`version = "v${version}";`);
   // A later one of the same major version may run the tests, but then it has the same ABI.
