@@ -36,7 +36,7 @@ export type ApiOperation = Operation<Call, ApiContext>;
 export const operation = operationsOf<Call, ApiContext>();
 
 export async function startContext(config: ApiConfig, given: ApiPorts): Promise<ApiContext & { stop(): Promise<void> }> {
-  const ports = { ...given, store: limitStorage(given.store, given.storedUse, config.storage) };
+  const ports = { ...given, store: limitStorage(given.store, given.storedUse, given.owners, config.storage) };
   const { store, log } = ports;
   const watches = {
     components: new ResourceWatch<ComponentSpec, ComponentStatus>(store, componentKind, log),

@@ -20,7 +20,12 @@ export interface SourceBacklogs {
   read(): Promise<ReadonlyMap<string, number>>;
 }
 
-/** What the namespace of an owner has of all kinds of resources. */
+/** What owners have of all kinds of resources. */
 export interface StoredUse {
-  read(namespace: string): Promise<{ readonly resources: number; /** Bytes of specs. */ readonly bytes: number }>;
+  /**
+   * Public ids of those who share the limits of an owner: the user who created it, or the owner itself if none did, first; then the
+   * organizations that this user created.
+   */
+  sharersOf(owner: string): Promise<readonly [string, ...string[]]>;
+  read(namespaces: readonly string[]): Promise<{ readonly resources: number; /** Bytes of specs. */ readonly bytes: number }>;
 }
