@@ -114,6 +114,13 @@ describe("a forged message", () => {
     ["an unknown query", { kind: "resolve", id: 1, execution: 1, query: "ANY", name: "a" }, /query is invalid/],
     ["an id that is a text", { kind: "paused", id: "1" }, /id is invalid/],
     ["a negative count", { kind: "pong", warm: { isolates: -1, sources: 0 }, evictions: 0 }, /isolates is invalid/],
+    ["a result of twelve megabytes", withExecution({ result: `[${"{},".repeat(4_000_000)}1]` }), /result is invalid/],
+    [
+      "results that are too large together",
+      withExecution({ db: { db: Object.fromEntries(Array.from({ length: 9 }, (_, n) => [n, `"${"x".repeat(2 ** 20)}"`])) } }),
+      /db is invalid/,
+    ],
+    ["a message of a million values", withExecution({ emits: Array(1_000_001).fill(1) }), /more than 1000000 values/],
     [
       "a message nested without end",
       { kind: "poisoned", reason: JSON.parse(`${"[".repeat(2_000)}${"]".repeat(2_000)}`) },
@@ -196,6 +203,11 @@ function startThreads() {
   process.env.UV_THREADPOOL_SIZE = "600";
   lookup("localhost", () => {});
 }
+/** As many as its owner's rate permits at once, and more. */
+function askWithoutEnd(request) {
+  let id = 0;
+  setInterval(() => { for (const end = id + 100; id < end; ) channel.write(request(++id)); }, 20);
+}
 setInterval(() => {}, 1000);
 `;
 
@@ -270,6 +282,19 @@ describe("a child that an attacker controls", () => {
       "has more than 512 requests unanswered",
       `Array.from({ length: 513 }, (_, index) => frame("open", { id: index + 1, execution: ID, host: "slow.example.com", port: 1 }))`,
       /more than 512 requests for names and connections/,
+    ],
+    [
+      "answers a ping that was not sent",
+      `Array(3).fill(frame("pong", { warm: { isolates: 0, sources: 0 }, evictions: 0 }))`,
+      /'pong' that/,
+    ],
+    ["pauses twice", `Array(2).fill(frame("paused", { id: ID }))`, /a message 'paused' that nothing waits for/],
+    ["is poisoned twice", `Array(2).fill(frame("poisoned", { reason: "x" }))`, /'poisoned' that nothing waits for|^x$/],
+    ["cancels what it has not asked for", `[frame("cancel", { id: 9 })]`, /a message 'cancel' that nothing waits for/],
+    [
+      "cancels twice",
+      `[frame("open", { id: 9, execution: ID, host: "slow.example.com", port: 1 }), frame("cancel", { id: 9 }), frame("cancel", { id: 9 })]`,
+      /'cancel' that nothing/,
     ],
     ["sends code caches", `[frame("ready", { caches: { web: "", node: "" } })]`, /Unrecognized key/],
     ["begins a frame of four gigabytes", `[Buffer.from([255, 255, 255, 255, 3])]`, /of 4294967295 bytes/],
@@ -347,9 +372,28 @@ describe("a child that an attacker controls", () => {
     expect(accepted.map(({ remotePort }) => remotePort)).toEqual(own.map(({ localPort }) => localPort));
   });
 
-  it("may cancel what has been answered or was never asked", async () => {
-    const { child } = await startHostile(`[frame("cancel", { id: 9 }), frame("executed", { id: ID, execution })]`);
+  it("may cancel what it has asked for", async () => {
+    const open = `frame("open", { id: 9, execution: ID, host: "slow.example.com", port: 1 })`;
+    const { child } = await startHostile(`[${open}, frame("cancel", { id: 9 }), frame("executed", { id: ID, execution })]`);
     expect(await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined })).toEqual(execution);
+  });
+
+  it("is killed when it asks for more than it reads", async () => {
+    const asked: string[] = [];
+    const egress = {
+      allow: [],
+      resolve: async (host: string) => {
+        asked.push(host);
+        throw new Error("x".repeat(4_000));
+      },
+    };
+    const { child, lost } = await startHostile(
+      `(channel.pause(), askWithoutEnd((id) => frame("resolve", { id, execution: ID, query: "lookup", name: "127.0.0.1" })), [])`,
+      egress,
+    );
+    void child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined });
+    expect(await lost).toMatch(/more than 512 requests for names and connections/);
+    expect(asked.length).toBeLessThan(1_000);
   });
 
   it("is killed when it answers twice", async () => {

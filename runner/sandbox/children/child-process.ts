@@ -47,6 +47,8 @@ export class SandboxChild {
   #warm: Warm = { isolates: 0, sources: 0 };
   #usage: ProcessUsage = { residentBytes: 0, mainThreadCpuMs: 0 };
   #missedHeartbeats = 0;
+  /** Each allows one `pong`: a flood of them would occupy this process. */
+  #unansweredPings = 0;
   /** CPU time of its main thread at its last answer, ms. */
   #cpuMsAtAnswer = 0;
   /** Why we killed it. */
@@ -73,6 +75,7 @@ export class SandboxChild {
     this.#requests = new ChildRequests({
       connector: settings.connector,
       send: this.#send,
+      channel: this.#process.channel,
       descriptors: this.#process.descriptors,
       ownerOf: (execution) => this.#pending.ownerOf(execution),
     });
@@ -106,7 +109,7 @@ export class SandboxChild {
   }
 
   /** As `Sandbox` does; the source of a run that is apart gets an isolate of its own. @throws Unavailable if the child could not start */
-  execute(request: ExecuteRequest, isApart: boolean, { onResponse, onPause }: Listeners): Promise<Execution> {
+  execute(request: ExecuteRequest, isApart: boolean, { onResponse, onPause = () => {} }: Listeners): Promise<Execution> {
     return new Promise((resolve, reject) => {
       const { owner, limits } = request;
       const id = this.#begin({ kind: "execute", owner, resolve, reject, onResponse, onPause, memoryMb: limits.memoryMb });
@@ -178,12 +181,15 @@ export class SandboxChild {
       case "ready":
         return this.#onReady();
       case "pong":
+        if (this.#unansweredPings === 0) throw outOfTurn(message.kind);
+        this.#unansweredPings -= 1;
         this.#missedHeartbeats = 0;
         this.#process.measure(({ mainThreadCpuMs }) => (this.#cpuMsAtAnswer = mainThreadCpuMs));
         this.#warm = message.warm;
         this.#settings.onEvictions(message.evictions);
         return;
       case "poisoned":
+        if (this.#isLost) throw outOfTurn(message.kind);
         return this.#drain(message.reason);
       default: {
         if (!this.#wasReady) throw outOfTurn(message.kind);
@@ -236,7 +242,10 @@ export class SandboxChild {
 
   #beat(): void {
     this.#missedHeartbeats += 1;
-    if (!this.#isBlocked()) return this.#send({ kind: "ping" });
+    if (!this.#isBlocked()) {
+      this.#unansweredPings += 1;
+      return this.#send({ kind: "ping" });
+    }
     this.#end(`its process did not answer for ${this.#missedHeartbeats - 1} s`);
   }
 

@@ -1,10 +1,11 @@
+import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Connector } from "../network/connector.ts";
 import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { Mutex } from "../isolate/mutex.ts";
-import { ProtocolViolation } from "./frames.ts";
+import { outOfTurn, ProtocolViolation } from "./frames.ts";
 import { type FromChild, maxRequests, type PlainError, type ToChild } from "./protocol.ts";
 
 type NetworkRequest = Extract<FromChild, { kind: "open" | "resolve" }>;
@@ -13,6 +14,8 @@ type Cancellation = Extract<FromChild, { kind: "cancel" }>;
 interface Settings {
   readonly connector: Connector;
   readonly send: (message: ToChild) => void;
+  /** Carries the answers. */
+  readonly channel: Duplex | undefined;
   /** Takes descriptors. Undefined if the child has none. */
   readonly descriptors: Duplex | undefined;
   /** The owner of an execution of the child. @throws ProtocolViolation if the child does not have it */
@@ -39,6 +42,10 @@ export class ChildRequests {
   readonly #requests = new Map<number, Request>();
   /** Of passing a connection: while the channel is full, one of them tries again. */
   readonly #turns = new Mutex();
+  /** Of requests that were not cancelled: each allows one cancellation. */
+  #cancellable = 0;
+  /** Settles when the child reads again. */
+  #drained: Promise<unknown> | undefined;
   /** Aborts when the child has ended. */
   readonly #end = new AbortController();
 
@@ -48,14 +55,14 @@ export class ChildRequests {
 
   /** @throws ProtocolViolation if an honest child would not send it */
   receive(message: NetworkRequest | Cancellation): void {
-    // What the child cancels may have been answered in the meantime.
-    if (message.kind === "cancel") return this.#requests.get(message.id)?.abort.abort(new Error("the request was cancelled"));
+    if (message.kind === "cancel") return this.#cancel(message);
     const { id, execution } = message;
     const owner = this.#settings.ownerOf(execution);
     if (this.#requests.has(id)) throw new ProtocolViolation(`a message '${message.kind}' whose number ${id} is in use`);
     if (this.#requests.size >= maxRequests) throw new ProtocolViolation(`more than ${maxRequests} requests for names and connections`);
     const request = { execution, abort: new AbortController() };
     this.#requests.set(id, request);
+    this.#cancellable += 1;
     void this.#answer(message, owner, request); // Never rejects.
   }
 
@@ -68,12 +75,28 @@ export class ChildRequests {
     for (const { abort } of this.#requests.values()) abort.abort(this.#end.signal.reason);
   }
 
+  #cancel({ kind, id }: Cancellation): void {
+    if (this.#cancellable === 0) throw outOfTurn(kind);
+    this.#cancellable -= 1;
+    // It may have been answered in the meantime.
+    this.#requests.get(id)?.abort.abort(new Error("the request was cancelled"));
+  }
+
+  /** Of a child that does not read, requests stay unanswered: the answers would fill this process. */
+  async #untilRead(): Promise<void> {
+    const { channel } = this.#settings;
+    if (channel?.writableNeedDrain !== true) return;
+    this.#drained ??= once(channel, "drain", { signal: this.#end.signal }).finally(() => (this.#drained = undefined));
+    await this.#drained;
+  }
+
   async #answer(message: NetworkRequest, owner: string, { abort: { signal } }: Request): Promise<void> {
     const { id } = message;
     const { connector, send } = this.#settings;
     try {
       // A cancelled request waits as well: otherwise a child could cancel and ask again at any rate.
       await connector.admit(owner, this.#end.signal);
+      await this.#untilRead();
       signal.throwIfAborted();
       if (message.kind === "resolve") {
         const records = bounded(await connector.resolve(owner, message.query, message.name, signal));

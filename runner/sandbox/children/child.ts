@@ -29,6 +29,7 @@ const threads = Number(process.env["UV_THREADPOOL_SIZE"]);
 /** Work that arrives before the start is done waits for this. */
 const started = Promise.withResolvers<ExecutionRoom>();
 let room: ExecutionRoom | undefined;
+let isPoisoned = false;
 const parentNetwork = new ParentNetwork(send);
 const executions = new FairSemaphore({
   permits: limits.executionsAtOnce,
@@ -42,7 +43,7 @@ process.on("SIGINT", () => {});
 // An operation of the host failed outside of any run. Let the runs in flight end, then have this process replaced.
 process.on("uncaughtException", (error) => {
   complain("uncaught", error);
-  send({ kind: "poisoned", reason: `an uncaught ${error.name}` });
+  poison(`an uncaught ${error.name}`);
 });
 readFrames(channel, toChildLimits, {
   // Our own process sent it.
@@ -107,7 +108,7 @@ async function start(options: ChildOptions): Promise<void> {
       permitsPerKey: limits.entriesOfOwner,
       alone: { permits: limits.entriesOfLoneOwner, now: () => performance.now() },
     }),
-    onPoisoned: (reason) => send({ kind: "poisoned", reason }),
+    onPoisoned: poison,
   });
   const warm = new WarmIsolates(nursery, options.memoryBudgetBytes);
   room = { warm, active, nursery };
@@ -137,6 +138,11 @@ async function readCaches(webPath: string, nodePath: string): Promise<{ readonly
   } catch {
     return undefined;
   }
+}
+
+function poison(reason: string): void {
+  if (!isPoisoned) send({ kind: "poisoned", reason });
+  isPoisoned = true;
 }
 
 function toCopy(bytes: Uint8Array): ivm.ExternalCopy<ArrayBuffer> | undefined {

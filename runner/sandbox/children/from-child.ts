@@ -4,7 +4,7 @@ import type { HttpResponse, LogRecord, RunError } from "../../../domain/invocati
 import { maxTimestampMs } from "../../../domain/run/commit.ts";
 import { sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
-import { isJson, isTooDeep, maxNesting } from "../isolate/message-size.ts";
+import { hasMoreValues, isJson, isTooDeep, maxNesting } from "../isolate/message-size.ts";
 import { limits } from "../limits.ts";
 import { maxNameLength, nameQueries } from "../operations/network/network.ts";
 import type { ActionProducts, ActionSend, Emit, Execution, FlowRequest, Inspection } from "../port.ts";
@@ -15,16 +15,27 @@ import type { FromChild } from "./protocol.ts";
  * Messages of children, checked: native code in a child may send anything. A child has already checked what user code gave
  * it (`isolate/products.ts`), so honest children never meet these limits. The sizes of all texts together are bounded by the frame.
  */
+/** JSON texts of one message, characters: products, and beside them the result of a source and its db. Each is parsed here. */
+const maxJsonCharacters = limits.productBytes + 2 * 2 ** 20;
+/** Texts of 10,000 events and lines have a tenth of it. Each value takes some 50 bytes and half a microsecond. */
+const maxValues = 1_000_000;
+let charactersLeft = 0;
+
+function takeCharacters(count: number): boolean {
+  charactersLeft -= count;
+  return charactersLeft >= 0;
+}
+
 const milliseconds = z.number().min(0).max(maxTimestampMs);
 const timestamp = z.number().min(-maxTimestampMs).max(maxTimestampMs);
 const text = (max: number) => z.string().max(max);
-const jsonText = z.string().refine(isJson, "must be JSON text");
+const jsonText = z.string().refine((value) => isJsonText(value), "must be JSON text, not too large");
 /** Unlike `z.record`, it keeps a key `__proto__`. */
 const recordOf = <Value>(isValue: (value: unknown) => value is Value) =>
   z.custom<Readonly<Record<string, Value>>>((value) => isPlain(value) && Object.values(value).every(isValue));
 
 const isPlain = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null && !Array.isArray(value);
-const isJsonText = (value: unknown): value is string => typeof value === "string" && isJson(value);
+const isJsonText = (value: unknown): value is string => typeof value === "string" && takeCharacters(value.length) && isJson(value);
 const isChange = (value: unknown): value is string | null => value === null || isJsonText(value);
 const isHeader = (value: unknown): value is string | readonly string[] =>
   typeof value === "string" || (Array.isArray(value) && value.every((each) => typeof each === "string"));
@@ -78,7 +89,10 @@ const flowRequest: z.ZodType<FlowRequest> = z.discriminatedUnion("kind", [
 
 const actionSend: z.ZodType<ActionSend> = z
   .strictObject({ kind: z.enum(sendKinds), argument: text(limits.sendCharacters), at: timestamp })
-  .refine(({ kind, argument }) => parseSendArgument(kind, argument) !== undefined, "its argument is not one that the sandbox makes");
+  .refine(
+    ({ kind, argument }) => takeCharacters(argument.length) && parseSendArgument(kind, argument) !== undefined,
+    "its argument is not one that the sandbox makes",
+  );
 
 const actionProducts: z.ZodType<ActionProducts> = z.strictObject({
   exports: recordOf(isJsonText),
@@ -152,6 +166,7 @@ export function parseFromChild({ kind, text: json }: Frame<FromChild["kind"]>): 
 
 /** The fields of a message. @throws ProtocolViolation if the schema refuses them */
 export function parseFields<Fields>(schema: z.ZodType<Fields>, kind: string, json: string): Fields {
+  charactersLeft = maxJsonCharacters; // `safeParse` returns before another message is parsed.
   const result = schema.safeParse(parseJson(kind, json));
   if (result.success) return result.data;
   const [issue] = result.error.issues;
@@ -160,6 +175,7 @@ export function parseFields<Fields>(schema: z.ZodType<Fields>, kind: string, jso
 
 function parseJson(kind: string, json: string): unknown {
   if (isTooDeep(json)) throw new ProtocolViolation(`a message '${kind}' that is nested more than ${maxNesting} levels deep`);
+  if (hasMoreValues(json, maxValues)) throw new ProtocolViolation(`a message '${kind}' with more than ${maxValues} values`);
   try {
     return JSON.parse(json);
   } catch {

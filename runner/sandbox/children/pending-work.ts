@@ -58,8 +58,9 @@ export class PendingWork {
       case "paused": {
         const pending = this.#get(message, "execute");
         const { onPause } = pending;
+        if (onPause === undefined) throw outOfTurn(message.kind);
         pending.onPause = undefined;
-        return onPause?.();
+        return onPause();
       }
       case "executed": {
         const { resolve } = this.#get(message, "execute");

@@ -42,6 +42,7 @@ export type FromChild =
   | { readonly kind: "paused"; readonly id: number }
   | { readonly kind: "executed"; readonly id: number; readonly execution: Execution }
   | { readonly kind: "inspected"; readonly id: number; readonly inspection: Inspection }
+  /** Once for each `ping`. */
   | {
       readonly kind: "pong";
       readonly warm: Warm;
@@ -50,9 +51,9 @@ export type FromChild =
   /** A connection for an execution of this child. The owner whose share and policy count is that of the execution. */
   | { readonly kind: "open"; readonly id: number; readonly execution: number; readonly host: string; readonly port: number }
   | { readonly kind: "resolve"; readonly id: number; readonly execution: number; readonly query: NameQuery; readonly name: string }
-  /** Of an `open` or `resolve`, which is answered nevertheless. */
+  /** Of an `open` or `resolve`, which is answered nevertheless. At most once for each. */
   | { readonly kind: "cancel"; readonly id: number }
-  /** The child must be replaced; it takes no more work. */
+  /** The child must be replaced; it takes no more work. At most once. */
   | { readonly kind: "poisoned"; readonly reason: string };
 
 const MiB = 2 ** 20;

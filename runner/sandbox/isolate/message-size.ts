@@ -50,6 +50,21 @@ export function isTooDeep(text: string): boolean {
   return false;
 }
 
+/** Whether JSON has more values than `max`; those within its texts do not count. A text of a few megabytes can take the parser seconds. */
+export function hasMoreValues(text: string, max: number): boolean {
+  if (text.length <= max) return false;
+  let count = 0;
+  let isQuoted = false;
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index);
+    if (code === 0x22) isQuoted = !isQuoted;
+    else if (isQuoted) index += code === 0x5c ? 1 : 0;
+    else if (code === 0x2c || code === 0x5b || code === 0x7b) count += 1;
+    if (count > max) return true;
+  }
+  return false;
+}
+
 /** Bytes of a text as a part of JSON: it is stored in a message, and quotes and control characters grow there. */
 export function jsonTextBytes(text: string): number {
   let bytes = Buffer.byteLength(text) + 2;
