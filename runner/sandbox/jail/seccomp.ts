@@ -1,6 +1,7 @@
 import {
   allOf,
   allowed,
+  and,
   argumentOffset,
   architectureOffset,
   encode,
@@ -29,7 +30,10 @@ const auditArchitecture: Readonly<Record<Architecture, number>> = { x64: 0xc0000
 /** Numbers from here on are calls of another ABI, x32. */
 const firstX32Number = 0x40000000;
 
-const CLONE_THREAD = 0x00010000;
+/** CLONE_VM, CLONE_FS, CLONE_FILES, CLONE_SIGHAND, CLONE_THREAD: threads with descriptors of their own would have no limit of them. */
+const threadFlags = 0x00010f00;
+/** MAP_SHARED, MAP_HUGETLB: such memory can be kept without being counted as the process's. */
+const uncountedMemory = 0x00040001;
 /** F_DUPFD, F_GETFD, F_SETFD, F_GETFL, F_SETFL, F_DUPFD_CLOEXEC. With F_SETOWN and F_SETSIG, a connection signals other processes. */
 const fileCommands = [0, 1, 2, 3, 4, 1030];
 const SOL_SOCKET = 1;
@@ -64,7 +68,8 @@ const limitedCalls = ({ pid, execve }: FilterOptions): Readonly<Record<string, r
   // The launcher's own: these random addresses are gone with it. Landlock permits the one program only.
   execve: allOf([execve.path, execve.argv, execve.environment]),
   // Threads, no processes.
-  clone: [[load, 0, 0, argumentOffset(0)], [jumpIfSet, 0, 1, CLONE_THREAD], allowed],
+  clone: [[load, 0, 0, argumentOffset(0)], [and, 0, 0, threadFlags], [jumpIfEqual, 0, 1, threadFlags], allowed],
+  mmap: [[load, 0, 0, argumentOffset(3)], [jumpIfSet, 1, 0, uncountedMemory], allowed],
   // Its flags are in memory, which a filter cannot read. The C library then uses `clone`.
   clone3: [[give, 0, 0, fail(ENOSYS)]],
   // libuv then uses its threads.

@@ -189,6 +189,11 @@ const attempts: Readonly<Record<string, () => string>> = {
   "read the kernel's log": () => attempt(nr(103, 116), 3, buffer, 256),
   "use ports of the machine": () => (process.arch === "x64" ? attempt(172, 3) : attempt(openat, AT_FDCWD, "/dev/mem", 0, 0)),
   "open descriptors without end": () => flood(20_000, () => attempt(nr(32, 23), 0)),
+  // Dropped from the process, its pages stay in memory.
+  "hide memory in shared pages": () => attempt(nr(9, 222), 0, 4096, 3, 0x21, -1, 0),
+  "share pages with itself": () => attempt(nr(9, 222), 0, 4096, 3, 0x23, -1, 0),
+  "use huge pages": () => attempt(nr(9, 222), 0, 2 ** 21, 3, 0x40022, -1, 0),
+  "start a thread with descriptors of its own": () => attempt(nr(56, 220), 0x10b00, 0, 0, 0, 0),
   "undo no_new_privs": () => attempt(nr(157, 167), 38, 0, 0, 0, 0),
 };
 
