@@ -76,6 +76,15 @@ describe("frames", () => {
     );
   });
 
+  it("take little more memory than their bytes when these come one by one", () => {
+    const reader = new FrameReader(fromChildLimits);
+    const before = process.memoryUsage().heapUsed;
+    for (const byte of [0, 0, 0, 1, 3]) expect([...reader.read(Buffer.from([byte]))]).toEqual([]);
+    const one = Buffer.from(" ");
+    for (let n = 0; n < 1_000_000; n++) reader.read(one.subarray(0, 1)).next();
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(80 * 2 ** 20);
+  });
+
   it("keep a key __proto__", () => {
     const db = JSON.parse(`{"db":{"__proto__":"1"}}`) as Record<string, Record<string, string>>;
     const [message] = read(encodeFrames(fromChildLimits, [{ kind: "executed", id: 1, execution: { ...execution, db } } as FromChild]));

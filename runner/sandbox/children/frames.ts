@@ -11,6 +11,7 @@ import type { Readable } from "node:stream";
  * child may be one.
  */
 const headBytes = 5;
+const maxMergedBytes = 32 * 1024;
 
 /** What a peer sent is no frame, or none that may be sent now. */
 export class ProtocolViolation extends Error {
@@ -66,6 +67,7 @@ export class FrameReader<Kind extends string> {
   *read(chunk: Buffer): Generator<Frame<Kind>> {
     this.#chunks.push(chunk);
     this.#bytes += chunk.byteLength;
+    this.#mergeSmall();
     while (this.#bytes >= this.#needed) {
       const joined = this.#join();
       const { kind, end } = this.#head(joined);
@@ -74,6 +76,15 @@ export class FrameReader<Kind extends string> {
       this.#keep(joined.subarray(end));
       this.#needed = headBytes;
       yield { kind, text: joined.toString("utf8", headBytes, end) };
+    }
+  }
+
+  /** Each chunk takes hundreds of bytes, and a peer may send single ones. Equal sizes are merged, so that few bytes are copied often. */
+  #mergeSmall(): void {
+    for (;;) {
+      const [previous, last] = this.#chunks.slice(-2);
+      if (previous === undefined || last === undefined || last.byteLength > maxMergedBytes || previous.byteLength > last.byteLength) return;
+      this.#chunks.splice(-2, 2, Buffer.concat([previous, last]));
     }
   }
 
