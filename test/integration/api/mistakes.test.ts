@@ -357,7 +357,7 @@ describe("an unknown parameter", () => {
       ask: "GET /v1/users/me?include=idd",
       status: 422,
       code: "unknown_field",
-      says: /^include names the field 'idd', which the response does not have: did you mean id\?; it has id, username, email, orgs, /,
+      says: /^include names the field 'idd', which the response does not have: did you mean id\?; it has id, username, email, email_confirmed, orgs, /,
     },
     {
       ask: "GET /v1/users/me/webhooks?exclude=id,signing_key",
