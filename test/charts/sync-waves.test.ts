@@ -72,4 +72,4 @@ describe.skipIf(missing !== "")(`sync waves of the chart${missing}`, () => {
 });
 
 /** A Service of a role may be a load balancer, so all of them come with the roles. */
-const isOfRole = ({ kind, metadata }: Rendered): boolean => kind === "Service" && /^headwater-(?:api|ingress)$/.test(metadata.name);
+const isOfRole = ({ kind, metadata }: Rendered): boolean => kind === "Service" && /^headwater-(?:api|admin|ingress)$/.test(metadata.name);
