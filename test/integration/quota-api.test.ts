@@ -46,9 +46,9 @@ describe("a used-up daily quota", () => {
   test("of an organization returns it to its members", async () => {
     const organization = async () => (await api.ask("GET", `/v1/orgs/${acme.id}`)).body.data;
     await admin(`/orgs/${acme.id}/plan`, { plan: "free" });
-    expect(await organization()).toEqual(acme);
+    expect(await organization()).toEqual({ ...acme, email_confirmed: false });
     await use(acme.id, 1_000);
-    expect(await organization()).toEqual({ ...acme, quota_exceeded_until: midnight / 1_000 });
+    expect(await organization()).toEqual({ ...acme, email_confirmed: false, quota_exceeded_until: midnight / 1_000 });
   });
 
   test("refuses runs until the quota's end, and accepts dry runs", async () => {
@@ -67,6 +67,6 @@ describe("a used-up daily quota", () => {
     expect((await api.ask("POST", path, { body: {} })).status).toBe(202);
     expect(api.ran).toHaveLength(1);
     expect(await me()).toMatchObject({ daily_invocations_used: 0, daily_compute_time_used: 0 });
-    expect((await api.ask("GET", `/v1/orgs/${acme.id}`)).body.data).toEqual(acme);
+    expect((await api.ask("GET", `/v1/orgs/${acme.id}`)).body.data).toEqual({ ...acme, email_confirmed: false });
   });
 });
