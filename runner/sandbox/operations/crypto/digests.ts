@@ -38,10 +38,21 @@ function open(spec: Spec): Digest {
   return kind === "sign" ? openSign(spec) : openVerify(spec);
 }
 
+/** Bytes of functions whose output has any length, by default. Node warns in this process where it is left to take them. */
+const defaultOutputs: ReadonlyMap<string, number> = new Map([
+  ["shake128", 16],
+  ["shake-128", 16],
+  ["shake256", 32],
+  ["shake-256", 32],
+]);
+
 function openHash(spec: Spec): Digest {
+  const algorithm = algorithmOf(spec["algorithm"]);
   const outputLength =
-    spec["outputLength"] === undefined ? undefined : integerArgument(spec["outputLength"], "outputLength", 0, maxOutputBytes);
-  const hash = createHash(algorithmOf(spec["algorithm"]), outputLength === undefined ? undefined : { outputLength });
+    spec["outputLength"] === undefined
+      ? defaultOutputs.get(algorithm.toLowerCase())
+      : integerArgument(spec["outputLength"], "outputLength", 0, maxOutputBytes);
+  const hash = createHash(algorithm, outputLength === undefined ? undefined : { outputLength });
   return { update: (bytes) => hash.update(bytes), finish: () => ownedBytes(hash.digest()) };
 }
 
