@@ -70,3 +70,17 @@ export type WatchEvent<S, T> =
   | { readonly type: "deleted"; readonly resource: Resource<S, T> }
   /** Nothing changed up to this version: a watch can continue from it. */
   | { readonly type: "bookmark"; readonly resourceVersion: string };
+
+/** All resources that a list returns, page by page. @throws what `list` throws */
+export async function* allOf<S, T>(
+  store: Pick<ResourceStore, "list">,
+  kind: Kind<S, T>,
+  options: Omit<ListOptions, "continue"> = {},
+): AsyncIterable<Resource<S, T>> {
+  let next: string | undefined;
+  do {
+    const page = await store.list(kind, { ...options, ...(next === undefined ? {} : { continue: next }) });
+    yield* page.items;
+    next = page.continue;
+  } while (next !== undefined);
+}

@@ -1,5 +1,6 @@
 import { autoSubscriptionKind, type AutoSubscriptionSpec } from "../crds/auto-subscription.ts";
 import type { Kind, Resource } from "../crds/resource.ts";
+import { allOf } from "../crds/resource-store.ts";
 import { subscriptionKind, subscriptionLabels, type SubscriptionSpec } from "../crds/subscription.ts";
 import { NotFound } from "../domain/errors.ts";
 import { keyOf, parseKey } from "./controller/informer.ts";
@@ -36,16 +37,7 @@ async function subscriptionKeys(end: End, id: string, { store }: Ports, lookup: 
   const keys = new Set(lookup.subscriptionsOf(end));
   const { namespace } = end.metadata;
   for (const label of Object.values(subscriptionLabels)) {
-    let next: string | undefined;
-    do {
-      const page = await store.list(subscriptionKind, {
-        namespace,
-        labels: { [label]: id },
-        ...(next === undefined ? {} : { continue: next }),
-      });
-      for (const found of page.items) keys.add(keyOf(found));
-      next = page.continue;
-    } while (next !== undefined);
+    for await (const found of allOf(store, subscriptionKind, { namespace, labels: { [label]: id } })) keys.add(keyOf(found));
   }
   return keys;
 }

@@ -1,7 +1,8 @@
 import { accountKind } from "../../crds/account.ts";
 import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
 import { componentKind } from "../../crds/component.ts";
-import type { Kind, Resource } from "../../crds/resource.ts";
+import type { Kind } from "../../crds/resource.ts";
+import { allOf } from "../../crds/resource-store.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
 import { webhookKind } from "../../crds/webhook.ts";
@@ -90,7 +91,7 @@ export async function endUser(user: string, ending: Ending): Promise<readonly Re
 
 async function deleteAll(kind: Kind, owner: string, namespace: string, budget: { deletions: number }, ending: Ending): Promise<void> {
   const { store, deliveries } = ending.ports;
-  for await (const resource of resourcesOf(kind, namespace, store)) {
+  for await (const resource of allOf(store, kind, { namespace })) {
     const { name, deletionTimestamp } = resource.metadata;
     if (deletionTimestamp !== undefined) continue;
     if (budget.deletions-- <= 0) return;
@@ -113,15 +114,6 @@ async function countAll(kinds: readonly Kind[], owner: string, namespace: string
     kinds.map(async (kind) => ({ owner, kind: kind.kind, count: (await store.list(kind, { namespace })).items.length })),
   );
   return counts.filter(({ count }) => count > 0);
-}
-
-async function* resourcesOf(kind: Kind, namespace: string, store: ApiPorts["store"]): AsyncIterable<Resource> {
-  let next: string | undefined;
-  do {
-    const page = await store.list(kind, { namespace, ...(next === undefined ? {} : { continue: next }) });
-    yield* page.items;
-    next = page.continue;
-  } while (next !== undefined);
 }
 
 function unlessGone(error: unknown): void {

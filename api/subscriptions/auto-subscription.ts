@@ -1,3 +1,4 @@
+import { allOf } from "../../crds/resource-store.ts";
 import { setTimeout as pause } from "node:timers/promises";
 import { autoSubscriptionKind, type AutoSubscriptionSpec, type AutoSubscriptionStatus } from "../../crds/auto-subscription.ts";
 import { labels, type Resource } from "../../crds/resource.ts";
@@ -81,12 +82,7 @@ export async function deleteAutoSubscriptionsTo(listener: string, namespace: str
 
 /** All auto-subscriptions of an owner, which are few, except those being deleted. */
 export async function* autoSubscriptionsIn(namespace: string, { store }: ApiContext["ports"]): AsyncIterable<AutoSubscriptionResource> {
-  let next: string | undefined;
-  do {
-    const page = await store.list(autoSubscriptionKind, { namespace, ...(next === undefined ? {} : { continue: next }) });
-    yield* page.items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
-    next = page.continue;
-  } while (next !== undefined);
+  for await (const each of allOf(store, autoSubscriptionKind, { namespace })) if (each.metadata.deletionTimestamp === undefined) yield each;
 }
 
 /**

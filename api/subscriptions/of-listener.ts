@@ -1,3 +1,4 @@
+import { allOf } from "../../crds/resource-store.ts";
 import { subscriptionKind, subscriptionLabels } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { User } from "../ports.ts";
@@ -22,11 +23,6 @@ export async function deleteSubscriptionsTo(listener: string, user: User, { acce
 /** Subscriptions that the API created, found by their label, and all others. */
 async function* subscriptionsTo(listener: string, namespace: string, ports: ApiContext["ports"]): AsyncIterable<SubscriptionResource> {
   const labels = { [subscriptionLabels.listener]: listener };
-  let next: string | undefined;
-  do {
-    const page = await ports.store.list(subscriptionKind, { namespace, labels, ...(next === undefined ? {} : { continue: next }) });
-    yield* page.items;
-    next = page.continue;
-  } while (next !== undefined);
+  yield* allOf(ports.store, subscriptionKind, { namespace, labels });
   for await (const each of foreign(namespace, ports)) if (connectedBy(each).listener === listener) yield each;
 }
