@@ -1,3 +1,4 @@
+import type { ResourceStore } from "../crds/resource-store.ts";
 import { autoSubscriptionKind, type AutoSubscriptionSpec, type AutoSubscriptionStatus } from "../crds/auto-subscription.ts";
 import { componentKind, type ComponentSpec, type ComponentStatus } from "../crds/component.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../crds/source.ts";
@@ -19,6 +20,8 @@ import { StartedRuns } from "./resources/started-runs.ts";
 export interface ApiContext {
   readonly config: ApiConfig;
   readonly ports: ApiPorts;
+  /** Creates again what was deleted a moment ago: others may have taken its room, but it must not be lost. */
+  readonly restore: ResourceStore["create"];
   readonly access: Access;
   readonly components: Components;
   readonly registry: Registry;
@@ -51,6 +54,7 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
   return {
     config,
     ports,
+    restore: (kind, resource) => given.store.create(kind, resource),
     access: new Access(ports),
     components,
     registry: new Registry(ports.published, ports.publications),

@@ -1,12 +1,13 @@
 import { componentKind } from "../../crds/component.ts";
-import type { Kind, Resource } from "../../crds/resource.ts";
-import type { ResourceStore } from "../../crds/resource-store.ts";
+import type { Resource } from "../../crds/resource.ts";
+import { allOf, type ResourceStore } from "../../crds/resource-store.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { workflowKind, type WorkflowSpec } from "../../crds/workflow.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { unlessDeleted } from "../resources/change.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import type { ApiContext } from "../context.ts";
 import type { ApiPorts } from "../ports.ts";
 import { componentNamesOf } from "../resources/source.ts";
 
@@ -20,13 +21,13 @@ type Ports = Pick<ApiPorts, "store">;
  * it and restores the component, because the source could not be deployed again without it.
  * @throws Conflict while sources or workflows use it
  */
-export async function deleteComponent(component: ComponentResource, { store }: Ports): Promise<void> {
+export async function deleteComponent(component: ComponentResource, { store }: Ports, restore: ApiContext["restore"]): Promise<void> {
   const { namespace, name, labels } = component.metadata;
   refuseInUse(component, await usersOf(component, store));
   await unlessDeleted(store.delete(componentKind, namespace, name));
   const users = await usersOf(component, store);
   if (!isUsed(users)) return;
-  await store.create(componentKind, { namespace, name, labels, spec: component.spec }).catch((error: unknown) => {
+  await restore(componentKind, { namespace, name, labels, spec: component.spec }).catch((error: unknown) => {
     if (!(error instanceof Conflict)) throw error; // Saved again in the meantime.
   });
   refuseInUse(component, users);
@@ -53,9 +54,9 @@ function refuseInUse(component: ComponentResource, users: Users): void {
 /** Users are in the namespace of the component. A source that is being deleted counts, because its `deactivate` hook still has to run. */
 async function usersOf({ metadata: { namespace, name } }: ComponentResource, store: ResourceStore): Promise<Users> {
   const [sources, workflows]: [string[], string[]] = [[], []];
-  for await (const source of allOf(sourceKind, namespace, store))
+  for await (const source of allOf(store, sourceKind, { namespace }))
     if (componentNamesOf(source).includes(name)) sources.push(publicIdOf(source));
-  for await (const workflow of allOf(workflowKind, namespace, store))
+  for await (const workflow of allOf(store, workflowKind, { namespace }))
     if (usesComponent(workflow, name)) workflows.push(publicIdOf(workflow));
   return { sources, workflows };
 }
@@ -63,13 +64,4 @@ async function usersOf({ metadata: { namespace, name } }: ComponentResource, sto
 /** Stored resources may not match their schema, so every field is optional. */
 function usesComponent({ spec: { steps } }: Resource<Partial<WorkflowSpec>>, component: string): boolean {
   return steps?.some(({ componentRef }: Partial<WorkflowSpec["steps"][number]>) => componentRef?.name === component) === true;
-}
-
-async function* allOf<S, T>(kind: Kind<S, T>, namespace: string, store: ResourceStore): AsyncIterable<Resource<S, T>> {
-  let next: string | undefined;
-  do {
-    const page = await store.list(kind, { namespace, ...(next === undefined ? {} : { continue: next }) });
-    yield* page.items;
-    next = page.continue;
-  } while (next !== undefined);
 }

@@ -134,8 +134,8 @@ export const componentOperations = [
     description: "By id only, because several components can share a key.",
     responses: nothing,
     errors: [409],
-    handle: async (call, { access, ports }) => {
-      await deleteComponent(await access.get(componentKind, "component", pathOf(call, "key"), call.user), ports);
+    handle: async (call, { access, ports, restore }) => {
+      await deleteComponent(await access.get(componentKind, "component", pathOf(call, "key"), call.user), ports, restore);
       return noContent;
     },
   }),

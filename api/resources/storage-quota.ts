@@ -99,12 +99,12 @@ export function limitStorage(
   };
 }
 
-const payers = "this owner and the organizations with the same creator";
+const sharersText = "this owner and the organizations with the same creator";
 
 function problemOf(used: Known, added: Added, limits: StorageLimits): string | undefined {
   const [resources, bytes] = [used.resources + added.resources, used.bytes + added.bytes];
-  if (resources > limits.resources) return `${used.resources} resources are stored for ${payers}, the limit is ${limits.resources}`;
-  if (bytes > limits.bytes) return `${bytes} bytes would be stored for ${payers}, the limit is ${limits.bytes}`;
+  if (resources > limits.resources) return `${used.resources} resources are stored for ${sharersText}, the limit is ${limits.resources}`;
+  if (bytes > limits.bytes) return `${bytes} bytes would be stored for ${sharersText}, the limit is ${limits.bytes}`;
   return undefined;
 }
 

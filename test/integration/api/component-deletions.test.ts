@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { deleteComponent } from "../../../api/components/delete.ts";
+import { limitStorage } from "../../../api/resources/storage-quota.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { finalizer, labels } from "../../../crds/resource.ts";
 import { defaultSettings, sourceKind } from "../../../crds/source.ts";
@@ -84,6 +86,29 @@ describe("a component that is in use", () => {
     const spec = { ...emptyWorkflow, steps: [step] };
     await api.store.create(workflowKind, { name: "p-steps", namespace, labels: { [labels.id]: "p_steps" }, spec });
     expect((await remove(id)).body.details).toEqual({ sources: [], workflows: ["p_steps"] });
+  });
+
+  test("is restored for a source that was created in between, also if its owner may store nothing more", async () => {
+    const id = await save("name: Contended");
+    const component = await api.store.get(componentKind, namespace, resourceNameOf(id));
+    const nothing = { resources: 0, bytes: 0 };
+    const use = { sharersOf: async (): Promise<[string]> => [ada.id], read: async () => nothing };
+    const limited = limitStorage(api.store, use, { ownerOf: async () => ada.id, find: async () => namespace }, nothing);
+    const spec = { componentRef: { name: component.metadata.name }, ...defaultSettings };
+    const source = { name: "contending", namespace, spec, labels: { [labels.id]: "dc_contending" } };
+    const store: typeof limited = {
+      ...limited,
+      delete: async (kind, ...key) => {
+        await api.store.create(sourceKind, source);
+        await limited.delete(kind, ...key);
+      },
+    };
+    await expect(limited.create(sourceKind, source)).rejects.toMatchObject({ code: "storage_full" });
+    await expect(deleteComponent(component, { store }, (kind, given) => api.store.create(kind, given))).rejects.toMatchObject({
+      code: "component_in_use",
+    });
+    expect((await api.store.get(componentKind, namespace, component.metadata.name)).spec).toEqual(component.spec);
+    await api.store.delete(sourceKind, namespace, source.name);
   });
 
   test("deleted just before a source is created makes that creation fail with 404", async () => {
