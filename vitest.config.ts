@@ -10,6 +10,7 @@ const servers = ["charts", "console", "cli", "e2e", "integration", "platform", "
 const filesOf = (entries: readonly string[]): string[] =>
   entries.map((entry) => (entry.endsWith(".ts") ? `test/${entry}` : `test/${entry}/**/*.test.ts`));
 
+const fullFiles = "test/**/*.full.test.ts";
 const soakFiles = "test/**/*.soak.test.ts";
 /** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/soak.ts). */
 const sampled = [
@@ -28,10 +29,10 @@ const soak = {
   testTimeout: 900_000,
   hookTimeout: 900_000,
 };
-const exclude = [soakFiles];
+const exclude = [fullFiles, soakFiles];
 
 /**
- * `npm test` runs all projects but `soak`, which is `npm run test:soak`. The stories of test/cluster have a configuration of
+ * `npm test` runs `pure`, `isolates` and `servers`, `npm run test:all` these and `full`, `npm run test:soak` only `soak`. The stories of test/cluster have a configuration of
  * their own, vitest.cluster.config.ts. Files of a worker share the modules that they import: loading them again for each file
  * would take more time than the tests of `pure`.
  */
@@ -50,7 +51,8 @@ export default defineConfig({
       { extends: true, test: { name: "pure", include: filesOf(pure), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: "isolates", include: filesOf(isolates), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
       { extends: true, test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: 3, sequence: { groupOrder: 2 } } },
-      { extends: true, test: { name: "soak", ...soak, isolate: true, maxWorkers: 2, sequence: { groupOrder: 3 } } },
+      { extends: true, test: { name: "full", include: [fullFiles], exclude: [soakFiles], maxWorkers: 3, sequence: { groupOrder: 3 } } },
+      { extends: true, test: { name: "soak", ...soak, isolate: true, maxWorkers: 2, sequence: { groupOrder: 4 } } },
     ],
   },
 });

@@ -2,11 +2,18 @@ import { checks, runChecks } from "./checks.ts";
 import { printFailures, runTests, tallyLine, vitest } from "./vitest.ts";
 
 /**
- * `npm test [-- --fast | --soak | --watch] [files]`: checks the source and runs the tests, both at once, then prints one line
- * that counts both. `--fast` runs the files that start neither servers nor isolates, `--soak` runs only the tests that are long by nature
- * (`*.soak.test.ts`), `--watch` reruns the tests that a change affects. Named files run without the checks.
+ * `npm test [-- --fast | --all [--rest] | --soak | --watch] [files]`: checks the source and runs the tests, both at once, then prints one
+ * line that counts both. A file's name says which command runs it, test/README.md which belongs where:
+ *
+ * - without a flag: `*.test.ts`, what a contributor runs before each commit
+ * - `--all`: these and `*.full.test.ts`; with `--rest` only the latter
+ * - `--soak`: `*.soak.test.ts`, long by nature
+ * - `--fast`: the files that start neither servers nor isolates
+ * - `--watch`: reruns the tests that a change affects
+ *
+ * Named files run without the checks.
  */
-const knownFlags = ["--fast", "--soak", "--watch"];
+const knownFlags = ["--fast", "--all", "--rest", "--soak", "--watch"];
 
 const args = process.argv.slice(2);
 const flags = args.filter((argument) => argument.startsWith("--"));
@@ -16,13 +23,12 @@ if (unknown.length > 0) {
   console.error(`${unknown.join(" ")} is not a flag of npm test: use ${knownFlags.join(", ")}, or names of test files`);
   process.exit(2);
 }
-const isFast = flags.includes("--fast");
-const isSoak = flags.includes("--soak");
-process.exitCode = flags.includes("--watch") ? await watch() : await testOnce();
+const has = (flag: string): boolean => flags.includes(flag);
+process.exitCode = has("--watch") ? await watch() : await testOnce();
 
 async function testOnce(): Promise<number> {
-  const isWhole = files.length === 0 && !isSoak;
-  const [source, tests] = await Promise.all([runChecks(isWhole ? checks : []), runTests(selection(), environment())]);
+  const checksSource = files.length === 0 && !has("--soak") && !has("--rest");
+  const [source, tests] = await Promise.all([runChecks(checksSource ? checks : []), runTests(selection(), environment())]);
   for (const { output } of source.failures) console.log(output);
   const failures = [...source.failures.map(({ name }) => ({ name, message: "see above" })), ...tests.failures];
   printFailures(failures);
@@ -36,11 +42,19 @@ async function watch(): Promise<number> {
 
 /** Arguments of vitest. */
 function selection(): string[] {
-  const named = isSoak || files.some((file) => file.includes(".soak.")) ? "soak" : "!soak";
-  return [`--project=${isFast && files.length === 0 ? "pure" : named}`, ...files];
+  return [...projects().map((name) => `--project=${name}`), ...files];
+}
+
+/** Names of projects of vitest.config.ts. */
+function projects(): string[] {
+  if (has("--soak") || files.some((file) => file.includes(".soak."))) return ["soak"];
+  if (files.length > 0) return ["!soak"];
+  if (has("--fast")) return ["pure"];
+  if (has("--rest")) return ["full"];
+  return ["pure", "isolates", "servers", ...(has("--all") ? ["full"] : [])];
 }
 
 /** Fast tests need no database: none is started for them. */
 function environment(): NodeJS.ProcessEnv {
-  return isFast ? { ...process.env, HEADWATER_TEST_POSTGRES: "none" } : process.env;
+  return has("--fast") ? { ...process.env, HEADWATER_TEST_POSTGRES: "none" } : process.env;
 }
