@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { givenOrder, GivenOrder } from "./scripts/vitest-sequencer.ts";
 
 /** Files that need neither servers nor isolates. */
 const pure = ["architecture.test.ts", "bench", "crds", "delivery", "docs", "domain", "ingress", "operator", "runner", "types"];
@@ -31,6 +32,10 @@ const soak = {
 };
 const exclude = [fullFiles, soakFiles];
 
+/** Processes of a project. Files whose order is given share one. */
+const workers = (count: number): number => (givenOrder === undefined ? count : 1);
+const order = givenOrder === undefined ? {} : { sequencer: GivenOrder };
+
 /**
  * `npm test` runs `pure`, `isolates` and `servers`, `npm run test:all` these and `full`, `npm run test:soak` only `soak`. The stories of test/cluster have a configuration of
  * their own, vitest.cluster.config.ts. Files of a worker share the modules that they import: loading them again for each file
@@ -45,14 +50,27 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
+    setupFiles: ["test/support/file-meta.ts"],
     globalSetup: ["test/support/global-setup.ts"],
     isolate: false,
     projects: [
-      { extends: true, test: { name: "pure", include: filesOf(pure), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: "isolates", include: filesOf(isolates), exclude, maxWorkers: 2, sequence: { groupOrder: 1 } } },
-      { extends: true, test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: 3, sequence: { groupOrder: 2 } } },
-      { extends: true, test: { name: "full", include: [fullFiles], exclude: [soakFiles], maxWorkers: 3, sequence: { groupOrder: 3 } } },
-      { extends: true, test: { name: "soak", ...soak, isolate: true, maxWorkers: 2, sequence: { groupOrder: 4 } } },
+      {
+        extends: true,
+        test: { name: "pure", include: filesOf(pure), exclude, maxWorkers: workers(2), sequence: { groupOrder: 1, ...order } },
+      },
+      {
+        extends: true,
+        test: { name: "isolates", include: filesOf(isolates), exclude, maxWorkers: workers(2), sequence: { groupOrder: 1, ...order } },
+      },
+      {
+        extends: true,
+        test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: workers(3), sequence: { groupOrder: 2, ...order } },
+      },
+      {
+        extends: true,
+        test: { name: "full", include: [fullFiles], exclude: [soakFiles], maxWorkers: workers(3), sequence: { groupOrder: 3, ...order } },
+      },
+      { extends: true, test: { name: "soak", ...soak, isolate: true, maxWorkers: workers(2), sequence: { groupOrder: 4, ...order } } },
     ],
   },
 });

@@ -1,8 +1,9 @@
 import { checks, runChecks } from "./checks.ts";
-import { printFailures, runTests, tallyLine, vitest } from "./vitest.ts";
+import { orderVariable } from "./vitest-sequencer.ts";
+import { printCpuTime, printFailures, printOrders, runTests, tallyLine, vitest } from "./vitest.ts";
 
 /**
- * `npm test [-- --fast | --all [--rest] | --soak | --watch] [files]`: checks the source and runs the tests, both at once, then prints one
+ * `npm test [-- --fast | --all [--rest] | --soak | --watch | --in-order] [files]`: checks the source and runs the tests, both at once, then prints one
  * line that counts both. A file's name says which command runs it, test/README.md which belongs where:
  *
  * - without a flag: `*.test.ts`, what a contributor runs before each commit
@@ -10,10 +11,11 @@ import { printFailures, runTests, tallyLine, vitest } from "./vitest.ts";
  * - `--soak`: `*.soak.test.ts`, long by nature
  * - `--fast`: the files that start neither servers nor isolates
  * - `--watch`: reruns the tests that a change affects
+ * - `--in-order`: the named files in their order, in one process, as a failed run prints it
  *
  * Named files run without the checks.
  */
-const knownFlags = ["--fast", "--all", "--rest", "--soak", "--watch"];
+const knownFlags = ["--fast", "--all", "--rest", "--soak", "--watch", "--in-order"];
 
 const args = process.argv.slice(2);
 const flags = args.filter((argument) => argument.startsWith("--"));
@@ -31,6 +33,8 @@ async function testOnce(): Promise<number> {
   const [source, tests] = await Promise.all([runChecks(checksSource ? checks : []), runTests(selection(), environment())]);
   for (const { output } of source.failures) console.log(output);
   const failures = [...source.failures.map(({ name }) => ({ name, message: "see above" })), ...tests.failures];
+  if (files.length === 0) printCpuTime(tests.files);
+  printOrders(tests.files);
   printFailures(failures);
   console.log(tallyLine({ passed: source.passed + tests.passed, failed: source.failures.length + tests.failed, skipped: tests.skipped }));
   return failures.length === 0 ? 0 : 1;
@@ -54,7 +58,11 @@ function projects(): string[] {
   return ["pure", "isolates", "servers", ...(has("--all") ? ["full"] : [])];
 }
 
-/** Fast tests need no database: none is started for them. */
 function environment(): NodeJS.ProcessEnv {
-  return has("--fast") ? { ...process.env, HEADWATER_TEST_POSTGRES: "none" } : process.env;
+  return {
+    ...process.env,
+    // Fast tests need no database: none is started for them.
+    ...(has("--fast") ? { HEADWATER_TEST_POSTGRES: "none" } : {}),
+    ...(has("--in-order") ? { [orderVariable]: files.join(" ") } : {}),
+  };
 }

@@ -1,15 +1,34 @@
 import { writeFileSync } from "node:fs";
 import { relative } from "node:path";
-import type { Reporter, SerializedError, TestModule, TestSuite } from "vitest/node";
+import type { Reporter, SerializedError, TestModule, TestSpecification, TestSuite } from "vitest/node";
 import { root } from "./checks.ts";
-import { type Failure, reportVariable, type TestRun } from "./vitest.ts";
+import { type Failure, reportVariable, type TestFile, type TestRun } from "./vitest.ts";
+
+const progressMs = 15_000;
 
 /**
- * Writes a `TestRun` as JSON when the tests have ended. A failure is a test, or a hook or a file that throws: vitest skips the
+ * Prints how far the run is, and writes a `TestRun` as JSON when the tests have ended. A failure is a test, or a hook or a file that throws: vitest skips the
  * tests of a failed `beforeAll`, so they count as skipped.
  */
 export default class FailureReporter implements Reporter {
+  private readonly done: TestModule[] = [];
+  private progress: NodeJS.Timeout | undefined;
+
+  onTestRunStart(specifications: readonly TestSpecification[]): void {
+    const startedAt = performance.now();
+    this.progress = setInterval(() => {
+      const failed = this.done.filter((module) => !module.ok()).length;
+      const minutes = ((performance.now() - startedAt) / 60_000).toFixed(1);
+      console.log(`${this.done.length} of ${specifications.length} test files done, ${failed} failed, ${minutes} min`);
+    }, progressMs);
+  }
+
+  onTestModuleEnd(module: TestModule): void {
+    this.done.push(module);
+  }
+
   onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    clearInterval(this.progress);
     const file = process.env[reportVariable];
     if (file === undefined) return;
     const tests = modules.flatMap((module) => [...module.children.allTests()]);
@@ -19,9 +38,17 @@ export default class FailureReporter implements Reporter {
       failed: failures.length,
       skipped: tests.filter((test) => ["skipped", "pending"].includes(test.result().state)).length,
       failures,
+      files: this.done.map((module, index) => fileOf(module, this.done.slice(0, index))),
     };
     writeFileSync(file, JSON.stringify(run));
   }
+}
+
+function fileOf(module: TestModule, earlier: readonly TestModule[]): TestFile {
+  const { workerId, cpuMs = 0 } = module.meta();
+  const before = earlier.filter((other) => other.meta().workerId === workerId);
+  const pathOf = ({ moduleId }: TestModule): string => relative(root, moduleId);
+  return { path: pathOf(module), failed: !module.ok(), cpuSeconds: cpuMs / 1_000, before: before.map(pathOf) };
 }
 
 function failuresOf(module: TestModule): Failure[] {

@@ -20,6 +20,17 @@ export interface Failure {
 
 export interface TestRun extends Tally {
   readonly failures: readonly Failure[];
+  readonly files: readonly TestFile[];
+}
+
+export interface TestFile {
+  /** Relative to the root. */
+  readonly path: string;
+  readonly failed: boolean;
+  /** CPU time, in s, with that of the child processes that the file ended. */
+  readonly cpuSeconds: number;
+  /** Files that the same process ran before it, first one first. */
+  readonly before: readonly string[];
 }
 
 /** The environment variable that passes the path of the report to `vitest-reporter.ts`. */
@@ -32,6 +43,7 @@ const reportSchema = z.object({
   failed: z.number(),
   skipped: z.number(),
   failures: z.array(z.object({ name: z.string(), message: z.string() })),
+  files: z.array(z.object({ path: z.string(), failed: z.boolean(), cpuSeconds: z.number(), before: z.array(z.string()) })),
 });
 
 /**
@@ -48,7 +60,7 @@ export async function runTests(args: readonly string[], env: NodeJS.ProcessEnv =
     return completed(reportSchema.parse(JSON.parse(readFileSync(file, "utf8"))), code === 0);
   } catch (error) {
     const message = `vitest wrote no valid report: ${error instanceof Error ? error.message : String(error)}`;
-    return { passed: 0, failed: 1, skipped: 0, failures: [{ name: "vitest", message }] };
+    return { passed: 0, failed: 1, skipped: 0, failures: [{ name: "vitest", message }], files: [] };
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
@@ -57,6 +69,21 @@ export async function runTests(args: readonly string[], env: NodeJS.ProcessEnv =
 /** Prints one line per failure. The details were printed when it happened, far above. */
 export function printFailures(failures: readonly Failure[]): void {
   for (const { name, message } of failures) console.log(`✗ ${name}: ${message}`.slice(0, maxLineLength));
+}
+
+/** Prints how to repeat the order in which a process ran a failed file after others, with which it shares modules. */
+export function printOrders(files: readonly TestFile[]): void {
+  const failed = files.filter((file) => file.failed && file.before.length > 0);
+  for (const { path, before } of failed)
+    console.log(`The order in which ${path} failed: npm test -- --in-order ${[...before, path].join(" ")}`);
+}
+
+/** Prints the CPU time of all files, and which used the most. */
+export function printCpuTime(files: readonly TestFile[], shown = 10): void {
+  const total = files.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
+  console.log(`CPU time of ${files.length} test files: ${total.toFixed(0)} s`);
+  const costly = files.toSorted((one, other) => other.cpuSeconds - one.cpuSeconds).slice(0, shown);
+  for (const { path, cpuSeconds } of costly) console.log(`  ${cpuSeconds.toFixed(1).padStart(6)} s  ${path}`);
 }
 
 /** The last line of every command that counts tests. */

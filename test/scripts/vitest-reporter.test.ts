@@ -4,7 +4,8 @@ import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
 import { root } from "../../scripts/checks.ts";
-import { reportVariable } from "../../scripts/vitest.ts";
+import { orderVariable } from "../../scripts/vitest-sequencer.ts";
+import { reportVariable, type TestRun } from "../../scripts/vitest.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const tests = `import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -19,20 +20,39 @@ describe("after", () => {
 });
 `;
 
-it("reports each failed test and hook with its message and line, and counts the tests", async () => {
+const passing = `import { it } from "vitest";
+it("passes", () => undefined);
+`;
+
+it("reports each failed test and hook with its message and line, counts the tests, and keeps a given order", async () => {
   const directory = await temporaryDirectory("reporter");
   onTestFinished(() => directory.remove());
   const report = join(directory.path, "report.json");
   await symlink(join(root, "node_modules"), join(directory.path, "node_modules"));
+  const config = { isolate: false, maxWorkers: 1, setupFiles: [join(root, "test/support/file-meta.ts")] };
+  await writeFile(
+    join(directory.path, "vitest.config.js"),
+    `import { GivenOrder } from "${join(root, "scripts/vitest-sequencer.ts")}";
+    export default { test: { ...${JSON.stringify(config)}, sequence: { sequencer: GivenOrder } } };`,
+  );
+  await writeFile(join(directory.path, "a.test.js"), passing);
   await writeFile(join(directory.path, "some.test.js"), tests);
   const program = join(root, "node_modules/vitest/vitest.mjs");
   const reporter = `--reporter=${join(root, "scripts/vitest-reporter.ts")}`;
-  const env = { ...process.env, [reportVariable]: report };
+  const order = ["a.test.js", "some.test.js"].map((file) => relative(root, join(directory.path, file)));
+  const env = { ...process.env, [reportVariable]: report, [orderVariable]: order.join(" ") };
   const run = promisify(execFile)(process.execPath, [program, "run", `--root=${directory.path}`, reporter], { env });
   await expect(run).rejects.toMatchObject({ code: 1 });
-  const { failures, ...tally } = JSON.parse(await readFile(report, "utf8")) as { failures: readonly { name: string; message: string }[] };
-  expect(tally).toEqual({ passed: 1, failed: 3, skipped: 1 });
-  expect(failures.map(({ name, message }) => [name.replaceAll(`${relative(root, directory.path)}/`, ""), message])).toEqual([
+  const { failures, files, ...tally } = JSON.parse(
+    (await readFile(report, "utf8")).replaceAll(`${relative(root, directory.path)}/`, ""),
+  ) as TestRun;
+  expect(tally).toEqual({ passed: 2, failed: 3, skipped: 1 });
+  expect(files.map(({ path, failed, before }) => ({ path, failed, before }))).toEqual([
+    { path: "a.test.js", failed: false, before: [] },
+    { path: "some.test.js", failed: true, before: ["a.test.js"] },
+  ]);
+  expect(Math.min(...files.map(({ cpuSeconds }) => cpuSeconds))).toBeGreaterThan(0);
+  expect(failures.map(({ name, message }) => [name, message])).toEqual([
     ["some.test.js before, a hook (some.test.js:3)", "no server"],
     ["some.test.js after, a hook (some.test.js:7)", "a leak: one timer"],
     ["some.test.js after > fails (some.test.js:9)", "expected 1 to be 2 // Object.is equality"],
