@@ -9,6 +9,13 @@ interface Slot {
   readonly free: () => void;
 }
 
+interface TakenSlot {
+  readonly step: StepSlots;
+  readonly number: number;
+  /** Key of the queue whose run uses it. */
+  readonly queue: string;
+}
+
 interface StepSlots {
   /** Numbers in use. */
   readonly taken: Set<number>;
@@ -28,8 +35,8 @@ interface StepSlots {
 export class IsolateSlots {
   /** By workflow and step. */
   readonly #steps = new Map<string, StepSlots>();
-  /** Name of an isolate → key of the queue whose run uses it. */
-  readonly #queues = new Map<string, string>();
+  /** By name of the isolate. */
+  readonly #taken = new Map<string, TakenSlot>();
 
   /** @param queue key of the run's queue in the scheduler */
   async take(workflow: string, step: string, queue: string): Promise<Slot> {
@@ -42,32 +49,30 @@ export class IsolateSlots {
 
   /** The execution in this isolate waits for I/O. */
   pause(isolate: string): void {
-    const end = isolate.lastIndexOf("/");
-    const slots = this.#steps.get(isolate.slice(0, end));
-    const number = Number(isolate.slice(end + 1));
-    if (slots?.taken.has(number) !== true) return;
-    slots.paused.add(number);
-    startNext(slots);
+    const slot = this.#taken.get(isolate);
+    if (slot === undefined) return;
+    slot.step.paused.add(slot.number);
+    startNext(slot.step);
   }
 
   /** The queue whose run uses this isolate; the name itself if it belongs to no workflow. */
   queueOf(isolate: string): string {
-    return this.#queues.get(isolate) ?? isolate;
+    return this.#taken.get(isolate)?.queue ?? isolate;
   }
 
-  #occupy(name: string, slots: StepSlots, queue: string): Slot {
-    const { taken, paused, waiting } = slots;
+  #occupy(name: string, step: StepSlots, queue: string): Slot {
+    const { taken, paused, waiting } = step;
     let number = 0;
     while (taken.has(number)) number++;
     taken.add(number);
     const isolate = `${name}/${number}`;
-    this.#queues.set(isolate, queue);
+    this.#taken.set(isolate, { step, number, queue });
     const free = (): void => {
       taken.delete(number);
       paused.delete(number);
-      this.#queues.delete(isolate);
+      this.#taken.delete(isolate);
       if (taken.size === 0 && waiting.length === 0) this.#steps.delete(name);
-      else startNext(slots);
+      else startNext(step);
     };
     return { isolate, free };
   }
