@@ -1,4 +1,4 @@
-import { hasMoved, type Deployment } from "../../domain/source/deployment.ts";
+import { hasMoved } from "../../domain/source/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { SourceCommits, type SourceCommitsCache } from "../commit/source-commits.ts";
 import { armNextLink } from "../commit/timer-chain.ts";
@@ -10,13 +10,11 @@ import { answerDryRun } from "./dry-run.ts";
 import type { Hold } from "./hold.ts";
 import type { ReceivedInvocation } from "./received.ts";
 import { notRun } from "./not-run.ts";
-import { runInvocation, type RunOutcome } from "./run.ts";
-import { runWorkflow, type RunContext as WorkflowRunContext } from "../workflow/run-workflow.ts";
+import { runInvocation } from "./run.ts";
+import { runWorkflow } from "../workflow/run-workflow.ts";
 import type { WorkflowContext } from "../workflow/execute-step.ts";
 import { answerWorkflowTest } from "../workflow/test-workflow.ts";
 import { kindOfId } from "../../domain/ids.ts";
-import type { Invocation } from "../../domain/invocation/invocation.ts";
-import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 
 /**
  * `finished`: committed, answered or dropped. `retry`: try again, before later invocations of the source. `paused`, `starting`: keep it, and
@@ -40,16 +38,25 @@ export interface RunContext {
  */
 const maxAttempts = 6;
 
-/** Handles one invocation of any trigger. Never rejects: an error becomes `retry`. */
+/**
+ * Handles one invocation of any trigger. Never rejects: an error becomes `retry`.
+ *
+ *     call, dry run ──▶ answer
+ *     of a workflow ──▶ its deployment ──▶ next tick armed ──▶ runWorkflow
+ *     of a source ────▶ its deployment ──▶ runInvocation ──▶ next tick armed
+ *                            └── deleted: dropped; moved: to the other pool
+ *
+ * After `maxAttempts` unexpected errors it takes the same way once more, with the failure to commit in place of a run.
+ */
 export async function handleInvocation(
   received: ReceivedInvocation,
   context: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
 ): Promise<InvocationResult> {
-  const { invocation, failures = 0 } = received;
+  const { invocation, failures = 0, failure } = received;
   try {
-    return await handleByTrigger(received, context, config, ports);
+    return await handle(received, context, config, ports);
   } catch (error) {
     context.commits.delete(invocation.source);
     const fields = { op: "source.run", "source.id": invocation.source, trigger: invocation.trigger, err: error };
@@ -57,108 +64,59 @@ export async function handleInvocation(
       ports.log.warn(fields, "an invocation cannot run now: trying again");
       return "retry";
     }
-    if (failures + 1 < maxAttempts) {
+    if (failure !== undefined || failures + 1 < maxAttempts) {
       ports.log.error(fields, "an invocation failed because of an unexpected error: trying again");
       return "retry";
     }
     ports.log.error(fields, `an invocation failed ${failures + 1} times because of an unexpected error: giving up`);
-    return giveUp(received, asError(error), context, config, ports);
+    return handleInvocation({ ...received, speculative: undefined, failure: asError(error) }, context, config, ports);
   }
 }
 
-async function handleByTrigger(
+async function handle(
   received: ReceivedInvocation,
   context: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
 ): Promise<InvocationResult> {
-  const { invocation } = received;
-  const calling = { ...ports, sandbox: context.callSandbox };
+  const { invocation, failure } = received;
   switch (invocation.trigger) {
     case "configure":
-      await answerConfigure(invocation, config, calling);
-      return "finished";
     case "dry-run":
-      if (invocation.dryRun?.workflow === undefined) await answerDryRun(received, context.deployments, config, calling);
-      else await answerWorkflowTest(received, workflowContext(context), config, calling);
+      // After so many attempts the caller has stopped waiting.
+      if (failure === undefined) await answerCall(received, context, config, { ...ports, sandbox: context.callSandbox });
       return "finished";
     default:
-      if (isOfWorkflow(invocation)) return runWorkflowOrMove(received, context, config, ports);
-      return runAndArm(received, context, config, ports);
+      return kindOfId(invocation.source) === "workflow"
+        ? handleOfWorkflow(received, context, config, ports)
+        : handleOfSource(received, context, config, ports);
   }
 }
 
-const isOfWorkflow = ({ source }: Invocation): boolean => kindOfId(source) === "workflow";
-
-const workflowContext = ({ deployments, workflows }: RunContext): WorkflowRunContext => ({ deployments, ...workflows });
-
-async function runWorkflowOrMove(
+async function answerCall(
   received: ReceivedInvocation,
-  context: RunContext,
+  { deployments, workflows }: RunContext,
   config: RunnerConfig,
-  ports: RunnerPorts,
-): Promise<InvocationResult> {
-  const { source, generation } = received.invocation;
-  const deployment = await context.deployments.workflow(source, generation);
-  if (deployment === undefined) {
-    dropOfDeleted(received, ports);
-    return "finished";
-  }
-  if (hasMoved(deployment)) {
-    await ports.moves.move(received.position);
-    return "finished";
-  }
-  // Before the run, which may last longer than the timer's interval: runs of a workflow go side by side. Arming a link again is harmless.
-  await armNext(received, deployment, ports);
-  const result = await runWorkflow(received, deployment, workflowContext(context), config, {
-    ...ports,
-    sandbox: context.workflows.sandbox,
-  });
-  return result === "released" ? "retry" : result;
-}
-
-/** Arms the next tick of a chained timer, if the invocation was a tick of one. */
-async function armNext(
-  received: ReceivedInvocation,
-  deployment: Deployment | WorkflowDeployment | undefined,
   ports: RunnerPorts,
 ): Promise<void> {
-  if (deployment === undefined || received.invocation.chain === undefined) return;
-  const timed = "workflow" in deployment ? { ...deployment, source: deployment.workflow, props: deployment.timers ?? {} } : deployment;
-  await armNextLink(received, timed, ports);
+  const { invocation } = received;
+  if (invocation.trigger === "configure") await answerConfigure(invocation, config, ports);
+  else if (invocation.dryRun?.workflow === undefined) await answerDryRun(received, deployments, config, ports);
+  else await answerWorkflowTest(received, { deployments, ...workflows }, config, ports);
 }
 
-async function runAndArm(
-  received: ReceivedInvocation,
-  context: RunContext,
-  config: RunnerConfig,
-  ports: RunnerPorts,
-): Promise<InvocationResult> {
-  const { outcome, deployment } = await runOrMove(received, context, config, ports);
-  if (outcome === "paused" || outcome === "starting") return outcome;
-  await armNext(received, deployment, ports);
-  return "finished";
-}
-
-interface SourceRun {
-  readonly outcome: RunOutcome;
-  /** Undefined if the source was deleted or has moved to another pool. */
-  readonly deployment?: Deployment;
-}
-
-async function runOrMove(
+async function handleOfSource(
   received: ReceivedInvocation,
   { deployments, commits: cache }: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
-): Promise<SourceRun> {
+): Promise<InvocationResult> {
   const { source, generation } = received.invocation;
   const deployment = deployments.cached(source, generation) ?? (await deployments.get(source, generation));
   if (deployment === undefined) return dropOfDeleted(received, ports);
   if (hasMoved(deployment)) {
     cache.delete(source);
-    await ports.moves.move(received.position);
-    return { outcome: "dropped" };
+    return moveOn(received, ports);
   }
   let commits = cache.find(source);
   if (commits === undefined) {
@@ -167,11 +125,36 @@ async function runOrMove(
   }
   const outcome = await runInvocation(received, commits, deployment, config, ports);
   cache.set(commits);
-  return { outcome, deployment };
+  if (outcome === "paused" || outcome === "starting") return outcome;
+  await armNext(received, deployment, ports);
+  return "finished";
+}
+
+async function handleOfWorkflow(
+  received: ReceivedInvocation,
+  { deployments, workflows }: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<InvocationResult> {
+  const { source, generation } = received.invocation;
+  const deployment = await deployments.workflow(source, generation);
+  if (deployment === undefined) return dropOfDeleted(received, ports);
+  if (hasMoved(deployment)) return moveOn(received, ports);
+  // Before the run, which may last longer than the timer's interval: runs of a workflow go side by side. Arming a link again is harmless.
+  await armNext(received, { ...deployment, source: deployment.workflow, props: deployment.timers ?? {} }, ports);
+  const { sandbox, ...context } = workflows;
+  const result = await runWorkflow(received, deployment, { deployments, ...context }, config, { ...ports, sandbox });
+  return result === "released" ? "retry" : result;
+}
+
+/** The deployment has moved to another pool: its runner takes over. */
+async function moveOn({ position }: ReceivedInvocation, { moves }: Pick<RunnerPorts, "moves">): Promise<"finished"> {
+  await moves.move(position);
+  return "finished";
 }
 
 /** An invocation that was stored while its source was removed: there is no history left that could record it. */
-function dropOfDeleted({ invocation }: ReceivedInvocation, ports: Pick<RunnerPorts, "answer" | "log">): SourceRun {
+function dropOfDeleted({ invocation }: ReceivedInvocation, ports: Pick<RunnerPorts, "answer" | "log">): "finished" {
   const { source, trigger, answerTo } = invocation;
   if (answerTo !== undefined) ports.answer(answerTo, notRun(invocation, "deleted"));
   if (trigger !== "timer")
@@ -179,37 +162,17 @@ function dropOfDeleted({ invocation }: ReceivedInvocation, ports: Pick<RunnerPor
       { op: "source.run", outcome: "deleted", "source.id": source, trigger },
       "an invocation is dropped: its source was deleted",
     );
-  return { outcome: "dropped" };
+  return "finished";
 }
 
-/** Commits the error in place of the run. Drops a call or dry run, because its caller has stopped waiting. */
-async function giveUp(
-  received: ReceivedInvocation,
-  failure: Error,
-  context: RunContext,
-  config: RunnerConfig,
-  ports: RunnerPorts,
-): Promise<InvocationResult> {
-  const { trigger, source } = received.invocation;
-  if (trigger === "configure" || trigger === "dry-run") return "finished";
-  let isCommitted = false;
+/** Arms the next tick of a chained timer, if the invocation was a tick of one. If that keeps failing, the timer ends. */
+async function armNext(received: ReceivedInvocation, deployment: Parameters<typeof armNextLink>[1], ports: RunnerPorts): Promise<void> {
   try {
-    const failed = { ...received, speculative: undefined, failure };
-    if (isOfWorkflow(received.invocation)) return await runWorkflowOrMove(failed, context, config, ports);
-    const { outcome, deployment } = await runOrMove(failed, context, config, ports);
-    if (outcome === "paused" || outcome === "starting") return outcome;
-    isCommitted = true;
-    await armNext(received, deployment, ports);
-    return "finished";
+    await armNextLink(received, deployment, ports);
   } catch (error) {
-    context.commits.delete(source);
-    const fields = { op: "source.run", "source.id": source, trigger, err: error };
-    if (isCommitted && !(error instanceof Unavailable)) {
-      ports.log.error(fields, "a timer ends because its next tick cannot be armed");
-      return "finished";
-    }
-    ports.log.error(fields, "the error of an invocation cannot be committed now: trying again");
-    return "retry";
+    if (received.failure === undefined || error instanceof Unavailable) throw error;
+    const fields = { op: "source.run", "source.id": deployment.source, trigger: received.invocation.trigger, err: error };
+    ports.log.error(fields, "a timer ends because its next tick cannot be armed");
   }
 }
 
