@@ -37,40 +37,14 @@ export interface Builder {
 /** Opens the stores, and builds: one install and one bundle at a time, since either may take hundreds of MB. */
 export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   const limits = { ...defaultLimits, ...options.limits };
-  await mkdir(options.directory, { recursive: true });
-  const directory = await realpath(options.directory);
   const installs = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
-  const esbuild = createEsbuildLane();
-  const parts: BuildParts = {
-    ports: { inspector: options.inspector, bundles: options.bundles },
-    limits,
-    cache: await openBuildCache(directory, limits.keptBytes),
-    packages: await openPackageStore({
-      directory,
-      limits,
-      npm: options.npm ?? (await readNpmConfig(process.env, process.cwd())),
-      clock: options.clock ?? systemClock,
-      confine: options.confine,
-      enqueue: (owner, work) => installs.use(owner, work),
-    }),
-    esbuild,
-  };
+  const parts = await openParts(options, limits, installs);
   const running = new Map<string, Promise<Build>>();
   const collecting = new Set<Promise<ComponentCode>>();
   const admissions = { permits: limits.waiting, permitsPerKey: limits.waitingOfOwner };
   const builds = new FairSemaphore(admissions);
   const fetches = new FairSemaphore(admissions);
   let stopped = false;
-
-  async function start(request: BuildRequest): Promise<Build> {
-    const deadline = startDeadline(limits.buildMs);
-    try {
-      return await build(request, parts, deadline);
-    } finally {
-      deadline.end();
-    }
-  }
-
   return {
     async build(request) {
       if (stopped) throw new Unavailable("the builder is stopping: try again");
@@ -78,7 +52,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       const known = running.get(key);
       if (known !== undefined) return known;
       const leave = admit(builds, limits.waitingOfOwner, request.owner, "builds are waiting");
-      const begun = start(request).finally(() => {
+      const begun = buildInTime(request, parts).finally(() => {
         running.delete(key);
         leave();
       });
@@ -90,7 +64,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       const leave = admit(fetches, limits.waitingOfOwner, owner, "components are being fetched");
       const collected = collect(url, {
         addresses,
-        esbuild,
+        esbuild: parts.esbuild,
         owner,
         scanMs: limits.scanMs,
         limits: { ...collectLimits, ...options.collectLimits },
@@ -104,9 +78,37 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
     async stop() {
       stopped = true;
       await Promise.allSettled([...running.values(), ...collecting]);
-      await Promise.all([installs.whenIdle(), esbuild.stop()]);
+      await Promise.all([installs.whenIdle(), parts.esbuild.stop()]);
     },
   };
+}
+
+async function openParts(options: BuilderOptions, limits: BuildLimits, installs: FairSemaphore): Promise<BuildParts> {
+  await mkdir(options.directory, { recursive: true });
+  const directory = await realpath(options.directory);
+  return {
+    ports: { inspector: options.inspector, bundles: options.bundles },
+    limits,
+    cache: await openBuildCache(directory, limits.keptBytes),
+    packages: await openPackageStore({
+      directory,
+      limits,
+      npm: options.npm ?? (await readNpmConfig(process.env, process.cwd())),
+      clock: options.clock ?? systemClock,
+      confine: options.confine,
+      enqueue: (owner, work) => installs.use(owner, work),
+    }),
+    esbuild: createEsbuildLane(),
+  };
+}
+
+async function buildInTime(request: BuildRequest, parts: BuildParts): Promise<Build> {
+  const deadline = startDeadline(parts.limits.buildMs);
+  try {
+    return await build(request, parts, deadline);
+  } finally {
+    deadline.end();
+  }
 }
 
 let withoutOwner = 0;

@@ -29,80 +29,100 @@ const reconnectDelay = { firstMs: 100, maxMs: 5_000 };
 
 /** One connection for all subscriptions of a process, opened by the first one. */
 export function createSignals(newClient: () => pg.Client): Signals {
-  const waiters = new Set<Waiter>();
-  const listening = new Set<string>();
-  let client: pg.Client | undefined;
-  let live = false;
-  let closed = false;
-  let timer: NodeJS.Timeout | undefined;
-  let failures = 0;
+  return new ListeningSignals(newClient);
+}
 
-  const ringAll = (): void => waiters.forEach((waiter) => waiter.signal());
+/**
+ * idle ── first subscription ──▶ connecting ── listens to all channels ──▶ live
+ *                                  ▲  └──── fails ────┐                     │
+ *                                  └── after a delay ─┴──── lost ◀──────────┘
+ */
+class ListeningSignals implements Signals {
+  readonly #newClient: () => pg.Client;
+  readonly #waiters = new Set<Waiter>();
+  readonly #listening = new Set<string>();
+  #client: pg.Client | undefined;
+  #isLive = false;
+  #isClosed = false;
+  #reconnect: NodeJS.Timeout | undefined;
+  #failures = 0;
 
-  function lose(of: pg.Client): void {
-    if (client !== of) return;
-    client = undefined;
-    live = false;
-    // The error is irrelevant: the connection is gone or about to be.
-    of.end().catch(() => {});
-    ringAll();
-    if (closed || waiters.size === 0) return;
-    failures++;
-    timer = setTimeout(open, backoffMs(failures, reconnectDelay, Math.random()));
-    timer.unref();
+  constructor(newClient: () => pg.Client) {
+    this.#newClient = newClient;
   }
 
-  function open(): void {
-    if (client !== undefined || closed) return;
-    const next = newClient();
-    client = next;
-    next.on("error", () => lose(next));
-    next.on("end", () => lose(next));
+  subscribe(channel: string, payload: string): Subscription {
+    const waiter = createWaiter(channel, payload);
+    this.#waiters.add(waiter);
+    this.#listenTo(channel);
+    clearTimeout(this.#reconnect);
+    this.#open();
+    const isLive = (): boolean => this.#isLive;
+    return {
+      get live() {
+        return isLive();
+      },
+      wait: (timeoutMs, signal) => waiter.wait(timeoutMs, signal),
+      end: () => void this.#waiters.delete(waiter),
+    };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    clearTimeout(this.#reconnect);
+    const last = this.#client;
+    this.#client = undefined;
+    this.#isLive = false;
+    this.#signalAll();
+    await last?.end().catch(() => {});
+  }
+
+  /** An open connection listens to the channel now, one that is connecting will do so. */
+  #listenTo(channel: string): void {
+    if (this.#listening.has(channel)) return;
+    this.#listening.add(channel);
+    const running = this.#client;
+    if (running !== undefined && this.#isLive)
+      running.query(`listen ${running.escapeIdentifier(channel)}`).catch(() => this.#lose(running));
+  }
+
+  #open(): void {
+    if (this.#client !== undefined || this.#isClosed) return;
+    const next = this.#newClient();
+    this.#client = next;
+    next.on("error", () => this.#lose(next));
+    next.on("end", () => this.#lose(next));
     next.on("notification", ({ channel, payload }) => {
-      for (const waiter of waiters) if (waiter.channel === channel && waiter.payload === payload) waiter.signal();
+      for (const waiter of this.#waiters) if (waiter.channel === channel && waiter.payload === payload) waiter.signal();
     });
-    listen(next).catch(() => lose(next));
+    this.#connect(next).catch(() => this.#lose(next));
   }
 
-  async function listen(next: pg.Client): Promise<void> {
+  async #connect(next: pg.Client): Promise<void> {
     await next.connect();
-    for (const channel of listening) await next.query(`listen ${next.escapeIdentifier(channel)}`);
-    if (client !== next) return;
-    live = true;
-    failures = 0;
-    ringAll();
+    for (const channel of this.#listening) await next.query(`listen ${next.escapeIdentifier(channel)}`);
+    if (this.#client !== next) return;
+    this.#isLive = true;
+    this.#failures = 0;
+    this.#signalAll();
   }
 
-  return {
-    subscribe(channel, payload) {
-      const waiter = createWaiter(channel, payload);
-      waiters.add(waiter);
-      if (!listening.has(channel)) {
-        listening.add(channel);
-        const running = client;
-        // An open connection listens to the channel now, one that is connecting will do so.
-        if (running !== undefined && live) running.query(`listen ${running.escapeIdentifier(channel)}`).catch(() => lose(running));
-      }
-      clearTimeout(timer);
-      open();
-      return {
-        get live() {
-          return live;
-        },
-        wait: (timeoutMs, signal) => waiter.wait(timeoutMs, signal),
-        end: () => void waiters.delete(waiter),
-      };
-    },
-    async close() {
-      closed = true;
-      clearTimeout(timer);
-      const last = client;
-      client = undefined;
-      live = false;
-      ringAll();
-      await last?.end().catch(() => {});
-    },
-  };
+  #lose(client: pg.Client): void {
+    if (this.#client !== client) return;
+    this.#client = undefined;
+    this.#isLive = false;
+    // The error is irrelevant: the connection is gone or about to be.
+    client.end().catch(() => {});
+    this.#signalAll();
+    if (this.#isClosed || this.#waiters.size === 0) return;
+    this.#failures += 1;
+    this.#reconnect = setTimeout(() => this.#open(), backoffMs(this.#failures, reconnectDelay, Math.random()));
+    this.#reconnect.unref();
+  }
+
+  #signalAll(): void {
+    for (const waiter of this.#waiters) waiter.signal();
+  }
 }
 
 /** Without notifications: subscribers poll. */

@@ -61,48 +61,60 @@ interface Row {
   readonly payload: string | null;
 }
 
+type Db = Database["db"];
+
 export function createDeliveryRecords(
   { db }: Pick<Database, "db">,
   options: { readonly kept?: Partial<DeliveriesKept> } = {},
 ): DeliveryRecords {
   const kept: DeliveriesKept = { attempts: 500, deadLetters: 10_000, deadLetterBytes: 64 * 2 ** 20, ...options.kept };
-  const bytesSincePrune = new Map<string, number>();
-  const counters = { attempts: createPruneCounter(kept.attempts), deadLetters: createPruneCounter(kept.deadLetters) };
+  return {
+    ...attemptRecords(db, kept),
+    ...deadLetterWriter(db, kept),
+    ...deadLetterReader(db, kept),
+    async findDelivery(delivery) {
+      const { rows } = await sql<{ webhook: string; record: string | null; dead: boolean }>`
+        select coalesce(letter.webhook, last.webhook) as webhook, last.record, letter.webhook is not null as dead
+        from (select ${delivery}::text as delivery) asked
+        left join lateral (select webhook, record from attempts where delivery = asked.delivery order by attempt desc limit 1) last on true
+        left join dead_letters letter on letter.delivery = asked.delivery
+        where last.webhook is not null or letter.webhook is not null`.execute(db);
+      return rows.map(foundFrom)[0];
+    },
+    async deleteWebhook(webhook) {
+      await sql`with gone as (delete from attempts where webhook = ${webhook}) delete from dead_letters where webhook = ${webhook}`.execute(
+        db,
+      );
+    },
+  };
+}
 
-  /** Reads the page and the total in one statement. */
-  async function pageOf(
-    table: "attempts" | "dead_letters",
-    webhook: string,
-    page: PageRequest,
-    keep: number,
-    filter: RawBuilder<unknown> = sql`true`,
-  ): Promise<StoredPage<Row>> {
-    const { limit, cursor, maxBytes } = page;
-    const backwards = cursor?.side === "before";
-    const beyond = cursor === null ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${parseCursor(cursor.id)}`;
-    const payload = table === "attempts" ? sql`null` : sql`payload`;
-    const listed = sql`select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}`;
-    const bytes = sql`octet_length(page.record) + coalesce(octet_length(page.payload), 0)`;
-    const { rows } = await sql<Row & { n: number | null; total: number; rows_left: number | null }>`
-      with newest as (select *, ${payload}::text as text from ${sql.table(table)} where webhook = ${webhook} order by n desc limit ${keep}),
-      kept as (select n, record, text as payload from newest where ${filter})
-      select counted.total, found.n, found.record, found.payload, found.rows_left from (select count(*) as total from kept) counted left join (
-        select * from ${boundedRows({ rows: listed, bytes, order: sql`n desc`, maxBytes })} bounded
-      ) found on true
-      order by found.n desc`.execute(db);
-    return { items: rows.filter((row) => row.n !== null), total: rows[0]?.total ?? 0, ...leftBehind(rows) };
-  }
-
+function attemptRecords(db: Db, kept: DeliveriesKept): Pick<DeliveryRecords, "recordAttempts" | "pageAttempts"> {
+  const counter = createPruneCounter(kept.attempts);
   return {
     async recordAttempts(attempts) {
       if (attempts.length === 0) return;
       await insertAttempts(attempts).execute(db);
-      await prune(db, shapes.attempts, counters.attempts.due(attempts.map(({ webhook }) => webhook)), kept.attempts);
+      await prune(db, shapes.attempts, counter.due(attempts.map(({ webhook }) => webhook)), kept.attempts);
     },
+    async pageAttempts(webhook, page) {
+      const { items, ...rest } = await pageOf(db, "attempts", webhook, page, kept.attempts, filterConditions(page));
+      return { items: items.map(attemptFrom), ...rest };
+    },
+  };
+}
+
+function deadLetterWriter(
+  db: Db,
+  kept: DeliveriesKept,
+): Pick<DeliveryRecords, "recordDeadLetters" | "removeDeadLetters" | "deleteDeadLetters"> {
+  const counter = createPruneCounter(kept.deadLetters);
+  const bytesSincePrune = new Map<string, number>();
+  return {
     async recordDeadLetters(letters) {
       if (letters.length === 0) return;
       await insertDeadLetters([...new Map(letters.map((letter) => [letter.delivery, letter])).values()]).execute(db);
-      await prune(db, shapes.deadLetters, counters.deadLetters.due(letters.map(({ webhook }) => webhook)), kept.deadLetters);
+      await prune(db, shapes.deadLetters, counter.due(letters.map(({ webhook }) => webhook)), kept.deadLetters);
       for (const { webhook, payload } of letters) {
         const bytes = (bytesSincePrune.get(webhook) ?? 0) + payload.length;
         bytesSincePrune.set(webhook, bytes);
@@ -111,12 +123,22 @@ export function createDeliveryRecords(
         await pruneDeadLetterBytes(webhook, kept.deadLetterBytes).execute(db);
       }
     },
-    async pageAttempts(webhook, page) {
-      const { items, ...rest } = await pageOf("attempts", webhook, page, kept.attempts, filterConditions(page));
-      return { items: items.map(attemptFrom), ...rest };
+    async removeDeadLetters(webhook, ids) {
+      if (ids.length === 0) return;
+      await sql`delete from dead_letters where webhook = ${webhook} and n = any(${ids.map(parseCursor)}::bigint[])`.execute(db);
     },
+    async deleteDeadLetters(webhook, deliveries) {
+      const filter = deliveries === undefined ? sql`true` : sql`delivery = any(${deliveries}::text[])`;
+      const { numAffectedRows } = await sql`delete from dead_letters where webhook = ${webhook} and ${filter}`.execute(db);
+      return Number(numAffectedRows ?? 0n);
+    },
+  };
+}
+
+function deadLetterReader(db: Db, kept: DeliveriesKept): Pick<DeliveryRecords, "pageDeadLetters" | "findDeadLetter" | "oldestDeadLetters"> {
+  return {
     async pageDeadLetters(webhook, page) {
-      const { items, ...rest } = await pageOf("dead_letters", webhook, page, kept.deadLetters);
+      const { items, ...rest } = await pageOf(db, "dead_letters", webhook, page, kept.deadLetters);
       return { items: items.map(deadLetterFrom), ...rest };
     },
     async findDeadLetter(webhook, delivery) {
@@ -139,30 +161,32 @@ export function createDeliveryRecords(
         .execute();
       return rows.map(deadLetterFrom);
     },
-    async findDelivery(delivery) {
-      const { rows } = await sql<{ webhook: string; record: string | null; dead: boolean }>`
-        select coalesce(letter.webhook, last.webhook) as webhook, last.record, letter.webhook is not null as dead
-        from (select ${delivery}::text as delivery) asked
-        left join lateral (select webhook, record from attempts where delivery = asked.delivery order by attempt desc limit 1) last on true
-        left join dead_letters letter on letter.delivery = asked.delivery
-        where last.webhook is not null or letter.webhook is not null`.execute(db);
-      return rows.map(foundFrom)[0];
-    },
-    async removeDeadLetters(webhook, ids) {
-      if (ids.length === 0) return;
-      await sql`delete from dead_letters where webhook = ${webhook} and n = any(${ids.map(parseCursor)}::bigint[])`.execute(db);
-    },
-    async deleteDeadLetters(webhook, deliveries) {
-      const filter = deliveries === undefined ? sql`true` : sql`delivery = any(${deliveries}::text[])`;
-      const { numAffectedRows } = await sql`delete from dead_letters where webhook = ${webhook} and ${filter}`.execute(db);
-      return Number(numAffectedRows ?? 0n);
-    },
-    async deleteWebhook(webhook) {
-      await sql`with gone as (delete from attempts where webhook = ${webhook}) delete from dead_letters where webhook = ${webhook}`.execute(
-        db,
-      );
-    },
   };
+}
+
+/** Reads the page and the total in one statement. */
+async function pageOf(
+  db: Db,
+  table: "attempts" | "dead_letters",
+  webhook: string,
+  page: PageRequest,
+  keep: number,
+  filter: RawBuilder<unknown> = sql`true`,
+): Promise<StoredPage<Row>> {
+  const { limit, cursor, maxBytes } = page;
+  const backwards = cursor?.side === "before";
+  const beyond = cursor === null ? sql`true` : sql`n ${backwards ? sql`>` : sql`<`} ${parseCursor(cursor.id)}`;
+  const payload = table === "attempts" ? sql`null` : sql`payload`;
+  const listed = sql`select * from kept where ${beyond} order by ${backwards ? sql`n` : sql`n desc`} limit ${limit}`;
+  const bytes = sql`octet_length(page.record) + coalesce(octet_length(page.payload), 0)`;
+  const { rows } = await sql<Row & { n: number | null; total: number; rows_left: number | null }>`
+    with newest as (select *, ${payload}::text as text from ${sql.table(table)} where webhook = ${webhook} order by n desc limit ${keep}),
+    kept as (select n, record, text as payload from newest where ${filter})
+    select counted.total, found.n, found.record, found.payload, found.rows_left from (select count(*) as total from kept) counted left join (
+      select * from ${boundedRows({ rows: listed, bytes, order: sql`n desc`, maxBytes })} bounded
+    ) found on true
+    order by found.n desc`.execute(db);
+  return { items: rows.filter((row) => row.n !== null), total: rows[0]?.total ?? 0, ...leftBehind(rows) };
 }
 
 /** A delivery that succeeded also counts as usage, once. */

@@ -8,7 +8,7 @@ import type { RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/wo
 import type { RunStatus } from "../../../domain/workflow/run-state.ts";
 import type { Tick } from "../../../domain/schedule/ticks.ts";
 import type { EventDeletion, TimeRange } from "../../../api/ports.ts";
-import { defaultAuditDays, pruneAuditLog } from "../audit/audit-log.ts";
+import { defaultAuditDays } from "../audit/audit-log.ts";
 import type { Database } from "../connection.ts";
 import { beginDeletion, continueDeletion, deletionBatch, getDeletion, listDeletions } from "./deletions.ts";
 import { pageDerived, type DerivedChannel } from "./derived.ts";
@@ -18,7 +18,9 @@ import type { EventFilter, EventRange } from "./ranges.ts";
 import { addPositions, partitionOfCommit, recordBatch, type ExpectedPositions, type SequencedCommit } from "./record.ts";
 import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./runs.ts";
 import { deleteScheduled, emitScheduled, findScheduled, pageScheduled } from "./scheduled.ts";
+import { deleteSource, sweep } from "./sweep.ts";
 import { pageTicks } from "./ticks.ts";
+import { readDay, readUsage } from "./usage.ts";
 import { changesRuns, pruneAttempts, pruneRuns } from "./workflows/prune.ts";
 import { findWorkflowRun, pageWorkflowRuns, runsOfEvent } from "./workflows/runs.ts";
 
@@ -109,6 +111,8 @@ export interface History {
   sweep(): Promise<void>;
 }
 
+type Db = Database["db"];
+
 export interface HistoryOptions {
   /** Whether the recorder stores errors to be mailed. Default: false. */
   readonly mailsErrors?: boolean;
@@ -121,8 +125,42 @@ export interface HistoryOptions {
 
 export function createHistory({ db }: Pick<Database, "db">, options: HistoryOptions = {}): History {
   const kept: Kept = { ...defaultKept, ...options.kept };
-  const recordOptions = { kept, mailsErrors: options.mailsErrors ?? false };
   const batch = options.deletionBatch ?? deletionBatch;
+  return {
+    ...recorder(db, kept, options.mailsErrors ?? false),
+    pageEvents: (source, page) => pageEvents(db, source, page, kept.events),
+    pageDerived: (source, channel, page) => pageDerived(db, source, channel, page, kept),
+    pageScheduled: (source, page) => pageScheduled(db, source, page),
+    deleteScheduled: (source, range) => deleteScheduled(db, source, range),
+    scheduledEvent: (source, listedId, commit) => findScheduled(db, source, listedId, commit),
+    listEvents: (source, range) => listEventsBetween(db, source, range, kept.events),
+    listEventSizes: (source, range) => listEventSizes(db, source, range, kept.events),
+    findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
+    async deleteEvents(source, range) {
+      const n = await beginDeletion(db, source, range);
+      // What cannot be deleted now is already hidden, and `continueDeletions` deletes it.
+      await continueDeletion(db, batch, n).catch(() => false);
+      return getDeletion(db, n);
+    },
+    continueDeletions: () => continueDeletion(db, batch),
+    listDeletions: (source) => listDeletions(db, source),
+    pageRuns: (source, page) => pageRuns(db, source, page, kept.runs),
+    pageTicks: (source, page) => pageTicks(db, source, page, kept.ticks),
+    findRun: (source, id) => findRun(db, source, id),
+    lastLogs: (source, limit = kept.logs) => lastLogs(db, source, Math.min(limit, kept.logs)),
+    pageWorkflowRuns: (workflow, page) => pageWorkflowRuns(db, workflow, page),
+    findWorkflowRun: (workflow, id) => findWorkflowRun(db, workflow, id),
+    runsOfEvent: (event, owners) => runsOfEvent(db, { ...event, owners }, kept.runs),
+    readUsage: (owner, fromMs, untilMs) => readUsage(db, owner, fromMs, untilMs),
+    readDay: (owner, dayMs) => readDay(db, owner, dayMs),
+    deleteSource: (source) => deleteSource(db, source),
+    sweep: () => sweep(db, options.keepAuditDays ?? defaultAuditDays),
+  };
+}
+
+/** What adds rows, and then prunes what exceeds its limits. */
+function recorder(db: Db, kept: Kept, mailsErrors: boolean): Pick<History, "readPositions" | "recordCommits" | "emitScheduledEvent"> {
+  const recordOptions = { kept, mailsErrors };
   const counters = {
     events: createPruneCounter(kept.events),
     logs: createPruneCounter(kept.logs),
@@ -163,76 +201,11 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
       await pruneAfter(batch.filter((commit) => !refused.has(partitionOfCommit(commit))));
       return [...refused];
     },
-    pageEvents: (source, page) => pageEvents(db, source, page, kept.events),
-    pageDerived: (source, channel, page) => pageDerived(db, source, channel, page, kept),
-    pageScheduled: (source, page) => pageScheduled(db, source, page),
-    deleteScheduled: (source, range) => deleteScheduled(db, source, range),
-    scheduledEvent: (source, listedId, commit) => findScheduled(db, source, listedId, commit),
     async emitScheduledEvent(source, listedId, id) {
       await emitScheduled(db, source, listedId, id);
       await prune(db, shapes.events, counters.events.due([source]), kept.events);
     },
-    listEvents: (source, range) => listEventsBetween(db, source, range, kept.events),
-    listEventSizes: (source, range) => listEventSizes(db, source, range, kept.events),
-    findEvent: async (source, id) => (await listEventsBetween(db, source, { startId: id, endId: id }, kept.events))[0],
-    async deleteEvents(source, range) {
-      const n = await beginDeletion(db, source, range);
-      // What cannot be deleted now is already hidden, and `continueDeletions` deletes it.
-      await continueDeletion(db, batch, n).catch(() => false);
-      return getDeletion(db, n);
-    },
-    continueDeletions: () => continueDeletion(db, batch),
-    listDeletions: (source) => listDeletions(db, source),
-    pageRuns: (source, page) => pageRuns(db, source, page, kept.runs),
-    pageTicks: (source, page) => pageTicks(db, source, page, kept.ticks),
-    findRun: (source, id) => findRun(db, source, id),
-    lastLogs: (source, limit = kept.logs) => lastLogs(db, source, Math.min(limit, kept.logs)),
-    pageWorkflowRuns: (workflow, page) => pageWorkflowRuns(db, workflow, page),
-    findWorkflowRun: (workflow, id) => findWorkflowRun(db, workflow, id),
-    runsOfEvent: (event, owners) => runsOfEvent(db, { ...event, owners }, kept.runs),
-    async readUsage(owner, fromMs, untilMs = fromMs + 1) {
-      const { rows } = await sql<{ runs: number; compute_ms: number }>`
-        select coalesce(sum(runs), 0)::bigint as runs, coalesce(sum(compute_ms), 0)::bigint as compute_ms from usage
-        where owner = ${owner} and day_ms >= ${fromMs} and day_ms < ${untilMs}`.execute(db);
-      return { runs: rows[0]?.runs ?? 0, computeMs: rows[0]?.compute_ms ?? 0 };
-    },
-    async readDay(owner, dayMs) {
-      const row = await db.selectFrom("usage").selectAll().where("owner", "=", owner).where("day_ms", "=", dayMs).executeTakeFirst();
-      return { runs: row?.runs ?? 0, computeMs: row?.compute_ms ?? 0, events: row?.events ?? 0, deliveries: row?.deliveries ?? 0 };
-    },
-    async deleteSource(source) {
-      // Mark it first, so that later batches skip it; sweep() deletes what a batch in progress adds.
-      await sql`insert into ended_sources (source) values (${source}) on conflict (source) do update set ended_at = now()`.execute(db);
-      await deleteRows([source]);
-    },
-    async sweep() {
-      const { rows } = await sql<{
-        source: string;
-      }>`select source from ended_sources where ended_at < now() - interval '1 day' limit 10000`.execute(db);
-      const sources = rows.map(({ source }) => source);
-      await deleteRows(sources);
-      // Attempts of what runs of a deleted workflow sent.
-      await sql`delete from attempts where webhook = any(${sources}::text[])`.execute(db);
-      await sql`delete from dead_letters where webhook = any(${sources}::text[])`.execute(db);
-      await sql`delete from ended_sources where source = any(${sources}::text[])`.execute(db);
-      await sql`delete from event_deletions where finished_at < now() - interval '7 days'`.execute(db);
-      await sql`delete from usage where day_ms < extract(epoch from now() - interval '40 days') * 1000`.execute(db);
-      await pruneAuditLog(db, options.keepAuditDays ?? defaultAuditDays);
-    },
   };
-
-  async function deleteRows(sources: readonly string[]): Promise<void> {
-    await sql`
-      with ended as (select unnest(${sources}::text[]) as source),
-      ended_events as (delete from events using ended where events.source = ended.source),
-      ended_scheduled as (delete from scheduled_events using ended where scheduled_events.source = ended.source),
-      ended_deletions as (delete from event_deletions using ended where event_deletions.source = ended.source),
-      ended_ticks as (delete from ticks using ended where ticks.source = ended.source),
-      ended_workflow_runs as (delete from workflow_runs using ended where workflow_runs.workflow = ended.source),
-      ended_workflow_steps as (delete from workflow_steps using ended where workflow_steps.workflow = ended.source),
-      ended_runs as (delete from runs using ended where runs.source = ended.source)
-      delete from logs using ended where logs.source = ended.source`.execute(db);
-  }
 }
 
 /** Maximum tick rows of a commit. */
