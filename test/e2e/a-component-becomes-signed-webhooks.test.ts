@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
+import { withSystem } from "../support/system/system.ts";
+import { startReceiver, until, type Receiver } from "./support/headwater.ts";
 
 interface Source {
   readonly data: {
@@ -23,19 +23,14 @@ interface Events {
   }[];
 }
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
+const headwater = withSystem();
 let receiver: Receiver;
 
 beforeAll(async () => {
-  directory = await temporaryDirectory("e2e");
-  headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
   receiver = await startReceiver();
 });
 afterAll(async () => {
   await receiver.close();
-  expect(await headwater.stop()).toBe(0);
-  await directory.remove();
 });
 
 const eventsOf = async (id: string): Promise<Events> =>
@@ -56,11 +51,6 @@ export default {
 };`;
 
 describe("a component and its signed webhook", () => {
-  it("prints its address and the API key", async () => {
-    expect(headwater.output()).toContain(join(headwater.dataDirectory, "api-key"));
-    expect((await headwater.call("GET", "/users/me")).status).toBe(200);
-  });
-
   it("deploys a timer source that ticks", async () => {
     const created = await headwater.call<Source>("POST", "/sources", {
       component_code: await fixture("timer-counter.mjs"),
@@ -150,7 +140,6 @@ describe("a component and its signed webhook", () => {
     expect((await eventsOf(id)).data[0]?.event).toEqual({ length: 12 });
     for (const path of [`/sources/${id}`, "/users/me/sources", `/sources/${id}/logs`])
       expect((await headwater.call("GET", path)).text).not.toContain("s3cret");
-    expect(headwater.output()).not.toContain("s3cret");
   });
 
   it("runs a source on request, and returns the result", async () => {

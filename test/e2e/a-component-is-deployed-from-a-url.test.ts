@@ -1,10 +1,9 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { withSystem } from "../support/system/system.ts";
+import { until } from "./support/headwater.ts";
 
 /** Serves a repository of components from this process; the test allows the loopback network for it. */
 const files: Record<string, string> = {
@@ -49,8 +48,7 @@ interface Source {
   readonly error: string;
 }
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
+const headwater = withSystem();
 let server: Server;
 let repository: string;
 
@@ -61,14 +59,10 @@ beforeAll(async () => {
   }).listen(0, "127.0.0.1");
   await once(server, "listening");
   repository = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  directory = await temporaryDirectory("e2e");
-  headwater = await startHeadwater({ dataDirectory: join(directory.path, "data"), env: { HEADWATER_EGRESS_ALLOW: "127.0.0.1/32" } });
 });
 afterAll(async () => {
-  expect(await headwater.stop()).toBe(0);
   server.closeAllConnections();
   server.close();
-  await directory.remove();
 });
 
 const post = (url: string, body: unknown) =>

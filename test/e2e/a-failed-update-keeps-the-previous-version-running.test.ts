@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { describe, expect, it } from "vitest";
+import { withSystem } from "../support/system/system.ts";
+import { until } from "./support/headwater.ts";
 
 interface Source {
   readonly id: string;
@@ -41,17 +41,7 @@ const code = (version: number, more = "") => `export default {
   },
 };`;
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory("failed-update");
-  headwater = await startHeadwater({ dataDirectory: directory.path });
-});
-afterAll(async () => {
-  await headwater.stop();
-  await directory.remove();
-});
+const headwater = withSystem();
 
 const put = (id: string, body: object) => headwater.call<{ data: Source; details?: { message: string } }>("PUT", `/sources/${id}`, body);
 const get = async (id: string): Promise<Source> => (await headwater.call<{ data: Source }>("GET", `/sources/${id}`)).body.data;

@@ -1,8 +1,8 @@
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { withSystem } from "../support/system/system.ts";
+import { until } from "./support/headwater.ts";
 
 /**
  * Sources that are paused, updated or deleted while they have work in their queue. Method: a run waits for the gate, a server that responds
@@ -19,8 +19,7 @@ interface Errors {
   readonly error: { readonly code: string };
 }
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
+const headwater = withSystem();
 let server: Server;
 let address: string;
 let isOpen = false;
@@ -39,18 +38,14 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`; // It listens on a port.
-  directory = await temporaryDirectory("accepted-work");
-  headwater = await startHeadwater({ dataDirectory: directory.path });
 });
 afterEach(() => {
   open();
   isOpen = false;
 });
 afterAll(async () => {
-  await headwater.stop();
   server.closeAllConnections();
   server.close();
-  await directory.remove();
 });
 
 function open(): void {

@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
+import { withSystem } from "../support/system/system.ts";
+import { startReceiver, until, type Receiver } from "./support/headwater.ts";
 
 const failing = (name: string): string => `
 export default {
@@ -18,19 +17,14 @@ interface Deployed {
   readonly endpoint: string;
 }
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
+const headwater = withSystem();
 let receiver: Receiver;
 
 beforeAll(async () => {
-  directory = await temporaryDirectory("later");
-  headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
   receiver = await startReceiver();
 });
 afterAll(async () => {
   await receiver.close();
-  expect(await headwater.stop()).toBe(0);
-  await directory.remove();
 });
 
 async function deploy(name: string): Promise<Deployed> {

@@ -7,7 +7,7 @@ import { until } from "./support/headwater.ts";
 /** Life cycles of components that use the SDK packages of their services; packages come from the npm registry. */
 const world = withFamilies();
 const postgres = withPostgres();
-const call: ReturnType<typeof world.headwater>["call"] = (...args) => world.headwater().call(...args);
+const { call } = world.headwater;
 const json = { "content-type": "application/json" };
 const post = (url: string, body: string, headers: Record<string, string> = json) => fetch(url, { method: "POST", headers, body });
 

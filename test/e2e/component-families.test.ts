@@ -8,7 +8,7 @@ import { until } from "./support/headwater.ts";
  * of their service, called by it, and deleted.
  */
 const world = withFamilies();
-const call: ReturnType<typeof world.headwater>["call"] = (...args) => world.headwater().call(...args);
+const { call } = world.headwater;
 const hmac = (algorithm: string, secret: string, text: string, encoding: "hex" | "base64" = "hex"): string =>
   createHmac(algorithm, secret).update(text).digest(encoding);
 const post = (url: string, body: string | URLSearchParams, headers: Record<string, string> = {}) =>

@@ -1,9 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { withSystem } from "../support/system/system.ts";
+import { until } from "./support/headwater.ts";
 
 /** Deploys the components of each installation as a user does: by key, with the props of their pages. */
 interface Source {
@@ -12,26 +11,21 @@ interface Source {
   readonly configured_props: { readonly http?: { readonly endpoint_url: string } };
 }
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
+const headwater = withSystem();
 /** Serves a feed with this number of items. */
 let feed: Server;
 let items = 2;
 
 beforeAll(async () => {
-  directory = await temporaryDirectory("registry");
   feed = createServer((_, response) => {
     const list = Array.from({ length: items }, (_item, n) => `<item><guid>${n}</guid><title>Item ${n}</title></item>`).toReversed();
     response.end(`<rss><channel><title>Feed</title>${list.join("")}</channel></rss>`);
   });
   await new Promise<void>((resolve) => feed.listen(0, "127.0.0.1", resolve));
-  headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
 });
 afterAll(async () => {
-  expect(await headwater.stop()).toBe(0);
   feed.closeAllConnections();
   feed.close();
-  await directory.remove();
 });
 
 async function deploy(key: string, configured_props: object = {}): Promise<Source> {
@@ -48,12 +42,7 @@ const summaries = async (id: string): Promise<readonly (string | null)[]> => {
   return body.data.map(({ metadata }) => metadata.summary).toReversed();
 };
 const untilEmitted = (id: string, wanted: readonly string[]): Promise<void> =>
-  until(
-    async () => JSON.stringify(await summaries(id)) === JSON.stringify(wanted),
-    `it emits ${wanted.join(", ")}`,
-    60_000,
-    headwater.output,
-  );
+  until(async () => JSON.stringify(await summaries(id)) === JSON.stringify(wanted), `it emits ${wanted.join(", ")}`);
 
 it("emits new items of a feed, starting with the deploy hook", async () => {
   const url = `http://127.0.0.1:${(feed.address() as AddressInfo).port}`;
@@ -109,14 +98,10 @@ it("treats requests as heartbeats, and emits when one is missing", async () => {
   await until(
     async () => (await summaries(source.id)).some((summary) => summary?.startsWith("Nothing for")),
     "the missing heartbeat is emitted",
-    60_000,
-    headwater.output,
   );
   await fetch(source.configured_props.http?.endpoint_url ?? "", { method: "POST", body: "beat" });
   await until(
     async () => (await summaries(source.id)).some((summary) => summary?.startsWith("Back after")),
     "the next heartbeat is emitted",
-    60_000,
-    headwater.output,
   );
 });

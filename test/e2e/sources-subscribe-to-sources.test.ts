@@ -1,7 +1,6 @@
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
+import { withSystem } from "../support/system/system.ts";
+import { startReceiver, until, type Receiver } from "./support/headwater.ts";
 
 const emitter = `
 export default {
@@ -38,22 +37,14 @@ interface Heard {
   readonly path?: readonly string[];
 }
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
+const headwater = withSystem();
 let receiver: Receiver;
 
 beforeAll(async () => {
-  directory = await temporaryDirectory("hears");
-  headwater = await startHeadwater({
-    dataDirectory: join(directory.path, "data"),
-    env: { HEADWATER_KEEP_EVENTS: "5000", HEADWATER_DELIVERY_RETRY: "1s,1s,1s,1s" },
-  });
   receiver = await startReceiver();
 });
 afterAll(async () => {
   await receiver.close();
-  expect(await headwater.stop()).toBe(0);
-  await directory.remove();
 });
 
 async function deploy(code: string, props: object = {}): Promise<{ readonly id: string; readonly endpoint: string }> {
@@ -113,7 +104,7 @@ describe("a source that listens to a source", () => {
     const [a, b] = [await deploy(emitter), await deploy(listener, { me: "b" })];
     await subscribe(a.id, b.id);
     for (let run = 0; run < 10; run++) await post(a.endpoint, { say: String(run), times: 100 });
-    await until(async () => (await eventsOf(b.id)).length >= 1_000, "the listener has run 1,000 times", 60_000, headwater.output);
+    await until(async () => (await eventsOf(b.id)).length >= 1_000, "the listener has run 1,000 times");
     const events = (await eventsOf(b.id)).toReversed();
     expect(events).toEqual((await eventsOf(a.id)).toReversed().map((event) => ({ ...event, path: ["b"] })));
     await remove(a.id, b.id);
@@ -130,14 +121,14 @@ describe("a source that listens to a source", () => {
     const runsOf = async (say: string): Promise<number> =>
       [...(await eventsOf(b.id)), ...(await eventsOf(c.id))].filter((event) => event.say === say).length;
     await post(a.endpoint, { say: "first" });
-    await until(() => errorCount() >= 1, "an error reports the cycle", 60_000, headwater.output);
+    await until(() => errorCount() >= 1, "an error reports the cycle");
     const [error] = heard().filter((body) => body.includes("hop_limit"));
     expect(error).toMatch(new RegExp(`the sources form a cycle: (${b.id} → ${c.id} → ${b.id}|${c.id} → ${b.id} → ${c.id})\\.`));
     // Webhooks receive the events of a run before the history has them.
     await until(async () => (await runsOf("first")) >= 100, "each run of the first event is in the history");
     // A second event passes through the cycle: long enough to show whether the first one continues.
     await post(a.endpoint, { say: "second" });
-    await until(() => errorCount() >= 2, "an error reports the cycle of the second event", 60_000, headwater.output);
+    await until(() => errorCount() >= 2, "an error reports the cycle of the second event");
     await until(async () => (await runsOf("second")) >= 100, "each run of the second event is in the history");
     expect([await runsOf("first"), await runsOf("second")]).toEqual([100, 100]);
     await remove(a.id, b.id, c.id, errors);
@@ -183,7 +174,7 @@ describe("a source that listens", () => {
     await subscribe(a.id, b.id, "named");
     await post(a.endpoint, { id: 7, summary: "seven" });
     const reported = async (): Promise<readonly unknown[]> => eventsOf(b.id);
-    await until(async () => (await reported()).length === 1, "the event has run the listener", 30_000, headwater.output);
+    await until(async () => (await reported()).length === 1, "the event has run the listener");
     const { body } = await headwater.call<{ data: { id: string; metadata: { emit_id: string } }[] }>(
       "GET",
       `/sources/${a.id}/event_summaries`,
@@ -193,11 +184,11 @@ describe("a source that listens", () => {
     expect(await reported()).toEqual([{ event: { direct: true }, metadata: { ...whose, emit_id: emitted?.metadata.emit_id } }]);
 
     expect((await headwater.call("POST", `/sources/${b.id}/runs`, { event_id: emitted?.id, emitter_id: a.id })).status).toBe(200);
-    await until(async () => (await reported()).length === 2, "the manual run has emitted", 30_000, headwater.output);
+    await until(async () => (await reported()).length === 2, "the manual run has emitted");
     expect((await reported())[0]).toEqual({ event: { direct: true }, metadata: emitted?.metadata });
 
     const replay = await headwater.call<{ data: { id: string } }>("POST", `/sources/${a.id}/replays`, {});
-    await until(async () => (await reported()).length === 3, "the replay has run the listener", 30_000, headwater.output);
+    await until(async () => (await reported()).length === 3, "the replay has run the listener");
     const again = `${emitted?.metadata.emit_id}-${replay.body.data.id}`;
     expect((await reported())[0]).toEqual({ event: { direct: true }, metadata: { ...whose, emit_id: again } });
     await remove(a.id, b.id);
@@ -207,7 +198,7 @@ describe("a source that listens", () => {
     const [a, b] = [await deploy(namer), await deploy(relay)];
     await subscribe(a.id, b.id, "named");
     await post(a.endpoint, { id: 8, summary: "eight" });
-    await until(async () => (await eventsOf(b.id)).length === 1, "the event is emitted again", 30_000, headwater.output);
+    await until(async () => (await eventsOf(b.id)).length === 1, "the event is emitted again");
     const { body } = await headwater.call<{ data: object[] }>("GET", `/sources/${b.id}/event_summaries`);
     const metadata = { emit_id: expect.any(String), emitter_id: b.id, name: "", ts: expect.any(Number) };
     expect(body.data).toMatchObject([{ event: { direct: true } }]);

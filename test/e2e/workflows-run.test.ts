@@ -1,9 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Called, type Headwater, type Receiver } from "./support/headwater.ts";
+import { withSystem } from "../support/system/system.ts";
+import { startReceiver, until, type Called, type Receiver } from "./support/headwater.ts";
 
 /** Workflows over REST on a whole installation, as clients use them. */
 const action = (run: string, props = "{}"): string =>
@@ -21,18 +20,13 @@ interface Run {
   readonly steps: readonly { readonly name: string; readonly outcome: string; readonly return_value?: unknown; readonly attempt: number }[];
 }
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
+const headwater = withSystem();
 let receiver: Receiver;
 beforeAll(async () => {
-  directory = await temporaryDirectory("workflows");
-  headwater = await startHeadwater({ dataDirectory: join(directory.path, "data") });
   receiver = await startReceiver();
 });
 afterAll(async () => {
-  await headwater.stop();
   await receiver.close();
-  await directory.remove();
 });
 
 async function create(workflow: object): Promise<Workflow> {

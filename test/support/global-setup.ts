@@ -5,6 +5,7 @@ import { killOwnChildren } from "../../platform/process/own-children.ts";
 import { startPostgres } from "../../platform/process/postgres/postgres.ts";
 import { startKubeBroker } from "./kube/kube-broker.ts";
 import { createUsers } from "./postgres-users.ts";
+import { startSystemBroker } from "./system/system-broker.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 declare module "vitest" {
@@ -13,10 +14,12 @@ declare module "vitest" {
     postgresUrl: string;
     /** URL of the broker of API servers (kube/kube-broker.ts). */
     kubeBroker: string;
+    /** URL of the broker of the shared system (system/system-broker.ts). */
+    systemBroker: string;
   }
 }
 
-/** Starts one Postgres for the run, and Kubernetes API servers when a file asks for one. */
+/** Starts one Postgres for the run, and Kubernetes API servers and a whole system when a file asks for one. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   // A run that is ended by a signal has no teardown.
   process.once("exit", killOwnChildren);
@@ -24,9 +27,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
   execFileSync(process.execPath, [join(import.meta.dirname, "..", "..", "scripts", "console.ts"), "--if-changed"]);
   const broker = await startKubeBroker();
   project.provide("kubeBroker", broker.url);
+  const systemBroker = await startSystemBroker();
+  project.provide("systemBroker", systemBroker.url);
   const endPostgres = await providePostgres(project);
   return async () => {
-    await Promise.all([broker.stop(), endPostgres()]);
+    await Promise.all([broker.stop(), systemBroker.stop(), endPostgres()]);
   };
 }
 

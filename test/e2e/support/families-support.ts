@@ -137,12 +137,12 @@ export function withFamilies(): FamilyWorld {
       return service;
     },
     account: async (app, credentials) => {
-      const { status, body, text } = await headwater().call<Answered>("POST", "/accounts", { app, credentials });
+      const { status, body, text } = await headwater.call<Answered>("POST", "/accounts", { app, credentials });
       expect(status, text).toBe(200);
       return { authProvisionId: body.data.id };
     },
     createOf: async (family, entry, props) =>
-      headwater().call("POST", "/sources", {
+      headwater.call("POST", "/sources", {
         component_files: await filesOf(family),
         component_entry: entry,
         configured_props: props,
@@ -153,7 +153,7 @@ export function withFamilies(): FamilyWorld {
       return { id: body.data.id, endpoint: body.data.configured_props.http?.endpoint_url ?? "" };
     },
     remove: async ({ id }) => {
-      const { status, text } = await headwater().call("DELETE", `/sources/${id}`);
+      const { status, text } = await headwater.call("DELETE", `/sources/${id}`);
       expect(status, text).toBe(204);
     },
     events: async (source, count) => {
@@ -166,7 +166,7 @@ export function withFamilies(): FamilyWorld {
       expect(found).toHaveLength(count);
       return found;
     },
-    logs: async ({ id }) => (await headwater().call("GET", `/sources/${id}/logs`)).text,
+    logs: async ({ id }) => (await headwater.call("GET", `/sources/${id}/logs`)).text,
     succeed: async (event, source) => {
       const run = await world.run(event, source);
       expect(run.error).toBeNull();

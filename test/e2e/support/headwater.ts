@@ -9,17 +9,21 @@ import { steadyPort } from "../../support/steady-port.ts";
 const controlC = "\u0003";
 const root = join(import.meta.dirname, "..", "..", "..");
 
-export interface Headwater {
-  readonly pid: number;
-  /** Everything printed so far. */
-  readonly output: () => string;
+/** Calls of the REST API with one key. */
+export interface Client {
   readonly key: string;
   /** Base of the REST API, with `/v1`. */
   readonly apiUrl: string;
   readonly ingressUrl: string;
-  readonly dataDirectory: string;
   /** One call of the REST API. */
   call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
+}
+
+export interface Headwater extends Client {
+  readonly pid: number;
+  /** Everything printed so far. */
+  readonly output: () => string;
+  readonly dataDirectory: string;
   /** Ctrl-C; resolves with the exit code. */
   stop(): Promise<number | null>;
   /** kill -9 of the launcher alone. */
@@ -81,13 +85,10 @@ export async function startHeadwater({ dataDirectory, env = {}, ports, isInTermi
   const scheme = env["HEADWATER_SERVER_CERTIFICATE"] === undefined ? "http" : "https";
   const apiUrl = `${scheme}://127.0.0.1:${api}/v1`;
   return {
+    ...clientOf(apiUrl, `${scheme}://127.0.0.1:${ingress}`, key),
     pid: child.pid ?? 0,
     output,
-    key,
-    apiUrl,
-    ingressUrl: `${scheme}://127.0.0.1:${ingress}`,
     dataDirectory,
-    call: (method, path, body) => call(apiUrl, key, method, path, body),
     stop: async () => {
       if (isInTerminal) child.stdin?.write(controlC);
       else child.kill("SIGINT");
@@ -99,6 +100,13 @@ export async function startHeadwater({ dataDirectory, env = {}, ports, isInTermi
     },
   };
 }
+
+export const clientOf = (apiUrl: string, ingressUrl: string, key: string): Client => ({
+  apiUrl,
+  ingressUrl,
+  key,
+  call: (method, path, body) => call(apiUrl, key, method, path, body),
+});
 
 async function exitOf(child: ChildProcess): Promise<number | null> {
   if (child.exitCode === null && child.signalCode === null) await once(child, "exit");

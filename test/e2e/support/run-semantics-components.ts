@@ -98,7 +98,7 @@ export const dedupes = (strategy: string): string => `export default { name: "De
 
 /** Its props select what each hook does. */
 export const hooked = `export default {
-  name: "Hooked", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db", fails: { type: "string", optional: true }, hangs: { type: "string", optional: true } },
+  name: "Hooked", props: { http: { type: "$.interface.http", customResponse: true }, db: "$.service.db", fails: { type: "string", optional: true } },
   methods: {
     async act(hook) {
       const ran = [...(this.db.get("ran") ?? []), hook];
@@ -106,7 +106,6 @@ export const hooked = `export default {
       this.$emit({ hook, ran, endpoint: typeof this.http.endpoint }, { summary: hook });
       this.http.respond({ status: 200, body: "no caller" });
       if (this.fails === hook) throw new RangeError("cannot " + hook);
-      if (this.hangs === hook) await new Promise((ok) => setTimeout(ok, 600_000));
     },
   },
   hooks: { deploy() { return this.act("deploy"); }, activate() { return this.act("activate"); }, deactivate() { return this.act("deactivate"); } },

@@ -1,7 +1,6 @@
-import { join } from "node:path";
-import { afterAll, beforeAll, expect } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
-import { startHeadwater, until, type Called, type Headwater } from "./headwater.ts";
+import { expect } from "vitest";
+import { withSystem, type SharedSystem } from "../../support/system/system.ts";
+import { until, type Called } from "./headwater.ts";
 
 export interface Run {
   readonly status: string;
@@ -24,7 +23,7 @@ export interface Answered {
 }
 
 export interface RunWorld {
-  readonly headwater: () => Headwater;
+  readonly headwater: SharedSystem;
   create(code: string, props?: object, more?: object): Promise<Called<Answered>>;
   deploy(code: string, props?: object, more?: object): Promise<Source>;
   /** Runs the source at once with this event. */
@@ -35,23 +34,11 @@ export interface RunWorld {
   eventsOf(run: Run, source: Source): Promise<readonly Stored[]>;
 }
 
-/** A real system for the tests of a file: REST, operator, builder, runner, sandbox, NATS, Postgres. Runs may take 5 s. */
+/** A user of the shared system, and the calls that tests of runs repeat. */
 export function withRunWorld(): RunWorld {
-  let directory: TemporaryDirectory;
-  let headwater: Headwater;
-  beforeAll(async () => {
-    directory = await temporaryDirectory("semantics");
-    headwater = await startHeadwater({
-      dataDirectory: join(directory.path, "data"),
-      env: { HEADWATER_KEEP_EVENTS: "20000", HEADWATER_RUN_TIMEOUT: "5" },
-    });
-  });
-  afterAll(async () => {
-    expect(await headwater.stop()).toBe(0);
-    await directory.remove();
-  });
+  const headwater = withSystem();
   const world: RunWorld = {
-    headwater: () => headwater,
+    headwater,
     create: (code, props = {}, more = {}) => headwater.call("POST", "/sources", { component_code: code, configured_props: props, ...more }),
     deploy: async (code, props, more) => {
       const { status, body, text } = await world.create(code, props, more);
