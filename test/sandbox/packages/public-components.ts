@@ -9,7 +9,7 @@ sources and bases of sources as a whole (of 20 apps), 7 app files (3 more in par
 further sources and apps in parts, among them deliberately such as look unusual. The repository is not free software, so
 none of it is here, and none of it was run: each form was tried with components of our own, in
 [\`fixtures/families\`](../fixtures/families) (18 apps with 20 sources, deployed, registered, called and deleted against
-doubles of their services by \`test/e2e/component-families.test.ts\`, \`component-clients.test.ts\` and
+doubles of their services by \`test/e2e/component-families.full.test.ts\`, \`component-clients.full.test.ts\` and
 \`a-service-verifies-the-endpoint-of-a-source.test.ts\`) and in the tests of the builder and the sandbox.
 
 | form | here |
