@@ -14,7 +14,7 @@ export interface Check {
 /** Checks the types of a project. What has not changed since the last check is not checked again. */
 const types = (project: string): Check["command"] => {
   const info = `.headwater/types/${project}.tsbuildinfo`;
-  return ["typescript/bin/tsc", "-p", project, "--incremental", "--tsBuildInfoFile", info];
+  return ["typescript/bin/tsc", "-p", project, "--checkers", "2", "--incremental", "--tsBuildInfoFile", info];
 };
 
 export const checks: readonly Check[] = [
