@@ -19,12 +19,11 @@ import { createDeliveryRecords } from "../../platform/postgres/history/deliverie
 import { deliveryPorts } from "../../wiring/roles/delivery-ports.ts";
 import { createDeliveryHistory } from "../../platform/postgres/history/delivery-history.ts";
 import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
-import { withPostgres } from "../support/postgres.ts";
+import { withMigratedPostgres } from "../support/postgres.ts";
 import { startProxy } from "../support/cuttable-proxy.ts";
 import { until, withJetStream } from "./jetstream/support.ts";
-import { prepareDatabase } from "./postgres/support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const streams = withJetStream({ partitions: partitionCount });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const config: DeliveryConfig = {
@@ -49,7 +48,6 @@ const running: { stop(): Promise<void> }[] = [];
 
 beforeAll(async () => {
   database = createDatabase({ url: postgres.urlOf("delivery") });
-  await prepareDatabase(postgres);
   poster = createWebhookClient({
     egress: createEgress({ allow: ["127.0.0.1/32"] }),
     timeoutMs: config.attemptTimeoutMs,

@@ -13,10 +13,9 @@ import { createDeliveryHistory } from "../../platform/postgres/history/delivery-
 import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
 import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
-import { withPostgres } from "../support/postgres.ts";
+import { withMigratedPostgres } from "../support/postgres.ts";
 import { isSoak } from "../support/soak.ts";
 import { streamOptions, until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
-import { prepareDatabase } from "./postgres/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** A small store, a runner and delivery; user code emits one event of the requested size. */
@@ -25,14 +24,13 @@ const storeBytes = 200 * mebibyte;
 const eventBytes = 2 * mebibyte;
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const nats = withJetStream({ partitions: partitionCount, storeBytes }, { maxFileStoreBytes: 2 * storeBytes });
 withPoolRequests(nats);
 let database: Database;
 const running: { stop(signal: AbortSignal): Promise<void> }[] = [];
 
 beforeAll(async () => {
-  await prepareDatabase(postgres);
   database = createDatabase({ url: postgres.urlOf("delivery") });
 });
 afterEach(async () => {

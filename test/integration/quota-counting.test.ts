@@ -7,11 +7,11 @@ import type { Reading } from "../../delivery/routing/ports.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { listOverQuota } from "../../platform/postgres/quotas.ts";
 import { until, withJetStream } from "./jetstream/support.ts";
-import { withPostgres } from "../support/postgres.ts";
+import { withMigratedPostgres } from "../support/postgres.ts";
 import { withDatabase, withHistory } from "./postgres/support.ts";
 import { commitRun, startCounting, TestClock } from "./quota-support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const [database, read] = [withDatabase("delivery", postgres), withDatabase("api", postgres)];
 const nats = withJetStream({ partitions: partitionCount });
 const accounts = createAccounts(read);

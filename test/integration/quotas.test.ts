@@ -14,13 +14,13 @@ import { startRunner } from "../../runner/start.ts";
 import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
 import { quietMs, until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
-import { withPostgres } from "../support/postgres.ts";
+import { withMigratedPostgres } from "../support/postgres.ts";
 import { withDatabase, withHistory } from "./postgres/support.ts";
 import { silent, startCounting, TestClock } from "./quota-support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** Real streams, a real Postgres, the runner and usage counting; user code only records its events. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const [database, read] = [withDatabase("delivery", postgres), withDatabase("api", postgres)];
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);

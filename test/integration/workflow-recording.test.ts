@@ -4,14 +4,14 @@ import { partitionOf } from "../../domain/invocation/partition.ts";
 import { partitionCount, runSubject, workflowRunSubject } from "../../domain/subjects.ts";
 import { endMarker } from "../../domain/workflow/run-commit.ts";
 import { committedStep, owner, subjectOf, workflow, workflowCommit } from "../domain/run/workflow-commits.ts";
-import { withPostgres } from "../support/postgres.ts";
+import { withMigratedPostgres } from "../support/postgres.ts";
 import type { Reading } from "../../delivery/routing/ports.ts";
 import { until, withJetStream } from "./jetstream/support.ts";
 import { withDatabase, withHistory } from "./postgres/support.ts";
 import { startCounting, TestClock } from "./quota-support.ts";
 
 /** From messages on RUNS to rows in Postgres, by the recorders of two replicas that both read all partitions. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const database = withDatabase("delivery", postgres);
 const nats = withJetStream({ partitions: partitionCount });
 const history = withHistory({}, postgres);

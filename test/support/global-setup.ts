@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { join } from "node:path";
+import pg from "pg";
 import type { TestProject } from "vitest/node";
 import { killOwnChildren } from "../../platform/process/own-children.ts";
 import { startPostgres } from "../../platform/process/postgres/postgres.ts";
@@ -12,6 +14,8 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** Address of the Postgres that all test files of a run share; DATABASE_URL when it is set. */
     postgresUrl: string;
+    /** Name of a database on it with all tables, which the first file that needs it creates (postgres.ts). */
+    migratedTemplate: string;
     /** URL of the broker of API servers (kube/kube-broker.ts). */
     kubeBroker: string;
     /** URL of the broker of the shared system (system/system-broker.ts). */
@@ -37,11 +41,13 @@ export default async function setup(project: TestProject): Promise<() => Promise
 
 /** Starts Postgres without fsync. Each file creates its own database on it (see postgres.ts). */
 async function providePostgres(project: TestProject): Promise<() => Promise<void>> {
+  const template = `test_template_${randomBytes(6).toString("hex")}`;
+  project.provide("migratedTemplate", template);
   const given = process.env["DATABASE_URL"];
   if (given !== undefined && given !== "") {
     await createUsers(given);
     project.provide("postgresUrl", given);
-    return async () => undefined;
+    return () => dropDatabase(given, template);
   }
   if (process.env["HEADWATER_TEST_POSTGRES"] === "none") {
     project.provide("postgresUrl", "");
@@ -55,4 +61,14 @@ async function providePostgres(project: TestProject): Promise<() => Promise<void
     await server.stop();
     await directory.remove();
   };
+}
+
+async function dropDatabase(server: string, name: string): Promise<void> {
+  const admin = new pg.Client(server);
+  await admin.connect();
+  try {
+    await admin.query(`drop database if exists ${name}`);
+  } finally {
+    await admin.end();
+  }
 }

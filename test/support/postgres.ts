@@ -1,11 +1,13 @@
 import { randomBytes } from "node:crypto";
 import pg from "pg";
 import { afterAll, beforeAll, inject } from "vitest";
-import { urlOfRole, type DatabaseRole } from "../../platform/postgres/roles.ts";
+import { createDatabase } from "../../platform/postgres/connection.ts";
+import { migrate } from "../../platform/postgres/migrations/migrations.ts";
+import { grantRights, urlOfRole, type DatabaseRole } from "../../platform/postgres/roles.ts";
 import { rolePasswords, setupUser } from "./postgres-users.ts";
 
 export interface TestPostgres {
-  /** URL of an empty database for this test file; available from `beforeAll` on. */
+  /** URL of this test file's database, which exists from `beforeAll` on. */
   readonly url: string;
   /** The same database as its owner, the user of `--setup`, which is not a superuser. */
   readonly setupUrl: string;
@@ -15,14 +17,20 @@ export interface TestPostgres {
   readonly client: pg.Client;
 }
 
-/** Creates a database for the test file that calls this at its top level. A connection that is left open fails the file. */
-export function withPostgres(): TestPostgres {
+/** Creates an empty database for the test file that calls this at its top level. A connection that is left open fails the file. */
+export const withPostgres = (): TestPostgres => withDatabaseFrom(async () => "template1");
+
+/** As {@link withPostgres}, with all tables and the rights of all roles. The first file of a run migrates, the others copy its result. */
+export const withMigratedPostgres = (): TestPostgres => withDatabaseFrom(migratedTemplate);
+
+function withDatabaseFrom(createTemplate: (server: string) => Promise<string>): TestPostgres {
   const name = `test_${randomBytes(6).toString("hex")}`;
   const server = inject("postgresUrl");
   const url = addressOf(server, name);
   let client: pg.Client;
   beforeAll(async () => {
-    await onServer(server, (admin) => admin.query(`create database ${name} owner ${setupUser.name}`));
+    const template = await createTemplate(server);
+    await onServer(server, (admin) => admin.query(`create database ${name} owner ${setupUser.name} template ${template}`));
     client = new pg.Client(url);
     await client.connect();
   });
@@ -42,6 +50,37 @@ export function withPostgres(): TestPostgres {
       return client;
     },
   };
+}
+
+/** Arbitrary; makes files that need the template at the same time wait for the one that creates it. */
+const templateLock = 4_126_871_235;
+
+/** Returns the name of a database of this run that has been migrated, and creates it if it does not exist yet. */
+async function migratedTemplate(server: string): Promise<string> {
+  const name = inject("migratedTemplate");
+  await onServer(server, async (admin) => {
+    await admin.query("select pg_advisory_lock($1)", [templateLock]);
+    const { rowCount } = await admin.query("select from pg_database where datname = $1", [name]);
+    if (rowCount !== 0) return;
+    await admin.query(`create database ${name} owner ${setupUser.name}`);
+    try {
+      await createTables(setupUrlOf(addressOf(server, name)));
+    } catch (error) {
+      await admin.query(`drop database ${name} with (force)`);
+      throw error;
+    }
+  });
+  return name;
+}
+
+async function createTables(setupUrl: string): Promise<void> {
+  const owner = createDatabase({ url: setupUrl });
+  try {
+    await migrate(owner.db);
+    await grantRights(owner.db);
+  } finally {
+    await owner.close();
+  }
 }
 
 function addressOf(server: string, database: string): string {

@@ -26,7 +26,7 @@ import { createBoundedServer } from "../../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../../platform/http/request-bodies.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { fakeBuild } from "./fake-builds.ts";
 import { startFakeOperator } from "./fake-operator.ts";
 import type { NamespaceClaims } from "../../../api/namespaces/ports.ts";
@@ -83,7 +83,7 @@ export interface TestApi {
 
 /** The API over a real Postgres, with a builder, a runner and an operator that are small and predictable. */
 export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts> = {}): TestApi {
-  const postgres = withPostgres();
+  const postgres = withMigratedPostgres();
   const owner = withDatabase("setup", postgres);
   let queries = 0;
   const database = countQueries(withDatabase("api", postgres), () => queries++);

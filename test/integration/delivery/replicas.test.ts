@@ -13,13 +13,12 @@ import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
 import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { isSoak } from "../../support/soak.ts";
 import { startMortalReplica, startReplica, type MortalReplica } from "./process.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
-import { prepareDatabase } from "../postgres/support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const nats = withJetStream({ partitions: partitionCount });
 const signingKey = formatSigningKey(randomBytes(32));
 /** The documented limit is 5 s; on a machine that is busy with other tests it may take longer. */
@@ -74,7 +73,6 @@ const sequences = new Map<string, number>();
 let committed = 0;
 
 beforeAll(async () => {
-  await prepareDatabase(postgres);
   database = createDatabase({ url: postgres.urlOf("delivery") });
 });
 afterAll(() => database.close());

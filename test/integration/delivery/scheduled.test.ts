@@ -15,13 +15,12 @@ import { createHistory, type History } from "../../../platform/postgres/history/
 import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
 import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
 import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { committedEvent } from "../committed-event.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
-import { prepareDatabase } from "../postgres/support.ts";
 
 /** Events with a `delivery_ts` in the stream, in Postgres and at their listeners; test/e2e tests them from a component. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const streams = withJetStream({ partitions: partitionCount });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const signingKey = `whsec_${Buffer.alloc(32, 1).toString("base64")}`;
@@ -33,7 +32,6 @@ const posted: PostRequest[] = [];
 
 beforeAll(async () => {
   database = createDatabase({ url: postgres.urlOf("delivery") });
-  await prepareDatabase(postgres);
   history = createHistory(database);
 });
 afterEach(async () => {

@@ -23,10 +23,9 @@ import { recordedRuns } from "../../../platform/jetstream/streams/stream-identit
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
 import { deliveryPorts, type DeliveryParts } from "../../../wiring/roles/delivery-ports.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { committedEvent } from "../committed-event.ts";
 import { withJetStream } from "../jetstream/support.ts";
-import { prepareDatabase } from "../postgres/support.ts";
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const config = {
@@ -62,7 +61,7 @@ function endOfRun(source: string, id: string): WorkflowCommit {
 
 /** A real NATS and Postgres with replicas of the delivery role, and what sources and workflows leave there. */
 export function withWorkflowWorld() {
-  const postgres = withPostgres();
+  const postgres = withMigratedPostgres();
   const streams = withJetStream({ partitions: partitionCount });
   const running: { stop(): Promise<void> }[] = [];
   const admission = new AdmissionGate(defaultBacklogLimits);
@@ -70,7 +69,6 @@ export function withWorkflowWorld() {
   let database: Database;
   beforeAll(async () => {
     database = createDatabase({ url: postgres.urlOf("delivery") });
-    await prepareDatabase(postgres);
   });
   const stopAll = async (): Promise<void> => {
     for (const delivery of running.splice(0)) await delivery.stop();

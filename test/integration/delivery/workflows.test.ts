@@ -11,12 +11,11 @@ import { createDatabase, type Database } from "../../../platform/postgres/connec
 import { deliveryPorts } from "../../../wiring/roles/delivery-ports.ts";
 import { createDeliveryHistory } from "../../../platform/postgres/history/delivery-history.ts";
 import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { committedEvent as event } from "../committed-event.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
-import { prepareDatabase } from "../postgres/support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const streams = withJetStream({ partitions: partitionCount });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const config = {
@@ -31,7 +30,6 @@ let database: Database;
 
 beforeAll(async () => {
   database = createDatabase({ url: postgres.urlOf("delivery") });
-  await prepareDatabase(postgres);
 });
 afterEach(async () => {
   for (const delivery of running.splice(0)) await delivery.stop();

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from "vitest";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../../../platform/kubernetes/owners/owner-namespaces.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "../postgres/support.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { ConfirmedNamespaces } from "../../../wiring/confirmed-namespaces.ts";
@@ -9,7 +9,7 @@ import { newOwner, whenever, withKubernetes } from "./support.ts";
 
 const kube = await withKubeApi({ own: true, crds: false });
 const kubernetes = withKubernetes(kube);
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const databases = {
   setup: withDatabase("setup", postgres),
   api: withDatabase("api", postgres),

@@ -37,7 +37,6 @@ import { createResourcePages } from "../../../platform/postgres/resources/resour
 import type { TestPostgres } from "../../support/postgres.ts";
 import { fakeBuild } from "../api/fake-builds.ts";
 import { startFakeOperator } from "../api/fake-operator.ts";
-import { prepareDatabase } from "../postgres/support.ts";
 
 export const mirroredKinds: readonly Kind[] = [componentKind, sourceKind, subscriptionKind, webhookKind];
 const key = "key-of-ada";
@@ -60,7 +59,6 @@ export interface Doors {
 }
 
 export async function openDoors(kubeconfig: string, postgres: TestPostgres): Promise<Doors> {
-  await prepareDatabase(postgres);
   const [database, apiDatabase] = [createDatabase({ url: postgres.urlOf("operator") }), createDatabase({ url: postgres.urlOf("api") })];
   const kubernetes = await connectKubernetes({ access: await readKubeconfig(kubeconfig) });
   const cluster = createKubernetesResourceStore(kubernetes);

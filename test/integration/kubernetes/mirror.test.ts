@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { until } from "../api/support.ts";
 import { openDoors, unreliable, type Doors } from "./mirror-support.ts";
 
 const kube = await withKubeApi({ own: true });
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 let doors: Doors;
 
 kube.describe("lists and the cluster", () => {

@@ -2,13 +2,13 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { labels } from "../../../crds/resource.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { until } from "../api/support.ts";
 import { openDoors, type Doors } from "./mirror-support.ts";
 
 /** A tenant who may write resources in her namespace labels them with ids of others. No admission policy is installed here. */
 const kube = await withKubeApi({ own: true });
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 let doors: Doors;
 const spec = { url: "https://example.com/", active: true, signingKeys: [] };
 

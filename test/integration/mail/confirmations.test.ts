@@ -7,12 +7,12 @@ import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { recipientOf } from "../../../platform/postgres/mail/error-mails.ts";
 import { createMailCounts } from "../../../platform/postgres/mail/mail-counts.ts";
 import { refusal, startMailServer, type MailServer } from "../../support/mail-server.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "../postgres/support.ts";
 import { dayMs, failedRun, mailerOf, startSender, until } from "./mail-world.ts";
 
 /** Confirmations of addresses, with a real Postgres, as the users of both roles, and a real SMTP server. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const database = withDatabase("delivery", postgres);
 const accounts = createAccounts(withDatabase("api", postgres));
 const ada = { id: "u_ada", username: "ada", email: "ada@example.com" };

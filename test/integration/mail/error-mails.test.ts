@@ -7,12 +7,12 @@ import type { Commit } from "../../../domain/run/commit.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { createErrorMails } from "../../../platform/postgres/mail/error-mails.ts";
 import { refusal, startMailServer, type MailServer } from "../../support/mail-server.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "../postgres/support.ts";
 import { dayMs, failedRun, failedSourceRun, mailRows, startSender, until, type SenderOptions } from "./mail-world.ts";
 
 /** The specification's Events rule 6, with a real Postgres, as the user of the role, and a real SMTP server. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const database = withDatabase("delivery", postgres);
 const history = createHistory(database, { mailsErrors: true });
 

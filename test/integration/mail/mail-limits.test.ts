@@ -6,12 +6,12 @@ import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { recipientOf } from "../../../platform/postgres/mail/error-mails.ts";
 import { createMailCounts } from "../../../platform/postgres/mail/mail-counts.ts";
 import { refusal, startMailServer, type MailServer } from "../../support/mail-server.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "../postgres/support.ts";
 import { dayMs, failedRun, mailerOf, mailRows, startSender, until } from "./mail-world.ts";
 
 /** Limits of mails, with a real Postgres, as the user of the role, and a real SMTP server. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const database = withDatabase("delivery", postgres);
 const many: MailLimits = { perOwner: 1_000, perAddress: 1_000, inAll: 1_000 };
 const noon = Date.UTC(2027, 0, 15, 12);

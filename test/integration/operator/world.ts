@@ -24,10 +24,9 @@ import { createDatabase, type Database } from "../../../platform/postgres/connec
 import { createSecrets } from "../../../platform/secrets/secrets.ts";
 import { operatorPorts } from "../../../wiring/roles/operator-ports.ts";
 import { resourcesOnOneMachine, type ResourceParts, type Resources } from "../../../wiring/resources.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { withJetStream } from "../jetstream/support.ts";
-import { prepareDatabase } from "../postgres/support.ts";
 
 export const owner = "u_tester000001";
 const defaultNamespace = namespaceOfOwner(owner);
@@ -87,7 +86,7 @@ export interface OperatorWorld {
 /** Real Postgres, real streams, the real ports, and a responder that runs hooks like a runner. */
 export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorWorld {
   const whose = options.owner ?? owner;
-  const postgres = withPostgres();
+  const postgres = withMigratedPostgres();
   const streams = withJetStream({ partitions: partitionCount });
   const ran = new Map<string, string[]>();
   const ranOn = new Map<string, string[]>();
@@ -105,7 +104,6 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   };
 
   beforeAll(async () => {
-    await prepareDatabase(postgres);
     const database = createDatabase({ url: postgres.urlOf("operator") });
     const directory = await temporaryDirectory("keys");
     const answers = new RunAnswers(streams.connection);

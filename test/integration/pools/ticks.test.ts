@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { emptyState, type Commit, type CommittedRun } from "../../../domain/run/commit.ts";
 import type { PageRequest } from "../../../domain/page.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { ada, keys, withApi } from "../api/support.ts";
 import { withHistory } from "../postgres/support.ts";
 
 const api = withApi();
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const history = withHistory({ kept: { ticks: 5 } }, postgres);
 const all: PageRequest = { limit: 100, cursor: null };
 

@@ -1,10 +1,10 @@
 import { sql } from "kysely";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const [recorder, operator, api] = [withDatabase("delivery", postgres), withDatabase("operator", postgres), withDatabase("api", postgres)];
 const failure = { name: "TypeError", message: "no\nsecond line" };
 beforeAll(async () => {

@@ -8,10 +8,10 @@ import { createComponentLibrary } from "../../../platform/postgres/component-lib
 import { transactionalMigrations as migrations } from "../../../platform/postgres/migrations/transactional.ts";
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const [owners, database] = [withDatabase("setup", postgres), withDatabase("api", postgres)];
 const library = createComponentLibrary(database);
 let made = 0;

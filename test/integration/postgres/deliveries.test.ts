@@ -3,10 +3,10 @@ import { describe, expect, test } from "vitest";
 import type { Attempt } from "../../../delivery/record/ports.ts";
 import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const kept = { attempts: 5, deadLetters: 5 };
 const delivery = createDeliveryRecords(withDatabase("delivery", postgres), { kept });
 const { recordAttempts, recordDeadLetters, oldestDeadLetters, removeDeadLetters } = delivery;

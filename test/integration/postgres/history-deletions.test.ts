@@ -7,14 +7,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { startUpkeep } from "../../../delivery/record/upkeep.ts";
 import { compareEventIds } from "../../../domain/event/event-id.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { commitOf } from "../api/streams-support.ts";
 import { until } from "../api/support.ts";
 import { committedEvent } from "../committed-event.ts";
 import { withDatabase, withHistory } from "./support.ts";
 
 /** Ranges of events that are deleted in batches, and hidden from the start. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const database = withDatabase("delivery", postgres);
 const api = withDatabase("api", postgres);
 const inBatchesOf = (deletionBatch: number) => createHistory(database, { kept: { events: 10_000 }, deletionBatch });

@@ -5,10 +5,10 @@ import { compareEventIds } from "../../../domain/event/event-id.ts";
 import { pageOf, type PageRequest } from "../../../domain/page.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import type { History } from "../../../platform/postgres/history/index.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase, withHistory } from "./support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const history = withHistory({ kept: { events: 10, logs: 10, runs: 10 } }, postgres);
 const recorder = withDatabase("delivery", postgres);
 let names = 0;

@@ -4,10 +4,10 @@ import type { Attempt } from "../../../delivery/record/ports.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { createFailingEndpoints } from "../../../platform/postgres/history/failing-endpoints.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const [recorder, operator, api] = [withDatabase("delivery", postgres), withDatabase("operator", postgres), withDatabase("api", postgres)];
 const hour = 3_600_000;
 const now = 10 * hour;

@@ -12,17 +12,15 @@ import { resealResources } from "../../../platform/postgres/resources/reseal.ts"
 import { createSecrets, rotateMasterKey, type OwnSecrets } from "../../../platform/secrets/secrets.ts";
 import { createLogger } from "../../../platform/telemetry/logger.ts";
 import { startResealing } from "../../../platform/postgres/resources/background-reseal.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../jetstream/support.ts";
-import { prepareDatabase } from "./support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const namespace = "hw-u-tester";
 let [database, store, keys, secrets]: [Database, ResourceStore, TemporaryDirectory, OwnSecrets] = [] as never;
 
 beforeAll(async () => {
-  await prepareDatabase(postgres);
   database = createDatabase({ url: postgres.urlOf("operator") });
   store = createPostgresResourceStore(database);
   keys = await temporaryDirectory("keys");

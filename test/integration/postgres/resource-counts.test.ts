@@ -8,11 +8,11 @@ import { createResourceMirror } from "../../../platform/postgres/resources/resou
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
 import { grantRights } from "../../../platform/postgres/roles.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
 /** Totals of lists are stored, not counted: after any write they equal the number of rows that lists show. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const [owners, database] = [withDatabase("setup", postgres), withDatabase("operator", postgres)];
 const [pages, mirror] = [createResourcePages(database), createResourceMirror(database)];
 const namespaces = ["a", "b", "c"];

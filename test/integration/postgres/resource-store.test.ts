@@ -6,10 +6,10 @@ import { migrate } from "../../../platform/postgres/migrations/migrations.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
 import { pruneTombstones } from "../../../platform/postgres/resources/prune.ts";
 import { resourceStoreConformance } from "../../conformance/resource-store.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const database = withDatabase("operator", postgres);
 let count = 0;
 

@@ -11,10 +11,10 @@ import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import type { SourceSelection } from "../../../platform/postgres/resources/source-selection.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const [api, operator, recorder] = [withDatabase("api", postgres), withDatabase("operator", postgres), withDatabase("delivery", postgres)];
 const store = createPostgresResourceStore(operator);
 const pages = createResourcePages(api);

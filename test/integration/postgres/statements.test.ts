@@ -27,7 +27,7 @@ import { createResourcePages } from "../../../platform/postgres/resources/resour
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
 import { pruneTombstones } from "../../../platform/postgres/resources/prune.ts";
 import { resealResources } from "../../../platform/postgres/resources/reseal.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
 /**
@@ -320,7 +320,7 @@ function casesOf<Port extends object>(name: string, port: Port, calls: Calls<Por
   return { port: name, calls: entries.map(([method, call]) => [method, () => call(port)]) };
 }
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const [api, operator, deliverer] = [withDatabase("api", postgres), withDatabase("operator", postgres), withDatabase("delivery", postgres)];
 const storeOf = (database: Database) => createPostgresResourceStore(database, { timing: { bookmarkMs: 10, pollMs: 10 } });
 

@@ -6,14 +6,12 @@ import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from
 import { HeadwaterError } from "../../../domain/errors.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
-import { withPostgres } from "../../support/postgres.ts";
-import { prepareDatabase } from "./support.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 let databases: Database[];
 
 beforeAll(async () => {
-  await prepareDatabase(postgres);
   databases = (["operator", "api", "operator", "api"] as const).map((role) =>
     createDatabase({ url: postgres.urlOf(role), connections: 4 }),
   );

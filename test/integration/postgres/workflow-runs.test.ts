@@ -6,13 +6,13 @@ import type { WorkflowCommit, Commit } from "../../../domain/run/commit.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import type { RunError } from "../../../domain/run/run-products.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
-import { withPostgres } from "../../support/postgres.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
 import { began, committedStep, owner, workflowCommit } from "../../domain/run/workflow-commits.ts";
 import { committedEvent } from "../committed-event.ts";
 import { withHistory } from "./support.ts";
 
 /** What Postgres has of workflow runs, by the users of the roles that record, read and delete it. */
-const postgres = withPostgres();
+const postgres = withMigratedPostgres();
 const history = withHistory({ kept: { runs: 10, unendedRuns: 20, attempts: 100 } }, postgres);
 const all = { limit: 100, cursor: null } as const;
 let names = 0;
