@@ -72,18 +72,6 @@ export interface Metadata {
   readonly annotations: Readonly<Record<string, string>>;
   /** The resources with which this one is deleted; absent if there are none. */
   readonly ownerReferences?: readonly OwnerReference[];
-  /** Only in a cluster; absent if there are none. The audit log derives changes by kubectl from it, so caches must keep it. */
-  readonly writers?: readonly Writer[];
-}
-
-/** A client that wrote the spec or metadata of a resource, from `metadata.managedFields`. Headwater's own writes are one entry. */
-export interface Writer {
-  /** Field manager; the name is chosen by the client. */
-  readonly manager: string;
-  /** `Apply` or `Update`. */
-  readonly operation: string;
-  /** Its last write, epoch ms; Kubernetes stores whole seconds. */
-  readonly at: number;
 }
 
 /** Field manager of Headwater's own writes. */

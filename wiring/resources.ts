@@ -9,7 +9,6 @@ import type { MirrorRows } from "../operator/mirror/rows.ts";
 import type { ConfigMaps } from "../operator/ports.ts";
 import { createConfigMaps } from "../platform/kubernetes/config-maps.ts";
 import { createKubernetesSecretValues } from "../platform/kubernetes/secret-values.ts";
-import { createClaimingStore } from "../platform/postgres/audit/claiming-store.ts";
 import type { Database } from "../platform/postgres/connection.ts";
 import { createMirroredStore } from "../platform/postgres/resources/mirrored-store.ts";
 import { namedOwnerNamespaces } from "../platform/postgres/resources/owner-namespaces.ts";
@@ -75,9 +74,7 @@ async function openResourcesInCluster(context: RoleContext, database: Database, 
   const pages = createResourcePages(database);
   const onError = (error: unknown): void =>
     context.logger.warn({ op: "mirror.write", err: error }, "a change is missing from the lists until the operator mirrors it");
-  const store = createClaimingStore(cluster.store, database, {
-    onError: (error) => context.logger.warn({ op: "audit.claim", err: error }, "the audit log shows a change as one by another client"),
-  });
+  const { store } = cluster;
   return {
     store,
     listedStore: createMirroredStore({ cluster: store, mirror, pages, onError }),

@@ -9,7 +9,6 @@ import { adminDocumentPage } from "../openapi/pages.ts";
 import { authenticateAdmin } from "./authentication.ts";
 import { adminComponentOperations } from "./components.ts";
 import type { AdminContext } from "./context.ts";
-import { kubernetesAuditOperations } from "./kubernetes-audit.ts";
 import { adminNamespaceOperations } from "./namespaces.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
 import { adminPlanOperations } from "./plans.ts";
@@ -23,7 +22,7 @@ export const adminOperations = {
   Namespaces: adminNamespaceOperations,
   Plans: adminPlanOperations,
   Components: adminComponentOperations,
-  Installation: [...adminStatusOperations, ...kubernetesAuditOperations],
+  Installation: adminStatusOperations,
 };
 
 /** The admin API, for operators of the installation: users, organizations, API keys and plans. */

@@ -13,9 +13,7 @@ import { auditEntrySchema } from "./schemas.ts";
 const name = optionalParameter(text.max(255, "it must have at most 255 characters"));
 const filters = z.object({
   kind: name.describe("Only changes of this kind, such as `Source`."),
-  actor: name.describe(
-    "Only changes by this actor: id of a user or key, field manager, user of Kubernetes, or `user`, `admin` or `kubectl`.",
-  ),
+  actor: name.describe("Only changes by this actor: id of a user or key, `user` or `admin`."),
   resource_id: name.describe("Only changes of the resource with this id."),
   since: optionalParameter(
     z
@@ -96,8 +94,6 @@ export function entryResponse({
       key_name: actor.keyName ?? null,
       session_id: actor.sessionId ?? null,
       address: actor.address ?? null,
-      field_manager: actor.fieldManager ?? null,
-      kubernetes_user: actor.kubernetesUser ?? null,
     },
   };
 }

@@ -1,10 +1,10 @@
 import type { PageRequest } from "../../domain/page.ts";
 
 /** The credential with which a change was made. */
-export const actorKinds = ["user", "admin", "kubectl"] as const;
+export const actorKinds = ["user", "admin"] as const;
 
 export interface AuditActor {
-  /** `user`: an API key or a session; `admin`: the admin token; `kubectl`: a client of the Kubernetes API. */
+  /** `user`: an API key or a session; `admin`: the admin token. */
   readonly kind: (typeof actorKinds)[number];
   readonly userId?: string | undefined;
   readonly keyId?: string | undefined;
@@ -12,10 +12,6 @@ export interface AuditActor {
   readonly sessionId?: string | undefined;
   /** IP address of the client. */
   readonly address?: string | undefined;
-  /** For kubectl: the field manager. */
-  readonly fieldManager?: string | undefined;
-  /** For kubectl: the user that the API server authenticated, if its audit events are received. */
-  readonly kubernetesUser?: string | undefined;
 }
 
 /** Values are never part of an entry: they may be secrets. */
@@ -26,8 +22,8 @@ export interface AuditEntry {
   readonly at: number;
   /** The user or organization that owns what changed; null: the installation. */
   readonly owner: string | null;
-  /** Id of the operation in the OpenAPI document; null: not made by REST. */
-  readonly operation: string | null;
+  /** Id of the operation in the OpenAPI document. */
+  readonly operation: string;
   /** `create`, `update`, `delete` or what else the operation does. */
   readonly action: string;
   readonly kind: string;
@@ -45,32 +41,15 @@ export interface AuditSelection {
   /** Undefined: of all owners. */
   readonly owner?: string;
   readonly kind?: string | undefined;
-  /** Id of a user or a key, a field manager, a user of Kubernetes, or a kind of actor. */
+  /** Id of a user or a key, or a kind of actor. */
   readonly actor?: string | undefined;
   readonly resourceId?: string | undefined;
   /** Inclusive. */
   readonly sinceMs?: number | undefined;
 }
 
-/** A request to the Kubernetes API that changed a resource, from an audit event. It names the user of an observed change. */
-export interface KubernetesRequest {
-  /** `auditID` of the event. */
-  readonly id: string;
-  /** `<kind>/<namespace>/<name>`. */
-  readonly object: string;
-  readonly isDeletion: boolean;
-  /** Epoch ms. */
-  readonly startedAt: number;
-  readonly endedAt: number;
-  readonly fieldManager: string;
-  readonly user: string;
-  readonly address: string | null;
-}
-
 export interface AuditLog {
   record(entry: AuditEntry): Promise<void>;
-  /** Recording a request again has no effect. */
-  recordRequests(requests: readonly KubernetesRequest[]): Promise<void>;
   /** Newest first. @throws InvalidInput for a cursor that is not in the list */
   page(selection: AuditSelection, page: PageRequest): Promise<{ readonly items: readonly AuditEntry[]; readonly total: number }>;
 }

@@ -4,24 +4,12 @@ import { actorKinds } from "./ports.ts";
 
 const actorSchema = z
   .object({
-    kind: z
-      .enum(actorKinds)
-      .describe("`user`: with an API key or a session; `admin`: with the admin token; `kubectl`: in the Kubernetes API."),
+    kind: z.enum(actorKinds).describe("`user`: with an API key or a session; `admin`: with the admin token."),
     user_id: z.string().nullable().describe("`u_…`."),
     key_id: z.string().nullable().describe("`pk_…`."),
     key_name: z.string().nullable(),
     session_id: z.string().nullable().describe("Of the web console."),
     address: z.string().nullable().describe("IP address of the client."),
-    field_manager: z
-      .string()
-      .nullable()
-      .describe(
-        "With `kubectl`: the client's field manager, such as `kubectl-edit`. Null where Kubernetes records none: see docs/operations.md.",
-      ),
-    kubernetes_user: z
-      .string()
-      .nullable()
-      .describe("With `kubectl`: the user that Kubernetes authenticated, if its audit events are sent here."),
   })
   .meta({ id: "AuditActor", description: "Who made a change." });
 
@@ -30,7 +18,7 @@ export const auditEntrySchema = z
     id: z.string().describe("`al_…`."),
     at: seconds,
     owner_id: z.string().nullable().describe("The user or organization that owns what changed."),
-    operation: z.string().nullable().describe("`operationId` in this document; null: the change was not made by REST."),
+    operation: z.string().describe("`operationId` in this document."),
     action: z.string().describe("`create`, `update`, `delete`, or another verb such as `run`."),
     kind: z.string().describe("Such as `Source`, `Account`, `ApiKey` or `Member`."),
     resource_id: z.string().nullable(),
@@ -39,4 +27,4 @@ export const auditEntrySchema = z
     error: z.string().nullable().describe("Code of the error that the request returned although something changed."),
     actor: actorSchema,
   })
-  .meta({ id: "AuditEntry", description: "A change of a resource, account, key, member or setting." });
+  .meta({ id: "AuditEntry", description: "A change of a resource, account, key, member or setting by a request to the REST API." });

@@ -8,11 +8,12 @@ const defaultEntries = 20;
 export const command: Definition = {
   description:
     "Lists changes of your resources, account and keys, newest first: who changed what, from which address. With an organization, " +
-    "of which you must be an admin, lists those of the organization.",
+    "of which you must be an admin, lists those of the organization. Changes by kubectl, Argo CD and other clients of the Kubernetes API are " +
+    "in the audit log of the cluster (docs/operations.md).",
   arguments: [{ name: "[organization]", description: "id or name of an organization; by default that of --org" }],
   options: [
     { flags: "--kind <kind>", description: "only changes of this kind, such as Source" },
-    { flags: "--actor <actor>", description: "only changes by this user, key or field manager" },
+    { flags: "--actor <actor>", description: "only changes by this user or key" },
     { flags: "--resource <id>", description: "only changes of this resource" },
     ...listOptions,
   ],
@@ -39,7 +40,7 @@ export const command: Definition = {
         { header: "ACTION", value: ({ action }) => action },
         { header: "KIND", value: ({ kind: of }) => of },
         { header: "ID", value: ({ resource_id: id, resource_name: name }) => id ?? name ?? "-" },
-        { header: "BY", value: ({ actor: by }) => by.key_name ?? by.kubernetes_user ?? by.field_manager ?? by.kind },
+        { header: "BY", value: ({ actor: by }) => by.key_name ?? by.kind },
         { header: "FROM", value: ({ actor: by }) => by.address ?? "-" },
       ],
     });

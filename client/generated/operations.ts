@@ -298,7 +298,7 @@ export type AuditEntry = {
   /** `al_…`. */ readonly id: string;
   /** Epoch seconds. */ readonly at: number;
   /** The user or organization that owns what changed. */ readonly owner_id: string | null;
-  /** `operationId` in this document; null: the change was not made by REST. */ readonly operation: string | null;
+  /** `operationId` in this document. */ readonly operation: string;
   /** `create`, `update`, `delete`, or another verb such as `run`. */ readonly action: string;
   /** Such as `Source`, `Account`, `ApiKey` or `Member`. */ readonly kind: string;
   readonly resource_id: string | null;
@@ -309,14 +309,12 @@ export type AuditEntry = {
 };
 
 export type AuditActor = {
-  /** `user`: with an API key or a session; `admin`: with the admin token; `kubectl`: in the Kubernetes API. */ readonly kind: "user" | "admin" | "kubectl";
+  /** `user`: with an API key or a session; `admin`: with the admin token. */ readonly kind: "user" | "admin";
   /** `u_…`. */ readonly user_id: string | null;
   /** `pk_…`. */ readonly key_id: string | null;
   readonly key_name: string | null;
   /** Of the web console. */ readonly session_id: string | null;
   /** IP address of the client. */ readonly address: string | null;
-  /** With `kubectl`: the client's field manager, such as `kubectl-edit`. Null where Kubernetes records none: see docs/operations.md. */ readonly field_manager: string | null;
-  /** With `kubectl`: the user that Kubernetes authenticated, if its audit events are sent here. */ readonly kubernetes_user: string | null;
 };
 
 export type ListedComponent = {
@@ -2626,15 +2624,6 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
-  /** Receive audit events of the Kubernetes API server */
-  readonly adminReceiveKubernetesAuditEvents: {
-    readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly timeout?: string | undefined; };
-    readonly body: {
-      /** Events of the group `audit.k8s.io/v1`. */ readonly items: readonly (unknown)[];
-    };
-    readonly response: undefined;
-  };
 }
 
 /** Method and path of each operation. A stream's response is server-sent events. */
@@ -2779,5 +2768,4 @@ export const routes = {
   adminDeprecatePublishedVersion: { method: "PUT", path: "/admin/v1/components/registry/{published_version}", isStream: false },
   adminDeletePublishedVersion: { method: "DELETE", path: "/admin/v1/components/registry/{published_version}", isStream: false },
   adminGetStatus: { method: "GET", path: "/admin/v1/status", isStream: false },
-  adminReceiveKubernetesAuditEvents: { method: "POST", path: "/admin/v1/kubernetes_audit_events", isStream: false },
 } as const;

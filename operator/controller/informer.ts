@@ -5,8 +5,7 @@ import { pause, retry } from "../../domain/retry.ts";
 import { KeyIndex } from "./key-index.ts";
 import { compareVersions } from "./versions.ts";
 
-/** @param before what was cached; undefined for a new resource */
-export type ChangeListener<S, T> = (resource: Resource<S, T>, deleted: boolean, before: Resource<S, T> | undefined) => void;
+export type ChangeListener<S, T> = (resource: Resource<S, T>, deleted: boolean) => void;
 
 export interface InformerOptions {
   readonly onError: (error: unknown) => void;
@@ -194,14 +193,13 @@ export class Informer<S, T> {
     if (this.#knowsNewer(resource)) return;
     this.#cache.set(key, resource);
     this.#ids.set(key, resource.metadata.labels[labels.id]);
-    for (const changed of this.#changeListeners) changed(resource, false, before);
+    for (const changed of this.#changeListeners) changed(resource, false);
   }
 
   #drop(key: string, resource: Resource<S, T>): void {
-    const before = this.#cache.get(key);
     this.#cache.delete(key);
     this.#ids.set(key, undefined);
-    for (const changed of this.#changeListeners) changed(resource, true, before);
+    for (const changed of this.#changeListeners) changed(resource, true);
   }
 }
 

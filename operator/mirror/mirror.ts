@@ -18,8 +18,6 @@ export interface MirrorOptions {
   readonly log: Log;
   /** How often the whole mirror is compared with the cache. Default: ten minutes. */
   readonly compareEveryMs?: number;
-  /** Called with resources that were deleted while no operator led. */
-  readonly onMissedDeletions?: (deleted: readonly Mirrored[]) => void;
 }
 
 const batchRows = 500;
@@ -129,7 +127,6 @@ export class Mirror {
     };
     for (const resource of missing) add(stateOf(resource), false);
     for (const state of surplus) add(state, true);
-    if (surplus.length > 0) this.#options.onMissedDeletions?.(surplus);
     watched.compareAt = clock.now() + compareEveryMs;
   }
 

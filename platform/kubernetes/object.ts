@@ -1,15 +1,6 @@
 import { z } from "zod";
 
-/** A write of a client, without the names of its fields, which would double an object's memory. */
-const managedFieldsEntry = z.object({
-  manager: z.string().default(""),
-  operation: z.string().default(""),
-  time: z.string().exactOptional(),
-  subresource: z.string().exactOptional(),
-});
-export type ManagedFieldsEntry = z.infer<typeof managedFieldsEntry>;
-
-/** The metadata fields that we use; others are dropped. */
+/** The metadata fields that we use; others are dropped, such as `managedFields`, which would double an object's memory. */
 export const objectMetadata = z.object({
   name: z.string(),
   namespace: z.string().default(""),
@@ -33,7 +24,6 @@ export const objectMetadata = z.object({
       }),
     )
     .exactOptional(),
-  managedFields: z.array(managedFieldsEntry).exactOptional(),
 });
 
 /** Any object. Its other fields are parsed where the kind is known. */

@@ -3,7 +3,7 @@ import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
 import type { InvitationTable } from "./accounts/invitation-table.ts";
 import type { OrganizationTable, UserTable } from "./accounts/owner-tables.ts";
-import type { AuditLogTable, ChangeClaimsTable, KubernetesRequestsTable } from "./audit/table.ts";
+import type { AuditLogTable } from "./audit/table.ts";
 import type { OwnerNamespaceTable } from "./namespaces/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
 import type { EmailConfirmationTable, ErrorMailTable, MailCountTable } from "./mail/tables.ts";
@@ -42,8 +42,9 @@ export interface Tables {
   readonly dead_letters: DeadLetterTable;
   readonly failing_endpoints: FailingEndpointTable;
   readonly audit_log: AuditLogTable;
-  readonly change_claims: ChangeClaimsTable;
-  readonly kubernetes_requests: KubernetesRequestsTable;
+  /** Written by earlier versions only, like the next. */
+  readonly change_claims: { readonly change: string; readonly at_ms: number };
+  readonly kubernetes_requests: { readonly id: string; readonly started_ms: number };
   readonly publications: PublicationTable;
   readonly owner_namespaces: OwnerNamespaceTable;
 }

@@ -2,16 +2,12 @@ import { randomUUID } from "node:crypto";
 import { hostname } from "node:os";
 import { systemClock } from "../../domain/clock.ts";
 import type { Leadership } from "../../operator/controller/leadership.ts";
-import { ChangeRecorder } from "../../operator/audit/recorder.ts";
 import { Mirror } from "../../operator/mirror/mirror.ts";
 import type { OperatorRuntime } from "../../operator/start.ts";
 import { KubernetesEvents } from "../../platform/kubernetes/events.ts";
 import { Election } from "../../platform/kubernetes/lease.ts";
 import { kubernetesLeases } from "../../platform/kubernetes/leases.ts";
 import { startOwnerRights } from "../../platform/kubernetes/owners/owner-rights.ts";
-import { defaultAuditDays } from "../../platform/postgres/audit/audit-log.ts";
-import { createChangeLog } from "../../platform/postgres/audit/observed-changes.ts";
-import type { Database } from "../../platform/postgres/connection.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { createMirrorMetrics } from "../../platform/telemetry/mirror-metrics.ts";
 import type { RoleContext } from "../context.ts";
@@ -29,19 +25,15 @@ export interface OperatorInCluster {
   readonly events: KubernetesEvents;
 }
 
-/** What the operator does only in a cluster: one of several leads; the leader also mirrors resources, records
- * changes by other clients, and maintains rights in namespaces. */
+/** What the operator does only in a cluster: one of several leads; the leader also mirrors resources, and maintains rights in namespaces. */
 export function operatorInCluster(
   context: RoleContext,
   { kubernetes, namespace, store, owners, mirror: rows }: NonNullable<Resources["inCluster"]>,
-  database: Database,
 ): OperatorInCluster {
   const { configuration, logger } = context;
   const instance = configuration.podName ?? hostname();
   const warn = (op: string, what: string) => (error: unknown) => logger.warn({ op, err: error }, what);
-  const maxAgeMs = (defaultAuditDays - 1) * 86_400_000;
-  const changes = new ChangeRecorder({ changes: createChangeLog(database), owners, clock: systemClock, log: logger, maxAgeMs });
-  const mirror = new Mirror({ store, rows, clock: systemClock, log: logger, onMissedDeletions: changes.missedDeletions });
+  const mirror = new Mirror({ store, rows, clock: systemClock, log: logger });
   const election = new Election({
     leases: kubernetesLeases(kubernetes, { namespace, name: operatorName }),
     identity: `${instance}_${randomUUID()}`,
@@ -70,11 +62,8 @@ export function operatorInCluster(
   return {
     events,
     runtime: {
-      leadership: alongside(election, [(signal) => mirror.lead(signal), (signal) => changes.lead(signal), maintainRights]),
-      onCache: (informer) => {
-        changes.watch(informer);
-        mirror.watch(informer);
-      },
+      leadership: alongside(election, [(signal) => mirror.lead(signal), maintainRights]),
+      onCache: (informer) => mirror.watch(informer),
       onOwnerChange: (changed) => void owners.onChange(changed),
     },
   };

@@ -6,7 +6,6 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import { liveRunners } from "../../platform/jetstream/members/group.ts";
 import { serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
 import { createStatusService, type OperatorStatus } from "../../platform/jetstream/requests/operator-status.ts";
-import type { Database } from "../../platform/postgres/connection.ts";
 import { startResealing } from "../../platform/postgres/resources/background-reseal.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
@@ -34,7 +33,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const resources = await openResources(context, { database, openSecrets: async () => secrets }, opened);
   // In a cluster resources refer to Secrets and hold no sealed values.
   if (resources.inCluster === undefined) disposeWith(opened, startResealing(database, secrets, context));
-  const { events, runtime } = await openRuntime(context, { connection, resources, database }, opened);
+  const { events, runtime } = await openRuntime(context, { connection, resources }, opened);
   const leads = (): boolean => runtime.leadership?.leads ?? true;
   const { egressAllow } = configuration;
   const registry = await readRegistry(registryDirectory);
@@ -64,14 +63,13 @@ const openSecrets = ({ keysDirectory, resources }: Configuration): ReturnType<ty
 
 interface RuntimeParts {
   readonly connection: Connection;
-  readonly database: Database;
   readonly resources: Resources;
 }
 
 /** What else the operator does: in a cluster it elects a leader, mirrors resources, and may run pools of runner pods. */
-async function openRuntime(context: RoleContext, { connection, resources, database }: RuntimeParts, opened: AsyncDisposableStack) {
+async function openRuntime(context: RoleContext, { connection, resources }: RuntimeParts, opened: AsyncDisposableStack) {
   const cluster = resources.inCluster;
-  const inCluster = cluster === undefined ? undefined : operatorInCluster(context, cluster, database);
+  const inCluster = cluster === undefined ? undefined : operatorInCluster(context, cluster);
   if (inCluster !== undefined) disposeWith(opened, inCluster.events);
   const runnerPools = cluster === undefined ? undefined : await openRunnerPools(context, { ...cluster, connection }, opened);
   const { controller, leads } = createOperatorMetrics(processMetrics());

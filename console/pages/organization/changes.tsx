@@ -23,8 +23,8 @@ const columns: readonly Column<AuditEntry>[] = [
   { title: text.fields, parts: 3, isSecondary: true, cell: ({ fields }) => fields.join(", ") },
 ];
 
-const whoIs = ({ kind, user_id: user, key_name: key, field_manager: manager, kubernetes_user: caller }: AuditEntry["actor"]): string =>
-  [kind === "user" ? user : (manager ?? kind), key, caller].filter((part) => part !== null).join(", ");
+const whoIs = ({ kind, user_id: user, key_name: key }: AuditEntry["actor"]): string =>
+  [kind === "user" ? user : kind, key].filter((part) => part !== null).join(", ");
 
 /** The audit log of the owner. */
 export function Changes() {

@@ -39,7 +39,7 @@ export const text = {
   deleteAction: "Delete",
   deleted: (name: string) => `${name} was deleted`,
   audit: "Changes",
-  auditHint: "Who changed what, by REST and by kubectl.",
+  auditHint: "Who changed what, by the REST API. Changes by kubectl are in the audit log of the cluster.",
   noChanges: "No changes are recorded yet",
   time: "Time",
   action: "Action",

@@ -5,7 +5,6 @@ import type { NewResource } from "../../../crds/resource-store.ts";
 import { issuesOf, parseMetadata, parseSpec, sayIssues } from "../../../crds/validate.ts";
 import { pathOf } from "../paths.ts";
 import { kubernetesObject } from "../object.ts";
-import { writersFrom } from "./writers.ts";
 
 /** kubectl's copy of the last applied object, which would double a resource's memory. */
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
@@ -25,14 +24,12 @@ export const resourcePath = (kind: Kind, namespace: string, name: string): strin
  */
 export function resourceFrom<S, T>(kind: Kind<S, T>, value: unknown): Resource<S, T> {
   const { metadata, spec, status } = kubernetesObject.parse(value);
-  const { managedFields, ...kept } = metadata;
-  const { [lastApplied]: _, ...annotations } = kept.annotations;
-  const writers = writersFrom(managedFields);
+  const { [lastApplied]: _, ...annotations } = metadata.annotations;
   const parsed = kind.spec.safeParse(spec ?? {});
   return {
     apiVersion,
     kind: kind.kind,
-    metadata: { ...kept, annotations, ...(writers.length === 0 ? {} : { writers }) },
+    metadata: { ...metadata, annotations },
     // The spec violates the kind's type, which `invalid` reports.
     spec: parsed.success ? parsed.data : ((spec ?? {}) as S),
     status: statusFrom(kind, observed(status)),

@@ -26,10 +26,7 @@ export const auditLogTable = statements`
     create index audit_log_by_age on audit_log (at_ms);
   `;
 
-/**
- * Changes by clients of the Kubernetes API. `change` identifies one; a claim says that Headwater made it, so that lists leave it out.
- * Requests are those of the API server's audit events; lists take the user from them.
- */
+/** Changes by clients of the Kubernetes API, which versions before m0031 recorded. */
 export const observedChanges = statements`
     alter table audit_log add column change text, add column write text, add column uid text, add column object text;
     create unique index audit_log_changes on audit_log (change) where change is not null;

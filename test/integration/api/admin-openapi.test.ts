@@ -29,7 +29,6 @@ const bodies: Readonly<Record<string, () => object>> = {
   "POST /owners/:id/namespaces": () => ({ name: "team-b" }),
   "PUT /plans/:name": () => ({ form: "paid" }),
   "PUT /components/registry/:published_version": () => ({ deprecated: "old" }),
-  "POST /kubernetes_audit_events": () => ({ items: [{ kind: "Event" }] }),
 };
 
 type Ids = Readonly<Record<string, string>>;

@@ -104,6 +104,15 @@ describe("the audit log", () => {
     await sql`alter table audit_log drop constraint refused`.execute(api.database.db);
   });
 
+  test("does not list changes by kubectl that an earlier version recorded", async () => {
+    const before = await mine();
+    await sql`
+      insert into audit_log (id, at_ms, owner, action, kind, fields, actor)
+      values ('al_earlier', 1, ${ada.id}, 'delete', 'Source', '{}', 'kubectl')`.execute(api.database.db);
+    expect(await mine()).toEqual(before);
+    expect((await api.ask("GET", "/v1/audit_log?after=al_earlier")).status).toBe(422);
+  });
+
   test("keeps entries for its days, then deletes them", async () => {
     await sql`update audit_log set at_ms = at_ms - 91 * 86400000::bigint where kind = 'Source'`.execute(api.database.db);
     await api.history.sweep();

@@ -116,7 +116,7 @@ async function everything(list: (kind: Kind) => Promise<readonly Resource[]>): P
 
 /** The fields that a list shows, and its state; the database stores times to the microsecond. */
 function comparable({ apiVersion, kind, metadata, spec, status }: Resource): Resource {
-  const { creationTimestamp, deletionTimestamp, writers: _, ...others } = metadata;
+  const { creationTimestamp, deletionTimestamp, ...others } = metadata;
   return {
     apiVersion,
     kind,

@@ -1,11 +1,25 @@
-import { beforeAll, expect, test } from "vitest";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
 import { labels, type Kind } from "../../../crds/resource.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { createKubernetesResourceStore } from "../../../platform/kubernetes/resources/resource-store.ts";
+import { KubeApiClient } from "../../support/kube/kube-api-client.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
+import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { whenever, withKubernetes } from "./support.ts";
 
-const kube = await withKubeApi({ own: true, crds: false });
+const directory = await temporaryDirectory("cluster-audit");
+afterAll(() => directory.remove());
+const [policy, auditLog] = [join(directory.path, "policy.yaml"), join(directory.path, "audit.log")];
+const operations = await readFile(join(import.meta.dirname, "../../../docs/operations.md"), "utf8");
+await writeFile(policy, /```yaml\n(apiVersion: audit\.k8s\.io[^`]*)```/.exec(operations)?.[1] ?? "");
+const kube = await withKubeApi({
+  own: true,
+  crds: false,
+  flags: [`--audit-policy-file=${policy}`, `--audit-log-path=${auditLog}`],
+});
 const kubernetes = withKubernetes(kube);
 const spec = { emitter: "dc_a", listener: "wh_a", channel: "" };
 const base = "/apis/headwater.dev/v1alpha1";
@@ -151,31 +165,51 @@ kube.describe("beside other writers", () => {
     await expect(store.find(missing, await kube.namespace(), "a")).rejects.toMatchObject({ status: 503, code: "kubernetes_kind_missing" });
   });
 
-  test("a resource and its watch name the clients that wrote it, without those of its status", async () => {
+  test("the API server's audit log names who changed a resource, by the policy of docs/operations.md", async () => {
     const namespace = await kube.namespace();
-    const store = createKubernetesResourceStore(kubernetes());
-    const { resourceVersion } = await store.list(subscriptionKind);
-    const made = await store.create(subscriptionKind, { namespace, name: "seen", spec });
-    const before = Date.now();
-    await kube.client.apply(at(namespace, "seen"), {
-      apiVersion: "headwater.dev/v1alpha1",
-      kind: "Subscription",
-      metadata: { labels: { a: "b" } },
-    });
-    const status = `${at(namespace, "seen")}/status?fieldManager=other`;
-    await kube.client.request("PATCH", status, { status: { id: "sub_x" } }, { "content-type": "application/merge-patch+json" });
-    const { metadata } = await store.get(subscriptionKind, namespace, "seen");
-    expect(made.metadata.writers?.map(({ manager }) => manager)).toEqual(["headwater"]);
-    expect(metadata.writers?.map(({ manager, operation }) => [manager, operation])).toEqual([
-      ["test", "Apply"],
-      ["headwater", "Update"],
+    const headwater = await clientOfHeadwater();
+    const jane = { "impersonate-user": "jane", "impersonate-group": "system:masters" };
+    const label = (value: string) => ({ metadata: { labels: { value } } });
+    const patch = { "content-type": "application/merge-patch+json" };
+    await headwater.create(`${base}/namespaces/${namespace}/subscriptions`, object("audited"));
+    await kube.client.request("PATCH", `${at(namespace, "audited")}?fieldManager=kubectl-patch`, label("secret"), { ...jane, ...patch });
+    await headwater.request("PATCH", at(namespace, "audited"), label("other"), patch);
+    await kube.client.request("GET", at(namespace, "audited"), undefined, jane);
+    await kube.client.request("DELETE", at(namespace, "audited"), undefined, jane);
+    const lines = async () =>
+      (await readFile(auditLog, "utf8"))
+        .split("\n")
+        .slice(0, -1)
+        .filter((line) => line.includes('"audited"'));
+    await whenever(async () => (await lines()).length >= 2, "the deletion is logged");
+    const events = (await lines()).map((line) => auditEvent.parse(JSON.parse(line)));
+    expect(events.map(({ verb, impersonatedUser }) => [verb, impersonatedUser.username])).toEqual([
+      ["patch", "jane"],
+      ["delete", "jane"],
     ]);
-    expect(Math.abs((metadata.writers?.[0]?.at ?? 0) - before)).toBeLessThan(60_000);
-    const stop = new AbortController();
-    for await (const event of store.watch(subscriptionKind, resourceVersion, stop.signal)) {
-      if (event.type === "bookmark" || event.resource.metadata.resourceVersion !== metadata.resourceVersion) continue;
-      expect(event.resource.metadata.writers).toEqual(metadata.writers);
-      stop.abort();
-    }
+    expect(events[0]?.requestURI).toContain("fieldManager=kubectl-patch");
+    expect((await lines()).join()).not.toContain("secret");
   });
 });
+
+const auditEvent = z.object({ verb: z.string(), requestURI: z.string(), impersonatedUser: z.object({ username: z.string() }) });
+
+/** As a ServiceAccount in the namespace of the release. */
+async function clientOfHeadwater(): Promise<KubeApiClient> {
+  await kube.client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: "headwater" } });
+  const accounts = "/api/v1/namespaces/headwater/serviceaccounts";
+  await kube.client.create(accounts, { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "headwater-api" } });
+  await kube.client.create("/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "ClusterRoleBinding",
+    metadata: { name: "headwater-api" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "cluster-admin" },
+    subjects: [{ kind: "ServiceAccount", name: "headwater-api", namespace: "headwater" }],
+  });
+  const request = { apiVersion: "authentication.k8s.io/v1", kind: "TokenRequest", metadata: { name: "" }, spec: {} };
+  const { body } = await kube.client.request("POST", `${accounts}/headwater-api/token`, request);
+  const { token } = z.object({ status: z.object({ token: z.string() }) }).parse(body).status;
+  const client = new KubeApiClient({ ...kube.access, token });
+  onTestFinished(() => client.close());
+  return client;
+}

@@ -13,8 +13,6 @@ import type { MirrorRows } from "../../../operator/mirror/rows.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { createAccounts } from "../../../platform/postgres/accounts/index.ts";
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
-import { createChangeLog } from "../../../platform/postgres/audit/observed-changes.ts";
-import type { ChangeLog } from "../../../operator/audit/change.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
@@ -136,31 +134,10 @@ const auditEntry: AuditEntry = {
 };
 const auditLog: Calls<AuditLog> = {
   record: (port) => port.record({ ...auditEntry, id: "al_2" }),
-  recordRequests: (port) => {
-    const request = { id: "r", object: "Source/hw-a/one", isDeletion: false, startedAt: 1, endedAt: 2 };
-    return port.recordRequests([{ ...request, fieldManager: "kubectl", user: "jane", address: null }]);
-  },
   page: async (port) => [
     await port.page({ owner: "u_1", kind: "Source", actor: "u_1", resourceId: "dc_1", sinceMs: 0 }, page),
     await port.page({}, page),
   ],
-};
-
-const changeLog: Calls<ChangeLog> = {
-  record: (port) => {
-    const change = {
-      change: "uid/1",
-      write: null,
-      uid: "uid",
-      at: 1,
-      action: "delete",
-      kind: "Source",
-      namespace: "hw-a",
-      name: "one",
-    } as const;
-    return port.record([{ ...change, resourceId: null, resourceName: "one", fields: [], fieldManager: null, owner: null }]);
-  },
-  assignIds: (port) => port.assignIds([{ uid: "uid", resourceId: "dc_1" }]),
 };
 
 const accounts: Calls<ApiPorts["accounts"]> = {
@@ -351,7 +328,6 @@ describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
     cases: [
       casesOf("store", storeOf(operator), store),
       casesOf("mirror", createResourceMirror(operator), mirror),
-      casesOf("changeLog", createChangeLog(operator), changeLog),
       casesOf("activity", createActivity(operator), activity),
       casesOf("memberships", createAccounts(operator), memberships),
       casesOf("failing endpoints", createFailingEndpoints(operator), failingEndpoints),
