@@ -5,14 +5,15 @@ import type { ResourceStore } from "../crds/resource-store.ts";
 import type { SecretValues } from "../crds/secret-values.ts";
 import type { TrustedProxies } from "../domain/client-address.ts";
 import type { Clock } from "../domain/clock.ts";
-import type { CommittedEvent } from "../domain/run/commit.ts";
+import type { CommittedEvent } from "../domain/event/committed-event.ts";
 import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { ConfigureCall, ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
 import type { Build } from "../domain/component/definition.ts";
-import type { DryRunOutcome } from "../domain/run/dry-run.ts";
+import type { DryRunOutcome } from "../domain/invocation/dry-run.ts";
 import type { EventMetadata } from "../domain/event/event-metadata.ts";
 import type { RandomBytes } from "../domain/ids.ts";
-import type { LogRecord, RunSummary } from "../domain/invocation/invocation.ts";
+import type { RunSummary } from "../domain/invocation/invocation.ts";
+import type { LogRecord } from "../domain/run-products.ts";
 import type { DayUse } from "../domain/limits/quota.ts";
 import type { EventRange, PageRequest } from "../domain/page.ts";
 import type { ItemSize } from "../domain/parts.ts";
@@ -27,14 +28,12 @@ import type { AuditLog } from "./audit/ports.ts";
 import type { ComponentLibrary, Publications, PublishedCode } from "./components/ports.ts";
 import type { Installation } from "./admin/ports.ts";
 import type { NamespaceClaims } from "./namespaces/ports.ts";
-import type { Accounts, Sessions, User } from "./owners/ports.ts";
+import type { Accounts, Sessions } from "./owners/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
-
-export type { User };
 
 /** Dependencies of the API. `wiring` supplies the adapters. */
 export interface ApiPorts {

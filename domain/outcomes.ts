@@ -1,4 +1,4 @@
-import type { RunError } from "./run/run-products.ts";
+import type { RunError } from "./run-products.ts";
 
 /** Failed outcomes among the recent ones. */
 export interface Failures {

@@ -1,6 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Budget } from "../domain/limits/budget.ts";
-import type { Answer, HttpResponse } from "../domain/invocation/invocation.ts";
+import type { Answer } from "../domain/invocation/invocation.ts";
+import type { HttpResponse } from "../domain/run-products.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
 import { overloaded, PublicError } from "./errors.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";

@@ -1,5 +1,5 @@
 import { type OutgoingHttpHeaders, type ServerResponse, validateHeaderName, validateHeaderValue } from "node:http";
-import type { HttpResponse } from "../domain/invocation/invocation.ts";
+import type { HttpResponse } from "../domain/run-products.ts";
 import { setsSession } from "../domain/session-cookie.ts";
 import { PublicError } from "./errors.ts";
 

@@ -45,6 +45,44 @@ const apiLayers: readonly (readonly string[])[] = [
   ["start.ts"],
 ];
 
+/** Folders side by side that import each other, sorted. A further pair fails: move the type or function to the folder in which it belongs. */
+const mutualFolders: readonly string[] = [
+  "api/components and api/resources",
+  "api/http and api/owners",
+  "api/http/request and api/http/response",
+  "bench/harness/load and bench/harness/measure",
+  "builder/bundle and builder/cache",
+  "builder/cache and builder/npm",
+  "builder/npm and builder/scan",
+  "cli/commands and cli/dev",
+  "console/api and console/app",
+  "console/api and console/parts",
+  "console/app and console/pages",
+  "console/app and console/parts",
+  "platform/jetstream and platform/process",
+  "platform/jetstream/buckets and platform/jetstream/members",
+  "platform/jetstream/connection and platform/jetstream/write",
+  "platform/jetstream/invocations and platform/jetstream/requests",
+  "platform/jetstream/runs and platform/jetstream/streams",
+  "platform/postgres and platform/secrets",
+  "platform/postgres and platform/telemetry",
+  "platform/postgres/accounts and platform/postgres/mail",
+  "platform/postgres/audit and platform/postgres/history",
+  "platform/postgres/history and platform/postgres/mail",
+  "platform/postgres/migrations and platform/postgres/resources",
+  "runner/run and runner/workflow",
+  "runner/sandbox/children and runner/sandbox/isolate",
+  "runner/sandbox/children and runner/sandbox/jail",
+  "runner/sandbox/children and runner/sandbox/processes",
+  "runner/sandbox/guest/action and runner/sandbox/guest/runtime",
+  "runner/sandbox/guest/component and runner/sandbox/guest/node",
+  "runner/sandbox/guest/component and runner/sandbox/guest/runtime",
+  "runner/sandbox/guest/node and runner/sandbox/guest/runtime",
+  "runner/sandbox/guest/node/assert and runner/sandbox/guest/node/util",
+  "runner/sandbox/guest/node/events and runner/sandbox/guest/node/timers",
+  "runner/sandbox/guest/node/inspect and runner/sandbox/guest/node/util",
+];
+
 /** Entry points of processes of their own: they wire what runs in them. */
 const entryPoints = ["runner/sandbox/children/child.ts"];
 
@@ -108,6 +146,16 @@ describe("architecture", () => {
     expect(cycles()).toEqual([]);
   });
 
+  it("has no further folders that import each other", () => {
+    const pairs = [...mutualImports()].filter(([pair]) => !/^(delivery|operator)\//.test(pair));
+    const further = pairs
+      .filter(([pair]) => !mutualFolders.includes(pair))
+      .map(([pair, by]) => `${pair} import each other: ${by.join(", ")}`);
+    expect(further).toEqual([]);
+    const straight = mutualFolders.filter((pair) => !pairs.some(([found]) => found === pair));
+    expect(straight, "these no longer import each other: remove them from mutualFolders").toEqual([]);
+  });
+
   it("has no file above 300 lines", () => {
     const long = files
       .filter((file) => !file.startsWith("client/generated/"))
@@ -162,6 +210,29 @@ function isLower(to: string, from: string): boolean {
 
 const folderOf = (file: string): string => file.split("/")[0] ?? "";
 const describeImport = ({ from, to, typeOnly }: Import): string => `${from} imports ${typeOnly ? "types of " : ""}${to}`;
+
+/** Pairs of folders with the same parent that import each other, and up to three imports of each direction. */
+function mutualImports(): Map<string, readonly string[]> {
+  const between = new Map<string, Import[]>();
+  for (const found of local) {
+    const [from, to] = [dirname(found.from).split("/"), dirname(found.to).split("/")];
+    const level = from.findIndex((folder, index) => folder !== to[index]);
+    if (level < 1 || to[level] === undefined) continue;
+    const pair = [from, to].map((path) => path.slice(0, level + 1).join("/")).toSorted();
+    const key = pair.join(" and ");
+    between.set(key, [...(between.get(key) ?? []), found]);
+  }
+  const mutual = new Map<string, readonly string[]>();
+  for (const [pair, found] of between) {
+    const [first = ""] = pair.split(" and ");
+    const [forth, back] = [
+      found.filter(({ from }) => from.startsWith(`${first}/`)),
+      found.filter(({ from }) => !from.startsWith(`${first}/`)),
+    ];
+    if (forth.length > 0 && back.length > 0) mutual.set(pair, [...forth.slice(0, 3), ...back.slice(0, 3)].map(describeImport));
+  }
+  return mutual;
+}
 
 /** Depth first; a file met again while it is still on the path closes a cycle. */
 function cycles(): string[] {

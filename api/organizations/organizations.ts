@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Conflict } from "../../domain/errors.ts";
 import { newId, type RandomBytes } from "../../domain/ids.ts";
-import { nameSlug } from "../../domain/source/name-slug.ts";
+import { nameSlug } from "../../domain/name-slug.ts";
 import { text } from "../http/request/parameters.ts";
 import type { ApiPorts } from "../ports.ts";
 import { clearOwned, kindsOwnedBy } from "../owners/owned.ts";

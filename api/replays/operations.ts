@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isDerived } from "../../domain/event/derived-events.ts";
+import { isDerived } from "../../domain/event/committed-event.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
 import { scheduledChannel } from "../../domain/schedule/scheduled-event.ts";

@@ -7,7 +7,8 @@ import { replayedEmitId, type Replay, type ReplayedEvent } from "../../domain/ev
 import { partsOf } from "../../domain/parts.ts";
 import type { TraceContext } from "../../domain/traces.ts";
 import { maxPartBytes } from "../http/response/list-parts.ts";
-import type { StoredEvent, User } from "../ports.ts";
+import type { StoredEvent } from "../ports.ts";
+import type { User } from "../owners/ports.ts";
 import type { Access } from "../resources/access.ts";
 import type { ApiContext } from "../context.ts";
 

@@ -4,7 +4,8 @@ import { isId, type IdKind } from "../../domain/ids.ts";
 import type { Call } from "../http/request/call.ts";
 import { ownerParameters } from "../http/request/parameters.ts";
 import { parse } from "../http/request/parse.ts";
-import type { ApiPorts, User } from "../ports.ts";
+import type { ApiPorts } from "../ports.ts";
+import type { User } from "../owners/ports.ts";
 import { notFound, notOfOrganization } from "./not-found.ts";
 
 type AccessPorts = Pick<ApiPorts, "accounts" | "store" | "pages" | "owners">;

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { DryRunOutcome } from "../../domain/run/dry-run.ts";
+import type { DryRunOutcome } from "../../domain/invocation/dry-run.ts";
 import { HeadwaterError, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import { parseLimit } from "../../domain/page.ts";

@@ -1,5 +1,5 @@
 import { parseJsonOrNull } from "../../domain/json.ts";
-import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/run/dry-run.ts";
+import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/invocation/dry-run.ts";
 import type { RunSummary } from "../../domain/invocation/invocation.ts";
 import type { Answered } from "../http/response/answered.ts";
 import type { dryRunSchema, runSchema } from "./schemas.ts";

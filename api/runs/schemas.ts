@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { emitVerdicts } from "../../domain/run/dry-run.ts";
-import { hooks, triggers } from "../../domain/invocation/invocation.ts";
+import { emitVerdicts } from "../../domain/invocation/dry-run.ts";
+import { hooks, triggers } from "../../domain/trigger.ts";
 import { thrownSchema } from "../http/response/errors.ts";
 
 const ms = z.number().describe("Epoch milliseconds.");

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { sourceKind } from "../../crds/source.ts";
-import type { DryRunOutcome } from "../../domain/run/dry-run.ts";
+import type { DryRunOutcome } from "../../domain/invocation/dry-run.ts";
 import { Conflict, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
 import { eventMetadata } from "../../domain/event/event-metadata.ts";

@@ -5,10 +5,10 @@ import { defaultSettings, sourceKind, type SourceSpec, type SourceStatus } from 
 import { accountPropsOf, type AccountProp } from "../../domain/component/account-props.ts";
 import { InvalidInput, NotFound, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
-import { nameSlug } from "../../domain/source/name-slug.ts";
+import { nameSlug } from "../../domain/name-slug.ts";
 import { ObservationError } from "../http/response/errors.ts";
 import { confirmOwned } from "../resources/owner-present.ts";
-import type { User } from "../ports.ts";
+import type { User } from "../owners/ports.ts";
 import { confirmCreated } from "../resources/change.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";

@@ -2,7 +2,7 @@ import { sourceHealth } from "../../crds/source-health.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { errorLine, type HealthState, type LatestRuns } from "../../domain/source/source-health.ts";
-import { nextTickOf } from "../../domain/schedule/source-timers.ts";
+import { nextTickOf } from "../../domain/source/source-timers.ts";
 import { epochSeconds } from "../resources/identity.ts";
 import { problemResponse } from "../resources/problem.ts";
 import { asItRuns } from "../resources/source.ts";

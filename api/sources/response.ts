@@ -1,6 +1,6 @@
 import { withAdditional } from "../../domain/component/definition.ts";
 import { configurablePropsResponse, configuredPropsResponse } from "../../domain/component/prop-responses.ts";
-import { nameSlug } from "../../domain/source/name-slug.ts";
+import { nameSlug } from "../../domain/name-slug.ts";
 import type { KnownComponent } from "../resources/components.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "../http/response/answered.ts";

@@ -1,5 +1,5 @@
-import type { CommittedEvent } from "../../domain/run/commit.ts";
-import { errorEvent, logEvent, logPlace, type DerivedEvent } from "../../domain/event/derived-events.ts";
+import type { CommittedEvent } from "../../domain/event/committed-event.ts";
+import { errorEvent, logEvent, logPlace, type DerivedEvent } from "../../domain/run/derived-events.ts";
 import { isEventId } from "../../domain/event/event-id.ts";
 import { readCommit } from "../../domain/run/read-commit.ts";
 import { isScheduled, scheduledChannel } from "../../domain/schedule/scheduled-event.ts";

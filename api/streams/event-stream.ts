@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { isDerived } from "../../domain/event/derived-events.ts";
+import { isDerived } from "../../domain/event/committed-event.ts";
 import { compareEventIds } from "../../domain/event/event-id.ts";
 import { comment, handshake, type Item } from "./frames.ts";
 import type { UnreadShare } from "./unread-bytes.ts";

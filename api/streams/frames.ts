@@ -1,7 +1,6 @@
-import type { CommittedEvent } from "../../domain/run/commit.ts";
+import { type CommittedEvent, isDerived } from "../../domain/event/committed-event.ts";
 import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
 import type { CommittedSend } from "../../domain/workflow/run-commit.ts";
-import { isDerived } from "../../domain/event/derived-events.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import { eventMetadata } from "../../domain/event/event-metadata.ts";
 

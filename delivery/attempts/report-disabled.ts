@@ -1,5 +1,5 @@
 import type { DisabledWebhook } from "../../domain/delivery/webhook-failures.ts";
-import { errorData } from "../../domain/event/derived-events.ts";
+import { errorData } from "../../domain/run/derived-events.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import { encodeDelivery, firstDelivery, type Delivery, type RoutedEvent } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";

@@ -1,5 +1,6 @@
-import { errorEvent, logEvent, logPlace, type DerivedEvent } from "../../domain/event/derived-events.ts";
-import type { Commit, CommittedEvent } from "../../domain/run/commit.ts";
+import { errorEvent, logEvent, logPlace, type DerivedEvent } from "../../domain/run/derived-events.ts";
+import type { Commit } from "../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../domain/event/committed-event.ts";
 import { dueEventId, isScheduled } from "../../domain/schedule/scheduled-event.ts";
 import type { CommitPosition } from "../../domain/source/deployment.ts";
 import { traceContext, type TraceContext } from "../../domain/traces.ts";

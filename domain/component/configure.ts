@@ -1,5 +1,5 @@
 import type { PropDefinition } from "./definition.ts";
-import type { RunError } from "../run/run-products.ts";
+import type { RunError } from "../run-products.ts";
 
 /**
  * While a user configures a component, functions of it are called: the `options` of a prop, `additionalProps` (specification,

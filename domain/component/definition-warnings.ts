@@ -1,4 +1,4 @@
-import { hooks } from "../invocation/invocation.ts";
+import { hooks } from "../trigger.ts";
 import { HintBudget, nearestName, suggestion } from "../nearest-name.ts";
 import { propWarnings } from "./prop-warnings.ts";
 import type { Warning } from "./warning.ts";

@@ -1,6 +1,6 @@
 import type { ErrorCode } from "../error-codes.ts";
 import { InvalidInput, LimitExceeded } from "../errors.ts";
-import { nameSlug } from "../source/name-slug.ts";
+import { nameSlug } from "../name-slug.ts";
 import type { ComponentDefinition } from "./definition.ts";
 import { parseSemanticVersion } from "./semantic-version.ts";
 import type { Warning } from "./warning.ts";

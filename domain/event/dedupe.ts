@@ -1,8 +1,17 @@
-import type { DedupeState } from "../run/commit.ts";
 import type { DedupeStrategy } from "../component/definition.ts";
-import type { RunError } from "../invocation/invocation.ts";
+import type { RunError } from "../run-products.ts";
 import { assertNever } from "../errors.ts";
 import { fingerprint } from "../component/fingerprint.ts";
+
+/** What a source remembers of earlier emits, by the strategy of its component. */
+export type DedupeState =
+  | { readonly strategy: "unique"; readonly ids: readonly string[] }
+  | {
+      readonly strategy: "greatest";
+      /** A decimal string beyond 2^53, where numbers are not exact. */ readonly id: number | string | null;
+    }
+  | { readonly strategy: "last"; readonly id: string | null }
+  | { readonly strategy: "none" };
 
 /** The arguments of `$emit` that order and dedupe read. */
 export interface Emit {

@@ -1,5 +1,5 @@
 import { InvalidInput } from "../errors.ts";
-import { hash } from "../invocation/partition.ts";
+import { hash } from "../hash.ts";
 
 /**
  * Id of an event: `<epoch ms>-<sequence>`, unique within its source or workflow, and growing strictly within a source. The time is that of

@@ -1,7 +1,6 @@
-import type { CommittedEvent } from "../run/commit.ts";
+import { type CommittedEvent, isDerived } from "./committed-event.ts";
 import { eventMetadata, type EventMetadata } from "./event-metadata.ts";
 import { kindOfId } from "../ids.ts";
-import { isDerived } from "./derived-events.ts";
 
 /** An event as `event_summaries` and streams show it (specification, "Event summary"). */
 export interface EventSummary {

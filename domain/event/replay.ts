@@ -1,5 +1,5 @@
 import type { TraceContext } from "../traces.ts";
-import { partitionOf } from "../invocation/partition.ts";
+import { hash } from "../hash.ts";
 import { replayLaneCount } from "../subjects.ts";
 
 /** A past event to deliver again: a message on the stream DELIVERIES, from the API to the delivery role. */
@@ -38,4 +38,4 @@ export const replayedEmitId = (emitId: string, replay: string): string => `${emi
 export const replayIn = (emitId: string): string | undefined => /-(rp_[0-9a-z]+)$/.exec(emitId)?.[1];
 
 /** All events of a source use the same lane. */
-export const laneOf = (source: string): number => partitionOf(source) % replayLaneCount;
+export const laneOf = (source: string): number => hash(source) % replayLaneCount;

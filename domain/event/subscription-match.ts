@@ -1,5 +1,5 @@
 import type { Route } from "../source/deployment.ts";
-import { isDerived } from "./derived-events.ts";
+import { isDerived } from "./committed-event.ts";
 import { kindOfId } from "../ids.ts";
 
 /** The parts of an event that determine its listeners. */

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { isJson } from "../json.ts";
-import { maxTimestampMs } from "../run/commit.ts";
+import { maxTimestampMs } from "../clock.ts";
 import type { Answer } from "./invocation.ts";
-import { triggers } from "./trigger.ts";
+import { triggers } from "../trigger.ts";
 
 const time = z.number().min(-maxTimestampMs).max(maxTimestampMs);
 const runError = z.looseObject({ name: z.string(), message: z.string() });

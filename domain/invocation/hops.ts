@@ -1,5 +1,5 @@
 import { kindOfId } from "../ids.ts";
-import type { RunError } from "../run/run-products.ts";
+import type { RunError } from "../run-products.ts";
 
 /**
  * Sources and workflows that listen to each other may form a cycle. Each event counts the deliveries to sources and workflows that led to

@@ -1,17 +1,11 @@
 import type { Configuration, Configured } from "../component/configure.ts";
-import type { DryRun, DryRunOutcome } from "../run/dry-run.ts";
+import type { DryRun, DryRunOutcome } from "./dry-run.ts";
 import type { EventMetadata } from "../event/event-metadata.ts";
-import type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
+import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
 import type { TraceContext } from "../traces.ts";
 import type { ResumeOutcome, ResumeRequest } from "../workflow/resume-request.ts";
 import type { WorkflowTestOutcome } from "../workflow/test-run.ts";
-import type { Trigger } from "./trigger.ts";
-
-export type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
-export { triggers, type Trigger } from "./trigger.ts";
-
-export const hooks = ["deploy", "activate", "deactivate"] as const;
-export type Hook = (typeof hooks)[number];
+import type { Hook, Trigger } from "../trigger.ts";
 
 /**
  * A durable request to run a source once: part of a message on the stream INVOCATIONS, a work queue. The ingress packs several into one

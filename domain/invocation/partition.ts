@@ -1,9 +1,9 @@
+import { hash } from "../hash.ts";
 import { partitionCount } from "../subjects.ts";
 
 /**
- * The partition of an id within its pool: 0 to 15, the same for the life of an installation. FNV-1a (32 bits) over the characters, then
- * MurmurHash3's final mix, because the low bits of FNV alone are poor for ids that differ at the end. A run of a workflow, `p_a.r_b`, is in
- * the partition of the workflow.
+ * The partition of an id within its pool: 0 to 15, the same for the life of an installation. A run of a workflow, `p_a.r_b`, is in the
+ * partition of the workflow.
  */
 export function partitionOf(id: string): number {
   const end = id.indexOf(".");
@@ -30,13 +30,4 @@ export function memberOf(partition: number, members: Iterable<string>): string |
 /** The partitions of a member, ascending, among the first `count`. Empty unless `members` includes the member. */
 export function partitionsOf(member: string, members: readonly string[], count: number = partitionCount): readonly number[] {
   return Array.from({ length: count }, (_, partition) => partition).filter((partition) => memberOf(partition, members) === member);
-}
-
-/** 32 bits, unsigned; the same forever. */
-export function hash(text: string): number {
-  let h = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) h = Math.imul(h ^ text.charCodeAt(i), 0x01000193);
-  h = Math.imul(h ^ (h >>> 16), 0x85ebca6b);
-  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
-  return (h ^ (h >>> 16)) >>> 0;
 }

@@ -1,5 +1,6 @@
-import { endOf } from "../event/derived-events.ts";
-import { maxTimestampMs, type Commit } from "../run/commit.ts";
+import { endOf } from "../run/derived-events.ts";
+import type { Commit } from "../run/commit.ts";
+import { maxTimestampMs } from "../clock.ts";
 import { errorTemplate } from "./error-template.ts";
 import { bounded } from "./outgoing-mail.ts";
 

@@ -1,6 +1,10 @@
+import type { CommittedEvent } from "../event/committed-event.ts";
+import type { DedupeState } from "../event/dedupe.ts";
 import type { ProcessedEvents } from "../event/processed-events.ts";
 import type { Kills } from "./kills.ts";
-import type { RunError, Hook, LogRecord, RunSummary, Trigger } from "../invocation/invocation.ts";
+import type { RunSummary } from "../invocation/invocation.ts";
+import type { RunError, LogRecord } from "../run-products.ts";
+import type { Hook, Trigger } from "../trigger.ts";
 import type { TraceContext } from "../traces.ts";
 import type { Watermarks } from "../invocation/watermark.ts";
 import type { WorkflowProgress } from "../workflow/run-commit.ts";
@@ -53,27 +57,6 @@ export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "er
   readonly skippedTicks?: readonly number[];
 }
 
-/** Valid epoch ms, before and after 1970: within Date's range, less a margin because readers add to them. Other commits are ignored. */
-export const maxTimestampMs = 8e15;
-
-export interface CommittedEvent {
-  /** `<epoch ms>-<sequence>`; grows strictly within a source. */
-  readonly id: string;
-  /** Globally unique and stable over retries: webhook-id, message ids. */
-  readonly emitId: string;
-  /** "" is the default channel. */
-  readonly channel: string;
-  /** The id given to `$emit`, as a string. */
-  readonly dedupeId: string | null;
-  readonly summary: string | null;
-  /** Epoch ms given to `$emit`, or the time of the emit. */
-  readonly ts: number;
-  /** Epoch ms before which it must not be delivered (`delivery_ts`); see domain/schedule/scheduled-event.ts. */
-  readonly deliverAt?: number;
-  /** JSON text of the emitted value. */
-  readonly payload: string;
-}
-
 /** The state that a source keeps between runs. */
 export interface SourceState {
   /** `$.service.db`: one map per prop of that type, key → JSON text. */
@@ -101,15 +84,6 @@ export interface HookRecord {
   readonly attempts: number;
   readonly error: RunError | null;
 }
-
-export type DedupeState =
-  | { readonly strategy: "unique"; readonly ids: readonly string[] }
-  | {
-      readonly strategy: "greatest";
-      /** A decimal string beyond 2^53, where numbers are not exact. */ readonly id: number | string | null;
-    }
-  | { readonly strategy: "last"; readonly id: string | null }
-  | { readonly strategy: "none" };
 
 export const emptyState: SourceState = {
   db: {},

@@ -1,4 +1,4 @@
-import type { RunError } from "./run-products.ts";
+import type { RunError } from "../run-products.ts";
 
 /**
  * The runs of one deployment that killed their process, by a crash or a limit that ends the process. A source that

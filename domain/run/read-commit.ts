@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type Commit, maxTimestampMs } from "./commit.ts";
+import type { Commit } from "./commit.ts";
+import { maxTimestampMs } from "../clock.ts";
 import { isId } from "../ids.ts";
 import { partitionOf } from "../invocation/partition.ts";
 import { runSubject, workflowRunSubject } from "../subjects.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { maxTimestampMs } from "./commit.ts";
+import { maxTimestampMs } from "../clock.ts";
 import { stepOutcomes } from "../workflow/run-commit.ts";
 import { hasEnded, runStatuses, sendKinds } from "../workflow/run-state.ts";
 import { stepNamePattern } from "../workflow/step-id.ts";

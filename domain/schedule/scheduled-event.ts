@@ -1,4 +1,4 @@
-import type { CommittedEvent } from "../run/commit.ts";
+import type { CommittedEvent } from "../event/committed-event.ts";
 import { isEventId, parseEventId } from "../event/event-id.ts";
 
 /** The channel that lists a source's scheduled events until they are due, and cancels them. */

@@ -1,5 +1,4 @@
 import { assertNever } from "../errors.ts";
-import type { Invocation } from "../invocation/invocation.ts";
 
 /** A tick is late if its run starts more than this after the tick was due. */
 export const lateAfterMs = 1_000;
@@ -24,7 +23,7 @@ export interface Tick {
 }
 
 /** When a tick was due, epoch ms: a link of a chain contains it, any other tick was due when NATS stored it. */
-export const dueAtOf = ({ at }: Pick<Invocation, "at">, storedAt: number): number => at ?? storedAt;
+export const dueAtOf = ({ at }: { readonly at?: number }, storedAt: number): number => at ?? storedAt;
 
 export function tickStateOf({ dueAt, run }: Tick): TickState {
   if (run === null) return "skipped";

@@ -1,5 +1,5 @@
 import { isJson } from "../json.ts";
-import type { LogRecord, RunError } from "../run/run-products.ts";
+import type { LogRecord, RunError } from "../run-products.ts";
 
 /** Shorter values are not masked: they occur by chance in ordinary text. */
 export const minMaskedLength = 6;

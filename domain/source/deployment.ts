@@ -1,8 +1,7 @@
 import type { BoundProp } from "../component/configure.ts";
 import type { DedupeStrategy } from "../component/definition.ts";
-import type { Hook } from "../invocation/invocation.ts";
-import type { RunError } from "../run/run-products.ts";
-import type { WorkflowDeployment } from "../workflow/deployment.ts";
+import type { Hook } from "../trigger.ts";
+import type { RunError } from "../run-products.ts";
 
 /** A source as runners see it: an entry of the key-value bucket DEPLOYMENTS under `deploymentKey(pool, source)`, written by the operator. */
 export interface Deployment {
@@ -59,11 +58,8 @@ export interface MovedDeployment {
 }
 
 export type DeploymentEntry = Deployment | MovedDeployment;
-/** An entry whose key names a workflow, or a version of one. */
-export type WorkflowEntry = WorkflowDeployment | MovedDeployment;
 
-export const hasMoved = (entry: DeploymentEntry | WorkflowEntry): entry is MovedDeployment => "movedTo" in entry;
-export const isWorkflow = (entry: DeploymentEntry | WorkflowEntry): entry is WorkflowDeployment => "workflow" in entry;
+export const hasMoved = (entry: object): entry is MovedDeployment => "movedTo" in entry;
 
 /** An HTTP endpoint as the ingress sees it: an entry of the bucket ENDPOINTS under the secret part of its address. */
 export interface Endpoint {

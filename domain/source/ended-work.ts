@@ -1,4 +1,4 @@
-import type { RunError } from "../run/run-products.ts";
+import type { RunError } from "../run-products.ts";
 
 /** Maximum time for which a paused source keeps what it has accepted; the same as that of an inactive workflow's events. */
 export const maxPausedMs = 7 * 86_400_000;

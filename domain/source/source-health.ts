@@ -1,5 +1,5 @@
 import { disabledCode } from "../run/kills.ts";
-import type { RunError } from "../run/run-products.ts";
+import type { RunError } from "../run-products.ts";
 
 /**
  * The state is the first row that applies:

@@ -1,4 +1,5 @@
 import type { BoundProp } from "../component/configure.ts";
+import type { MovedDeployment } from "../source/deployment.ts";
 import type { TimerSchedule } from "../schedule/schedule.ts";
 
 /**
@@ -69,3 +70,8 @@ export const defaultWorkflowSettings: WorkflowSettings = { concurrency: null, th
 
 /** Name of a version in the keys of DEPLOYMENTS: one token, so that runners may read it like other entries of their pool. */
 export const versionName = (workflow: string, deployment: string): string => `${workflow}-${deployment}`;
+
+/** An entry whose key names a workflow, or a version of one. */
+export type WorkflowEntry = WorkflowDeployment | MovedDeployment;
+
+export const isWorkflow = (entry: object): entry is WorkflowDeployment => "workflow" in entry;

@@ -1,5 +1,5 @@
-import type { Trigger } from "../invocation/invocation.ts";
-import type { LogRecord, RunError } from "../run/run-products.ts";
+import type { Trigger } from "../trigger.ts";
+import type { LogRecord, RunError } from "../run-products.ts";
 import type { CommittedStep } from "./run-commit.ts";
 import type { RunStatus } from "./run-state.ts";
 

@@ -1,4 +1,4 @@
-import type { RunError } from "../run/run-products.ts";
+import type { RunError } from "../run-products.ts";
 import type { RunStatus, SendRequest, SuspensionEnd, WorkflowRunState } from "./run-state.ts";
 
 /**

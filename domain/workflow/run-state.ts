@@ -1,6 +1,6 @@
 import type { EventMetadata } from "../event/event-metadata.ts";
-import type { Trigger } from "../invocation/trigger.ts";
-import type { HttpResponse } from "../run/run-products.ts";
+import type { Trigger } from "../trigger.ts";
+import type { HttpResponse } from "../run-products.ts";
 
 /**
  * The states of a workflow run:

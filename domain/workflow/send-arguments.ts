@@ -1,4 +1,4 @@
-import { maxTimestampMs } from "../run/commit.ts";
+import { maxTimestampMs } from "../clock.ts";
 import type { EmitArgument, SendKind } from "./run-state.ts";
 
 /** `$.send.http`: a request whose params are in its URL, and whose auth is in its headers. */

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isJson } from "../json.ts";
-import type { HttpResponse, LogRecord, RunError } from "../run/run-products.ts";
+import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
 import type { StepDeployment } from "./deployment.ts";
 import { stepOutcomes } from "./run-commit.ts";
 import { sendKinds, type SendRequest } from "./run-state.ts";

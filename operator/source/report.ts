@@ -1,6 +1,7 @@
 import type { Deployment, RefusedUpdate } from "../../domain/source/deployment.ts";
 import { runningStatus, type SourceResource } from "../../crds/source.ts";
-import type { Hook, RunError } from "../../domain/invocation/invocation.ts";
+import type { RunError } from "../../domain/run-products.ts";
+import type { Hook } from "../../domain/trigger.ts";
 import { disabledError } from "../../domain/run/kills.ts";
 import { sameStatus, setConditions } from "../controller/conditions.ts";
 import { readyConditions, shortened } from "../controller/status.ts";

@@ -1,9 +1,11 @@
-import type { Commit, CommittedEvent, CommittedRun, SourceState } from "../../domain/run/commit.ts";
+import type { Commit, CommittedRun, SourceState } from "../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../domain/event/committed-event.ts";
 import { acceptEmits } from "../../domain/event/dedupe.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { addProcessed } from "../../domain/event/processed-events.ts";
 import { nextEventId } from "../../domain/event/event-id.ts";
-import type { Invocation, LogRecord, RunError } from "../../domain/invocation/invocation.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import type { LogRecord, RunError } from "../../domain/run-products.ts";
 import { disabledError, isDisabled, recordRun } from "../../domain/run/kills.ts";
 import { traceContext } from "../../domain/traces.ts";
 import { raiseWatermarks, type QueuePosition } from "../../domain/invocation/watermark.ts";

@@ -1,5 +1,5 @@
 import { Unavailable } from "../../domain/errors.ts";
-import { idOfHistory } from "../../domain/workflow/run-id.ts";
+import { idOfHistory } from "../../domain/invocation/run-id.ts";
 import type { CommitStore } from "./ports.ts";
 
 interface Deployed {

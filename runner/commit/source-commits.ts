@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import { Invariant, LimitExceeded, Unavailable } from "../../domain/errors.ts";
-import type { RunError } from "../../domain/invocation/invocation.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { retry } from "../../domain/retry.ts";
 import { emptyState, type Commit, type SourceState } from "../../domain/run/commit.ts";

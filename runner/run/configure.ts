@@ -1,7 +1,7 @@
 import { configureLimits, type Configuration, type ConfigureCall, type Configured } from "../../domain/component/configure.ts";
 import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
-import type { RunError } from "../../domain/run/run-products.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import { readProps } from "../sandbox/isolate/definition.ts";

@@ -1,7 +1,7 @@
 import { LookupCache } from "../../domain/lookup-cache.ts";
-import { hasMoved, isWorkflow, type DeploymentEntry, type WorkflowEntry } from "../../domain/source/deployment.ts";
+import { hasMoved, type DeploymentEntry } from "../../domain/source/deployment.ts";
+import { isWorkflow, type WorkflowEntry, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { Deployments } from "./ports.ts";
 
 const maxEntries = 10_000;

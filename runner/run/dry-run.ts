@@ -1,7 +1,7 @@
 import { acceptEmits, dedupeIdOf, orderByTime } from "../../domain/event/dedupe.ts";
 import type { SourceState } from "../../domain/run/commit.ts";
 import { hasMoved, type Deployment } from "../../domain/source/deployment.ts";
-import { maxDryRunBytes, type DryRunOutcome, type JudgedEmit } from "../../domain/run/dry-run.ts";
+import { maxDryRunBytes, type DryRunOutcome, type JudgedEmit } from "../../domain/invocation/dry-run.ts";
 import { composeCommit, type FinishedRun } from "../commit/compose.ts";
 import { SourceCommits } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";

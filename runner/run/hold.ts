@@ -1,4 +1,5 @@
-import type { Invocation, RunError } from "../../domain/invocation/invocation.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import type { SourceState } from "../../domain/run/commit.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { deletedError, maxPausedMs, pausedError } from "../../domain/source/ended-work.ts";

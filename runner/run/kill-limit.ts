@@ -1,6 +1,6 @@
 import type { Clock } from "../../domain/clock.ts";
 import { callsRefusedError, killsThatDisable, killWindowMs, workflowRefusedError } from "../../domain/run/kills.ts";
-import type { RunError } from "../../domain/run/run-products.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import type { ExecuteRequest, Sandbox } from "../sandbox/port.ts";
 import { notExecuted } from "./execute.ts";
 

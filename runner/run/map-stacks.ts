@@ -1,4 +1,4 @@
-import type { LogRecord } from "../../domain/invocation/invocation.ts";
+import type { LogRecord } from "../../domain/run-products.ts";
 import type { Execution } from "../sandbox/port.ts";
 import type { Stacks } from "./ports.ts";
 

@@ -1,4 +1,5 @@
-import type { Answer, HttpResponse, Invocation, NotRunReason } from "../../domain/invocation/invocation.ts";
+import type { Answer, Invocation, NotRunReason } from "../../domain/invocation/invocation.ts";
+import type { HttpResponse } from "../../domain/run-products.ts";
 
 /** The answer to a caller whose invocation does not run. The caller of an endpoint knows its address, but nothing behind it. */
 export function notRun({ trigger }: Pick<Invocation, "trigger">, reason: NotRunReason): Answer {

@@ -1,5 +1,6 @@
 import type { Answer, InvocationNumber } from "../../domain/invocation/invocation.ts";
-import type { DeploymentEntry, WorkflowEntry } from "../../domain/source/deployment.ts";
+import type { DeploymentEntry } from "../../domain/source/deployment.ts";
+import type { WorkflowEntry } from "../../domain/workflow/deployment.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 
 export interface RunPorts {

@@ -1,4 +1,5 @@
-import type { Invocation, RunError } from "../../domain/invocation/invocation.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import { isCommitted, type QueuePosition } from "../../domain/invocation/watermark.ts";
 import { hasProcessed } from "../../domain/event/processed-events.ts";
 import type { SourceState } from "../../domain/run/commit.ts";

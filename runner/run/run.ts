@@ -1,6 +1,7 @@
 import type { Commit, SourceState } from "../../domain/run/commit.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { Invocation, RunError, RunSummary } from "../../domain/invocation/invocation.ts";
+import type { Invocation, RunSummary } from "../../domain/invocation/invocation.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import { isDisabled } from "../../domain/run/kills.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { deletedCode } from "../../domain/source/ended-work.ts";

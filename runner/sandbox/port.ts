@@ -1,6 +1,7 @@
 import type { BoundProp } from "../../domain/component/configure.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
-import type { Hook, HttpResponse, LogRecord, RunError } from "../../domain/invocation/invocation.ts";
+import type { HttpResponse, LogRecord, RunError } from "../../domain/run-products.ts";
+import type { Hook } from "../../domain/trigger.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import type { SendKind } from "../../domain/workflow/run-state.ts";
 

@@ -1,7 +1,7 @@
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import { dueAtOf, maxReportedSkips } from "../../domain/schedule/ticks.ts";
-import { historyOfRun, workflowRunId } from "../../domain/workflow/run-id.ts";
+import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
 import type { Hold } from "../run/hold.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 

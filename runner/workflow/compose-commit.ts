@@ -1,4 +1,5 @@
-import type { CommittedEvent, WorkflowCommit } from "../../domain/run/commit.ts";
+import type { WorkflowCommit } from "../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../domain/event/committed-event.ts";
 import { eventIdOfRun } from "../../domain/event/event-id.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";

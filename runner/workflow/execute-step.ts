@@ -1,5 +1,5 @@
 import { Unavailable } from "../../domain/errors.ts";
-import type { HttpResponse } from "../../domain/invocation/invocation.ts";
+import type { HttpResponse } from "../../domain/run-products.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { mapStacks } from "../run/map-stacks.ts";

@@ -1,5 +1,5 @@
 import { backoffMs } from "../../domain/retry.ts";
-import type { RunError } from "../../domain/run/run-products.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";

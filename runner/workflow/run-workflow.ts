@@ -1,11 +1,11 @@
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
-import type { RunError } from "../../domain/invocation/invocation.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { endMarkerOf } from "../../domain/workflow/run-commit.ts";
-import { historyOfRun, workflowRunId } from "../../domain/workflow/run-id.ts";
+import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { CommitHistory } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";

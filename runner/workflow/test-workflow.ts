@@ -1,5 +1,5 @@
-import type { RunError } from "../../domain/run/run-products.ts";
-import { maxDryRunBytes } from "../../domain/run/dry-run.ts";
+import type { RunError } from "../../domain/run-products.ts";
+import { maxDryRunBytes } from "../../domain/invocation/dry-run.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
 import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { TestedFlow, TestedStep, WorkflowTestOutcome } from "../../domain/workflow/test-run.ts";

@@ -2,7 +2,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { afterEach, describe, expect, it } from "vitest";
 import { Unavailable } from "../../domain/errors.ts";
-import type { HttpResponse } from "../../domain/invocation/invocation.ts";
+import type { HttpResponse } from "../../domain/run-products.ts";
 import type { IngressConfig, IngressPorts } from "../../ingress/ports.ts";
 import { waitUntil } from "../../domain/retry.ts";
 import { eventOf, rawClient, serveIngress, type RawClient, type ServedIngress } from "./served-ingress.ts";

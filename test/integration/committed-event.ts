@@ -1,4 +1,4 @@
-import type { CommittedEvent } from "../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../domain/event/committed-event.ts";
 
 /** An event as a run commits it; its payload contains its id. */
 export const committedEvent = (id: string, given: Partial<CommittedEvent> = {}): CommittedEvent => ({

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { triggers } from "../../../domain/invocation/invocation.ts";
+import { triggers } from "../../../domain/trigger.ts";
 import { stepOutcomes } from "../../../domain/workflow/run-commit.ts";
 import { runStatuses } from "../../../domain/workflow/run-state.ts";
 import { thrownSchema } from "../../http/response/errors.ts";

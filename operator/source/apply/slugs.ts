@@ -1,5 +1,5 @@
 import type { SourceResource } from "../../../crds/source.ts";
-import { nameSlug, uniqueSlug } from "../../../domain/source/name-slug.ts";
+import { nameSlug, uniqueSlug } from "../../../domain/name-slug.ts";
 import { keyOf } from "../../controller/informer.ts";
 
 interface Taken {

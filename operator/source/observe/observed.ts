@@ -2,7 +2,7 @@ import type { SourceResource } from "../../../crds/source.ts";
 import type { ComponentResource } from "../../../crds/component.ts";
 import type { SourceState } from "../../../domain/run/commit.ts";
 import type { Deployment, Endpoint } from "../../../domain/source/deployment.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import type { ReloadResult } from "../../configured/additional-props.ts";
 import type { OwnCode } from "./own-code.ts";
 import type { SecretProps } from "../../configured/secret-prop.ts";

@@ -1,5 +1,6 @@
 import type { Deployment } from "../../../domain/source/deployment.ts";
-import type { Hook, RunError } from "../../../domain/invocation/invocation.ts";
+import type { RunError } from "../../../domain/run-products.ts";
+import type { Hook } from "../../../domain/trigger.ts";
 import type { Observed } from "../observe/observed.ts";
 import type { Step } from "./step.ts";
 

@@ -1,6 +1,7 @@
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import { isDisabled } from "../../../domain/run/kills.ts";
-import type { Hook, RunError } from "../../../domain/invocation/invocation.ts";
+import type { RunError } from "../../../domain/run-products.ts";
+import type { Hook } from "../../../domain/trigger.ts";
 import { nextHook, runHook } from "./hooks.ts";
 import type { Observed } from "../observe/observed.ts";
 import { isDone } from "../observe/settled.ts";

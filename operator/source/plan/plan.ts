@@ -1,6 +1,7 @@
 import { finalizer, labels } from "../../../crds/resource.ts";
 import type { Build } from "../../../domain/component/definition.ts";
-import type { Hook, RunError } from "../../../domain/invocation/invocation.ts";
+import type { RunError } from "../../../domain/run-products.ts";
+import type { Hook } from "../../../domain/trigger.ts";
 import { buildFor, reloadDigest } from "../../configured/additional-props.ts";
 import { isWritten } from "../../configured/own-component.ts";
 import { componentNameOf, hasOwnCode } from "../observe/component-of.ts";

@@ -1,4 +1,4 @@
-import { timersOf } from "../../../domain/schedule/source-timers.ts";
+import { timersOf } from "../../../domain/source/source-timers.ts";
 import { currentBuild } from "../../configured/component.ts";
 import {
   additionalPropsAreKnown,

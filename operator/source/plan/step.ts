@@ -1,7 +1,7 @@
 import type { SecretReference } from "../../../crds/secret-reference.ts";
 import type { PropDefinition } from "../../../domain/component/definition.ts";
 import type { Deployment, Endpoint } from "../../../domain/source/deployment.ts";
-import type { Hook } from "../../../domain/invocation/invocation.ts";
+import type { Hook } from "../../../domain/trigger.ts";
 import type { TimerSchedule } from "../../../domain/schedule/schedule.ts";
 import type { ConditionInput } from "../../controller/conditions.ts";
 import type { SourceStatus } from "../../../crds/source.ts";

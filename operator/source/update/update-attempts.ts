@@ -1,7 +1,7 @@
 import type { SourceResource } from "../../../crds/source.ts";
 import { Conflict, HeadwaterError, NotFound } from "../../../domain/errors.ts";
 import type { Clock } from "../../../domain/clock.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import type { Observed } from "../observe/observed.ts";
 import type { Step } from "../plan/step.ts";
 

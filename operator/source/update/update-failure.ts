@@ -1,6 +1,7 @@
 import type { Build } from "../../../domain/component/definition.ts";
 import type { Deployment, RefusedUpdate } from "../../../domain/source/deployment.ts";
-import type { Hook, RunError } from "../../../domain/invocation/invocation.ts";
+import type { RunError } from "../../../domain/run-products.ts";
+import type { Hook } from "../../../domain/trigger.ts";
 import { disabledError, isDisabled } from "../../../domain/run/kills.ts";
 import { hookError } from "../plan/hooks.ts";
 import type { Observed } from "../observe/observed.ts";

@@ -1,5 +1,5 @@
 import type { RefusedUpdate } from "../../../domain/source/deployment.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import type { Blocked } from "../plan/blocked.ts";
 import type { Observed, Fallback } from "../observe/observed.ts";
 import type { SourceVersion } from "../plan/version.ts";

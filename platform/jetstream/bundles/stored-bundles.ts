@@ -1,4 +1,5 @@
-import { hasMoved, isWorkflow, type DeploymentEntry, type WorkflowEntry } from "../../../domain/source/deployment.ts";
+import { hasMoved, type DeploymentEntry } from "../../../domain/source/deployment.ts";
+import { isWorkflow, type WorkflowEntry } from "../../../domain/workflow/deployment.ts";
 import { buckets, bundleBytesSubject, bundleStore } from "../../../domain/subjects.ts";
 import type { BundleReference, StoredBundle, StoredBundles } from "../../../operator/ports.ts";
 import type { SourceVersion } from "../../../operator/source/plan/version.ts";

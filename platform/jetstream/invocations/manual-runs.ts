@@ -1,6 +1,6 @@
 import type { ManualRun, Runs, WorkflowTests } from "../../../api/ports.ts";
 import { systemClock } from "../../../domain/clock.ts";
-import { parseDryRunOutcome, type DryRun } from "../../../domain/run/dry-run.ts";
+import { parseDryRunOutcome, type DryRun } from "../../../domain/invocation/dry-run.ts";
 import { parseWorkflowTestOutcome, type WorkflowTest } from "../../../domain/workflow/test-run.ts";
 import type { AdmissionGate } from "../../../domain/limits/admission.ts";
 import { Conflict, NotFound, QuotaUsedUp, UserCode } from "../../../domain/errors.ts";

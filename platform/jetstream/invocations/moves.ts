@@ -1,4 +1,5 @@
-import { hasMoved, type DeploymentEntry, type WorkflowEntry } from "../../../domain/source/deployment.ts";
+import { hasMoved, type DeploymentEntry } from "../../../domain/source/deployment.ts";
+import type { WorkflowEntry } from "../../../domain/workflow/deployment.ts";
 import { Conflict } from "../../../domain/errors.ts";
 import { decodePack, encodePack, type Invocation, type InvocationNumber } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";

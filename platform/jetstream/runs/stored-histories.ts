@@ -1,4 +1,5 @@
-import { hasMoved, isWorkflow, type DeploymentEntry, type WorkflowEntry } from "../../../domain/source/deployment.ts";
+import { hasMoved, type DeploymentEntry } from "../../../domain/source/deployment.ts";
+import { isWorkflow, type WorkflowEntry } from "../../../domain/workflow/deployment.ts";
 import { buckets, partsOfRun, streams } from "../../../domain/subjects.ts";
 import type { HistoryReference } from "../../../operator/ports.ts";
 import { Bucket } from "../buckets/bucket.ts";

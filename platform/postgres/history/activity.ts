@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { firstLine, type LatestRuns } from "../../../domain/source/source-health.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import type { Activity } from "../../../operator/ports.ts";
 import type { Database } from "../connection.ts";
 import { withoutReceived } from "./runs.ts";

@@ -1,6 +1,6 @@
 import { sql, type Kysely } from "kysely";
 import type { StoredEvent as ListedEvent, TimeRange } from "../../../api/ports.ts";
-import { errorEvent, logEvent, type DerivedEvent } from "../../../domain/event/derived-events.ts";
+import { errorEvent, logEvent, type DerivedEvent } from "../../../domain/run/derived-events.ts";
 import { isId } from "../../../domain/ids.ts";
 import { pageOf, type PageRequest } from "../../../domain/page.ts";
 import type { Tables } from "../tables.ts";

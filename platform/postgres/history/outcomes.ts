@@ -3,7 +3,7 @@ import type { Attempt } from "../../../delivery/record/ports.ts";
 import type { WebhookFailures } from "../../../domain/delivery/webhook-failures.ts";
 import type { WebhookOutcomes } from "../../../domain/delivery/webhook-health.ts";
 import { maxOutcomes, outcomesWindowMs, type Failures, type RecentOutcomes } from "../../../domain/outcomes.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { firstLine } from "../../../domain/source/source-health.ts";
 import type { Database } from "../connection.ts";
 import type { Tables } from "../tables.ts";

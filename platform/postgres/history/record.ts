@@ -1,8 +1,9 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import { logPlace } from "../../../domain/event/derived-events.ts";
-import { maxStoredReceived, type Commit, type CommittedEvent } from "../../../domain/run/commit.ts";
+import { logPlace } from "../../../domain/run/derived-events.ts";
+import { maxStoredReceived, type Commit } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
-import type { LogRecord } from "../../../domain/invocation/invocation.ts";
+import type { LogRecord } from "../../../domain/run-products.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import type { LogRecord, RunSummary } from "../../../domain/invocation/invocation.ts";
+import type { RunSummary } from "../../../domain/invocation/invocation.ts";
+import type { LogRecord } from "../../../domain/run-products.ts";
 import { unknownCursor, type PageRequest } from "../../../domain/page.ts";
 import type { Tables } from "../tables.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";

@@ -1,6 +1,7 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
 import type { TimeRange } from "../../../api/ports.ts";
-import type { Commit, CommittedEvent } from "../../../domain/run/commit.ts";
+import type { Commit } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { Socket } from "node:net";
 import ivm from "isolated-vm";
-import type { HttpResponse } from "../../../domain/invocation/invocation.ts";
+import type { HttpResponse } from "../../../domain/run-products.ts";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { createEgress } from "../../../platform/http/egress.ts";
 import { batched } from "./batch.ts";

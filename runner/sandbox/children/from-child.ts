@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { componentDefinition } from "../../../domain/component/definition-schema.ts";
-import type { HttpResponse, LogRecord, RunError } from "../../../domain/invocation/invocation.ts";
-import { maxTimestampMs } from "../../../domain/run/commit.ts";
+import type { HttpResponse, LogRecord, RunError } from "../../../domain/run-products.ts";
+import { maxTimestampMs } from "../../../domain/clock.ts";
 import { sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
 import { hasMoreValues, isJson, isTooDeep, maxNesting } from "../isolate/message-size.ts";

@@ -1,4 +1,4 @@
-import type { HttpResponse } from "../../../domain/invocation/invocation.ts";
+import type { HttpResponse } from "../../../domain/run-products.ts";
 import type { Execution, Inspection } from "../port.ts";
 import { type ChildDeath, crashedExecution, crashedInspection, endedByMemory, startError } from "./child-outcomes.ts";
 import { outOfTurn } from "./frames.ts";

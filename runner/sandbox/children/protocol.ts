@@ -1,4 +1,4 @@
-import type { HttpResponse } from "../../../domain/invocation/invocation.ts";
+import type { HttpResponse } from "../../../domain/run-products.ts";
 import { maxNameLength, type NameQuery } from "../operations/network/network.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "../port.ts";
 import type { FrameLimits } from "./frames.ts";

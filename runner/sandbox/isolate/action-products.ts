@@ -1,5 +1,5 @@
-import type { RunError } from "../../../domain/invocation/invocation.ts";
-import { maxTimestampMs } from "../../../domain/run/commit.ts";
+import type { RunError } from "../../../domain/run-products.ts";
+import { maxTimestampMs } from "../../../domain/clock.ts";
 import { maxSuspensionMs } from "../../../domain/workflow/resume-request.ts";
 import { type SendKind, sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";

@@ -1,4 +1,4 @@
-import type { HttpResponse, RunError } from "../../../domain/invocation/invocation.ts";
+import type { HttpResponse, RunError } from "../../../domain/run-products.ts";
 import { limits } from "../limits.ts";
 import type { OperationContext } from "../operations/index.ts";
 import type { Network } from "../operations/index.ts";

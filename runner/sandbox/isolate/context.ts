@@ -1,5 +1,5 @@
 import type ivm from "isolated-vm";
-import type { HttpResponse, RunError } from "../../../domain/invocation/invocation.ts";
+import type { HttpResponse, RunError } from "../../../domain/run-products.ts";
 import { Activity, type ActivityKind, type Ending, type Entrances } from "./activity.ts";
 import { Bridge, type GuestMessage, type GuestRequests } from "./bridge.ts";
 import { contextNetwork } from "./context-network.ts";

@@ -7,7 +7,7 @@ import {
   type PropDefinition,
 } from "../../../domain/component/definition.ts";
 import { definitionWarnings, type DefinitionNotes } from "../../../domain/component/definition-warnings.ts";
-import { hooks } from "../../../domain/invocation/invocation.ts";
+import { hooks } from "../../../domain/trigger.ts";
 import { suggestion } from "../../../domain/nearest-name.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
 import type { Inspection } from "../port.ts";

@@ -1,4 +1,4 @@
-import type { RunError } from "../../../domain/invocation/invocation.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import type { Ending } from "./activity.ts";
 import type { GuestContext } from "./context.ts";
 import { limits } from "../limits.ts";

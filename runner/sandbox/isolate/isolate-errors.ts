@@ -1,4 +1,4 @@
-import type { RunError } from "../../../domain/invocation/invocation.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import type { ActivityKind } from "./activity.ts";
 import { limits } from "../limits.ts";
 import { limitError } from "./run-error.ts";

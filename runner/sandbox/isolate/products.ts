@@ -1,5 +1,5 @@
-import { maxTimestampMs } from "../../../domain/run/commit.ts";
-import type { HttpResponse, LogRecord, RunError } from "../../../domain/invocation/invocation.ts";
+import { maxTimestampMs } from "../../../domain/clock.ts";
+import type { HttpResponse, LogRecord, RunError } from "../../../domain/run-products.ts";
 import { limits } from "../limits.ts";
 import type { Emit, Products } from "../port.ts";
 import { ActionCollector } from "./action-products.ts";

@@ -1,4 +1,4 @@
-import type { RunError } from "../../../domain/invocation/invocation.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 
 /** Why a rule of ours ended a run. */
 export function limitError(code: string, message: string): RunError {

@@ -1,4 +1,4 @@
-import type { LogRecord } from "../../../domain/invocation/invocation.ts";
+import type { LogRecord } from "../../../domain/run-products.ts";
 import { GuestContext } from "./context.ts";
 import type { GuestIsolate } from "./isolate.ts";
 import { limits } from "../limits.ts";

@@ -1,4 +1,4 @@
-import type { LogRecord } from "../../../domain/invocation/invocation.ts";
+import type { LogRecord } from "../../../domain/run-products.ts";
 import type { GuestContext } from "./context.ts";
 import { limits } from "../limits.ts";
 import type { IsolateKind, Nursery } from "./spare-isolates.ts";

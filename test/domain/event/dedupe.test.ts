@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { DedupeState } from "../../../domain/run/commit.ts";
-import { acceptEmits, orderByTime, type Emit } from "../../../domain/event/dedupe.ts";
+import { type DedupeState, acceptEmits, orderByTime, type Emit } from "../../../domain/event/dedupe.ts";
 import type { DedupeStrategy } from "../../../domain/component/definition.ts";
 
 const none: DedupeState = { strategy: "none" };

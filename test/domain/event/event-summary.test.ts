@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { CommittedEvent } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { eventSummary, shortenData } from "../../../domain/event/event-summary.ts";
 
 const event = (payload: string, channel = ""): CommittedEvent => ({

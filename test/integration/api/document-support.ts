@@ -8,7 +8,7 @@ import { aliasesOf } from "../../../api/http/routing/aliases.ts";
 import { describedOperations, type DescribedOperation } from "../../../api/openapi/document.ts";
 import { errorStatuses } from "../../../api/openapi/error-responses.ts";
 import type { ApiPorts } from "../../../api/ports.ts";
-import type { DryRunOutcome } from "../../../domain/run/dry-run.ts";
+import type { DryRunOutcome } from "../../../domain/invocation/dry-run.ts";
 import type { WorkflowTestOutcome } from "../../../domain/workflow/test-run.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { webhookKind } from "../../../crds/webhook.ts";

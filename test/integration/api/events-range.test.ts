@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Commit } from "../../../domain/run/commit.ts";
-import { errorEvent, logEvent } from "../../../domain/event/derived-events.ts";
-import type { RunError } from "../../../domain/invocation/invocation.ts";
+import { errorEvent, logEvent } from "../../../domain/run/derived-events.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { ada, keys, withApi } from "./support.ts";
 import { commitOf } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";

@@ -9,7 +9,7 @@ import { workflowKind } from "../../../crds/workflow.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import { idOfResourceName } from "../../../domain/ids.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
-import { nameSlug, uniqueSlug } from "../../../domain/source/name-slug.ts";
+import { nameSlug, uniqueSlug } from "../../../domain/name-slug.ts";
 import { release } from "../../../operator/controller/ownership.ts";
 import { fakeBuild } from "./fake-builds.ts";
 

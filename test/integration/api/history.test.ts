@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import type { CommittedEvent } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import { ada, keys, withApi } from "./support.ts";

@@ -5,7 +5,7 @@ import { Webhook } from "standardwebhooks";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { DeliveryConfig } from "../../../delivery/ports.ts";
 import { startDelivery } from "../../../delivery/start.ts";
-import type { CommittedEvent } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import type { Route, RouteListener } from "../../../domain/source/deployment.ts";
 import { decodePack } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";

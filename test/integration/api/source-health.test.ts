@@ -3,7 +3,7 @@ import { sourceKind, type SourceStatus } from "../../../crds/source.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { ada, keys, withApi } from "./support.ts";
 
 let backlogs: Map<string, number> | undefined = new Map();

@@ -1,7 +1,8 @@
 import { get, type IncomingMessage } from "node:http";
 import { expect } from "vitest";
 import type { ApiConfig } from "../../../api/config.ts";
-import type { Commit, CommittedEvent } from "../../../domain/run/commit.ts";
+import type { Commit } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { runSubject, streams } from "../../../domain/subjects.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { workflowKind, type WorkflowStatus } from "../../../crds/workflow.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { systemClock } from "../../../domain/clock.ts";
 import { healthReconciler } from "../../../operator/health/refresh-health.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";

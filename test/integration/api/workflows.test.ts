@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { labels } from "../../../crds/resource.ts";
 import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
-import type { CommittedEvent } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
-import type { RunError } from "../../../domain/invocation/invocation.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { platformVersion } from "../../../domain/version.ts";
 import { committedStep, recordable } from "../../domain/run/workflow-commits.ts";
 import { acme, ada, bob, keys, withApi } from "./support.ts";

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { emptyState, type Commit, type CommittedEvent } from "../../../domain/run/commit.ts";
+import { emptyState, type Commit } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import type { Route } from "../../../domain/source/deployment.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { buckets, partitionCount, streams as names, waitingSubject } from "../../../domain/subjects.ts";

@@ -8,7 +8,7 @@ import type { MailMetrics } from "../../../delivery/mail/ports.ts";
 import type { Clock } from "../../../domain/clock.ts";
 import { waitUntil } from "../../../domain/retry.ts";
 import type { Commit, CommittedRun } from "../../../domain/run/commit.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import { createSmtpMailer } from "../../../platform/mail/smtp.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";

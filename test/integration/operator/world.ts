@@ -10,7 +10,8 @@ import type { Build, ComponentDefinition } from "../../../domain/component/defin
 import { hasMoved } from "../../../domain/source/deployment.ts";
 import { Conflict, InvalidInput } from "../../../domain/errors.ts";
 import { namespaceOfOwner, newId, resourceNameOf } from "../../../domain/ids.ts";
-import { decodePack, type Hook, type Invocation } from "../../../domain/invocation/invocation.ts";
+import { decodePack, type Invocation } from "../../../domain/invocation/invocation.ts";
+import type { Hook } from "../../../domain/trigger.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, partitionCount, streams as names, waitingFilter, waitingSubject } from "../../../domain/subjects.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";

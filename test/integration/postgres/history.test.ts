@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { emptyState, type Commit, type CommittedEvent } from "../../../domain/run/commit.ts";
+import { emptyState, type Commit } from "../../../domain/run/commit.ts";
+import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { compareEventIds } from "../../../domain/event/event-id.ts";
 import { pageOf, type PageRequest } from "../../../domain/page.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";

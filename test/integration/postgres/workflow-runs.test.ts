@@ -4,7 +4,7 @@ import { eventIdOfRun } from "../../../domain/event/event-id.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import type { WorkflowCommit, Commit } from "../../../domain/run/commit.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
-import type { RunError } from "../../../domain/run/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { began, committedStep, owner, workflowCommit } from "../../domain/run/workflow-commits.ts";

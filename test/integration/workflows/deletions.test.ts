@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, deploymentKey, partitionCount, runSubject, streams } from "../../../domain/subjects.ts";
-import { historyOfRun } from "../../../domain/workflow/run-id.ts";
+import { historyOfRun } from "../../../domain/invocation/run-id.ts";
 import { historySweeper } from "../../../operator/history-sweep.ts";
 import { deploymentEntries, workflowEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { appendCommit, appendFirstCommit, deleteCommits, endDeletedHistory, lastCommit } from "../../../platform/jetstream/runs/commits.ts";

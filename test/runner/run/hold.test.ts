@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Hook } from "../../../domain/invocation/invocation.ts";
+import type { Hook } from "../../../domain/trigger.ts";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import { maxPausedMs } from "../../../domain/source/ended-work.ts";
 import { decide } from "../../../runner/run/hold.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { maxTimestampMs } from "../../../domain/run/commit.ts";
+import { maxTimestampMs } from "../../../domain/clock.ts";
 import { openRange, patientMs } from "./attack-range.ts";
 import { emitted, ended, errorOf } from "../sandbox-fixture.ts";
 

@@ -1,7 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
-import { endOf } from "../../../../domain/event/derived-events.ts";
+import { endOf } from "../../../../domain/run/derived-events.ts";
 import { maxStoredReceived, type Commit } from "../../../../domain/run/commit.ts";
-import type { LogRecord, RunError } from "../../../../domain/run/run-products.ts";
+import type { LogRecord, RunError } from "../../../../domain/run-products.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../../domain/workflow/run-commit.ts";
 import { hasEnded } from "../../../../domain/workflow/run-state.ts";
 import { column, integerColumn, optionalColumn, optionalIntegerColumn } from "../columns.ts";

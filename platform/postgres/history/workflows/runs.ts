@@ -1,8 +1,8 @@
 import { sql, type Kysely } from "kysely";
-import { errorEvent, type DerivedEvent } from "../../../../domain/event/derived-events.ts";
-import type { Trigger } from "../../../../domain/invocation/invocation.ts";
+import { errorEvent, type DerivedEvent } from "../../../../domain/run/derived-events.ts";
+import type { Trigger } from "../../../../domain/trigger.ts";
 import { unknownCursor, type PageRequest } from "../../../../domain/page.ts";
-import type { LogRecord, RunError } from "../../../../domain/run/run-products.ts";
+import type { LogRecord, RunError } from "../../../../domain/run-products.ts";
 import type { RecordedAttempt, RecordedWorkflowRun, WorkflowRunDetails } from "../../../../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../../../../domain/workflow/run-state.ts";
 import type { Tables } from "../../tables.ts";

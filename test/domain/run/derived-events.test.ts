@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { errorEvent, logEvent, logPlace } from "../../../domain/event/derived-events.ts";
+import { errorEvent, logEvent, logPlace } from "../../../domain/run/derived-events.ts";
 import { platformVersion } from "../../../domain/version.ts";
 
 const run = { id: "r_1", trigger: "http", startedAt: 1_700_000_000_000, durationMs: 5.4 } as const;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { nameSlug, uniqueSlug } from "../../../domain/source/name-slug.ts";
+import { nameSlug, uniqueSlug } from "../../domain/name-slug.ts";
 
 test.each([
   ["New Item in Feed", "new-item-in-feed"],

@@ -1,5 +1,5 @@
 import { derivedToken } from "../component/fingerprint.ts";
-import type { Invocation, InvocationNumber } from "../invocation/invocation.ts";
+import type { Invocation, InvocationNumber } from "./invocation.ts";
 
 /** The history of a run, as `source` in the subjects of commits: `runs.<partition>.<owner>.<workflow>.<run>`. */
 export const historyOfRun = (workflow: string, run: string): string => `${workflow}.${run}`;

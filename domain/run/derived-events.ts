@@ -1,6 +1,8 @@
-import type { Commit, CommittedEvent } from "../run/commit.ts";
+import type { Commit } from "./commit.ts";
+import type { CommittedEvent } from "../event/committed-event.ts";
 import { withParsedBody } from "../invocation/http-body.ts";
-import type { LogRecord, RunError, Trigger } from "../invocation/invocation.ts";
+import type { LogRecord, RunError } from "../run-products.ts";
+import type { Trigger } from "../trigger.ts";
 import { platformVersion } from "../version.ts";
 import type { CommittedStep } from "../workflow/run-commit.ts";
 
@@ -118,6 +120,3 @@ const numberedCommits = 100_000;
 /** The place of a commit's line among all lines of its run. A run of a workflow has a commit for each step. */
 export const logPlace = ({ workflow }: { readonly workflow?: { readonly number: number } }, index: number): number =>
   workflow === undefined ? index : ((workflow.number - 1) % numberedCommits) * placesPerCommit + Math.min(index, placesPerCommit - 1);
-
-/** The channels of errors and logs of runs, to which components cannot emit. */
-export const isDerived = (channel: string | undefined): channel is "$errors" | "$logs" => channel === "$errors" || channel === "$logs";

@@ -1,7 +1,7 @@
 import type { ComponentDefinition } from "../component/definition.ts";
 import { parseTimerProp } from "../component/prop-types.ts";
 import { runtimeProps } from "../component/prop-values.ts";
-import { nextTick, type TimerSchedule } from "./schedule.ts";
+import { nextTick, type TimerSchedule } from "../schedule/schedule.ts";
 
 /** Schedules by prop name. @throws InvalidInput naming the prop with an invalid schedule */
 export function timersOf(definition: ComponentDefinition, props: Readonly<Record<string, unknown>>): ReadonlyMap<string, TimerSchedule> {

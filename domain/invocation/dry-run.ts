@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJson } from "../json.ts";
 import type { WorkflowTest } from "../workflow/test-run.ts";
-import type { HttpResponse, LogRecord, RunError } from "./run-products.ts";
+import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
 
 /**
  * A run that stores nothing: an invocation with the trigger `dry-run`, which wakes runners like any other. It reads its source's state
