@@ -5,7 +5,7 @@ import { sourceKind, type SourceSpec, type SourceStatus } from "../crds/source.t
 import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../crds/workflow.ts";
 import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../crds/subscription.ts";
 import type { ApiConfig } from "./config.ts";
-import { Registry } from "./resources/registry.ts";
+import { Registry } from "./resources/library/registry.ts";
 import type { ApiPorts } from "./ports.ts";
 import { Access } from "./resources/access.ts";
 import { Components } from "./resources/components.ts";

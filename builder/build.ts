@@ -1,7 +1,7 @@
 import { checkComponentCode, identityOf } from "../domain/component/component-code.ts";
 import type { Build } from "../domain/component/definition.ts";
 import { bundle, type BundleText } from "./bundle/bundle.ts";
-import type { BuildCache } from "./cache/build-cache.ts";
+import type { BuildCache } from "./bundle/build-cache.ts";
 import type { Deadline } from "./deadline.ts";
 import { planDependencies, type Dependencies } from "./npm/dependencies.ts";
 import type { EsbuildLane } from "./bundle/esbuild-lane.ts";

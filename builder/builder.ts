@@ -5,7 +5,7 @@ import type { Build } from "../domain/component/definition.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { FairSemaphore } from "../domain/limits/fair-semaphore.ts";
 import { build, buildKey, type BuildParts } from "./build.ts";
-import { openBuildCache } from "./cache/build-cache.ts";
+import { openBuildCache } from "./bundle/build-cache.ts";
 import { collect } from "./collect/collect.ts";
 import { collectLimits, type CollectLimits } from "./collect/limits.ts";
 import { startDeadline } from "./deadline.ts";

@@ -8,7 +8,7 @@ import { Partitions } from "./intake/partitions.ts";
 import { withStandby } from "./intake/standby.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import { DeploymentCache } from "./run/deployment-cache.ts";
-import { handleInvocation, type RunContext } from "./run/handle-invocation.ts";
+import { handleInvocation, type RunContext } from "./handle-invocation.ts";
 import { notRun } from "./run/not-run.ts";
 import { killsOfCalls, killsOfWorkflows, limitKills } from "./run/kill-limit.ts";
 import { meterSandbox } from "./run/metered-sandbox.ts";

@@ -46,42 +46,7 @@ const apiLayers: readonly (readonly string[])[] = [
 ];
 
 /** Folders side by side that import each other, sorted. A further pair fails: move the type or function to the folder in which it belongs. */
-const mutualFolders: readonly string[] = [
-  "api/components and api/resources",
-  "api/http and api/owners",
-  "api/http/request and api/http/response",
-  "bench/harness/load and bench/harness/measure",
-  "builder/bundle and builder/cache",
-  "builder/cache and builder/npm",
-  "builder/npm and builder/scan",
-  "cli/commands and cli/dev",
-  "console/api and console/app",
-  "console/api and console/parts",
-  "console/app and console/pages",
-  "console/app and console/parts",
-  "platform/jetstream and platform/process",
-  "platform/jetstream/buckets and platform/jetstream/members",
-  "platform/jetstream/connection and platform/jetstream/write",
-  "platform/jetstream/invocations and platform/jetstream/requests",
-  "platform/jetstream/runs and platform/jetstream/streams",
-  "platform/postgres and platform/secrets",
-  "platform/postgres and platform/telemetry",
-  "platform/postgres/accounts and platform/postgres/mail",
-  "platform/postgres/audit and platform/postgres/history",
-  "platform/postgres/history and platform/postgres/mail",
-  "platform/postgres/migrations and platform/postgres/resources",
-  "runner/run and runner/workflow",
-  "runner/sandbox/children and runner/sandbox/isolate",
-  "runner/sandbox/children and runner/sandbox/jail",
-  "runner/sandbox/children and runner/sandbox/processes",
-  "runner/sandbox/guest/action and runner/sandbox/guest/runtime",
-  "runner/sandbox/guest/component and runner/sandbox/guest/node",
-  "runner/sandbox/guest/component and runner/sandbox/guest/runtime",
-  "runner/sandbox/guest/node and runner/sandbox/guest/runtime",
-  "runner/sandbox/guest/node/assert and runner/sandbox/guest/node/util",
-  "runner/sandbox/guest/node/events and runner/sandbox/guest/node/timers",
-  "runner/sandbox/guest/node/inspect and runner/sandbox/guest/node/util",
-];
+const mutualFolders: readonly string[] = ["bench/harness/load and bench/harness/measure"];
 
 /** Entry points of processes of their own: they wire what runs in them. */
 const entryPoints = ["runner/sandbox/children/child.ts"];

@@ -4,7 +4,7 @@ import { checkPublishable, publicationLimits, type Publishable } from "../../dom
 import type { ErrorCode } from "../../domain/error-codes.ts";
 import { Conflict, NotFound, Unavailable } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import type { NewPublication, Publication, PublishOutcome } from "../components/ports.ts";
+import type { NewPublication, Publication, PublishOutcome } from "../resources/library/ports.ts";
 import { publishedComponentResponse } from "../components/response.ts";
 import { publishedComponentSchema } from "../components/schemas.ts";
 import { text } from "../http/request/parameters.ts";
@@ -15,7 +15,7 @@ import type { ApiPorts } from "../ports.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { notFound } from "../resources/not-found.ts";
-import { publicationId } from "../resources/registry.ts";
+import { publicationId } from "../resources/library/registry.ts";
 import { adminOperation } from "./context.ts";
 
 const deprecation = z.object({

@@ -1,7 +1,8 @@
 import { HeadwaterError } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import type { ApiContext, ApiOperation } from "../context.ts";
-import type { AnonymousCall, Call, Input, Reply } from "../http/request/call.ts";
+import type { AnonymousCall, Call, Input } from "../http/request/call.ts";
+import type { Reply } from "../http/response/replies.ts";
 import { parseRoute, type Change, type Operation } from "../http/routing/operation.ts";
 import type { ApiPorts } from "../ports.ts";
 import type { AuditActor, AuditEntry } from "./ports.ts";

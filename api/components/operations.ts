@@ -6,16 +6,15 @@ import { labels } from "../../crds/resource.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { pageInfo } from "../../domain/page.ts";
 import { operation } from "../context.ts";
-import type { Reply } from "../http/request/call.ts";
+import { type Reply, noContent, ok } from "../http/response/replies.ts";
 import { ownerParameters, ownPages, parsePage } from "../http/request/parameters.ts";
-import { noContent, ok } from "../http/response/replies.ts";
 import { all, nothing, one, page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import type { Answered } from "../http/response/answered.ts";
 import { codeOf } from "./code.ts";
 import { deleteComponent } from "./delete.ts";
 import { componentOf } from "./find.ts";
-import type { ListedComponent, ListedComponents } from "./ports.ts";
+import type { ListedComponent, ListedComponents } from "../resources/library/ports.ts";
 import { componentFields, detailedSearch, dryRun, publishedSelection, search, selection } from "./request.ts";
 import {
   componentResponse,
@@ -25,7 +24,7 @@ import {
   publishedVersionResponse,
 } from "./response.ts";
 import { componentSchema, foundKeysSchema, listedComponentSchema, publishedComponentSchema, publishedVersionSchema } from "./schemas.ts";
-import { deprecationOf } from "../resources/registry.ts";
+import { deprecationOf } from "../resources/library/registry.ts";
 import { searchComponents, searchKeys } from "./search.ts";
 
 const named = selection.extend(ownerParameters.shape);

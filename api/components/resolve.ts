@@ -5,7 +5,7 @@ import type { Build } from "../../domain/component/definition.ts";
 import { whyNotAction } from "../../domain/workflow/step-action.ts";
 import { labelOfKey, type ComponentResource } from "../resources/components.ts";
 import { whyNotFound } from "../resources/not-found.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import type { ApiContext } from "../context.ts";
 import { codeOf } from "./code.ts";
 import type { CodeFields } from "./request.ts";

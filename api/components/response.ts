@@ -1,5 +1,5 @@
 import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
-import type { ListedComponent, ListedPublication, Publication, PublishedComponent } from "./ports.ts";
+import type { ListedComponent, ListedPublication, Publication, PublishedComponent } from "../resources/library/ports.ts";
 import { sha256, type ComponentResource, type DraftComponent } from "../resources/components.ts";
 import type { Answered } from "../http/response/answered.ts";
 import type { componentSchema, listedComponentSchema, publishedComponentSchema, publishedVersionSchema } from "./schemas.ts";

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { parseLimit } from "../../domain/page.ts";
 import type { ApiContext } from "../context.ts";
 import type { Call } from "../http/request/call.ts";
-import type { ComponentQuery, ListedComponents } from "./ports.ts";
+import type { ComponentQuery, ListedComponents } from "../resources/library/ports.ts";
 import { defaultSimilarity, type detailedSearch, type search } from "./request.ts";
 
 const maxWords = 20;

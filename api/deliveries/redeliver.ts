@@ -2,7 +2,7 @@ import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import { notFound } from "../resources/not-found.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "../context.ts";

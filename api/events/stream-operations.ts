@@ -17,7 +17,7 @@ import { text } from "../http/request/parameters.ts";
 import { parse } from "../http/request/parse.ts";
 import { aliasesOf } from "../http/routing/aliases.ts";
 import { parseRoute } from "../http/routing/operation.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import type { ResourceWatch } from "../resources/watch/resource-watch.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { sourceIdFor } from "../sources/find-source.ts";

@@ -7,7 +7,8 @@ import { pathOf } from "../http/routing/handle.ts";
 import { text } from "../http/request/parameters.ts";
 import type { ApiPorts } from "../ports.ts";
 import { epochSeconds } from "../resources/identity.ts";
-import { scopes, type ApiKey, type KeyGrant } from "../owners/ports.ts";
+import type { ApiKey } from "../owners/ports.ts";
+import { scopes, type KeyGrant } from "../http/ports.ts";
 
 /** Bounds a user's keys, because each key has its own rate limit. */
 const maxKeys = 50;

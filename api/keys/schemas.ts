@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { scopes } from "../owners/ports.ts";
+import { scopes } from "../http/ports.ts";
 import { seconds } from "../resources/schemas.ts";
 
 export const keySchema = z

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Malformed, Unauthenticated } from "../../domain/errors.ts";
-import type { KeyGrant } from "../owners/ports.ts";
+import type { KeyGrant } from "../http/ports.ts";
 
 /** The form of RFC 6749, section 4.4.2, with the client's credentials as parameters or as HTTP Basic (section 2.3.1). */
 export const tokenFields = z.object({

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { Forbidden, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import { memberRoles, type Accounts, type Member, type User } from "../owners/ports.ts";
+import { memberRoles, type Accounts, type Member } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 
 export const role = z.enum(memberRoles, `it must be ${memberRoles.join(" or ")}`);
 export const memberFields = z.object({ role: role.describe("`admin` or `member`; admins manage members.") });

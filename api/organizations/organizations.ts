@@ -6,7 +6,8 @@ import { text } from "../http/request/parameters.ts";
 import type { ApiPorts } from "../ports.ts";
 import { clearOwned, kindsOwnedBy } from "../owners/owned.ts";
 import { emailConfirmedField, emailField, nameField } from "../owners/names.ts";
-import type { Organization, User } from "../owners/ports.ts";
+import type { Organization } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 
 const name = text.min(1, "it must not be empty").max(255, "it must have at most 255 characters");
 const optional = (field: z.ZodType<string>) => z.union([z.literal(""), field]).nullish();

@@ -1,12 +1,6 @@
 import type { PageRequest } from "../../domain/page.ts";
 import type { AuditEntry } from "../audit/ports.ts";
-
-export interface User {
-  /** `u_…`. */
-  readonly id: string;
-  readonly username: string;
-  readonly email: string;
-}
+import type { KeyGrant, Keys, User } from "../http/ports.ts";
 
 export interface Organization {
   /** `o_…`. */
@@ -46,17 +40,6 @@ export interface EmailConfirmations {
   confirmEmail(tokenHash: string): Promise<string | undefined>;
 }
 
-/** `read` is for GET and HEAD, `write` for everything else; neither includes the other. */
-export const scopes = ["read", "write"] as const;
-export type Scope = (typeof scopes)[number];
-
-/** Scopes and expiry of a key. */
-export interface KeyGrant {
-  readonly scopes: readonly Scope[];
-  /** Epoch ms; null: it does not expire. */
-  readonly expiresAt: number | null;
-}
-
 /** An API key without the key itself, which is not stored. */
 export interface ApiKey extends KeyGrant {
   /** `pk_…`. */
@@ -76,13 +59,6 @@ export interface NewApiKey extends KeyGrant {
   readonly name: string;
   /** SHA-256 of the key, lower-case hex. */
   readonly hash: string;
-}
-
-/** A key that is not revoked, and its user. */
-export interface SignInKey extends KeyGrant {
-  readonly id: string;
-  readonly name: string;
-  readonly user: User;
 }
 
 /** Admins manage members; all members see and change the organization's resources. */
@@ -168,30 +144,8 @@ interface Page<Item> {
   readonly total: number;
 }
 
-/** A session of the console; a link begins one, once. `hash`: SHA-256 of its token, lower-case hex. */
-export interface NewSession {
-  readonly hash: string;
-  /** The API key on which it depends. */
-  readonly keyHash: string;
-  /** Epoch ms. */
-  readonly expiresAt: number;
-  readonly isLink?: boolean;
-}
-
-/** Sessions of the console. `now`: epoch ms. */
-export interface Sessions {
-  startSession(session: NewSession, now: number): Promise<void>;
-  /** The hash of the session's API key; undefined if the session is unknown or has expired. */
-  findSession(hash: string, now: number): Promise<string | undefined>;
-  /** The hash of the link's API key, the first time; then undefined, as for an unknown or expired link. */
-  useLink(hash: string, now: number): Promise<string | undefined>;
-  endSession(hash: string): Promise<void>;
-}
-
 /** Users, organizations, members, API keys and plans. */
-export interface Accounts extends Invitations, EmailConfirmations {
-  /** `hash`: SHA-256 of the API key, lower-case hex. Returns expired keys too, so that the error can say so. */
-  findKey(hash: string): Promise<SignInKey | undefined>;
+export interface Accounts extends Invitations, EmailConfirmations, Keys {
   /** Keys that are not revoked, newest first. */
   listKeys(user: string): Promise<readonly ApiKey[]>;
   /** @throws NotFound for an unknown user; Conflict when the user already has `maxKeys` */

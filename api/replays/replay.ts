@@ -8,7 +8,7 @@ import { partsOf } from "../../domain/parts.ts";
 import type { TraceContext } from "../../domain/traces.ts";
 import { maxPartBytes } from "../http/response/list-parts.ts";
 import type { StoredEvent } from "../ports.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import type { Access } from "../resources/access.ts";
 import type { ApiContext } from "../context.ts";
 

@@ -5,7 +5,7 @@ import type { Call } from "../http/request/call.ts";
 import { ownerParameters } from "../http/request/parameters.ts";
 import { parse } from "../http/request/parse.ts";
 import type { ApiPorts } from "../ports.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import { notFound, notOfOrganization } from "./not-found.ts";
 
 type AccessPorts = Pick<ApiPorts, "accounts" | "store" | "pages" | "owners">;

@@ -8,7 +8,7 @@ import { Conflict, InvalidInput, Unavailable } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import type { ApiConfig } from "../config.ts";
-import type { NamedComponent } from "../components/ports.ts";
+import type { NamedComponent } from "./library/ports.ts";
 import { confirmOwned } from "./owner-present.ts";
 import type { ApiPorts } from "../ports.ts";
 import { derivedId } from "./derived-id.ts";

@@ -8,7 +8,7 @@ import { newId, resourceNameOf } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/name-slug.ts";
 import { ObservationError } from "../http/response/errors.ts";
 import { confirmOwned } from "../resources/owner-present.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import { confirmCreated } from "../resources/change.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { publicIdOf } from "../resources/identity.ts";

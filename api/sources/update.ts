@@ -4,7 +4,7 @@ import { Invariant, Unavailable } from "../../domain/errors.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { newId } from "../../domain/ids.ts";
 import { nameSlug } from "../../domain/name-slug.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import type { Following } from "../resources/watch/following.ts";
 import { keepOnce } from "../resources/secret-texts.ts";
 import { verdictOf } from "../resources/watch/verdict.ts";

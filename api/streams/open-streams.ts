@@ -1,7 +1,7 @@
 import { QuotaExceeded } from "../../domain/errors.ts";
 import { Budget, type BudgetEntry } from "../../domain/limits/budget.ts";
 import type { EventStream } from "./event-stream.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import { comment } from "./frames.ts";
 import type { Followed, From } from "./gap.ts";
 

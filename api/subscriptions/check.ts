@@ -5,7 +5,7 @@ import { workflowKind } from "../../crds/workflow.ts";
 import { Forbidden, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import { canHearItself, channelsOfOwner, selfSubscriptionMessage } from "../../domain/event/subscription-match.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import type { Access } from "../resources/access.ts";
 import type { Connected } from "./request.ts";
 

@@ -1,7 +1,7 @@
 import { allOf } from "../../crds/resource-store.ts";
 import { subscriptionKind, subscriptionLabels } from "../../crds/subscription.ts";
 import { NotFound } from "../../domain/errors.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import type { ApiContext } from "../context.ts";
 import { deleteAutoSubscriptionsTo } from "./auto-subscription.ts";
 import { connectedBy, foreign, type SubscriptionResource } from "./find.ts";

@@ -1,6 +1,6 @@
 import { webhookKind } from "../../crds/webhook.ts";
 import type { ApiContext } from "../context.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import { unlessDeleted } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { deleteSubscriptionsTo } from "../subscriptions/of-listener.ts";

@@ -4,7 +4,7 @@ import { emptyWorkflow, workflowKind, type WorkflowResource, type WorkflowSpec, 
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import type { ApiContext } from "../context.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import { confirmCreated } from "../resources/change.ts";
 import { confirmOwned } from "../resources/owner-present.ts";
 import type { Following } from "../resources/watch/following.ts";

@@ -6,7 +6,7 @@ import { stepId, triggerStep } from "../../domain/workflow/step-id.ts";
 import { propsWithExpressions } from "../../domain/workflow/step-props.ts";
 import { namesCode, resolveAction } from "../components/resolve.ts";
 import type { ApiContext } from "../context.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { keepOnce, type Keep } from "../resources/secret-texts.ts";
 import { checkAccounts } from "../sources/account-props.ts";

@@ -5,7 +5,7 @@ import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { parseTimer } from "../../domain/schedule/schedule.ts";
 import type { ApiContext } from "../context.ts";
 import type { Answered } from "../http/response/answered.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { whyNotFound } from "../resources/not-found.ts";
 import type { TriggerFields } from "./request.ts";

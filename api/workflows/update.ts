@@ -1,7 +1,7 @@
 import { workflowKind, type WorkflowResource, type WorkflowSpec, type WorkflowStatus } from "../../crds/workflow.ts";
 import { Invariant } from "../../domain/errors.ts";
 import type { ApiContext } from "../context.ts";
-import type { User } from "../owners/ports.ts";
+import type { User } from "../http/ports.ts";
 import { changeResource } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Following } from "../resources/watch/following.ts";

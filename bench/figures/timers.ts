@@ -1,7 +1,7 @@
 import { encodePack } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, invokeSubject, streams, timerSubject } from "../../domain/subjects.ts";
-import { setTimer } from "../../platform/jetstream/write/schedules.ts";
+import { setTimer } from "../../platform/jetstream/schedules.ts";
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";

@@ -1,6 +1,6 @@
 import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { measureFolder } from "../npm/folder-size.ts";
+import { measureFolder } from "./folder-size.ts";
 
 /** Disk space of a file beside its bytes. */
 export const fileBytes = 4096;

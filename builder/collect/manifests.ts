@@ -1,5 +1,5 @@
 import { folderOf, foldersUpFrom } from "../../domain/component/module-path.ts";
-import { isManifest, manifestName } from "../npm/manifests.ts";
+import { isManifest, manifestName } from "../scan/manifests.ts";
 import { parseSpecifier } from "../scan/specifier.ts";
 import type { Fetched, ModuleFetcher } from "./module-fetcher.ts";
 

@@ -7,7 +7,7 @@ import { formatBytes, type BuildLimits } from "../limits.ts";
 import { maxMemoryBytes, residentBytesOf } from "../cache/process-memory.ts";
 import type { Confine } from "../ports.ts";
 import type { NpmConfig } from "./config.ts";
-import { measureFolder, type FolderSize } from "./folder-size.ts";
+import { measureFolder, type FolderSize } from "../cache/folder-size.ts";
 import type { InstallAnswer, InstallOrder } from "./install-program.ts";
 import { startInstall } from "./install-process.ts";
 import { parseLockfile, pinTags, restoreWishes } from "./lockfile.ts";

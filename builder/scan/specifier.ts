@@ -1,5 +1,5 @@
 import { isBuiltin } from "node:module";
-import { manifestRange } from "../npm/manifests.ts";
+import { manifestRange } from "./manifests.ts";
 import type { Modules } from "./modules.ts";
 
 /** What an import names, as a component may write it. */

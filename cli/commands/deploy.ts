@@ -1,4 +1,3 @@
-import type { Source } from "../../client/generated/operations.ts";
 import { isWorkflowFile } from "../component/files.ts";
 import { componentArgument, findDeployable } from "../component/named.ts";
 import { explained } from "../component/rejection.ts";
@@ -9,6 +8,7 @@ import type { Given } from "../given.ts";
 import { completeValues } from "../props/form.ts";
 import { readerOfComponent } from "../props/reader.ts";
 import { givenValues, propOptions } from "../props/given-values.ts";
+import { endpointLines } from "../output/endpoints.ts";
 import { present } from "../values.ts";
 
 export const command: Definition = {
@@ -58,13 +58,3 @@ async function deploySource(context: Context, text: string, given: Given): Promi
   const { name_slug: slug } = answer.data;
   if (out.format === "table") out.note(`    \`hw events ${slug} -f\` shows its events, \`hw logs ${slug} -f\` its log`);
 }
-
-/** Addresses of a source's HTTP interfaces. */
-export function endpointsOf({ configured_props: values }: Pick<Source, "configured_props">): readonly string[] {
-  return Object.values(values).flatMap((value) => {
-    const isEndpoint = typeof value === "object" && value !== null && "endpoint_url" in value && typeof value.endpoint_url === "string";
-    return isEndpoint ? [String(value.endpoint_url)] : [];
-  });
-}
-
-export const endpointLines = (source: Source): string[] => endpointsOf(source).map((url) => `endpoint ${url}`);

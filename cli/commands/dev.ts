@@ -12,7 +12,7 @@ import { usageFailure } from "../failure.ts";
 import type { Given } from "../given.ts";
 import { openInBrowser } from "../output/browser.ts";
 import { givenValues, propOptions } from "../props/given-values.ts";
-import { endpointsOf } from "./deploy.ts";
+import { endpointsOf } from "../output/endpoints.ts";
 
 /** What is left to do after the signal has aborted everything else. */
 const cleanUpTimeoutMs = 10_000;

@@ -8,7 +8,7 @@ import { givenValues, isNothingGiven, propOptions } from "../props/given-values.
 import { idOf } from "../references.ts";
 import { present } from "../values.ts";
 import { usageFailure } from "../failure.ts";
-import { endpointLines } from "./deploy.ts";
+import { endpointLines } from "../output/endpoints.ts";
 
 export const command: Definition = {
   description:

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Client } from "../../client/client.ts";
 import type { ConnectionState, ServerSentEvent } from "../../client/follow.ts";
 import type { Event, LogLine, Source } from "../../client/generated/operations.ts";
-import { endpointsOf } from "../commands/deploy.ts";
+import { endpointsOf } from "../output/endpoints.ts";
 import { collectFiles } from "../component/files.ts";
 import type { Sending } from "../component/sending.ts";
 import type { Context } from "../context.ts";

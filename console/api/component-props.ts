@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import type { Options, Prop } from "../../client/generated/operations.ts";
-import type { OptionsRequest } from "../parts/prop-definition.ts";
+import type { OptionsRequest } from "./prop-definition.ts";
 import { api, useList } from "./queries.ts";
 
 /** Whose function returns choices and additional props: a component, or a deployed source, which has its secrets. */

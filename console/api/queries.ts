@@ -11,8 +11,7 @@ import { useEffect, useMemo } from "react";
 import { createClient, type Arguments, type OperationId } from "../../client/client.ts";
 import type { Operations, Warning } from "../../client/generated/operations.ts";
 import type { Page } from "../../client/pages.ts";
-import { showWarnings } from "../app/toasts.tsx";
-import { reportError } from "./query-client.ts";
+import { reportError, reportWarnings } from "./query-client.ts";
 import { sessionHeaders } from "./session.ts";
 
 export type ResponseOf<Id extends OperationId> = Operations[Id]["response"];
@@ -124,8 +123,7 @@ export function useChange<Id extends OperationId>(
     onError: reportError,
     onSuccess: async (response, args) => {
       onDone?.(response, args);
-      const warnings = warningsOf(response);
-      if (!showsWarnings && warnings.length > 0) showWarnings(warnings);
+      if (!showsWarnings) reportWarnings(warningsOf(response));
       await client.invalidateQueries({ predicate: ({ queryKey }) => invalidates?.some((name) => name === queryKey[0]) ?? true });
     },
   });

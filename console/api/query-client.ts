@@ -1,7 +1,18 @@
 import { QueryCache, QueryClient } from "@tanstack/react-query";
 import { ApiError } from "../../client/errors.ts";
+import type { Warning } from "../../client/generated/operations.ts";
 
 const listeners = new Set<() => void>();
+let showWarnings: (warnings: readonly Warning[]) => void = () => undefined;
+
+/** Shows the warnings of changes from now on. */
+export function onWarnings(show: (warnings: readonly Warning[]) => void): void {
+  showWarnings = show;
+}
+
+export function reportWarnings(warnings: readonly Warning[]): void {
+  if (warnings.length > 0) showWarnings(warnings);
+}
 
 /** Calls back when the server no longer knows the session. */
 export function onSessionEnd(listener: () => void): () => void {

@@ -4,7 +4,7 @@ import { useEffect, useState } from "react";
 import { signOut } from "../api/session.ts";
 import { OwnerSelect } from "./owner-select.tsx";
 import { navigation } from "./routes.ts";
-import { useSession } from "./session-context.tsx";
+import { useSession } from "../parts/session-context.tsx";
 import { text } from "./strings.ts";
 import { ThemeSelect } from "./theme-select.tsx";
 

@@ -1,6 +1,6 @@
 import { useRead } from "../api/queries.ts";
 import { inputLook } from "../parts/field.tsx";
-import { useSearchParams } from "./search.ts";
+import { useSearchParams } from "../parts/search.ts";
 import { text } from "./strings.ts";
 
 /** Chooses whose resources the pages show: the user's own, or those of an organization. Shown to members of one. */

@@ -4,7 +4,7 @@ import { useList } from "../api/queries.ts";
 import { Dialog } from "../parts/dialog.tsx";
 import { inputLook } from "../parts/field.tsx";
 import { navigation } from "./routes.ts";
-import { useOwnerQuery } from "./session-context.tsx";
+import { useOwnerQuery } from "../parts/session-context.tsx";
 import { text } from "./strings.ts";
 
 interface Choice {

@@ -2,7 +2,7 @@ import { createRootRoute, createRoute, createRouter, retainSearchParams } from "
 import { SignInPage } from "../pages/sign-in/page.tsx";
 import { PageError, PageNotFound } from "./page-errors.tsx";
 import { pageRoutes } from "./routes.ts";
-import { parseSearch, stringifySearch, type SearchParams } from "./search.ts";
+import { parseSearch, stringifySearch, type SearchParams } from "../parts/search.ts";
 import { Shell } from "./shell.tsx";
 
 const validateSearch = (search: Readonly<Record<string, unknown>>): SearchParams =>

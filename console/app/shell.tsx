@@ -5,10 +5,10 @@ import { onSessionEnd, queryClient } from "../api/query-client.ts";
 import { readSession, type Session } from "../api/session.ts";
 import { Loaded } from "../parts/notices.tsx";
 import { Navigation } from "./navigation.tsx";
-import { SessionContext } from "./session-context.tsx";
+import { SessionContext } from "../parts/session-context.tsx";
 import { useShortcuts } from "./shortcuts.ts";
 import { text } from "./strings.ts";
-import { Toasts } from "./toasts.tsx";
+import { Toasts } from "../parts/toasts.tsx";
 
 const Palette = lazy(() => import("./palette.tsx"));
 const Help = lazy(() => import("./help.tsx"));

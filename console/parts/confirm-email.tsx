@@ -1,4 +1,4 @@
-import { showToast } from "../app/toasts.tsx";
+import { showToast } from "./toasts.tsx";
 import { Button } from "./button.tsx";
 import { ErrorNotice } from "./notices.tsx";
 import { text } from "./strings.ts";

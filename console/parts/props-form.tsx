@@ -1,7 +1,7 @@
 import { useState, type ReactNode } from "react";
 import type { Options, Prop } from "../../client/generated/operations.ts";
 import { Checkbox, Field, inputLook, SelectField, TextArea, TextField } from "./field.tsx";
-import { needsValue, propDefinitions, type Option, type OptionsRequest, type PropDefinition } from "./prop-definition.ts";
+import { needsValue, propDefinitions, type Option, type OptionsRequest, type PropDefinition } from "../api/prop-definition.ts";
 import { RemoteOptions } from "./remote-options.tsx";
 
 export type PropValues = Readonly<Record<string, unknown>>;

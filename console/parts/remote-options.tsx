@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { optionOf, type Option, type OptionsRequest, type PropDefinition } from "./prop-definition.ts";
+import { optionOf, type Option, type OptionsRequest, type PropDefinition } from "../api/prop-definition.ts";
 import { Button } from "./button.tsx";
 import { Field, inputLook } from "./field.tsx";
 import type { Options } from "../../client/generated/operations.ts";

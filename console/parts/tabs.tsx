@@ -1,4 +1,4 @@
-import { useSearchParams } from "../app/search.ts";
+import { useSearchParams } from "./search.ts";
 
 interface TabsProps {
   readonly label: string;

@@ -1,5 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
-import type { ComponentLibrary, ComponentQuery, ListedComponent } from "../../api/components/ports.ts";
+import type { ComponentLibrary, ComponentQuery, ListedComponent } from "../../api/resources/library/ports.ts";
 import { componentKind, type ComponentSpec, type ComponentStatus } from "../../crds/component.ts";
 import { labels } from "../../crds/resource.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";

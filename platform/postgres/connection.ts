@@ -134,3 +134,8 @@ function parseInteger(text: string): number {
   if (!Number.isSafeInteger(value)) throw new Invariant(`Postgres returned the integer ${text}, which a number cannot hold`);
   return value;
 }
+
+/** Runs a write in a transaction of its own, or in the one that the caller has begun. */
+export function inTransaction<Result>(db: Kysely<Tables>, write: (transaction: Kysely<Tables>) => Promise<Result>): Promise<Result> {
+  return db.isTransaction ? write(db) : db.transaction().execute(write);
+}

@@ -1,5 +1,6 @@
 import type { Generated, GeneratedAlways, JSONColumnType } from "kysely";
-import type { MemberRole, Plan, Scope } from "../../api/owners/ports.ts";
+import type { MemberRole, Plan } from "../../api/owners/ports.ts";
+import type { Scope } from "../../api/http/ports.ts";
 import type { OwnerReference } from "../../crds/resource.ts";
 import type { InvitationTable } from "./accounts/invitation-table.ts";
 import type { OrganizationTable, UserTable } from "./accounts/owner-tables.ts";

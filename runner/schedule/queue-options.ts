@@ -1,5 +1,5 @@
 import type { Invocation } from "../../domain/invocation/invocation.ts";
-import type { InvocationResult } from "../run/handle-invocation.ts";
+import type { InvocationResult } from "../handle-invocation.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import type { Backlog } from "./backlog.ts";
 import type { RunLimits } from "./run-limits.ts";

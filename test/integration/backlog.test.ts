@@ -7,7 +7,7 @@ import { defaultPool, deploymentKey, invokeSubject, packSubject, partitionCount 
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import type { Stoppable } from "../../platform/jetstream/connection/link.ts";
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
-import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
+import { servePoolRequests } from "../../platform/jetstream/invocations/pool-requests.ts";
 import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
 import type { Runner } from "../../runner/start.ts";
 import { deployment } from "../runner/support.ts";

@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { SandboxChild } from "../../runner/sandbox/children/child-process.ts";
-import { encodeFrames, FrameReader, ProtocolViolation } from "../../runner/sandbox/children/frames.ts";
+import { encodeFrames, FrameReader, ProtocolViolation } from "../../runner/sandbox/frames.ts";
 import { isolateCommand } from "../../runner/sandbox/children/isolate-command.ts";
 import { localProcesses } from "../../runner/sandbox/processes/local.ts";
 import { parseFromChild } from "../../runner/sandbox/children/from-child.ts";

@@ -4,7 +4,7 @@ import { bundleStore, streams } from "../../domain/subjects.ts";
 import { openBackup, type Backup } from "../../platform/backup/directory.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { isRestored, restoredBackupName, restoreStream } from "../../platform/jetstream/streams/backup.ts";
-import { continueAfterCut, endAtCut } from "../../platform/jetstream/streams/backup-cut.ts";
+import { continueAfterCut, endAtCut } from "../../platform/jetstream/runs/backup-cut.ts";
 import { alignGenerations } from "../../platform/jetstream/streams/restored-generations.ts";
 import { connectKubernetes, type Kubernetes } from "../../platform/kubernetes/access/connection.ts";
 import { requireOnlySaved, restoreResources, type MovedGeneration } from "../../platform/kubernetes/backup/restore.ts";

@@ -3,14 +3,7 @@ import { Conflict, Unavailable } from "../../domain/errors.ts";
 import { createBackup, pruneBackups, type BackupWriter } from "../../platform/backup/directory.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { describeStream, streamChunks, streamsToSave, type SavedStream } from "../../platform/jetstream/streams/backup.ts";
-import {
-  currentCut,
-  firstCommit,
-  savingOrder,
-  settledUpTo,
-  type Cut,
-  type SavingOrder,
-} from "../../platform/jetstream/streams/backup-cut.ts";
+import { currentCut, firstCommit, savingOrder, settledUpTo, type Cut, type SavingOrder } from "../../platform/jetstream/runs/backup-cut.ts";
 import { areSetUp } from "../../platform/jetstream/streams/streams.ts";
 import { connectKubernetes } from "../../platform/kubernetes/access/connection.ts";
 import { resourceLines } from "../../platform/kubernetes/backup/save.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { hashOf } from "../../api/http/access/hash.ts";
-import type { Sessions, User } from "../../api/owners/ports.ts";
+import type { Sessions, User } from "../../api/http/ports.ts";
 import type { Accounts } from "../../platform/postgres/accounts/index.ts";
 import { readOrCreateApiKey } from "../../platform/secrets/api-key-file.ts";
 

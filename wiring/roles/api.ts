@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { defaultApiConfig, type ApiConfig } from "../../api/config.ts";
-import type { Sessions } from "../../api/owners/ports.ts";
+import type { Sessions } from "../../api/http/ports.ts";
 import type { ApiPorts } from "../../api/ports.ts";
 import { startApi } from "../../api/start.ts";
 import { systemClock } from "../../domain/clock.ts";

@@ -9,7 +9,7 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import { deliveryBacklog } from "../../platform/jetstream/deliveries/delivery-backlog.ts";
 import { startRecoveringStranded } from "../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
-import { servePoolRequests } from "../../platform/jetstream/requests/pool-requests.ts";
+import { servePoolRequests } from "../../platform/jetstream/invocations/pool-requests.ts";
 import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
 import { streamUsage } from "../../platform/jetstream/streams/stream-limits.ts";
 import type { Database } from "../../platform/postgres/connection.ts";

@@ -24,7 +24,7 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import { fencedEntries } from "../../platform/jetstream/buckets/fenced-entries.ts";
 import { createConfigurations, createHookInvocations, createTimers } from "../../platform/jetstream/invocations/operator-invocations.ts";
 import { createSourceBacklogs } from "../../platform/jetstream/invocations/source-backlogs.ts";
-import { waitUntilSeen } from "../../platform/jetstream/buckets/seen-revisions.ts";
+import { waitUntilSeen } from "../../platform/jetstream/members/seen-revisions.ts";
 import { endWorkflowQueue } from "../../platform/jetstream/deliveries/workflow-queues.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
 import type { RegistryEntry } from "../../platform/process/registry.ts";

@@ -6,7 +6,7 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import { liveRunners } from "../../platform/jetstream/members/group.ts";
 import { serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
 import { createStatusService, type OperatorStatus } from "../../platform/jetstream/requests/operator-status.ts";
-import { startResealing } from "../../platform/postgres/resources/background-reseal.ts";
+import { startResealing } from "../../platform/secrets/background-reseal.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";

@@ -6,7 +6,7 @@ import { createEgress } from "../../platform/http/egress.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
-import { waitForPool } from "../../platform/jetstream/requests/pool-requests.ts";
+import { waitForPool } from "../../platform/jetstream/invocations/pool-requests.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../../platform/secrets/secrets.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
@@ -21,6 +21,8 @@ import type { Configuration } from "../../platform/process/settings/configuratio
 import { startRunner } from "../../runner/start.ts";
 import { openLocalBundles } from "../../platform/jetstream/bundles/local-bundles.ts";
 import { openNats } from "../connections.ts";
+import { cpuMeter } from "../../platform/process/settings/cpu-share.ts";
+import { memoryShare } from "../../platform/process/settings/memory-share.ts";
 import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { ownResources, sandboxCache, sandboxSize, type SandboxSize } from "../../platform/process/settings/sandbox-size.ts";
 import { createStackMapper } from "../../builder/bundle/source-map.ts";
@@ -45,7 +47,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const size = sandboxSize(configuration, (await host?.resources(hostTimeoutMs)) ?? ownResources());
   const sandbox = await startSandbox(context, size, directory, host);
   const runner = await startRunner(runnerConfig(configuration, size.children), {
-    ...createRunnerPorts(connection, pool),
+    ...createRunnerPorts(connection, pool, { memoryShare, cpuShare: cpuMeter() }),
     sandbox,
     bundles,
     stacks: createSourceMapStacks(blobs, createStackMapper),

@@ -1,6 +1,6 @@
 import type { RequestHandler, Response } from "express";
 import { Forbidden, Unauthenticated } from "../../../domain/errors.ts";
-import type { Accounts, KeyGrant, Scope, Sessions, SignInKey, User } from "../../owners/ports.ts";
+import type { KeyGrant, Keys, Scope, Sessions, SignInKey, User } from "../ports.ts";
 import type { AnonymousCall, Call, Input } from "../request/call.ts";
 import { bearerOf, limitFailures, type FailureLimit } from "./failure-limit.ts";
 import { hashOf } from "./hash.ts";
@@ -16,7 +16,7 @@ export interface SignedIn {
 }
 
 interface SignInPorts {
-  readonly accounts: Accounts;
+  readonly accounts: Keys;
   readonly sessions: Sessions;
 }
 

@@ -1,7 +1,7 @@
 import type { Request, Response } from "express";
 import { cookieValues, sessionCookies } from "../../../domain/session-cookie.ts";
 import { Forbidden, Malformed, Unauthenticated } from "../../../domain/errors.ts";
-import type { Sessions } from "../../owners/ports.ts";
+import type { Sessions } from "../ports.ts";
 import { hashOf } from "./hash.ts";
 
 /** A session ends after this time, and with its API key. */

@@ -1,7 +1,5 @@
-import type { PartedList } from "../response/list-parts.ts";
-import type { KeyGrant, User } from "../../owners/ports.ts";
+import type { KeyGrant, User } from "../ports.ts";
 import type { TraceContext } from "../../../domain/traces.ts";
-import type { Warning } from "../../../domain/component/warning.ts";
 
 /** A request, without its caller. */
 export interface AnonymousCall {
@@ -48,15 +46,3 @@ export function dropBody(call: AnonymousCall): void {
   Object.assign(call, { fields: {}, parameters: {} });
   call.memory?.release();
 }
-
-/** Response of an operation. `handle` applies `include` and `exclude` to `data`, and adds the request's warnings. */
-export type Reply<Data extends object = object> =
-  | {
-      readonly status: number;
-      readonly body: { readonly data: Data; readonly page_info?: object; readonly warnings?: readonly Warning[] };
-    }
-  /** A page of a list whose items may be large. */
-  | { readonly status: number; readonly list: PartedList<Data> }
-  /** A body of another form, for clients that expect it. */
-  | { readonly status: number; readonly json: object }
-  | { readonly status: number; readonly text: string };

@@ -1,8 +1,19 @@
 import { pageInfo, type CursorForm, type PageRequest } from "../../../domain/page.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
 import type { Listed } from "../../ports.ts";
-import type { Reply } from "../request/call.ts";
-import { readParts } from "./list-parts.ts";
+import { readParts, type PartedList } from "./list-parts.ts";
+
+/** Response of an operation. `handle` applies `include` and `exclude` to `data`, and adds the request's warnings. */
+export type Reply<Data extends object = object> =
+  | {
+      readonly status: number;
+      readonly body: { readonly data: Data; readonly page_info?: object; readonly warnings?: readonly Warning[] };
+    }
+  /** A page of a list whose items may be large. */
+  | { readonly status: number; readonly list: PartedList<Data> }
+  /** A body of another form, for clients that expect it. */
+  | { readonly status: number; readonly json: object }
+  | { readonly status: number; readonly text: string };
 
 export const ok = <const Data extends object>(data: Data, warnings: readonly Warning[] = []): Reply<Data> => ({
   status: 200,

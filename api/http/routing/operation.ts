@@ -1,7 +1,8 @@
 import type { Request, Response } from "express";
 import type { z } from "zod";
 import type { Read } from "../response/answered.ts";
-import type { AnonymousCall, Input, Reply } from "../request/call.ts";
+import type { AnonymousCall, Input } from "../request/call.ts";
+import type { Reply } from "../response/replies.ts";
 
 export const methods = ["GET", "POST", "PUT", "DELETE"] as const;
 export type Method = (typeof methods)[number];

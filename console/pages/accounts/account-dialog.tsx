@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from "react";
 import type { Account } from "../../../client/generated/operations.ts";
 import { useChange } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
-import { showToast } from "../../app/toasts.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { TextArea, TextField } from "../../parts/field.tsx";

@@ -1,8 +1,8 @@
 import { useState } from "react";
 import type { Account } from "../../../client/generated/operations.ts";
 import { useChange, useList } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
-import { showToast } from "../../app/toasts.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";

@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from "react";
 import type { AdminOrganization } from "../../../client/generated/operations.ts";
 import { useAdminChange, useAdminRead } from "../../api/admin.ts";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";

@@ -1,4 +1,4 @@
-import { useSearchParams } from "../../app/search.ts";
+import { useSearchParams } from "../../parts/search.ts";
 import { AdminGate } from "../../parts/admin-gate.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Tabs } from "../../parts/tabs.tsx";

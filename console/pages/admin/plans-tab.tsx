@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from "react";
 import type { Plan } from "../../../client/generated/operations.ts";
 import { useAdminChange, useAdminRead } from "../../api/admin.ts";
-import { showToast } from "../../app/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { TextField } from "../../parts/field.tsx";

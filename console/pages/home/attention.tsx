@@ -1,7 +1,7 @@
 import { useQueries } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { api, useList, useMatching, useRead } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { TextLink } from "../../parts/button.tsx";
 import { formatCount } from "../../parts/format.ts";
 import { HealthState, type Healthy } from "../../parts/health.tsx";

@@ -1,5 +1,5 @@
 import { useList } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { ButtonLink, TextLink } from "../../parts/button.tsx";
 import { Loaded } from "../../parts/notices.tsx";
 import { Page, Section } from "../../parts/page.tsx";

@@ -1,6 +1,6 @@
 import { useState, type FormEvent } from "react";
 import { useChange } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { ErrorNotice, WarningNotice } from "../../parts/notices.tsx";

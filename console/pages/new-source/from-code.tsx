@@ -1,6 +1,6 @@
 import { useChange } from "../../api/queries.ts";
-import { useDraft } from "../../app/draft.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useDraft } from "../../parts/draft.ts";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button } from "../../parts/button.tsx";
 import { CodeEditor } from "../../parts/code-editor.tsx";
 import { SelectField } from "../../parts/field.tsx";

@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { useRead } from "../../api/queries.ts";
-import { useSearchParams } from "../../app/search.ts";
+import { useSearchParams } from "../../parts/search.ts";
 import { Button } from "../../parts/button.tsx";
 import { EmptyState, Loaded } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";

@@ -1,6 +1,6 @@
 import type { InstallationStatus } from "../../../client/generated/operations.ts";
 import { useAdminRead } from "../../api/admin.ts";
-import { useSearchParams } from "../../app/search.ts";
+import { useSearchParams } from "../../parts/search.ts";
 import { AdminGate } from "../../parts/admin-gate.tsx";
 import { Button } from "../../parts/button.tsx";
 import { formatBytes, formatCount } from "../../parts/format.ts";

@@ -1,6 +1,6 @@
 import type { AuditEntry } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";

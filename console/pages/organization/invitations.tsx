@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from "react";
 import type { Invitation, Member } from "../../../client/generated/operations.ts";
 import { useChange, useRead } from "../../api/queries.ts";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";
 import { ErrorNotice } from "../../parts/notices.tsx";

@@ -1,6 +1,6 @@
 import type { Member } from "../../../client/generated/operations.ts";
 import { useChange, useRead } from "../../api/queries.ts";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { inputLook } from "../../parts/field.tsx";
 import { Loaded } from "../../parts/notices.tsx";

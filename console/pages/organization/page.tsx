@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from "react";
 import type { Organization } from "../../../client/generated/operations.ts";
 import { useChange, useRead } from "../../api/queries.ts";
-import { useSearchParams } from "../../app/search.ts";
-import { showToast } from "../../app/toasts.tsx";
+import { useSearchParams } from "../../parts/search.ts";
+import { showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { ConfirmEmail, showLinkSent } from "../../parts/confirm-email.tsx";
 import { Id } from "../../parts/copy-button.tsx";

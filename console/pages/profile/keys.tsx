@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from "react";
 import type { Key } from "../../../client/generated/operations.ts";
 import { useChange, useRead } from "../../api/queries.ts";
-import { showToast } from "../../app/toasts.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";

@@ -1,6 +1,6 @@
 import { useChange, useRead } from "../../api/queries.ts";
-import { useSession } from "../../app/session-context.tsx";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { useSession } from "../../parts/session-context.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
 import { ConfirmEmail, showLinkSent } from "../../parts/confirm-email.tsx";

@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState, type FormEvent } from "react";
 import { queryClient } from "../../api/query-client.ts";
 import { signIn } from "../../api/session.ts";
-import { useSearchParams } from "../../app/search.ts";
+import { useSearchParams } from "../../parts/search.ts";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { ErrorNotice, Loading } from "../../parts/notices.tsx";

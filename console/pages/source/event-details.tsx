@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import type { Attempt } from "../../../client/generated/operations.ts";
 import { api, useList, useRead } from "../../api/queries.ts";
 import { isListedId, readEvent } from "../../api/read-event.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { TextLink } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
 import { formatDuration } from "../../parts/format.ts";

@@ -2,7 +2,7 @@ import { useMemo, useState } from "react";
 import type { LogLine, Source } from "../../../client/generated/operations.ts";
 import { useFollow } from "../../api/follow.ts";
 import { useRead } from "../../api/queries.ts";
-import { useSearchParams } from "../../app/search.ts";
+import { useSearchParams } from "../../parts/search.ts";
 import { Button } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { logText } from "../../parts/log-lines.tsx";

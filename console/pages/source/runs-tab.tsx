@@ -1,6 +1,6 @@
 import type { Run, Source } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
-import { useSearchParams } from "../../app/search.ts";
+import { useSearchParams } from "../../parts/search.ts";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { Checkbox } from "../../parts/field.tsx";
 import { formatDuration } from "../../parts/format.ts";

@@ -4,15 +4,15 @@ import { ApiError } from "../../../client/errors.ts";
 import type { Prop, Source } from "../../../client/generated/operations.ts";
 import { readOptions, readProps, useAccounts, useComponent } from "../../api/component-props.ts";
 import { useChange } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { ConfirmByName } from "../../parts/dialog.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { ErrorNotice, Loading } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
 import { fieldErrorsOf } from "../../parts/problems.ts";
-import { propDefinitions } from "../../parts/prop-definition.ts";
+import { propDefinitions } from "../../api/prop-definition.ts";
 import { PropsForm, type PropValues } from "../../parts/props-form.tsx";
 import { text } from "./strings.ts";
 

@@ -1,8 +1,8 @@
 import { useState, type FormEvent } from "react";
 import type { AutoSubscription } from "../../../client/generated/operations.ts";
 import { useChange, useList } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { SelectField, TextField } from "../../parts/field.tsx";

@@ -1,6 +1,6 @@
 import { useMemo } from "react";
 import { useList } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 
 /** Names of sources, webhooks and workflows by id, as far as one page of each has them. Others are shown by their id. */
 export function useNames(): ReadonlyMap<string, string> {

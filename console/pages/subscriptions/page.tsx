@@ -1,8 +1,8 @@
 import { lazy, Suspense, useEffect, useState } from "react";
 import type { Subscription } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
-import { useSearchParams } from "../../app/search.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useSearchParams } from "../../parts/search.ts";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { formatCount } from "../../parts/format.ts";

@@ -1,7 +1,7 @@
 import { useState, type FormEvent } from "react";
 import { useChange, useList } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
-import { showToast } from "../../app/toasts.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextField } from "../../parts/field.tsx";
 import { ErrorNotice } from "../../parts/notices.tsx";

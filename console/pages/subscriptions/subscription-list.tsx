@@ -1,6 +1,6 @@
 import type { Subscription } from "../../../client/generated/operations.ts";
 import { useList, useMatching } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { EmptyState } from "../../parts/notices.tsx";

@@ -1,7 +1,7 @@
 import type { Subscription } from "../../../client/generated/operations.ts";
 import { useChange } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { text } from "./strings.ts";
 
 /** Removes a subscription; undoing it creates an equal one. */

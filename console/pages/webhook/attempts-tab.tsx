@@ -1,8 +1,8 @@
 import { useState } from "react";
 import type { Attempt, Webhook } from "../../../client/generated/operations.ts";
 import { useChange, useList } from "../../api/queries.ts";
-import { useSearchParams } from "../../app/search.ts";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { useSearchParams } from "../../parts/search.ts";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";

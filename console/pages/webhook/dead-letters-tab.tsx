@@ -1,7 +1,7 @@
 import { useState } from "react";
 import type { DeadLetter, Webhook } from "../../../client/generated/operations.ts";
 import { useChange, useList } from "../../api/queries.ts";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { ConfirmByName } from "../../parts/dialog.tsx";

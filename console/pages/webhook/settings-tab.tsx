@@ -2,7 +2,7 @@ import { useNavigate } from "@tanstack/react-router";
 import { useState, type FormEvent } from "react";
 import type { Webhook } from "../../../client/generated/operations.ts";
 import { useChange } from "../../api/queries.ts";
-import { showFailure, showToast } from "../../app/toasts.tsx";
+import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { Checkbox, TextField } from "../../parts/field.tsx";

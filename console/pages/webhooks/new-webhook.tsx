@@ -1,6 +1,6 @@
 import { useState, type FormEvent } from "react";
 import { useChange } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../app/session-context.tsx";
+import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button, ButtonLink } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Checkbox, TextField } from "../../parts/field.tsx";

@@ -1,6 +1,6 @@
 import type { Workflow } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
-import { useSearchParams } from "../../app/search.ts";
+import { useSearchParams } from "../../parts/search.ts";
 import { ErrorGroups } from "../../parts/error-groups.tsx";
 import { text } from "./strings.ts";
 

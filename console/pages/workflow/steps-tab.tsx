@@ -1,9 +1,9 @@
 import { useState } from "react";
 import type { Workflow } from "../../../client/generated/operations.ts";
 import { useChange } from "../../api/queries.ts";
-import { useDraft } from "../../app/draft.ts";
-import { useCanWrite } from "../../app/session-context.tsx";
-import { showToast } from "../../app/toasts.tsx";
+import { useDraft } from "../../parts/draft.ts";
+import { useCanWrite } from "../../parts/session-context.tsx";
+import { showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { TextArea } from "../../parts/field.tsx";
 import { ErrorNotice, RestoredNotice } from "../../parts/notices.tsx";

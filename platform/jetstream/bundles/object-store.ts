@@ -5,7 +5,7 @@ import { InvalidInput, NotFound, Unavailable } from "../../../domain/errors.ts";
 import { bundleStore } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { WrongLastSequence } from "../connection/errors.ts";
-import type { PublishOptions } from "../write/publisher.ts";
+import type { PublishOptions } from "../connection/publisher.ts";
 
 export interface BlobStore {
   /**

@@ -3,7 +3,7 @@ import { Unavailable } from "../../../domain/errors.ts";
 import { openLink, type Link, type LinkOptions } from "./link.ts";
 import { namedManager, type StreamManager } from "./named-manager.ts";
 import { withRepeatedReads } from "./repeated-reads.ts";
-import { Publisher } from "../write/publisher.ts";
+import { Publisher } from "./publisher.ts";
 
 /** One connection and one publisher per process, which all adapters of this folder use. */
 export interface Connection extends Link {

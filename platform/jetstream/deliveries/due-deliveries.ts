@@ -9,7 +9,7 @@ import { HeldMessages } from "../read/held-messages.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 import { requestWebhookTest } from "../requests/webhook-test-requests.ts";
 import { followDeliveriesUsage } from "../streams/stream-limits.ts";
-import { endSchedule, publishScheduled } from "../write/schedules.ts";
+import { endSchedule, publishScheduled } from "../schedules.ts";
 
 /** What the delivery role does with its own deliveries. @param consumer the durable consumer of due deliveries */
 export function createDeliveries(connection: Connection, consumer: string): Deliveries {

@@ -2,7 +2,7 @@ import type { RouteEntries } from "../../../delivery/routing/ports.ts";
 import type { Route } from "../../../domain/source/deployment.ts";
 import { buckets, defaultPool } from "../../../domain/subjects.ts";
 import { Bucket } from "../buckets/bucket.ts";
-import { SeenRevisions } from "../buckets/seen-revisions.ts";
+import { SeenRevisions } from "../members/seen-revisions.ts";
 import type { Connection } from "../connection/connection.ts";
 
 /** The routes of subscriptions. The operator, which writes them, can wait until this process has seen a route. */

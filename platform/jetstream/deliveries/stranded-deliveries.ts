@@ -4,7 +4,7 @@ import { deliverSubject, redeliverySubject, retrySubject, streams } from "../../
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
 import { readBatch } from "../read/read-batch.ts";
-import { onceAt, publishScheduled } from "../write/schedules.ts";
+import { onceAt, publishScheduled } from "../schedules.ts";
 
 const [dueFilter, scheduledFilter] = [deliverSubject("*", ">"), retrySubject("*", ">")];
 const intervalMs = 20_000;

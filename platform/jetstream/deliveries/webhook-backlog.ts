@@ -6,7 +6,7 @@ import { buckets, deliverSubject, lineSubject, retrySubject, streams } from "../
 import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
-import { onceAt } from "../write/schedules.ts";
+import { onceAt } from "../schedules.ts";
 
 /** With more schedules than these the earliest is not searched: it would require reading their events. */
 const maxRead = { messages: 256, bytes: 1_024 * 1_024 };

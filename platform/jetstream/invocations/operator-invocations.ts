@@ -6,7 +6,7 @@ import { invokeSubject } from "../../../domain/subjects.ts";
 import type { Configurations, Invocations, Timers } from "../../../operator/ports.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { RunAnswers } from "../requests/run-answers.ts";
-import { endTimer, endTimers, setTimer } from "../write/schedules.ts";
+import { endTimer, endTimers, setTimer } from "../schedules.ts";
 import { countQueued } from "./source-backlogs.ts";
 import { publishInvocation } from "./publish-invocation.ts";
 

@@ -15,10 +15,8 @@ import { readFloors } from "../runs/floors.ts";
 import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/group.ts";
 import { deploymentEntries } from "./moves.ts";
 import { readOverQuota, readWeights } from "../buckets/quotas.ts";
-import { requestArm, requestConsumers, requestMove, requestWakeUp } from "../requests/pool-requests.ts";
+import { requestArm, requestConsumers, requestMove, requestWakeUp } from "./pool-requests.ts";
 import { requestStateUsage } from "../requests/state-usage.ts";
-import { cpuMeter } from "../../process/settings/cpu-share.ts";
-import { memoryShare } from "../../process/settings/memory-share.ts";
 import type { Timers } from "../../../runner/commit/ports.ts";
 import type { Intake, Membership, RunnerReport } from "../../../runner/intake/ports.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
@@ -39,8 +37,14 @@ type NatsPorts = Pick<
   | "answer"
 >;
 
+/** Shares that the runner uses with its child processes, 0 to 1; undefined: unknown. */
+interface Load {
+  memoryShare?(): Promise<number | undefined>;
+  cpuShare?(): Promise<number | undefined>;
+}
+
 /** All that a runner does in NATS. Its account has permissions for this only, see `connection/permissions.ts`. */
-export function createRunnerPorts(connection: Connection, pool: string): NatsPorts {
+export function createRunnerPorts(connection: Connection, pool: string, load: Load = {}): NatsPorts {
   return {
     deployments: deploymentsOf(connection, pool),
     moves: { move: (position) => requestMove(connection, pool, position) },
@@ -58,7 +62,7 @@ export function createRunnerPorts(connection: Connection, pool: string): NatsPor
     },
     states: { usage: (owner, moreBytes) => requestStateUsage(connection, pool, owner, moreBytes) },
     intake: intakeOf(connection, pool),
-    membership: membershipOf(connection, pool),
+    membership: membershipOf(connection, pool, load),
     quotas: readOverQuota(connection),
     processed: {
       upTo: async () => {
@@ -113,8 +117,8 @@ function intakeOf(connection: Connection, pool: string): Intake {
   };
 }
 
-async function heartbeat(report: () => RunnerReport, cpuShare: () => Promise<number | undefined>): Promise<Heartbeat> {
-  const [memory, cpu] = await Promise.all([memoryShare(), cpuShare()]);
+async function heartbeat(report: () => RunnerReport, load: Load): Promise<Heartbeat> {
+  const [memory, cpu] = await Promise.all([load.memoryShare?.(), load.cpuShare?.()]);
   return {
     ...(memory === undefined ? {} : { memoryShare: rounded(memory) }),
     ...(cpu === undefined ? {} : { cpuShare: rounded(cpu) }),
@@ -124,12 +128,11 @@ async function heartbeat(report: () => RunnerReport, cpuShare: () => Promise<num
 
 const rounded = (share: number): number => Math.round(share * 100) / 100;
 
-function membershipOf(connection: Connection, pool: string): Membership {
+function membershipOf(connection: Connection, pool: string, load: Load): Membership {
   const group = runnersOf(pool);
-  const cpuShare = cpuMeter();
   return {
     heldByOthers: (runner) => heldByOthers(connection, group, runner),
-    join: (runner, { onMembers, report }) => joinGroup(connection, group, runner, { onMembers, report: () => heartbeat(report, cpuShare) }),
+    join: (runner, { onMembers, report }) => joinGroup(connection, group, runner, { onMembers, report: () => heartbeat(report, load) }),
   };
 }
 

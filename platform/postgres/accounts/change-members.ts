@@ -1,7 +1,7 @@
 import { sql, type Kysely } from "kysely";
 import { Conflict } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
-import { inTransaction } from "./recording.ts";
+import { inTransaction } from "../connection.ts";
 
 /** Serialized: two admins who remove each other concurrently would each rely on the other. */
 export async function changeMembers(

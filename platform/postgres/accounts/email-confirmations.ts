@@ -3,7 +3,7 @@ import type { EmailConfirmations, OwnerEmail } from "../../../api/owners/ports.t
 import { NotFound, QuotaUsedUp } from "../../../domain/errors.ts";
 import { createMailCounts } from "../mail/mail-counts.ts";
 import type { Tables } from "../tables.ts";
-import { inTransaction } from "./recording.ts";
+import { inTransaction } from "../connection.ts";
 
 /** In a day: each is a mail to someone who may not have asked for it. */
 const [maxToAddress, maxByUser] = [3, 10];

@@ -1,9 +1,10 @@
 import { sql, type Kysely, type RawBuilder } from "kysely";
-import type { Invitation, Invitations, Invitee, MemberRole, NewInvitation, User } from "../../../api/owners/ports.ts";
+import type { Invitation, Invitations, Invitee, MemberRole, NewInvitation } from "../../../api/owners/ports.ts";
+import type { User } from "../../../api/http/ports.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import { changeMembers } from "./change-members.ts";
-import { inTransaction } from "./recording.ts";
+import { inTransaction } from "../connection.ts";
 
 interface Row {
   readonly id: string;

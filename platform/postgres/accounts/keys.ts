@@ -1,10 +1,11 @@
 import { sql, type Kysely, type Selectable } from "kysely";
-import type { Accounts, ApiKey, Scope } from "../../../api/owners/ports.ts";
+import type { Accounts, ApiKey } from "../../../api/owners/ports.ts";
+import type { Scope } from "../../../api/http/ports.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { ApiKeyTable, Tables } from "../tables.ts";
 import { batched } from "../batched.ts";
 import { withConstraintErrors } from "./constraints.ts";
-import { inTransaction } from "./recording.ts";
+import { inTransaction } from "../connection.ts";
 
 const lastUsedResolution = "1 minute";
 

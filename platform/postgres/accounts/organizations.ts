@@ -4,7 +4,7 @@ import { Conflict, NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import type { OrganizationTable } from "./owner-tables.ts";
 import { withConstraintErrors } from "./constraints.ts";
-import { inTransaction } from "./recording.ts";
+import { inTransaction } from "../connection.ts";
 import { pageIds } from "./page.ts";
 import { planName, planNameOf } from "./plans.ts";
 

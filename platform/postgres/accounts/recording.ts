@@ -2,16 +2,12 @@ import type { Kysely } from "kysely";
 import type { Accounts } from "../../../api/owners/ports.ts";
 import type { AuditEntry } from "../../../api/audit/ports.ts";
 import { insertEntry } from "../audit/audit-log.ts";
+import { inTransaction } from "../connection.ts";
 import type { Tables } from "../tables.ts";
 
 type Recorded = Pick<Accounts, "createKey" | "revokeKey" | "setErrorMails" | "putMember" | "removeMember" | "createOwnOrganization"> &
   Pick<Accounts, "requestEmailConfirmation" | "createInvitation" | "withdrawInvitation" | "acceptInvitation" | "declineInvitation"> &
   Pick<Accounts, "deleteOrganization" | "createUser" | "deleteUser" | "createOrganization" | "savePlan" | "deletePlan" | "choosePlan">;
-
-/** Runs a write in a transaction of its own, or in the one that the caller has begun. */
-export function inTransaction<Result>(db: Kysely<Tables>, write: (transaction: Kysely<Tables>) => Promise<Result>): Promise<Result> {
-  return db.isTransaction ? write(db) : db.transaction().execute(write);
-}
 
 /** The writes, each of which stores the entry of the audit log in its transaction. @param entryOf gets the id of what was created, if any */
 export function recordedWrites(

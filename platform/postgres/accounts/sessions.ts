@@ -1,5 +1,5 @@
 import { sql, type Kysely } from "kysely";
-import type { Sessions } from "../../../api/owners/ports.ts";
+import type { Sessions } from "../../../api/http/ports.ts";
 import type { Tables } from "../tables.ts";
 
 /** So many browsers of one key; a further session ends the oldest. */

@@ -1,5 +1,6 @@
 import { sql, type Kysely, type Selectable } from "kysely";
-import type { Accounts, OwnerNotes, User } from "../../../api/owners/ports.ts";
+import type { Accounts, OwnerNotes } from "../../../api/owners/ports.ts";
+import type { User } from "../../../api/http/ports.ts";
 import { NotFound } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
 import type { UserTable } from "./owner-tables.ts";

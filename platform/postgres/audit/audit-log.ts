@@ -2,7 +2,7 @@ import { sql, type Kysely, type RawBuilder, type Selectable } from "kysely";
 import type { AuditEntry, AuditLog, AuditSelection } from "../../../api/audit/ports.ts";
 import { unknownCursor } from "../../../domain/page.ts";
 import type { Database } from "../connection.ts";
-import { plain } from "../history/columns.ts";
+import { plain } from "../columns.ts";
 import type { Tables } from "../tables.ts";
 import type { AuditLogTable } from "./table.ts";
 

@@ -6,7 +6,7 @@ import { InvalidInput } from "../../../domain/errors.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import type { Database } from "../connection.ts";
-import { column, integerColumn } from "./columns.ts";
+import { column, integerColumn } from "../columns.ts";
 import type { StoredPage } from "./events.ts";
 import { createPruneCounter, prune, shapes } from "./kept.ts";
 

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { WebhookFailures } from "../../../domain/delivery/webhook-failures.ts";
 import type { Database } from "../connection.ts";
-import { column, optionalColumn } from "./columns.ts";
+import { column, optionalColumn } from "../columns.ts";
 
 /** Failing webhook endpoints: recorded by the delivery role, published by the operator. */
 export interface FailingEndpointRecords {

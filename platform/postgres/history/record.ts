@@ -8,7 +8,7 @@ import { dayOf } from "../../../domain/limits/quota.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
-import { column, integerColumn, lastOfEach, optionalColumn } from "./columns.ts";
+import { column, integerColumn, lastOfEach, optionalColumn } from "../columns.ts";
 import type { Kept } from "./kept.ts";
 import { countErrors, errorRows } from "../mail/record-errors.ts";
 import { insertScheduled, scheduledRows } from "./scheduled.ts";

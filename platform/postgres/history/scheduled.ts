@@ -8,7 +8,7 @@ import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { ScheduledEventTable, Tables } from "../tables.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";
-import { column, integerColumn, optionalColumn } from "./columns.ts";
+import { column, integerColumn, optionalColumn } from "../columns.ts";
 import { eventFrom, ofTime, pair, within, type StoredEvent, type StoredPage } from "./events.ts";
 import type { EventRange } from "./ranges.ts";
 

@@ -4,7 +4,7 @@ import { parseEventId } from "../../../domain/event/event-id.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import type { Tick } from "../../../domain/schedule/ticks.ts";
 import type { Tables, TickTable } from "../tables.ts";
-import { column, integerColumn, optionalColumn } from "./columns.ts";
+import { column, integerColumn, optionalColumn } from "../columns.ts";
 import type { StoredPage } from "./events.ts";
 
 interface Sequenced {

@@ -1,8 +1,7 @@
 import { sql } from "kysely";
 import type { CountedScope, MailCounts } from "../../../delivery/mail/ports.ts";
 import type { Clock } from "../../../domain/clock.ts";
-import { inTransaction } from "../accounts/recording.ts";
-import type { Database } from "../connection.ts";
+import { inTransaction, type Database } from "../connection.ts";
 
 const dayMs = 86_400_000;
 

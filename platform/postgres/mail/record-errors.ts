@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { sql, type RawBuilder } from "kysely";
 import { distinctError, errorOccurrence, type ErrorOccurrence } from "../../../domain/mail/error-occurrence.ts";
 import type { Commit } from "../../../domain/run/commit.ts";
-import { column, integerColumn } from "../history/columns.ts";
+import { column, integerColumn } from "../columns.ts";
 
 /** Maximum distinct errors of one emitter with rows of their own. All others share the row with an empty fingerprint. */
 export const maxDistinctErrors = 50;

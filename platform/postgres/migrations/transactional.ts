@@ -5,8 +5,8 @@ import { errorMailTables } from "./error-mails.ts";
 import { partitionHistory } from "../history/partitions.ts";
 import { publicationsTable } from "./publications.ts";
 import { workflowRunTables } from "./workflow-runs.ts";
-import { countResources } from "../resources/counts.ts";
-import { keepSourceFacts } from "../resources/source-facts.ts";
+import { countResources } from "./resource-counts.ts";
+import { keepSourceFacts } from "./source-facts.ts";
 
 /** In order. Each is one transaction, and only adds. Never change one that was released. */
 export const transactionalMigrations: Record<string, Migration> = {

@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
-import { inTransaction } from "../accounts/recording.ts";
-import type { Database } from "../connection.ts";
+import { inTransaction, type Database } from "../connection.ts";
 
 export interface ConfirmedNamespace {
   readonly owner: string;

@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import { sql, type RawBuilder, type Transaction } from "kysely";
-import type { ListedPublication, NewPublication, Publication, Publications, PublishOutcome } from "../../../api/components/ports.ts";
+import type { ListedPublication, NewPublication, Publication, Publications, PublishOutcome } from "../../../api/resources/library/ports.ts";
 import { codeBytes, identityOf, type ComponentCode } from "../../../domain/component/component-code.ts";
 import type { ComponentDefinition } from "../../../domain/component/definition.ts";
 import { publicationLimits } from "../../../domain/component/publication.ts";
 import { compareVersions, currentVersion, parseSemanticVersion } from "../../../domain/component/semantic-version.ts";
 import type { Database } from "../connection.ts";
-import { plain } from "../history/columns.ts";
+import { plain } from "../columns.ts";
 import { listedComponent } from "../resources/listed-component.ts";
 import type { Tables } from "../tables.ts";
 

@@ -4,7 +4,7 @@ import { canonicalJson } from "../../../domain/canonical-json.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import type { Mirrored, MirrorRows } from "../../../operator/mirror/rows.ts";
 import type { Database } from "../connection.ts";
-import { plain } from "../history/columns.ts";
+import { plain } from "../columns.ts";
 import { columnList, columnNames } from "./row.ts";
 import { encodeStatus } from "./validate.ts";
 

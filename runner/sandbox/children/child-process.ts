@@ -3,13 +3,14 @@ import { startError } from "./child-outcomes.ts";
 import { ChildRequests } from "./child-requests.ts";
 import type { ChildSettings } from "./child-settings.ts";
 import { readStderr } from "./child-stderr.ts";
-import { encodeFrames, outOfTurn, type ProtocolViolation, readFrames } from "./frames.ts";
+import { encodeFrames, outOfTurn, type ProtocolViolation, readFrames } from "../frames.ts";
 import { parseFromChild } from "./from-child.ts";
 import { SoleRunGrowth } from "./memory-blame.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest, Listeners } from "../port.ts";
 import { type Pending, PendingWork } from "./pending-work.ts";
 import type { ProcessUsage, SandboxProcess } from "../processes/port.ts";
-import { type FromChild, fromChildLimits, type ToChild, toChildLimits, type Warm } from "./protocol.ts";
+import { type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
+import type { Warm } from "../isolate/warm-isolates.ts";
 
 const heartbeatMs = 1_000;
 /** A child whose main thread computes without answering that many heartbeats is blocked. */

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Connector } from "../network/connector.ts";
 import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { Mutex } from "../isolate/mutex.ts";
-import { outOfTurn, ProtocolViolation } from "./frames.ts";
+import { outOfTurn, ProtocolViolation } from "../frames.ts";
 import { type FromChild, maxRequests, type PlainError, type ToChild } from "./protocol.ts";
 
 type NetworkRequest = Extract<FromChild, { kind: "open" | "resolve" }>;

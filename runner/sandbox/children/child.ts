@@ -8,14 +8,15 @@ import { batched } from "./batch.ts";
 import { childNetwork } from "./child-network.ts";
 import { ParentNetwork } from "./parent-network.ts";
 import { cachePath } from "./code-caches.ts";
-import { encodeFrames, readFrames } from "./frames.ts";
+import { encodeFrames, readFrames } from "../frames.ts";
 import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, reportPauses } from "../isolate/execute.ts";
 import { inspect } from "../isolate/inspect.ts";
 import { hideMemory } from "../jail/kernel.ts";
 import { limits } from "../limits.ts";
 import { Nursery } from "../isolate/spare-isolates.ts";
 import { makeCaches, type Prelude } from "../isolate/prelude.ts";
-import { channelDescriptor, type ChildOptions, type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
+import { type ChildOptions, type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
+import { channelDescriptor } from "../jail/profiles.ts";
 import { WarmIsolates } from "../isolate/warm-isolates.ts";
 
 /**

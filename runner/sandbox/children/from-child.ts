@@ -4,11 +4,11 @@ import type { HttpResponse, LogRecord, RunError } from "../../../domain/run-prod
 import { maxTimestampMs } from "../../../domain/clock.ts";
 import { sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
-import { hasMoreValues, isJson, isTooDeep, maxNesting } from "../isolate/message-size.ts";
+import { isJson } from "../isolate/message-size.ts";
 import { limits } from "../limits.ts";
 import { maxNameLength, nameQueries } from "../operations/network/network.ts";
 import type { ActionProducts, ActionSend, Emit, Execution, FlowRequest, Inspection } from "../port.ts";
-import { type Frame, ProtocolViolation } from "./frames.ts";
+import { type Frame, parseFields } from "../frames.ts";
 import type { FromChild } from "./protocol.ts";
 
 /**
@@ -17,8 +17,6 @@ import type { FromChild } from "./protocol.ts";
  */
 /** JSON texts of one message, characters: products, and beside them the result of a source and its db. Each is parsed here. */
 const maxJsonCharacters = limits.productBytes + 2 * 2 ** 20;
-/** Texts of 10,000 events and lines have a tenth of it. Each value takes some 50 bytes and half a microsecond. */
-const maxValues = 1_000_000;
 let charactersLeft = 0;
 
 function takeCharacters(count: number): boolean {
@@ -161,24 +159,6 @@ const schemas = {
 
 /** @throws ProtocolViolation if it is not a message that the program of the children sends */
 export function parseFromChild({ kind, text: json }: Frame<FromChild["kind"]>): FromChild {
-  return { kind, ...parseFields<object>(schemas[kind], kind, json) } as FromChild; // The schema is that of its kind.
-}
-
-/** The fields of a message. @throws ProtocolViolation if the schema refuses them */
-export function parseFields<Fields>(schema: z.ZodType<Fields>, kind: string, json: string): Fields {
   charactersLeft = maxJsonCharacters; // `safeParse` returns before another message is parsed.
-  const result = schema.safeParse(parseJson(kind, json));
-  if (result.success) return result.data;
-  const [issue] = result.error.issues;
-  throw new ProtocolViolation(`a message '${kind}' whose ${issue?.path.join(".") || "form"} is invalid: ${issue?.message}`);
-}
-
-function parseJson(kind: string, json: string): unknown {
-  if (isTooDeep(json)) throw new ProtocolViolation(`a message '${kind}' that is nested more than ${maxNesting} levels deep`);
-  if (hasMoreValues(json, maxValues)) throw new ProtocolViolation(`a message '${kind}' with more than ${maxValues} values`);
-  try {
-    return JSON.parse(json);
-  } catch {
-    throw new ProtocolViolation(`a message '${kind}' that is no JSON`);
-  }
+  return { kind, ...parseFields<object>(schemas[kind], kind, json) } as FromChild; // The schema is that of its kind.
 }

@@ -2,7 +2,8 @@ import { Socket } from "node:net";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { takeDescriptor } from "../network/passed-descriptors.ts";
 import type { Network, NetworkUser, SharedNetwork } from "../operations/network/network.ts";
-import { descriptorsDescriptor, type FromChild, maxRequests, type PlainError, type ToChild } from "./protocol.ts";
+import { type FromChild, maxRequests, type PlainError, type ToChild } from "./protocol.ts";
+import { descriptorsDescriptor } from "../jail/profiles.ts";
 
 type Answer = Extract<ToChild, { kind: "opened" | "resolved" | "refused" }>;
 type Question =

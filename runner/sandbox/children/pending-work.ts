@@ -1,7 +1,7 @@
 import type { HttpResponse } from "../../../domain/run-products.ts";
 import type { Execution, Inspection } from "../port.ts";
 import { type ChildDeath, crashedExecution, crashedInspection, endedByMemory, startError } from "./child-outcomes.ts";
-import { outOfTurn } from "./frames.ts";
+import { outOfTurn } from "../frames.ts";
 import type { FromChild } from "./protocol.ts";
 
 /** An execution or inspection that a child was asked for. */

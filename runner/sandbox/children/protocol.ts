@@ -1,7 +1,8 @@
 import type { HttpResponse } from "../../../domain/run-products.ts";
 import { maxNameLength, type NameQuery } from "../operations/network/network.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "../port.ts";
-import type { FrameLimits } from "./frames.ts";
+import type { FrameLimits } from "../frames.ts";
+import type { Warm } from "../isolate/warm-isolates.ts";
 
 /** Messages of the parent to a child. */
 export type ToChild =
@@ -86,12 +87,6 @@ export const fromChildLimits: FrameLimits<FromChild["kind"]> = {
 /** Requests for names and connections that one child may have unanswered. */
 export const maxRequests = 512;
 
-/** What a child keeps warm. */
-export interface Warm {
-  readonly isolates: number;
-  readonly sources: number;
-}
-
 export interface ChildOptions {
   /** Guest scripts; their code caches are beside them. */
   readonly webPath: string;
@@ -100,8 +95,3 @@ export interface ChildOptions {
   readonly egressAllow?: readonly string[];
   readonly memoryBudgetBytes: number;
 }
-
-/** Descriptor of the child's end of the socket on which both send frames. */
-export const channelDescriptor = 3;
-/** Of the one on which the parent passes connected sockets. */
-export const descriptorsDescriptor = 4;

@@ -1,9 +1,9 @@
 /** The first script of every context: timers, console, web platform, runtime. */
 import "./runtime/collect-garbage.ts";
 import "./runtime/timers.ts";
-import "./runtime/console.ts";
+import "./node/console/console.ts";
 import "./web/index.ts";
-import "./runtime/runtime.ts";
+import "./runtime.ts";
 import { bind } from "./runtime/bridge.ts";
 
 /** Components do not need threads, shared memory or WebAssembly, and each of them circumvents the time limit. */

@@ -30,7 +30,7 @@ const replacements: Readonly<Record<string, string>> = {
 
 /** Modules of the web layer that every isolate needs at once; the others are evaluated when they are first asked for, as are those of actions. */
 const eagerModules: ReadonlySet<string> = new Set(["index", "define", "encoding/utf8", "clock"].map((name) => `web/${name}.ts`));
-const lazyModules: ReadonlySet<string> = new Set(["component/http-request.ts", "runtime/console-table.ts"]);
+const lazyModules: ReadonlySet<string> = new Set(["component/http-request.ts", "node/console/console-table.ts"]);
 
 /** Bundles the guest's TypeScript; the result is kept by the hash of everything it was made of. */
 export async function buildGuestScripts(cacheDirectory: string): Promise<GuestScripts> {

@@ -2,8 +2,13 @@ import type { LogRecord } from "../../../domain/run-products.ts";
 import type { GuestContext } from "./context.ts";
 import { limits } from "../limits.ts";
 import type { IsolateKind, Nursery } from "./spare-isolates.ts";
-import type { Warm } from "../children/protocol.ts";
 import { SharedIsolate, type WarmSource } from "./shared-isolate.ts";
+
+/** What a child keeps warm. */
+export interface Warm {
+  readonly isolates: number;
+  readonly sources: number;
+}
 
 /** A context whose bundle is not loaded yet. */
 export interface OpenedContext {

@@ -1,5 +1,9 @@
-import { channelDescriptor, descriptorsDescriptor } from "../children/protocol.ts";
 import type { JailProfile } from "./rules.ts";
+
+/** Descriptor of the child's end of the socket on which both send frames. */
+export const channelDescriptor = 3;
+/** Of the one on which the parent passes connected sockets. */
+export const descriptorsDescriptor = 4;
 
 /** What connections need besides: names of hosts. */
 export const networkFiles = "/etc/hosts /etc/host.conf /etc/nsswitch.conf /etc/resolv.conf /etc/gai.conf /etc/services".split(" ");

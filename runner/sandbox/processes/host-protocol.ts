@@ -1,6 +1,5 @@
 import { z } from "zod";
-import type { Frame, FrameLimits } from "../children/frames.ts";
-import { parseFields } from "../children/from-child.ts";
+import { parseFields, type Frame, type FrameLimits } from "../frames.ts";
 
 /**
  * Messages between a runner and its process host. Beside the connection that carries them is another one, on which the runner passes

@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeFrames, readFrames } from "../children/frames.ts";
+import { encodeFrames, readFrames } from "../frames.ts";
 import { descriptorOf, takeDescriptor } from "../network/passed-descriptors.ts";
 import {
   boundedHow,

@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
-import { encodeFrames, outOfTurn, ProtocolViolation, readFrames } from "../children/frames.ts";
+import { encodeFrames, outOfTurn, ProtocolViolation, readFrames } from "../frames.ts";
 import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { type FromHost, fromHostLimits, type HostResources, parseFromHost, type ToHost, toHostLimits } from "./host-protocol.ts";
 import type { ProcessStart, ProcessUsage, SandboxProcess } from "./port.ts";

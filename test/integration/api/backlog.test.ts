@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { deliverSubject, retrySubject } from "../../../domain/subjects.ts";
-import { publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
+import { publishScheduled } from "../../../platform/jetstream/schedules.ts";
 import { keys } from "./support.ts";
 import { withRepairWorld } from "./webhooks-support.ts";
 import { until } from "../jetstream/support.ts";

@@ -2,7 +2,7 @@ import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
 import { deliverSubject, retrySubject, streams } from "../../../domain/subjects.ts";
 import { findScheduled } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
-import { publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
+import { publishScheduled } from "../../../platform/jetstream/schedules.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { keys } from "./support.ts";
 import { withRepairWorld, type Receiver } from "./webhooks-support.ts";

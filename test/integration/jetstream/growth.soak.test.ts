@@ -16,7 +16,7 @@ import { connect, type Connection } from "../../../platform/jetstream/connection
 import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { loadFloors } from "../../../platform/jetstream/runs/floors.ts";
 import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
-import { setTimer } from "../../../platform/jetstream/write/schedules.ts";
+import { setTimer } from "../../../platform/jetstream/schedules.ts";
 import { statePosition } from "../../../platform/jetstream/runs/state-position.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { natsKeysOf, storedNatsRoot } from "../../../platform/process/nats/nats-keys.ts";

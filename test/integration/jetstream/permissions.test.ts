@@ -31,11 +31,11 @@ import { readOwnerBytes } from "../../../platform/jetstream/bundles/owner-bytes.
 import { createStoredBundles } from "../../../platform/jetstream/bundles/stored-bundles.ts";
 import { importedName, inboxPrefix } from "../../../platform/jetstream/connection/permissions.ts";
 import { deleteCommits } from "../../../platform/jetstream/runs/commits.ts";
-import { servePoolRequests, waitForPool } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { servePoolRequests, waitForPool } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import { createOwnerLimits } from "../../../platform/jetstream/buckets/quotas.ts";
 import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
-import { endSchedule, publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
+import { endSchedule, publishScheduled } from "../../../platform/jetstream/schedules.ts";
 import { createSourceBacklogs } from "../../../platform/jetstream/invocations/source-backlogs.ts";
 import { readWebhookBacklog } from "../../../platform/jetstream/deliveries/webhook-backlog.ts";
 import { requestWebhookTest, serveWebhookTests } from "../../../platform/jetstream/requests/webhook-test-requests.ts";

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { PartitionedFollow, type PartitionedOptions } from "../../../platform/jetstream/read/partitioned-follow.ts";
 import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { followFrom } from "../../../platform/jetstream/read/follow.ts";
-import { requestConsumers } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { requestConsumers } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import { invokeSubject, partitionOfRun, runsOfPartition } from "../../../domain/subjects.ts";
 import { quietMs, until, withJetStream, withPoolRequests } from "./support.ts";
 

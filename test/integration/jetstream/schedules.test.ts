@@ -4,7 +4,7 @@ import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumer
 import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
 import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { readQueue } from "../../../platform/jetstream/read/queue-reader.ts";
-import { endSchedule, endTimers, publishScheduled, setTimer, type Schedule } from "../../../platform/jetstream/write/schedules.ts";
+import { endSchedule, endTimers, publishScheduled, setTimer, type Schedule } from "../../../platform/jetstream/schedules.ts";
 import type { StreamMessage } from "../../../platform/jetstream/read/stream-message.ts";
 import { until, withJetStream } from "./support.ts";
 

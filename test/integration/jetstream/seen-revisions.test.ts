@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { SeenRevisions, waitUntilSeen } from "../../../platform/jetstream/buckets/seen-revisions.ts";
+import { SeenRevisions, waitUntilSeen } from "../../../platform/jetstream/members/seen-revisions.ts";
 import { withJetStream } from "./support.ts";
 
 const streams = withJetStream();

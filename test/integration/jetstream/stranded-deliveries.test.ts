@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { deliverSubject, retrySubject, streams } from "../../../domain/subjects.ts";
 import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
-import { publishScheduled } from "../../../platform/jetstream/write/schedules.ts";
+import { publishScheduled } from "../../../platform/jetstream/schedules.ts";
 import { until, withJetStream } from "./support.ts";
 
 /** The consumer's name in the delivery role. */

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from "vitest";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
-import { servePoolRequests } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { servePoolRequests } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import { setUpStreams, type StreamOptions } from "../../../platform/jetstream/streams/streams.ts";
 import { withNats, type TestNats } from "../../support/nats/nats.ts";
 

@@ -19,7 +19,7 @@ import { RunAnswers, sendAnswer } from "../../../platform/jetstream/requests/run
 import { appendCommit, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
 import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
-import type { NewPublication } from "../../../api/components/ports.ts";
+import type { NewPublication } from "../../../api/resources/library/ports.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createSecrets } from "../../../platform/secrets/secrets.ts";

@@ -4,7 +4,7 @@ import { invokeFilter, invokeSubject, partitionCount, runnerConsumer, streams } 
 import type { Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { queueConsumer } from "../../../platform/jetstream/read/queue-reader.ts";
-import { requestConsumers } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { requestConsumers } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
 import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
 

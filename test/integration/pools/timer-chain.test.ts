@@ -7,9 +7,9 @@ import { connect, type Connection } from "../../../platform/jetstream/connection
 import type { Stoppable } from "../../../platform/jetstream/connection/link.ts";
 import { readPartition } from "../../../platform/jetstream/read/partition-reader.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
-import { servePoolRequests } from "../../../platform/jetstream/requests/pool-requests.ts";
+import { servePoolRequests } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import type { StreamMessage } from "../../../platform/jetstream/read/stream-message.ts";
-import { endTimers } from "../../../platform/jetstream/write/schedules.ts";
+import { endTimers } from "../../../platform/jetstream/schedules.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { armNextLink } from "../../../runner/commit/timer-chain.ts";
 import { timersOf } from "../../../platform/jetstream/invocations/runner-ports.ts";

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { describe, expect, test } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import { labels } from "../../../crds/resource.ts";
-import type { ComponentQuery, ListedComponent } from "../../../api/components/ports.ts";
+import type { ComponentQuery, ListedComponent } from "../../../api/resources/library/ports.ts";
 import type { ComponentDefinition } from "../../../domain/component/definition.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { transactionalMigrations as migrations } from "../../../platform/postgres/migrations/transactional.ts";

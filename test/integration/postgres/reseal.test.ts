@@ -11,8 +11,8 @@ import { createPostgresResourceStore } from "../../../platform/postgres/resource
 import { resealResources } from "../../../platform/postgres/resources/reseal.ts";
 import { createSecrets, rotateMasterKey, type OwnSecrets } from "../../../platform/secrets/secrets.ts";
 import { createLogger } from "../../../platform/telemetry/logger.ts";
-import { startResealing } from "../../../platform/postgres/resources/background-reseal.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
+import { startResealing } from "../../../platform/secrets/background-reseal.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
 import { until } from "../jetstream/support.ts";
 

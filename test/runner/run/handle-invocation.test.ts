@@ -3,7 +3,7 @@ import type { Commit } from "../../../domain/run/commit.ts";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
-import { handleInvocation } from "../../../runner/run/handle-invocation.ts";
+import { handleInvocation } from "../../../runner/handle-invocation.ts";
 import { DeploymentCache } from "../../../runner/run/deployment-cache.ts";
 import { IsolateSlots } from "../../../runner/workflow/isolate-slots.ts";
 import { ResumeUrls } from "../../../runner/workflow/resume-urls.ts";

@@ -4,7 +4,7 @@ import { defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { Backlog } from "../../../runner/schedule/backlog.ts";
 import { schedulerLimits } from "../../../runner/schedule/scheduler.ts";
-import type { InvocationResult } from "../../../runner/run/handle-invocation.ts";
+import type { InvocationResult } from "../../../runner/handle-invocation.ts";
 import type { ReceivedInvocation } from "../../../runner/run/received.ts";
 import { largeBacklog, positionAt } from "../support.ts";
 import type { InvocationRunner, QueueOptions } from "../../../runner/schedule/queue-options.ts";

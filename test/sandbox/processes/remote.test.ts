@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeFrames } from "../../../runner/sandbox/children/frames.ts";
+import { encodeFrames } from "../../../runner/sandbox/frames.ts";
 import { canPassDescriptors } from "../../../runner/sandbox/network/passed-descriptors.ts";
 import { type FromHost, fromHostLimits } from "../../../runner/sandbox/processes/host-protocol.ts";
 import { HostListener } from "../../../runner/sandbox/processes/host-listener.ts";

@@ -4,7 +4,7 @@ import { maxStoredReceived, type Commit } from "../../../../domain/run/commit.ts
 import type { LogRecord, RunError } from "../../../../domain/run-products.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../../domain/workflow/run-commit.ts";
 import { hasEnded } from "../../../../domain/workflow/run-state.ts";
-import { column, integerColumn, optionalColumn, optionalIntegerColumn } from "../columns.ts";
+import { column, integerColumn, optionalColumn, optionalIntegerColumn } from "../../columns.ts";
 
 interface Sequenced {
   readonly seq: number;

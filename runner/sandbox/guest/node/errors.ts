@@ -1,3 +1,5 @@
+import type { GuestSignal } from "./globals.ts";
+
 export interface NodeError extends Error {
   code: string;
 }
@@ -88,4 +90,12 @@ export function unsupportedClass(name: string, instead: string, Base: new () => 
 /** An object with a throwing function for each name. */
 export function unsupportedModule(module: string, names: readonly string[], instead: string): Record<string, unknown> {
   return Object.fromEntries(names.map((name) => [name, unsupportedFunction(module, name, instead)]));
+}
+
+/** The error of an aborted wait, with the signal's reason as its cause. */
+export function abortError(signal: GuestSignal): Error {
+  const error = nodeError("ABORT_ERR", "The operation was aborted");
+  error.name = "AbortError";
+  error.cause = signal.reason;
+  return error;
 }

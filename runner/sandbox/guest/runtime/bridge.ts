@@ -1,7 +1,7 @@
 import { describeError } from "./errors.ts";
 import { beginWork, endWork, forgetWork, type OpenWork } from "./open-work.ts";
 import { forgetRefusals, noteRefusal, refusal, type Refusal } from "./refusals.ts";
-import { withTicks } from "../component/ticks.ts";
+import { withTicks } from "./ticks.ts";
 
 /**
  * The only way out of the isolate: an outbox that the host collects, and one synchronous callback.

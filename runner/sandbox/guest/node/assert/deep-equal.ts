@@ -1,4 +1,4 @@
-import { types } from "../util/util-types.ts";
+import { types } from "../inspect/util-types.ts";
 
 type Pairs = [unknown, unknown][];
 

@@ -1,5 +1,6 @@
 import type EventEmitter from "events/";
-import { abortError, isTarget, type Target } from "./events-once.ts";
+import { isTarget, type Target } from "./events-once.ts";
+import { abortError } from "../errors.ts";
 import type { GuestSignal } from "../globals.ts";
 
 interface IteratorOptions {

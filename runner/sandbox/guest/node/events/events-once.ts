@@ -1,5 +1,5 @@
 import type EventEmitter from "events/";
-import { nodeError } from "../errors.ts";
+import { abortError } from "../errors.ts";
 import type { GuestSignal } from "../globals.ts";
 
 export interface Target {
@@ -8,14 +8,6 @@ export interface Target {
 }
 
 export const isTarget = (value: unknown): value is Target => typeof (value as Target | null)?.addEventListener === "function";
-
-/** The error of an aborted wait, with the signal's reason as its cause. */
-export function abortError(signal: GuestSignal): Error {
-  const error = nodeError("ABORT_ERR", "The operation was aborted");
-  error.name = "AbortError";
-  error.cause = signal.reason;
-  return error;
-}
 
 /** `events.once`: the arguments of the next event; rejects with an `error` event or when the signal aborts. */
 export function oncePromise(emitter: EventEmitter | Target, type: string, options: { signal?: GuestSignal } = {}): Promise<unknown[]> {

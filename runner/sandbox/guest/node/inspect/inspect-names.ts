@@ -1,4 +1,4 @@
-import { types } from "../util/util-types.ts";
+import { types } from "./util-types.ts";
 
 /** Name of the class a value is an instance of; null when its chain has none (`Object.create(null)`). */
 export function constructorName(value: object): string | null {

@@ -14,7 +14,7 @@ import { layOut, type InspectContext } from "./inspect-layout.ts";
 import { formatError } from "./inspect-error.ts";
 import { constructorName, functionBase, prefixOf, tagOf } from "./inspect-names.ts";
 import { formatPrimitive, paint } from "./inspect-primitive.ts";
-import { typedArrayName, types } from "../util/util-types.ts";
+import { typedArrayName, types } from "./util-types.ts";
 
 // `util.inspect` with Node's layout rules, on intrinsics only: the console uses it without the rest of the Node layer.
 

@@ -1,4 +1,4 @@
-import { queueTick } from "../../component/ticks.ts";
+import { queueTick } from "../../runtime/ticks.ts";
 
 /** As in Node: runs before the promise callbacks queued by the same code, or after them if a promise callback queued it. */
 export function nextTick(callback: (...args: never[]) => unknown, ...args: unknown[]): void {

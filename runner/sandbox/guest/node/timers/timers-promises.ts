@@ -1,4 +1,4 @@
-import { abortError } from "../events/events-once.ts";
+import { abortError } from "../errors.ts";
 import { guest, type GuestSignal } from "../globals.ts";
 
 interface Options {

@@ -8,7 +8,7 @@ import { parseArgs } from "./parse-args.ts";
 import { systemErrorMap } from "../system-errors.ts";
 import timers from "../timers/timers-promises.ts";
 import { callbackify, deprecate, inherits, promisify, promisifyCustom } from "./util-functions.ts";
-import { types } from "./util-types.ts";
+import { types } from "../inspect/util-types.ts";
 
 const styles: Record<string, readonly [number, number]> = {
   reset: [0, 0],

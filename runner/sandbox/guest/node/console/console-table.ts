@@ -1,4 +1,4 @@
-import { inspect } from "../node/inspect/inspect.ts";
+import { inspect } from "../inspect/inspect.ts";
 
 type Row = readonly [index: string, cells: ReadonlyMap<string, string>, value: string | undefined];
 

@@ -1,20 +1,20 @@
-import { hasMoved } from "../../domain/source/deployment.ts";
-import { Unavailable } from "../../domain/errors.ts";
-import { SourceCommits, type SourceCommitsCache } from "../commit/source-commits.ts";
-import { armNextLink } from "../commit/timer-chain.ts";
-import type { RunnerConfig, RunnerPorts } from "../ports.ts";
-import type { Sandbox } from "../sandbox/port.ts";
-import { answerConfigure } from "./configure.ts";
-import type { DeploymentCache } from "./deployment-cache.ts";
-import { answerDryRun } from "./dry-run.ts";
-import type { Hold } from "./hold.ts";
-import type { ReceivedInvocation } from "./received.ts";
-import { notRun } from "./not-run.ts";
-import { runInvocation } from "./run.ts";
-import { runWorkflow } from "../workflow/run-workflow.ts";
-import type { WorkflowContext } from "../workflow/execute-step.ts";
-import { answerWorkflowTest } from "../workflow/test-workflow.ts";
-import { kindOfId } from "../../domain/ids.ts";
+import { hasMoved } from "../domain/source/deployment.ts";
+import { Unavailable } from "../domain/errors.ts";
+import { SourceCommits, type SourceCommitsCache } from "./commit/source-commits.ts";
+import { armNextLink } from "./commit/timer-chain.ts";
+import type { RunnerConfig, RunnerPorts } from "./ports.ts";
+import type { Sandbox } from "./sandbox/port.ts";
+import { answerConfigure } from "./run/configure.ts";
+import type { DeploymentCache } from "./run/deployment-cache.ts";
+import { answerDryRun } from "./run/dry-run.ts";
+import type { Hold } from "./run/hold.ts";
+import type { ReceivedInvocation } from "./run/received.ts";
+import { notRun } from "./run/not-run.ts";
+import { runInvocation } from "./run/run.ts";
+import { runWorkflow } from "./workflow/run-workflow.ts";
+import type { WorkflowContext } from "./workflow/execute-step.ts";
+import { answerWorkflowTest } from "./workflow/test-workflow.ts";
+import { kindOfId } from "../domain/ids.ts";
 
 /**
  * `finished`: committed, answered or dropped. `retry`: try again, before later invocations of the source. `paused`, `starting`: keep it, and

@@ -1,8 +1,8 @@
 import type { StoredMsg } from "@nats-io/jetstream";
-import { assertNever } from "../../../domain/errors.ts";
-import { streams, timerFilter, timerSubject } from "../../../domain/subjects.ts";
-import type { Connection } from "../connection/connection.ts";
-import type { MessageSchedule, Published, Publisher } from "./publisher.ts";
+import { assertNever } from "../../domain/errors.ts";
+import { streams, timerFilter, timerSubject } from "../../domain/subjects.ts";
+import type { Connection } from "./connection/connection.ts";
+import type { MessageSchedule, Published, Publisher } from "./connection/publisher.ts";
 
 /** When NATS publishes. An interval is at least a second; cron has six fields, beginning with seconds. */
 export type Schedule =

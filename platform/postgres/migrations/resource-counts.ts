@@ -1,4 +1,4 @@
-import { statements } from "../migrations/first-migrations.ts";
+import { statements } from "./first-migrations.ts";
 
 /**
  * Number of visible resources per kind and namespace, maintained by triggers: each page of a list includes the total, and counting 100,000

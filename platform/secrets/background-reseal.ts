@@ -1,8 +1,8 @@
-import { retry } from "../../../domain/retry.ts";
-import type { Database } from "../connection.ts";
-import { resealResources } from "./reseal.ts";
-import type { OwnSecrets } from "../../secrets/secrets.ts";
-import type { Logger } from "../../telemetry/logger.ts";
+import { retry } from "../../domain/retry.ts";
+import type { Database } from "../postgres/connection.ts";
+import { resealResources } from "../postgres/resources/reseal.ts";
+import type { OwnSecrets } from "./secrets.ts";
+import type { Logger } from "../telemetry/logger.ts";
 
 const retryMs = 5_000;
 

@@ -16,11 +16,11 @@ import {
 } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
-import { deploymentEntries, moveInvocation, workflowEntries } from "../invocations/moves.ts";
-import { hasConsumer, setUpPool } from "../invocations/pool-consumers.ts";
-import { request, serve, type Service } from "./request-reply.ts";
-import { serveStateUsage } from "./state-usage.ts";
-import { publishScheduled, setTimer } from "../write/schedules.ts";
+import { deploymentEntries, moveInvocation, workflowEntries } from "./moves.ts";
+import { hasConsumer, setUpPool } from "./pool-consumers.ts";
+import { request, serve, type Service } from "../requests/request-reply.ts";
+import { serveStateUsage } from "../requests/state-usage.ts";
+import { publishScheduled, setTimer } from "../schedules.ts";
 
 /**
  * A runner has no right to write into INVOCATIONS: a schedule names its target in a header, which NATS permissions do not check, so a

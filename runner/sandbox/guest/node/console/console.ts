@@ -1,7 +1,7 @@
-import { onRunEnd, post } from "./bridge.ts";
+import { onRunEnd, post } from "../../runtime/bridge.ts";
 import type * as consoleTable from "./console-table.ts";
-import { formatWithOptions } from "../node/inspect/format.ts";
-import { inspect, type InspectOptions } from "../node/inspect/inspect.ts";
+import { formatWithOptions } from "../inspect/format.ts";
+import { inspect, type InspectOptions } from "../inspect/inspect.ts";
 
 // Loaded with the first table.
 declare function require(path: "./console-table.ts"): typeof consoleTable;

@@ -1,16 +1,16 @@
-import { bindComponent, type RunInputs } from "../component/bind.ts";
-import { endRun, on, post } from "./bridge.ts";
-import { type Fields, findComponent, isObject } from "../component/component.ts";
-import { configureComponent } from "../component/configure.ts";
-import { describeComponent } from "../component/describe.ts";
-import { emitter } from "../component/emit.ts";
-import { describeError } from "./errors.ts";
-import { completeEvent } from "../component/http-event.ts";
-import { describeOpenWork } from "./open-work.ts";
-import { beginRun } from "./still-running.ts";
-import { runTicks } from "../component/ticks.ts";
-import type * as action from "../action/action.ts";
-import type { ActionInputs } from "../action/action-inputs.ts";
+import { bindComponent, type RunInputs } from "./component/bind.ts";
+import { endRun, on, post } from "./runtime/bridge.ts";
+import { type Fields, findComponent, isObject } from "./component/component.ts";
+import { configureComponent } from "./component/configure.ts";
+import { describeComponent } from "./component/describe.ts";
+import { emitter } from "./component/emit.ts";
+import { describeError } from "./runtime/errors.ts";
+import { completeEvent } from "./component/http-event.ts";
+import { describeOpenWork } from "./runtime/open-work.ts";
+import { beginRun } from "./runtime/still-running.ts";
+import { runTicks } from "./runtime/ticks.ts";
+import type * as action from "./action/action.ts";
+import type { ActionInputs } from "./action/action-inputs.ts";
 
 // Evaluated with the first run of an action.
 declare function require(path: "../action/action.ts"): typeof action;

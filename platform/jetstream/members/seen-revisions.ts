@@ -1,7 +1,7 @@
 import type { Msg } from "@nats-io/transport-node";
 import { buckets } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { liveReplicas } from "../members/group.ts";
+import { liveReplicas } from "./group.ts";
 
 /** How long a writer waits for a reader that does not answer. Without a reader, NATS reports that at once. */
 const timeoutMs = 5_000;

@@ -1,8 +1,8 @@
-import type { ComponentSpec, ComponentStatus } from "../../crds/component.ts";
-import type { Resource } from "../../crds/resource.ts";
-import type { ComponentCode } from "../../domain/component/component-code.ts";
-import type { ComponentDefinition } from "../../domain/component/definition.ts";
-import type { PageRequest } from "../../domain/page.ts";
+import type { ComponentSpec, ComponentStatus } from "../../../crds/component.ts";
+import type { Resource } from "../../../crds/resource.ts";
+import type { ComponentCode } from "../../../domain/component/component-code.ts";
+import type { ComponentDefinition } from "../../../domain/component/definition.ts";
+import type { PageRequest } from "../../../domain/page.ts";
 
 /** A component without its code. */
 export interface ListedComponent {

@@ -3,8 +3,8 @@ import { buckets, streams } from "../../../domain/subjects.ts";
 import { restoredFiller } from "../connection/backup-rights.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
-import { doneUpTo, readFloors } from "../runs/floors.ts";
-import { statePosition } from "../runs/state-position.ts";
+import { doneUpTo, readFloors } from "./floors.ts";
+import { statePosition } from "./state-position.ts";
 
 /** In the order of the saves: STATE and FLOORS, then what delivery writes, then INVOCATIONS, then RUNS (decision 0108). */
 const [copies, floors] = [streams.state, `KV_${buckets.floors}`];

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { folderOf, foldersUpFrom } from "../../domain/component/module-path.ts";
 import { refuse } from "../errors.ts";
-import type { Modules } from "../scan/modules.ts";
+import type { Modules } from "./modules.ts";
 
 export const manifestName = "package.json";
 

@@ -2,8 +2,8 @@ import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { LRUCache } from "lru-cache";
 import type { Build } from "../../domain/component/definition.ts";
-import { DiskRoom } from "./disk-room.ts";
-import type { BundleText } from "../bundle/bundle.ts";
+import { DiskRoom } from "../cache/disk-room.ts";
+import type { BundleText } from "./bundle.ts";
 
 /** Caches builds and the texts of their bundles, in memory and on disk. */
 export interface BuildCache {

@@ -1,9 +1,9 @@
 import type { Msg } from "@nats-io/transport-node";
 import { type HeadwaterError, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
 import { EncodedHeaders } from "./encoded-headers.ts";
-import type { Link, LinkStatus } from "../connection/link.ts";
-import { isRefusedForCopy, refusal, type ApiError } from "../connection/errors.ts";
-import type { WireNames } from "../connection/wire-names.ts";
+import type { Link, LinkStatus } from "./link.ts";
+import { isRefusedForCopy, refusal, type ApiError } from "./errors.ts";
+import type { WireNames } from "./wire-names.ts";
 
 export interface PublishOptions {
   /** Within the stream's duplicate window (120 s) a second message with this id is not stored. */

@@ -1,4 +1,4 @@
-import { statements } from "../migrations/first-migrations.ts";
+import { statements } from "./first-migrations.ts";
 
 /**
  * Maintains what lists of sources filter by. Triggers, so that writers of every version do. `spec` and `status` are `json`, which SQL

@@ -2,7 +2,7 @@ import { Toast } from "@base-ui/react/toast";
 import { X } from "lucide-react";
 import { errorTextOf } from "../../client/error-text.ts";
 import type { Warning } from "../../client/generated/operations.ts";
-import { text } from "../parts/strings.ts";
+import { text } from "./strings.ts";
 
 const toasts = Toast.createToastManager();
 const shownMs = 8_000;

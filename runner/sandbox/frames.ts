@@ -1,4 +1,6 @@
 import type { Readable } from "node:stream";
+import type { z } from "zod";
+import { hasMoreValues, isTooDeep, maxNesting } from "./isolate/message-size.ts";
 
 /**
  * Frames on the socket between the parent and a child, in both directions:
@@ -12,6 +14,8 @@ import type { Readable } from "node:stream";
  */
 const headBytes = 5;
 const maxMergedBytes = 32 * 1024;
+/** Texts of 10,000 events and lines have a tenth of it. Each value takes some 50 bytes and half a microsecond. */
+const maxValues = 1_000_000;
 
 /** What a peer sent is no frame, or none that may be sent now. */
 export class ProtocolViolation extends Error {
@@ -131,4 +135,22 @@ export function readFrames<Kind extends string>(
     }
   };
   stream.on("data", onData);
+}
+
+/** The fields of a message. @throws ProtocolViolation if the schema refuses them */
+export function parseFields<Fields>(schema: z.ZodType<Fields>, kind: string, json: string): Fields {
+  const result = schema.safeParse(parseJson(kind, json));
+  if (result.success) return result.data;
+  const [issue] = result.error.issues;
+  throw new ProtocolViolation(`a message '${kind}' whose ${issue?.path.join(".") || "form"} is invalid: ${issue?.message}`);
+}
+
+function parseJson(kind: string, json: string): unknown {
+  if (isTooDeep(json)) throw new ProtocolViolation(`a message '${kind}' that is nested more than ${maxNesting} levels deep`);
+  if (hasMoreValues(json, maxValues)) throw new ProtocolViolation(`a message '${kind}' with more than ${maxValues} values`);
+  try {
+    return JSON.parse(json);
+  } catch {
+    throw new ProtocolViolation(`a message '${kind}' that is no JSON`);
+  }
 }

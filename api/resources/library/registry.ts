@@ -1,18 +1,11 @@
-import { identityOf } from "../../domain/component/component-code.ts";
-import { deprecationWarning } from "../../domain/component/publication.ts";
-import type { Warning } from "../../domain/component/warning.ts";
-import { NotFound } from "../../domain/errors.ts";
-import { suggestion } from "../../domain/nearest-name.ts";
-import { idOfCode, sha256 } from "./components.ts";
-import { derivedId } from "./derived-id.ts";
-import type {
-  ListedComponents,
-  ListedPublication,
-  Publication,
-  PublishedCode,
-  PublishedComponent,
-  Publications,
-} from "../components/ports.ts";
+import { identityOf } from "../../../domain/component/component-code.ts";
+import { deprecationWarning } from "../../../domain/component/publication.ts";
+import type { Warning } from "../../../domain/component/warning.ts";
+import { NotFound } from "../../../domain/errors.ts";
+import { suggestion } from "../../../domain/nearest-name.ts";
+import { idOfCode, sha256 } from "../components.ts";
+import { derivedId } from "../derived-id.ts";
+import type { ListedComponents, ListedPublication, Publication, PublishedCode, PublishedComponent, Publications } from "./ports.ts";
 
 /** Owner part of the registry's ids; no owner has this id. */
 const registryOwner = "registry";
