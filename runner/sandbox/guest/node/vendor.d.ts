@@ -1,5 +1,5 @@
-// Types of the packages below the Node layer, as far as used. The packages ship none that fit here
-// (`types: []`), and a trailing slash makes the bundler take the npm package and never a built-in.
+// Types of the packages below the Node layer, as far as they are used. The packages ship none that fit here (`types: []`). A trailing slash
+// makes the bundler take the npm package and never a built-in.
 
 declare module "buffer/" {
   export class Buffer extends Uint8Array<ArrayBuffer> {
