@@ -205,7 +205,8 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(failed.status).toMatchObject({ observedGeneration: 2, runningGeneration: 1, running: { props: { size: 1 } } });
     expect(failed.spec).toMatchObject({ props: { size: 2 } });
     expect(await deployedOf(failed)).toMatchObject({ active: true, props: { size: 1 } });
-    expect(world.recordedEvents).toContain("Source/kept UpdateFailed");
+    // The operator records the Event after it has written the status.
+    await whenever(() => world.recordedEvents.includes("Source/kept UpdateFailed"), "the Event is recorded");
     await apply(source("kept", { code: code('size: { type: "integer" }', "hooks: { async activate() {} },"), props: { size: 3 } }));
     const after = await until("source kept", "Deployed");
     expect([after.status?.["running"], after.status?.["runningGeneration"]]).toEqual([undefined, 3]);
