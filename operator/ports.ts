@@ -18,8 +18,8 @@ import type { TimerSchedule } from "../domain/schedule/schedule.ts";
 import type { Secrets } from "../domain/secrets/secrets.ts";
 import type { LatestRuns } from "../domain/source/source-health.ts";
 import type { ClaimId } from "./id-claims.ts";
-import type { SourceVersion } from "./source/plan/version.ts";
-import type { WorkflowVersion } from "./workflow/version.ts";
+import type { SourceVersion } from "./versions.ts";
+import type { WorkflowVersion } from "./versions.ts";
 
 /** Everything the operator needs from outside; main.ts wires the adapters. */
 export interface OperatorPorts {

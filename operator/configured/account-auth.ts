@@ -4,7 +4,7 @@ import { NotFound } from "../../domain/errors.ts";
 import { resourceNameOf } from "../../domain/ids.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { Blocked } from "./blocked.ts";
-import type { AccountReference } from "./secret-prop.ts";
+import type { AccountReference } from "../versions.ts";
 
 export type AccountPorts = Pick<OperatorPorts, "secretValues" | "store">;
 

@@ -7,7 +7,7 @@ import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
 import { readAccountAuth, type AccountPorts } from "./account-auth.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { Blocked } from "./blocked.ts";
-import type { AccountReference, SecretProp, SecretProps } from "./secret-prop.ts";
+import type { AccountReference, SecretProp, SecretProps } from "../versions.ts";
 
 type Values = Readonly<Record<string, unknown>>;
 

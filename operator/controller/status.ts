@@ -8,10 +8,17 @@ export interface AnyStatus {
   readonly conditions?: readonly Condition[] | undefined;
 }
 
+/** Fields of a status to replace; `undefined` removes one. */
+export type Fields<T> = { readonly [Field in keyof T]?: T[Field] | undefined };
+
+/** @param fields those of T, which are optional in it if one is undefined */
+export function withFields<T extends object>(status: T, fields: object): T {
+  return Object.fromEntries(Object.entries({ ...status, ...fields }).filter(([, value]) => value !== undefined)) as T;
+}
+
 /** Result of a pass. If a condition type repeats, the last one applies. */
 export interface StatusChange<T> {
-  /** Replace those of the status; `undefined` removes a field. */
-  readonly fields?: { readonly [Field in keyof T]?: T[Field] | undefined };
+  readonly fields?: Fields<T>;
   readonly conditions: readonly (Omit<ConditionInput, "observedGeneration"> & { readonly observedGeneration?: number })[];
   /** Epoch ms. */
   readonly now: number;
@@ -37,25 +44,20 @@ export async function writeStatus<S, T extends AnyStatus>(
 export function nextStatus<S, T extends AnyStatus>(resource: Resource<S, T>, { fields, conditions, now }: StatusChange<T>): T {
   const { generation } = resource.metadata;
   const inputs = conditions.map((condition) => ({ observedGeneration: generation, ...condition }));
-  const merged = {
-    ...resource.status,
-    ...fields,
-    observedGeneration: generation,
-    conditions: setConditions(resource.status.conditions ?? [], inputs, now),
-  };
-  // The fields are T's; the removed ones are optional in T.
-  return Object.fromEntries(Object.entries(merged).filter(([, value]) => value !== undefined)) as T;
+  const next = setConditions(resource.status.conditions ?? [], inputs, now);
+  return withFields(resource.status, { ...fields, observedGeneration: generation, conditions: next });
 }
 
-/**
- * Ready, Reconciling and Stalled for one verdict, as kstatus defines them. `transient`: it may become ready without a change of its spec.
- */
-export function readyConditions(verdict: {
+export interface Verdict {
   readonly ready: boolean;
+  /** It may become ready without a change of its spec. */
   readonly transient?: boolean;
   readonly reason: string;
   readonly message: string;
-}): readonly Omit<ConditionInput, "observedGeneration">[] {
+}
+
+/** Ready, Reconciling and Stalled for one verdict, as kstatus defines them. */
+export function readyConditions(verdict: Verdict): readonly Omit<ConditionInput, "observedGeneration">[] {
   const { ready, transient = false, reason, message } = verdict;
   const conditionStatus = (yes: boolean): "True" | "False" => (yes ? "True" : "False");
   return [

@@ -9,6 +9,7 @@ import type { WebhookOutcomes } from "../../domain/delivery/webhook-health.ts";
 import { successRate, type RecentOutcomes } from "../../domain/outcomes.ts";
 import { sameStatus } from "../controller/conditions.ts";
 import type { OperatorPorts } from "../ports.ts";
+import { withFields } from "../controller/status.ts";
 import { statusHealth } from "./status-health.ts";
 
 /** A new state shows in the status within this time, if few change at once. */
@@ -120,7 +121,7 @@ class Refresh<S, T extends HealthStatus, O extends RecentOutcomes> {
   #mustWrite(id: string, { status }: Resource<S, T>, health: Partial<T>, now: number): boolean {
     if (status.state !== health.state || status.problem?.code !== health.problem?.code) return true;
     const isOld = now - (this.#written.get(id) ?? 0) >= rewriteMs;
-    return !isWell(status.state) && isOld && !sameStatus(withHealth(status, health), status);
+    return !isWell(status.state) && isOld && !sameStatus(withFields(status, health), status);
   }
 
   /** Skips a resource that was changed in the meantime: the next refresh writes it. */
@@ -130,7 +131,7 @@ class Refresh<S, T extends HealthStatus, O extends RecentOutcomes> {
     const current = await store.find(kind, metadata.namespace, metadata.name);
     if (current?.metadata.uid !== metadata.uid || current.metadata.deletionTimestamp !== undefined) return false;
     try {
-      await store.updateStatus(kind, { ...current, status: withHealth(current.status, healthOf(current, recent, now)) });
+      await store.updateStatus(kind, { ...current, status: withFields(current.status, healthOf(current, recent, now)) });
       return true;
     } catch (error) {
       if (error instanceof Conflict || error instanceof NotFound) return false;
@@ -141,11 +142,6 @@ class Refresh<S, T extends HealthStatus, O extends RecentOutcomes> {
 
 /** Nothing changes it but another outcome, or another spec. */
 const isWell = (state: string | undefined): boolean => state === "active" || state === "paused";
-
-/** Undefined fields are removed; they are optional in T. */
-function withHealth<T>(status: T, health: Partial<T>): T {
-  return Object.fromEntries(Object.entries({ ...status, ...health }).filter(([, value]) => value !== undefined)) as T;
-}
 
 function only(known: ReadonlyMap<string, number>, asked: readonly { readonly id: string }[]): Map<string, number> {
   return new Map(asked.flatMap(({ id }) => (known.has(id) ? [[id, known.get(id) ?? 0] as const] : [])));

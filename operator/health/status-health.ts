@@ -1,11 +1,11 @@
 import type { Problem } from "../../domain/source/source-health.ts";
 
-interface Health<State> {
+export interface Health<State> {
   readonly state: State;
   readonly problem: Problem | undefined;
 }
 
-interface StatusHealth<State> {
+export interface StatusHealth<State> {
   readonly state?: State | undefined;
   readonly problem?: { readonly code: string; readonly message: string; readonly since: string } | undefined;
 }

@@ -8,7 +8,7 @@ import type { Caches } from "../caches.ts";
 import { keyOf } from "../controller/informer.ts";
 import { ResourceIndex } from "../controller/resource-index.ts";
 import { ofValid } from "../controller/skip-invalid.ts";
-import { workflowsOwning } from "./made.ts";
+import { workflowsOwning } from "./observe/made.ts";
 import type { WorkflowLookup } from "./observe/observe.ts";
 import { stepComponentName } from "./observe/step-component.ts";
 

@@ -10,7 +10,7 @@ import { buildFor, reloadDigest } from "../../operator/configured/additional-pro
 import { madeFor } from "../../crds/resource.ts";
 import type { Observed } from "../../operator/source/observe/observed.ts";
 import { plan } from "../../operator/source/plan/plan.ts";
-import { PropReloads, type Reloadable } from "../../operator/configured/prop-reloads.ts";
+import { PropReloads, type Reloadable } from "../../operator/deployable/prop-reloads.ts";
 import type { Step } from "../../operator/source/plan/step.ts";
 import { adopted, inputs, undeployed } from "./source-fixture.ts";
 
@@ -60,12 +60,12 @@ function observed(given: Partial<Observed> = {}): Observed {
 const digest = reloadDigest(sourceWith(), component) ?? "";
 const known = (spec: object = {}, props = returned) => sourceWith(spec, { configurableProps: props, configurableFor: digest });
 const shown = (steps: readonly Step[]): readonly string[] =>
-  steps.map((step) => (step.do === "report" ? `report ${step.conditions[0]?.reason ?? ""}` : step.do));
+  steps.map((step) => (step.do === "report" ? `report ${step.verdict.reason}` : step.do));
 
 describe("a source whose component has additional props", () => {
   it.each<[string, Partial<Observed>, readonly string[]]>([
     ["asks for them first", {}, ["reload-props"]],
-    ["stores the returned props", { reloaded: { digest, props: returned } }, ["claim-props"]],
+    ["stores the returned props", { reloaded: { digest, props: returned } }, ["claim"]],
     ["calls again if the returned props are for other values", { reloaded: { digest: "other", props: returned } }, ["reload-props"]],
     ["is deployed once it has them", { source: known() }, ["write-deployment", "write-endpoint"]],
     ["asks again when its values change", { source: known({ props: { kind: "other" } }) }, ["reload-props"]],

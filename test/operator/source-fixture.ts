@@ -1,5 +1,5 @@
 import { finalizer, type Metadata } from "../../crds/resource.ts";
-import type { PlanInputs } from "../../operator/source/plan/inputs.ts";
+import type { PlanInputs } from "../../operator/source/plan/step.ts";
 import type { Observed } from "../../operator/source/observe/observed.ts";
 import { metadata } from "./metadata.ts";
 
@@ -8,6 +8,7 @@ export const adopted: Metadata = { ...metadata, name: "orders", finalizers: [fin
 
 /** What a plan finds of a source that is nowhere yet, beside its resources. */
 export const undeployed: Omit<Observed, "source" | "component"> = {
+  id: "dc_1",
   owner: "u_1",
   code: { code: { code: "code" } },
   secrets: undefined,
@@ -20,7 +21,6 @@ export const undeployed: Omit<Observed, "source" | "component"> = {
 };
 
 export const inputs: PlanInputs = {
-  id: "dc_new",
   deployment: "d_new",
   endpointKey: "key",
   nameSlug: "orders",

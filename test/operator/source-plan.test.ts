@@ -4,6 +4,7 @@ import { defaultSettings, type SourceResource } from "../../crds/source.ts";
 import type { Build } from "../../domain/component/definition.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { madeFor } from "../../crds/resource.ts";
+import { readyConditions } from "../../operator/controller/status.ts";
 import { ownComponentName } from "../../operator/configured/component.ts";
 import type { Observed } from "../../operator/source/observe/observed.ts";
 import { plan } from "../../operator/source/plan/plan.ts";
@@ -92,7 +93,7 @@ const deleting = { deletionTimestamp: at };
 /** What each step does, and of a report the reason, of a hook which. */
 const shown = (steps: readonly Step[]): readonly string[] =>
   steps.map((step) => {
-    if (step.do === "report") return `report ${step.conditions[0]?.reason ?? ""}`;
+    if (step.do === "report") return `report ${step.verdict.reason}`;
     if (step.do === "record-event") return `event ${step.reason}`;
     return step.do === "run-hook" ? `run ${step.hook} ${step.generation}x${step.attempt}` : step.do;
   });
@@ -104,7 +105,7 @@ const takeAway = ["end-timers", "remove-deployment", "forget-version", "forget-h
 
 describe("the plan of a source", () => {
   it.each<[string, Partial<Observed>, readonly string[]]>([
-    ["without an id", { source: sourceWith({ status: {} }) }, ["adopt"]],
+    ["without a claim", { source: sourceWith({ status: {} }) }, ["claim"]],
     ["whose component is not made", { component: undefined }, ["write-component"]],
     ["whose code differs from its component's", { code: { code: { code: "other" } } }, ["write-component"]],
     ["whose component is not built", { component: { ...component, status: {} } }, ["report ComponentNotBuilt"]],
@@ -272,12 +273,11 @@ describe("the plan of a source", () => {
     expect(shown(plan(observed(given), inputs))).toEqual(steps);
   });
 
-  it("claims the names of a new source that can be deployed with its id", () => {
+  it("claims id and names of a new source once it can be deployed", () => {
     const source = sourceWith({ status: {} });
-    const claim = { nameSlug: "orders", endpointKey: undefined, pool: "default" };
-    expect(plan(observed({ source }), inputs)).toEqual([{ do: "adopt", id: "dc_new", claim }]);
-    expect(plan(observed({ source, component: undefined }), inputs)).toEqual([{ do: "adopt", id: "dc_new" }]);
-    expect(plan(observed({ source, owner: undefined }), inputs)).toEqual([{ do: "adopt", id: "dc_new" }]);
+    const fields = { id: "dc_1", nameSlug: "orders", endpointKey: undefined, pool: "default" };
+    expect(plan(observed({ source }), inputs)).toEqual([{ do: "claim", fields }]);
+    expect(shown(plan(observed({ source, owner: undefined }), inputs))).toEqual(["report NamespaceHasNoOwner"]);
   });
 
   it("skips a hook that no runner has run by the deadline of a deletion", () => {
@@ -301,7 +301,7 @@ describe("the plan of a source", () => {
     expect(write).toMatchObject({ deployment: { generation: 2, sourceGeneration: 1, bundle: "b1" } });
   });
 
-  it("settles secrets with the generation and all of its references", () => {
+  it("settles secrets with all references of the generation", () => {
     const secrets = { token: { secretKeyRef: { name: "orders-x", key: "token" } } };
     const source = sourceWith({ metadata: { generation: 3 }, spec: { secrets } });
     const steps = plan(
@@ -310,7 +310,6 @@ describe("the plan of a source", () => {
     );
     expect(steps.find((step) => step.do === "settle-secrets")).toEqual({
       do: "settle-secrets",
-      generation: 3,
       references: [secrets.token],
     });
   });
@@ -318,7 +317,7 @@ describe("the plan of a source", () => {
   it("reports a transient reason in Reconciling and a lasting one in Stalled", () => {
     const conditions = (given: Partial<Observed>) =>
       plan(observed(given), inputs).flatMap((step) =>
-        step.do === "report" ? step.conditions.map(({ type, status }) => `${type}=${status}`) : [],
+        step.do === "report" ? readyConditions(step.verdict).map(({ type, status }) => `${type}=${status}`) : [],
       );
     expect(conditions({ component: { ...component, status: {} } })).toEqual(["Ready=False", "Reconciling=True", "Stalled=False"]);
     expect(conditions({ owner: undefined })).toEqual(["Ready=False", "Reconciling=True", "Stalled=False"]);

@@ -2,8 +2,7 @@ import { holderOf } from "../../../crds/secret-values.ts";
 import { sourceKind, type SourceResource } from "../../../crds/source.ts";
 import { componentKind } from "../../../crds/component.ts";
 import type { SourceState } from "../../../domain/run/commit.ts";
-import { hasMoved } from "../../../domain/source/deployment.ts";
-import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
+import { observePlacement } from "../../deployable/deployable.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { buildFor } from "../../configured/additional-props.ts";
 import { componentNameOf } from "./component-of.ts";
@@ -18,13 +17,13 @@ import {
   type SecretPropValues,
 } from "../../configured/secret-props.ts";
 import { isSettled } from "./settled.ts";
-import { isOfVersion } from "../plan/version.ts";
+import { isOfVersion } from "../../versions.ts";
 
-type Base = Pick<Observed, "source" | "owner" | "component" | "pool" | "movesTo" | "deployed">;
+type Base = Pick<Observed, "source" | "id" | "owner" | "component" | "pool" | "movesTo" | "deployed">;
 
 /** Reads everything a plan needs. For a settled source only what may have changed outside of it, which for most sources is nothing. */
-export async function observe(source: SourceResource, ports: OperatorPorts): Promise<Observed> {
-  const base = await observeBase(source, ports);
+export async function observe(source: SourceResource, id: string, ports: OperatorPorts): Promise<Observed> {
+  const base = await observeBase(source, id, ports);
   const settled = isSettled(base);
   if (source.metadata.deletionTimestamp !== undefined)
     return {
@@ -48,19 +47,12 @@ export async function observe(source: SourceResource, ports: OperatorPorts): Pro
   return { ...base, endpoint, code, secrets, secretsChanged, fallback: mayDeploy ? undefined : await fallbackOf(base, ports), ...past };
 }
 
-async function observeBase(source: SourceResource, ports: OperatorPorts): Promise<Base> {
-  const { namespace } = source.metadata;
-  const { id } = source.status;
-  const owner = await ports.owners.ownerOf(namespace);
-  const ownerPool = owner === undefined ? undefined : ports.pools.poolOf(owner);
-  const pool = source.status.pool ?? ownerPool ?? defaultPool;
-  const [component, entry] = await Promise.all([
-    ports.store.find(componentKind, namespace, componentNameOf(source)),
-    id === undefined ? undefined : ports.deployments.get(deploymentKey(pool, id)),
+async function observeBase(source: SourceResource, id: string, ports: OperatorPorts): Promise<Base> {
+  const [component, placement] = await Promise.all([
+    ports.store.find(componentKind, source.metadata.namespace, componentNameOf(source)),
+    observePlacement(source, source.status.id, ports.deployments, ports),
   ]);
-  const deployed = entry === undefined || hasMoved(entry) ? undefined : entry;
-  const movesTo = ownerPool === undefined || pool === ownerPool ? undefined : ownerPool;
-  return { source, owner, component, pool, movesTo, deployed };
+  return { ...placement, source, id, component };
 }
 
 /** The history belongs to the owner in the deployment entry, even if the namespace has another owner by now. */

@@ -3,11 +3,12 @@ import type { ComponentResource } from "../../../crds/component.ts";
 import type { SourceState } from "../../../domain/run/commit.ts";
 import type { Deployment, Endpoint } from "../../../domain/source/deployment.ts";
 import type { RunError } from "../../../domain/run-products.ts";
+import type { Placement } from "../../deployable/deployable.ts";
 import type { ReloadResult } from "../../configured/additional-props.ts";
 import type { OwnCode } from "./own-code.ts";
-import type { SecretProps } from "../../configured/secret-prop.ts";
+import type { SecretProps } from "../../versions.ts";
 import type { SecretPropValues } from "../../configured/secret-props.ts";
-import type { SourceVersion } from "../plan/version.ts";
+import type { SourceVersion } from "../../versions.ts";
 
 /** The last version that was completely deployed, and its current secret values. */
 export interface Fallback {
@@ -19,10 +20,10 @@ export interface Fallback {
 }
 
 /** All inputs of a plan. What the plan of a settled source does not need is not read. */
-export interface Observed {
+export interface Observed extends Placement<Deployment> {
+  /** Public id, `dc_…`. */
+  readonly id: string;
   readonly source: SourceResource;
-  /** Public id of the owner; undefined in a namespace without one. */
-  readonly owner: string | undefined;
   readonly component: ComponentResource | undefined;
   /** The code for the source's own component; undefined if it refers to a component, or is settled. */
   readonly code: OwnCode | undefined;
@@ -34,12 +35,6 @@ export interface Observed {
   readonly fallback?: Fallback | undefined;
   /** Why a step of this update can never succeed. */
   readonly failure?: RunError | undefined;
-  /** The pool of its deployment, or of the one to come. */
-  readonly pool: string;
-  /** The pool it must move to. */
-  readonly movesTo: string | undefined;
-  /** Its current deployment entry. */
-  readonly deployed: Deployment | undefined;
   /** Its endpoint entry; not read if it is settled or in deletion. */
   readonly endpoint: Endpoint | undefined;
   /** Result of the last call of `additionalProps` for this source. */

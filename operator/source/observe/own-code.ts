@@ -2,7 +2,7 @@ import type { ComponentResource } from "../../../crds/component.ts";
 import type { SourceResource } from "../../../crds/source.ts";
 import { asWritten, readElsewhere, readUrl, type OwnCode as AnyOwnCode } from "../../configured/own-code.ts";
 import type { OperatorPorts } from "../../ports.ts";
-import type { Blocked } from "../plan/blocked.ts";
+import type { Blocked } from "./blocked.ts";
 
 /** The code for a source's own component, or why there is none. */
 export type OwnCode = AnyOwnCode<Blocked["reason"]>;

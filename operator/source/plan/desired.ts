@@ -9,12 +9,12 @@ import { boundProps } from "../../configured/additional-props.ts";
 import type { Observed, Fallback } from "../observe/observed.ts";
 import type { Hook } from "../../../domain/trigger.ts";
 import { startHooks } from "./hooks.ts";
-import type { PlanInputs } from "./inputs.ts";
-import type { SecretProps } from "../../configured/secret-prop.ts";
+import type { PlanInputs } from "./step.ts";
+import type { SecretProps } from "../../versions.ts";
 import { secretPropsOf } from "../../configured/secret-props.ts";
 import { wasReady } from "../observe/settled.ts";
 import type { Step } from "./step.ts";
-import { withoutCode, type SourceVersion } from "./version.ts";
+import { withoutCode, type SourceVersion } from "../../versions.ts";
 
 /** The requested version, with everything the plan has checked. */
 export interface Desired {

@@ -2,7 +2,7 @@ import { finalizer } from "../../../crds/resource.ts";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import { isMadeFor } from "../../configured/component.ts";
 import { hasOwnCode } from "../observe/component-of.ts";
-import type { PlanInputs } from "./inputs.ts";
+import type { PlanInputs } from "./step.ts";
 import { hookError, hookNeeded, runHook } from "./hooks.ts";
 import type { Observed } from "../observe/observed.ts";
 import type { Step } from "./step.ts";
@@ -25,7 +25,7 @@ export function planDeletion(observed: Observed, inputs: PlanInputs): readonly S
   const { id, endpointKey } = source.status;
   const component = removeComponent(observed);
   if (id === undefined) return [...component, { do: "release" }];
-  const endTimers: Step = { do: "end-timers", source: id };
+  const endTimers: Step = { do: "end-timers" };
   const mustDeactivate = deployed?.active === true && hookNeeded(observed, "deactivate", deployed, maxAttemptsOf(observed));
   if (mustDeactivate && !isOverdue(observed, inputs)) return [endTimers, runHook(observed, deployed, "deactivate")];
   const removeEndpoint: readonly Step[] = endpointKey === undefined ? [] : [{ do: "remove-endpoint", key: endpointKey }];
@@ -41,9 +41,9 @@ export function planDeletion(observed: Observed, inputs: PlanInputs): readonly S
     ...(queued > 0 ? [droppedEvent(queued)] : []),
     endTimers,
     ...removeEndpoint,
-    { do: "remove-deployment", pool, source: id },
-    { do: "forget-version", source: id },
-    ...(historyOwner === undefined ? [] : [{ do: "forget-history", owner: historyOwner, source: id } as const]),
+    { do: "remove-deployment", pool },
+    { do: "forget-version" },
+    ...(historyOwner === undefined ? [] : [{ do: "forget-history", owner: historyOwner } as const]),
     ...component,
     { do: "end-connections" },
     { do: "release" },

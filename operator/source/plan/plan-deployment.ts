@@ -6,7 +6,7 @@ import { nextHook, runHook } from "./hooks.ts";
 import type { Observed } from "../observe/observed.ts";
 import { isDone } from "../observe/settled.ts";
 import type { Step } from "./step.ts";
-import { failedHook } from "../update/update-failure.ts";
+import { failedHook } from "./update-failure.ts";
 import { componentIdOf, keepVersion, setTimers, writeEndpoint, type Running, type Desired } from "./desired.ts";
 
 interface Reports {
@@ -50,7 +50,7 @@ export function planDeployment(observed: Observed, desired: Desired, report: Rep
 function settleThen({ metadata: { generation }, spec }: Observed["source"], report: readonly Step[]): readonly Step[] {
   const references = Object.values(spec.secrets);
   if (report.length === 0 || (references.length === 0 && generation === 1)) return report;
-  return [{ do: "settle-secrets", generation, references }, ...report];
+  return [{ do: "settle-secrets", references }, ...report];
 }
 
 /** Runners refuse to run this source. The entry stays: queued invocations fail with an error instead of being dropped. */
@@ -58,7 +58,7 @@ export function disable(observed: Observed, running: Running, report: readonly S
   const { fallback } = observed;
   if (report.length === 0) return [];
   return [
-    { do: "end-timers", source: running.id },
+    { do: "end-timers" },
     ...writeEndpoint(observed, running, false),
     ...(fallback === undefined ? [] : [keepVersion({ ...fallback.version, disabled: true }, fallback.version.deployedAt)]),
     ...report,
@@ -69,7 +69,7 @@ export function disable(observed: Observed, running: Running, report: readonly S
 function suspend(observed: Observed, desired: Desired, deployed: Deployment): readonly Step[] {
   if (!deployed.active) return [];
   return [
-    { do: "end-timers", source: desired.id },
+    { do: "end-timers" },
     { do: "write-deployment", deployment: { ...deployed, active: false }, secrets: "as they are" },
     ...writeEndpoint(observed, desired, false),
   ];

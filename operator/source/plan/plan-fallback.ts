@@ -1,18 +1,18 @@
 import type { Build } from "../../../domain/component/definition.ts";
 import type { Deployment, RefusedUpdate } from "../../../domain/source/deployment.ts";
 import { isDisabled } from "../../../domain/run/kills.ts";
-import type { Blocked } from "./blocked.ts";
-import type { PlanInputs } from "./inputs.ts";
+import type { Blocked } from "../observe/blocked.ts";
+import type { PlanInputs } from "./step.ts";
 import { hookError, hookNeeded, runHook } from "./hooks.ts";
 import type { Observed, Fallback } from "../observe/observed.ts";
 import { disable } from "./plan-deployment.ts";
 import { planMove } from "./plan-move.ts";
 import { planStop } from "./plan-update.ts";
-import { reportBlocked, reportDisabled, reportRefused } from "../report.ts";
+import { reportBlocked, reportDisabled, reportRefused } from "./report.ts";
 import { isDeployed } from "../observe/settled.ts";
 import type { Step } from "./step.ts";
-import { isSameUpdate } from "../update/update-failure.ts";
-import { isOfVersion } from "./version.ts";
+import { isSameUpdate } from "./update-failure.ts";
+import { isOfVersion } from "../../versions.ts";
 import { keepVersion, nextGeneration, setTimers, fallbackView, writeEndpoint, type Running } from "./desired.ts";
 
 /** Why the spec is not deployed: it is invalid, or its deployment failed. */
@@ -85,7 +85,7 @@ function restore(
     ...(refused === undefined ? {} : { refused }),
   };
   return [
-    { do: "end-timers", source: running.id },
+    { do: "end-timers" },
     { do: "write-deployment", deployment, secrets: fallback.secrets },
     ...writeEndpoint(fallbackView(observed, fallback), running, deployment.active),
   ];

@@ -1,5 +1,5 @@
 import type { Observed } from "../observe/observed.ts";
-import type { SecretProps } from "../../configured/secret-prop.ts";
+import type { SecretProps } from "../../versions.ts";
 import { isDeployed } from "../observe/settled.ts";
 import type { Step } from "./step.ts";
 import { setTimers, type Running } from "./desired.ts";
@@ -13,8 +13,8 @@ import { setTimers, type Running } from "./desired.ts";
  */
 export function planMove(observed: Observed, running: Running, movesTo: string, secrets: SecretProps): readonly Step[] {
   const { source, pool, deployed, endpoint } = observed;
-  const { endpointKey, nameSlug = "" } = source.status;
-  const claim: Step = { do: "claim", nameSlug, endpointKey, pool: movesTo };
+  const { endpointKey } = source.status;
+  const claim: Step = { do: "claim", fields: { pool: movesTo } };
   if (deployed === undefined) return [claim];
   const move: Step = { do: "write-deployment", deployment: { ...deployed, pool: movesTo }, secrets };
   const redirect: readonly Step[] =
@@ -24,5 +24,5 @@ export function planMove(observed: Observed, running: Running, movesTo: string, 
   // An older generation gets its timers with the update that follows.
   const isCurrent = deployed.active && isDeployed(observed, running.build);
   const timers = isCurrent ? setTimers(observed, running, deployed.generation, movesTo) : [];
-  return [move, ...redirect, ...timers, { do: "leave-pool", pool, source: running.id, movedTo: movesTo }, claim];
+  return [move, ...redirect, ...timers, { do: "leave-pool", pool, movedTo: movesTo }, claim];
 }

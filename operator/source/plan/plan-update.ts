@@ -1,11 +1,11 @@
-import type { PlanInputs } from "./inputs.ts";
+import type { PlanInputs } from "./step.ts";
 import { hookError, hookNeeded, nextHook, runHook } from "./hooks.ts";
 import type { Observed } from "../observe/observed.ts";
-import { reportUpdating } from "../report.ts";
+import { reportUpdating } from "./report.ts";
 import { isDone, wasReady } from "../observe/settled.ts";
 import type { Step } from "./step.ts";
-import { failedHook } from "../update/update-failure.ts";
-import { isOfVersion } from "./version.ts";
+import { failedHook } from "./update-failure.ts";
+import { isOfVersion } from "../../versions.ts";
 import { keepVersion, secretsFor, setTimers, desiredDeployment, writeEndpoint, type Desired } from "./desired.ts";
 
 /** The entry is missing or outdated (generation or build): stop what is deployed, then write the new entry. */
@@ -24,7 +24,7 @@ export function planUpdate(observed: Observed, desired: Desired, inputs: PlanInp
   const begin = beginUpdate(observed);
   const stop = planStop(observed);
   if (stop.length > 0) return [...begin, ...stop];
-  const endTimers: readonly Step[] = hasNoTimers(observed) ? [] : [{ do: "end-timers", source: desired.id }];
+  const endTimers: readonly Step[] = hasNoTimers(observed) ? [] : [{ do: "end-timers" }];
   return [...begin, ...failedDeactivationEvents(observed), ...endTimers, { do: "write-deployment", deployment, secrets }, ...endpoint];
 }
 
@@ -54,7 +54,7 @@ export function planStop(observed: Observed): readonly Step[] {
   if (deployed?.active !== true || failedHook(observed, deployed) !== undefined) return []; // A failed start needs no stop.
   const hook = isComplete(observed) ? undefined : nextHook(observed, deployed);
   if (hook === undefined && !hookNeeded(observed, "deactivate", deployed, 1)) return [];
-  return [{ do: "end-timers", source: deployed.source }, runHook(observed, deployed, hook ?? "deactivate")];
+  return [{ do: "end-timers" }, runHook(observed, deployed, hook ?? "deactivate")];
 }
 
 /** Have all its hooks run and all its timers been set? */

@@ -1,23 +1,21 @@
-import { finalizer, labels } from "../../../crds/resource.ts";
 import type { Build } from "../../../domain/component/definition.ts";
 import type { RunError } from "../../../domain/run-products.ts";
 import type { Hook } from "../../../domain/trigger.ts";
-import { buildFor, reloadDigest } from "../../configured/additional-props.ts";
-import { isWritten } from "../../configured/own-component.ts";
-import { componentNameOf, hasOwnCode } from "../observe/component-of.ts";
-import type { PlanInputs } from "./inputs.ts";
+import { planCode, planCalls } from "../../deployable/parts.ts";
+import { buildFor } from "../../configured/additional-props.ts";
+import type { PlanInputs } from "./step.ts";
 import type { Observed } from "../observe/observed.ts";
 import { planDeletion } from "./plan-deletion.ts";
 import { planMove } from "./plan-move.ts";
 import { planDeployment } from "./plan-deployment.ts";
 import { planFallback, planFallbackMove } from "./plan-fallback.ts";
 import { mustRedeploy, planStop, planUpdate } from "./plan-update.ts";
-import type { Blocked } from "./blocked.ts";
-import { blockedBy, codeBlockedBy } from "./policies.ts";
-import { reportDisabled, reportFailed, reportReady } from "../report.ts";
+import type { Blocked } from "../observe/blocked.ts";
+import { blockedBy, codeBlockedBy, useOf } from "./policies.ts";
+import { reportDisabled, reportFailed, reportReady } from "./report.ts";
 import { isDeployed, isDone, isSettled } from "../observe/settled.ts";
-import type { Claim, Step } from "./step.ts";
-import { updateFailure } from "../update/update-failure.ts";
+import type { Step } from "./step.ts";
+import { updateFailure } from "./update-failure.ts";
 import { secretsFor } from "./desired.ts";
 
 /**
@@ -29,13 +27,9 @@ import { secretsFor } from "./desired.ts";
  * the old code.
  */
 export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
-  const { source } = observed;
+  const { id, source } = observed;
   if (source.metadata.deletionTimestamp !== undefined) return planDeletion(observed, inputs);
-  const id = source.status.id;
-  const labelled = source.metadata.labels[labels.id];
-  if (id === undefined || labelled !== id || !source.metadata.finalizers.includes(finalizer))
-    return [planAdoption(observed, id ?? inputs.id, inputs)];
-  const code = planCode(observed);
+  const code = planOwnCode(observed);
   if (code.length > 0) return code;
   const blocked = blockedBy(observed);
   if (blocked !== undefined) return isPaused(observed, blocked) ? [] : planFallback(observed, { blocked }, inputs);
@@ -46,7 +40,7 @@ export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
   if (owner === undefined || component === undefined || build === undefined) return []; // blockedBy() has reported it.
   const desired = { id, owner, component, build };
   const claim = planClaim(observed, build, inputs);
-  if (claim !== undefined) return [{ do: "claim", ...claim }];
+  if (claim !== undefined) return [claim];
   const refused = updateFailure(observed, desired);
   if (refused !== undefined) return planFallback(observed, { refused }, inputs);
   const { deployed } = observed;
@@ -67,25 +61,18 @@ export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
   return planDeployment(observed, desired, reports, inputs.now);
 }
 
-/** Requests additional props before a deployment uses them. */
+/** Requests additional props, and records them before a deployment uses them. */
 function planReload(observed: Observed): readonly Step[] {
-  const { source, component, reloaded } = observed;
-  const digest = isSettled(observed) ? undefined : reloadDigest(source, component);
-  if (digest === undefined) return [];
-  if (reloaded?.digest !== digest || "blocked" in reloaded) return [{ do: "reload-props", digest }];
-  return [{ do: "claim-props", digest, props: reloaded.props }];
+  const { reloaded } = observed;
+  const steps = isSettled(observed) ? [] : planCalls([useOf(observed)]);
+  const digest = steps[0]?.calls[0]?.digest;
+  if (digest === undefined || reloaded?.digest !== digest || "blocked" in reloaded) return steps;
+  return [{ do: "claim", fields: { configurableProps: reloaded.props, configurableFor: digest } }];
 }
 
 /** Stores the source's own code as a component; its build is then deployed. */
-function planCode(observed: Observed): readonly Step[] {
-  const { source, component, code } = observed;
-  if (code === undefined || "blocked" in code || !hasOwnCode(source) || codeBlockedBy(observed) !== undefined) return [];
-  if (component?.metadata.deletionTimestamp !== undefined) return []; // It is created again once this one is gone.
-  const { url } = source.spec;
-  const generation = url === undefined ? undefined : String(source.metadata.generation);
-  const own = { name: componentNameOf(source), code: code.code, url, generation };
-  return component !== undefined && isWritten(own, component) ? [] : [{ do: "write-component", ...own, now: component }];
-}
+const planOwnCode = (observed: Observed): readonly Step[] =>
+  codeBlockedBy(observed) === undefined ? planCode(observed.source, [useOf(observed)]) : [];
 
 /** The deployed version stays current while its component is rebuilt. */
 function isPaused(observed: Observed, { reason }: Blocked): boolean {
@@ -94,21 +81,12 @@ function isPaused(observed: Observed, { reason }: Blocked): boolean {
   return reason === "ComponentNotBuilt" && isOfGeneration && isDone(observed);
 }
 
-/** A source that cannot be deployed yet claims its names later, in a step of its own. */
-function planAdoption(observed: Observed, id: string, inputs: PlanInputs): Step {
-  const build = buildFor(observed.source, observed.component);
-  const isBlocked = build === undefined || blockedBy(observed) !== undefined;
-  const claimsLater = isBlocked || planCode(observed).length > 0 || planReload(observed).length > 0;
-  const claim = claimsLater ? undefined : planClaim(observed, build, inputs);
-  return { do: "adopt", id, ...(claim === undefined ? {} : { claim }) };
-}
-
 /** Undefined if everything is claimed. */
-function planClaim(observed: Observed, { definition }: Build, inputs: PlanInputs): Claim | undefined {
+function planClaim(observed: Observed, { definition }: Build, inputs: PlanInputs): Step | undefined {
   const { nameSlug, endpointKey, pool } = observed.source.status;
   const needsEndpoint = definition.props.some((prop) => prop.type === "$.interface.http");
   const key = needsEndpoint ? (endpointKey ?? inputs.endpointKey) : endpointKey;
   if (nameSlug !== undefined && key === endpointKey && pool !== undefined) return undefined;
   // A new name's slug comes with its update: until then the source keeps its slug.
-  return { nameSlug: nameSlug ?? inputs.nameSlug, endpointKey: key, pool: observed.pool };
+  return { do: "claim", fields: { id: observed.id, nameSlug: nameSlug ?? inputs.nameSlug, endpointKey: key, pool: observed.pool } };
 }

@@ -8,11 +8,12 @@ import {
   secretsAreReadable,
   type ComponentUse,
 } from "../../configured/component-checks.ts";
+import type { DeployedUse } from "../../deployable/deployable.ts";
 import { nameTaken } from "../../configured/own-component.ts";
 import { namespaceHasNoOwner } from "../../identity.ts";
 import { componentNameOf, hasOwnCode } from "../observe/component-of.ts";
 import type { Observed } from "../observe/observed.ts";
-import type { Blocked } from "./blocked.ts";
+import type { Blocked } from "../observe/blocked.ts";
 
 /** "Can it be deployed?" as a list of checks on the observed state. These apply before its own component is written. */
 const codePolicies: readonly Policy[] = [namespaceHasOwner, nameIsFree, codeIsReadable];
@@ -48,9 +49,10 @@ function ofUse(check: (use: ComponentUse) => Blocked | undefined): Policy {
   return (observed) => check(useOf(observed));
 }
 
-function useOf({ source, component, secrets, reloaded }: Observed): ComponentUse {
+export function useOf({ id, source, component, code, secrets, reloaded }: Observed): DeployedUse {
   const { metadata, spec, status } = source;
-  return { namespace: metadata.namespace, componentName: componentNameOf(source), component, spec, status, secrets, reloaded };
+  const used = { namespace: metadata.namespace, componentName: componentNameOf(source), component, spec, status, secrets, reloaded };
+  return { ...used, id, code, url: spec.url, isReadOnce: spec.url !== undefined };
 }
 
 function namespaceHasOwner({ source, owner }: Observed): Blocked | undefined {

@@ -3,17 +3,16 @@ import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { subscriptionKind, type SubscriptionResource } from "../../../crds/subscription.ts";
 import { workflowKind, type WorkflowResource, type WorkflowStep } from "../../../crds/workflow.ts";
-import { hasMoved } from "../../../domain/source/deployment.ts";
-import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { buildFor } from "../../configured/additional-props.ts";
-import type { SecretProps } from "../../configured/secret-prop.ts";
+import type { SecretProps } from "../../versions.ts";
 import { haveChanged, secretPropsOf, trySecretProps, type SecretPropValues } from "../../configured/secret-props.ts";
 import { parseKey } from "../../controller/informer.ts";
+import { observePlacement } from "../../deployable/deployable.ts";
 import type { OperatorPorts } from "../../ports.ts";
-import { sourceConnectedBy, type MadeLookup } from "../made.ts";
-import { versionsOf, type WorkflowVersion } from "../version.ts";
+import { sourceConnectedBy, type MadeLookup } from "./made.ts";
+import { versionsOf, type WorkflowVersion } from "../../versions.ts";
 import { observeTriggers } from "./observe-triggers.ts";
 import type { Observed, ObservedStep, RunningSecrets } from "./observed.ts";
 import { observeComponent, type ComponentLookup } from "./step-component.ts";
@@ -26,19 +25,15 @@ export interface WorkflowLookup {
 /** Reads everything a plan needs. */
 export async function observe(workflow: WorkflowResource, id: string, ports: OperatorPorts, lookup: WorkflowLookup): Promise<Observed> {
   const { metadata, status, spec } = workflow;
-  const owner = await ports.owners.ownerOf(metadata.namespace);
-  const ownerPool = owner === undefined ? undefined : ports.pools.poolOf(owner);
-  const pool = status.pool ?? ownerPool ?? defaultPool;
   // Nothing is written before its endpoint key is recorded.
-  const [entry, endpoint, route, versions] = await Promise.all([
-    ports.workflowDeployments.get(deploymentKey(pool, id)),
+  const [placement, endpoint, route, versions] = await Promise.all([
+    observePlacement(workflow, id, ports.workflowDeployments, ports),
     status.endpointKey === undefined ? undefined : ports.endpoints.get(status.endpointKey),
     ports.routes.get(id),
     status.endpointKey === undefined ? new Map<string, WorkflowVersion>() : readVersions(id, ports),
   ]);
-  const deployed = entry === undefined || hasMoved(entry) ? undefined : entry;
-  const movesTo = pool === ownerPool ? undefined : ownerPool;
-  const base = { workflow, id, owner, pool, movesTo, deployed, endpoint, route, versions };
+  const { owner, deployed } = placement;
+  const base = { ...placement, workflow, id, endpoint, route, versions };
   const components = await madeComponents(workflow, ports, lookup.made);
   if (metadata.deletionTimestamp !== undefined) return { ...base, ...nothing, components };
   const running = deployed === undefined ? undefined : versions.get(deployed.id);
@@ -92,7 +87,7 @@ async function observeStep(
     build === undefined
       ? undefined
       : await readSecrets(holderOf(workflowKind, workflow), secretPropsOf(configured, build.definition), ports);
-  return { ...found, ...configured, step, id, namespace, secrets };
+  return { ...found, ...configured, step, id, namespace, secrets, url: step.url, isReadOnce: step.code === undefined };
 }
 
 async function readSecrets(holder: SecretHolder, props: SecretProps, ports: OperatorPorts): Promise<SecretPropValues | undefined> {

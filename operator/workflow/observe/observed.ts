@@ -3,20 +3,15 @@ import type { SubscriptionResource } from "../../../crds/subscription.ts";
 import type { WorkflowResource, WorkflowStep } from "../../../crds/workflow.ts";
 import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
-import type { ComponentUse } from "../../configured/component-checks.ts";
+import type { DeployedUse, Placement } from "../../deployable/deployable.ts";
 import type { OwnCode } from "../../configured/own-code.ts";
-import type { SecretProps } from "../../configured/secret-prop.ts";
-import type { WorkflowVersion } from "../version.ts";
+import type { SecretProps } from "../../versions.ts";
+import type { WorkflowVersion } from "../../versions.ts";
 
-/** A step of the spec with its component. */
-export interface ObservedStep extends ComponentUse {
+/** A step of the spec with its component. Its id is `c_…`. */
+export interface ObservedStep extends DeployedUse {
   readonly step: WorkflowStep;
-  /** `c_…` */
-  readonly id: string;
-  /** The code for a component of its own; undefined if it uses another one. */
   readonly code: OwnCode | undefined;
-  /** Key of the registry's component that its own component copies. */
-  readonly registryKey: string | undefined;
 }
 
 /** A source trigger of the spec. */
@@ -33,18 +28,10 @@ export interface ObservedTrigger {
 export type RunningSecrets = Readonly<Record<string, SecretProps | "as they are">>;
 
 /** All inputs of a plan. */
-export interface Observed {
+export interface Observed extends Placement<WorkflowDeployment> {
   readonly workflow: WorkflowResource;
   /** Public id, `p_…`. */
   readonly id: string;
-  /** Public id of the owner; undefined in a namespace without one. */
-  readonly owner: string | undefined;
-  /** The pool of its deployment, or of the one to come. */
-  readonly pool: string;
-  /** The pool it must move to. */
-  readonly movesTo: string | undefined;
-  /** Its current deployment entry. */
-  readonly deployed: WorkflowDeployment | undefined;
   /** Its endpoint entry. */
   readonly endpoint: Endpoint | undefined;
   /** Its own entry in ROUTES. */

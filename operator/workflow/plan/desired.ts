@@ -8,8 +8,8 @@ import { boundProps, buildFor } from "../../configured/additional-props.ts";
 import { currentBuild } from "../../configured/component.ts";
 import { secretPropsOf } from "../../configured/secret-props.ts";
 import type { Observed, ObservedStep } from "../observe/observed.ts";
-import type { VersionStep, WorkflowVersion } from "../version.ts";
-import type { PlanInputs } from "./inputs.ts";
+import type { VersionStep, WorkflowVersion } from "../../versions.ts";
+import type { PlanInputs } from "./step.ts";
 
 /** The requested version. */
 export interface Desired {

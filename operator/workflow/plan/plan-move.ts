@@ -1,5 +1,5 @@
 import type { Observed } from "../observe/observed.ts";
-import type { PlanInputs } from "./inputs.ts";
+import type { PlanInputs } from "./step.ts";
 import { endpointOf, timersOf } from "./plan-running.ts";
 import type { Step } from "./step.ts";
 
@@ -12,7 +12,7 @@ export function planMove(observed: Observed, _inputs: PlanInputs): readonly Step
   const { endpointKey } = workflow.status;
   if (movesTo === undefined || endpointKey === undefined || observed.owner === undefined) return undefined;
   const leave = [...versions.keys()].map((deployment): Step => ({ do: "leave-version", pool, deployment }));
-  const claim: Step = { do: "claim", endpointKey, pool: movesTo };
+  const claim: Step = { do: "claim", fields: { pool: movesTo } };
   if (deployed === undefined) return [...leave, claim];
   const version = versions.get(deployed.id);
   // Secrets that cannot be read now cannot be sealed for the other pool.

@@ -3,15 +3,16 @@ import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import { isMadeFor } from "../../configured/component.ts";
-import { sameStatus } from "../../controller/conditions.ts";
-import { nextStatus, readyConditions, shortened } from "../../controller/status.ts";
-import { isTriggerSubscription } from "../made.ts";
+import { workflowHealthOf } from "../../../crds/workflow-health.ts";
+import type { Verdict } from "../../controller/status.ts";
+import { report as reportOf } from "../../deployable/report.ts";
+import { isTriggerSubscription } from "../observe/made.ts";
 import type { Observed } from "../observe/observed.ts";
-import type { VersionTriggers, WorkflowVersion } from "../version.ts";
+import { shownVersion, type VersionTriggers, type WorkflowVersion } from "../../versions.ts";
 import type { Blocked } from "./blocked.ts";
 import { endpointUrl } from "./desired.ts";
-import type { PlanInputs } from "./inputs.ts";
-import type { StatusFields, Step, Verdict } from "./step.ts";
+import type { PlanInputs } from "./step.ts";
+import type { StatusFields, Step } from "./step.ts";
 
 /**
  * Completes the current version and keeps it complete: endpoint, timers, Subscriptions, secrets. Uses only what was stored with the version,
@@ -141,7 +142,7 @@ function reportReady(observed: Observed, deployed: WorkflowDeployment, version: 
 }
 
 /** @param blocked why the spec is not deployed; the version that is deployed runs */
-export function reportBlocked(observed: Observed, blocked: Blocked, inputs: PlanInputs): readonly Step[] {
+export function reportBlocked(observed: Observed, blocked: Blocked, inputs: Pick<PlanInputs, "ingressUrl">): readonly Step[] {
   const { deployed, versions } = observed;
   const version = deployed === undefined ? undefined : versions.get(deployed.id);
   const { reason, transient } = blocked;
@@ -149,15 +150,16 @@ export function reportBlocked(observed: Observed, blocked: Blocked, inputs: Plan
   const message =
     version === undefined
       ? blocked.message
-      : `${blocked.message}; ${named(version)} ${deployed?.active === true ? "is still running" : "stays paused"}`;
+      : `${blocked.message}; ${shownVersion(version.deployment, version.deployedAt)} ${deployed?.active === true ? "is still running" : "stays paused"}`;
   return report(observed, fields, { ready: false, transient, reason, message }, transient ? undefined : "Warning");
 }
 
-/** Identifies a version for users: id and time of its deployment. */
-const named = ({ deployment, deployedAt }: WorkflowVersion): string =>
-  `version ${deployment} of ${new Date(deployedAt).toISOString().replace(/\.\d+/, "")}`;
-
-function runningFields({ workflow }: Observed, deployed: WorkflowDeployment, version: WorkflowVersion, inputs: PlanInputs): StatusFields {
+function runningFields(
+  { workflow }: Observed,
+  deployed: WorkflowDeployment,
+  version: WorkflowVersion,
+  inputs: Pick<PlanInputs, "ingressUrl">,
+): StatusFields {
   return {
     deployment: deployed.id,
     active: deployed.active,
@@ -169,15 +171,9 @@ function runningFields({ workflow }: Observed, deployed: WorkflowDeployment, ver
 
 function report(
   { workflow, id }: Observed,
-  given: StatusFields,
+  fields: StatusFields,
   verdict: Verdict,
   eventType: "Normal" | "Warning" | undefined,
 ): readonly Step[] {
-  const { reason } = verdict;
-  const message = shortened(verdict.message);
-  const fields = { id, ...given };
-  const next = nextStatus(workflow, { fields, conditions: readyConditions({ ...verdict, message }), now: 0 });
-  if (sameStatus(next, workflow.status)) return [];
-  const step: Step = { do: "report", fields, verdict: { ...verdict, message } };
-  return eventType === undefined ? [step] : [step, { do: "record-event", type: eventType, reason, message }];
+  return reportOf(workflow, workflowHealthOf, { id, ...fields }, verdict, eventType);
 }

@@ -1,10 +1,9 @@
-import { isWritten } from "../../configured/own-component.ts";
-import { reloadDigest } from "../../configured/additional-props.ts";
+import { planCalls, planCode } from "../../deployable/parts.ts";
 import type { Observed } from "../observe/observed.ts";
 import type { Blocked } from "./blocked.ts";
 import { blockedBy, codeBlockedBy } from "./checks.ts";
 import { desiredVersion, isDeployed, type Desired } from "./desired.ts";
-import type { PlanInputs } from "./inputs.ts";
+import type { PlanInputs } from "./step.ts";
 import { planDeletion } from "./plan-deletion.ts";
 import { planMove } from "./plan-move.ts";
 import { forgetVersions, planRunning, reportBlocked } from "./plan-running.ts";
@@ -22,15 +21,15 @@ export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
   if (workflow.metadata.deletionTimestamp !== undefined) return planDeletion(observed);
   const move = planMove(observed, inputs);
   if (move !== undefined) return move;
-  const code = owner === undefined ? [] : planCode(observed);
+  const code = owner === undefined ? [] : planStepCode(observed);
   if (code.length > 0) return code;
   const blocked = blockedBy(observed);
   if (blocked !== undefined || owner === undefined) return blocked === undefined ? [] : planBlocked(observed, inputs, blocked);
-  const reload = planReload(observed);
+  const reload = planCalls(observed.steps);
   if (reload.length > 0) return reload;
   const { endpointKey, pool } = workflow.status;
   if (endpointKey === undefined || pool === undefined)
-    return [{ do: "claim", endpointKey: endpointKey ?? inputs.endpointKey, pool: observed.pool }];
+    return [{ do: "claim", fields: { id: observed.id, endpointKey: endpointKey ?? inputs.endpointKey, pool: observed.pool } }];
   if (observed.endpoint?.workflow === undefined) return planEndpoint(observed, endpointKey, owner, inputs);
   const desired = desiredVersion(observed, owner, inputs);
   if (desired === undefined) return []; // blockedBy() has reported it.
@@ -40,26 +39,11 @@ export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
 }
 
 /** Stores the steps' own code as components; their builds are then deployed. */
-function planCode(observed: Observed): readonly Step[] {
-  const { workflow, steps } = observed;
-  return steps.flatMap((step): readonly Step[] => {
-    const { code, component, componentName: name, registryKey, step: spec } = step;
-    if (code === undefined || "blocked" in code || codeBlockedBy(step, observed) !== undefined) return [];
-    if (component?.metadata.deletionTimestamp !== undefined) return []; // It is created again once this one is gone.
-    const generation = spec.code === undefined ? String(workflow.metadata.generation) : undefined;
-    const own = { name, code: code.code, url: spec.url, registryKey, generation };
-    return component !== undefined && isWritten(own, component) ? [] : [{ do: "write-component", ...own, now: component }];
-  });
-}
-
-/** Requests additional props before a version uses them. */
-function planReload({ steps }: Observed): readonly Step[] {
-  const reloads = steps.flatMap((step) => {
-    const digest = reloadDigest(step, step.component);
-    return digest === undefined ? [] : [{ id: step.id, digest }];
-  });
-  return reloads.length === 0 ? [] : [{ do: "reload-props", steps: reloads }];
-}
+const planStepCode = (observed: Observed): readonly Step[] =>
+  planCode(
+    observed.workflow,
+    observed.steps.filter((step) => codeBlockedBy(step, observed) === undefined),
+  );
 
 /**
  * The endpoint's entry has the key of resume URLs in plain, so it is written before the first version, which has the same key sealed. If

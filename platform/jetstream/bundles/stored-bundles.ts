@@ -2,8 +2,8 @@ import { hasMoved, type DeploymentEntry } from "../../../domain/source/deploymen
 import { isWorkflow, type WorkflowEntry } from "../../../domain/workflow/deployment.ts";
 import { buckets, bundleBytesSubject, bundleStore } from "../../../domain/subjects.ts";
 import type { BundleReference, StoredBundle, StoredBundles } from "../../../operator/ports.ts";
-import type { SourceVersion } from "../../../operator/source/plan/version.ts";
-import type { WorkflowVersion } from "../../../operator/workflow/version.ts";
+import type { SourceVersion } from "../../../operator/versions.ts";
+import type { WorkflowVersion } from "../../../operator/versions.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import type { Connection } from "../connection/connection.ts";
 import { WrongLastSequence } from "../connection/errors.ts";

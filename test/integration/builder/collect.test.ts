@@ -98,7 +98,7 @@ describe("a component at an address", () => {
     const { builder, collect } = await collecting();
     const { origin } = await serve({
       "mods/main.mjs": 'import app from "../mods/app.mjs";\nexport default { name: app, run() {} };\n',
-      "mods/app.mjs": 'import { name } from "../mods/./lib/../lib/name.js";\nexport default name;\n',
+      "mods/app.mjs": 'import { name } from "../mods/lib/name.js";\nexport default name;\n',
       "mods/lib/name.ts": 'import "../../mods/main.mjs";\nexport const name: string = "again";\n',
     });
     const component = await collect(`${origin}/mods/main.mjs`);

@@ -14,7 +14,7 @@ import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { Slugs } from "../../../operator/source/slugs.ts";
 import { client, say, startOauthServer, type OauthServer } from "../../support/oauth-server.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../../../platform/secrets/secrets.ts";
 import { definition, owner, withOperatorWorld } from "./world.ts";

@@ -10,7 +10,7 @@ import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { Slugs } from "../../../operator/source/slugs.ts";
 import { withOperatorWorld } from "./world.ts";
 
 /** Sources with additional props, on real Postgres and NATS. The test responds in place of the runner. */

@@ -10,7 +10,7 @@ import { endConnectionsOf } from "../../../operator/end-connections.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { Slugs } from "../../../operator/source/slugs.ts";
 import { startOperator } from "../../../operator/start.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";

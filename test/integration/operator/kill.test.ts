@@ -4,7 +4,7 @@ import { Conflict } from "../../../domain/errors.ts";
 import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { Slugs } from "../../../operator/source/slugs.ts";
 import { Killed, mortal, survives } from "./mortal.ts";
 import { withOperatorWorld } from "./world.ts";
 

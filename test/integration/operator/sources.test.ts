@@ -8,10 +8,10 @@ import { Unavailable } from "../../../domain/errors.ts";
 import type { Kills } from "../../../domain/run/kills.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorConfig, OperatorPorts } from "../../../operator/ports.ts";
-import { refreshActivity } from "../../../operator/source/observe/activity.ts";
+import { refreshActivity } from "../../../operator/source/activity.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { Slugs } from "../../../operator/source/slugs.ts";
 import { withOperatorWorld } from "./world.ts";
 
 const world = withOperatorWorld();

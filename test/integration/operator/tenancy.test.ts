@@ -13,7 +13,7 @@ import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorConfig, OperatorPorts } from "../../../operator/ports.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { Slugs } from "../../../operator/source/slugs.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";
 import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";

@@ -7,7 +7,7 @@ import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/apply/slugs.ts";
+import { Slugs } from "../../../operator/source/slugs.ts";
 import { Killed, mortal, survives } from "./mortal.ts";
 import { withOperatorWorld } from "./world.ts";
 

@@ -4,9 +4,9 @@ import type { SecretHolder } from "../../crds/secret-values.ts";
 import { HeadwaterError, UserCode, Unavailable } from "../../domain/errors.ts";
 import { configure, type ConfiguredComponent } from "../configure/configure.ts";
 import type { OperatorPorts } from "../ports.ts";
-import { boundProps, type Configured, type ReloadResult } from "./additional-props.ts";
-import type { Blocked } from "./blocked.ts";
-import { currentBuild } from "./component.ts";
+import { boundProps, type Configured, type ReloadResult } from "../configured/additional-props.ts";
+import type { Blocked } from "../configured/blocked.ts";
+import { currentBuild } from "../configured/component.ts";
 
 /** What is called: the component of a source or step, with its values. */
 export interface Reloadable extends Configured {

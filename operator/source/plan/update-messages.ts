@@ -1,13 +1,10 @@
 import type { RefusedUpdate } from "../../../domain/source/deployment.ts";
 import type { RunError } from "../../../domain/run-products.ts";
-import type { Blocked } from "../plan/blocked.ts";
+import type { Blocked } from "../observe/blocked.ts";
 import type { Observed, Fallback } from "../observe/observed.ts";
-import type { SourceVersion } from "../plan/version.ts";
+import { shownVersion, type SourceVersion } from "../../versions.ts";
 
-/** Identifies a version for users: id and time of its deployment. */
-export function named({ deployment, deployedAt }: SourceVersion): string {
-  return `version ${deployment.id} of ${new Date(deployedAt).toISOString().replace(/\.\d+/, "")}`;
-}
+export const named = ({ deployment, deployedAt }: SourceVersion): string => shownVersion(deployment.id, deployedAt);
 
 const sendAgain = "correct it and send the update again (with kubectl, change the source, for instance its redeploy)";
 const ignoreHook = "to update without that hook, set ignoreHookErrors (PUT with ignore_hook_errors=true)";

@@ -1,7 +1,5 @@
-import type { OperatorConfig, OperatorPorts } from "../../ports.ts";
-import type { Step } from "../plan/step.ts";
-
-type RunHook = Extract<Step, { do: "run-hook" }>;
+import type { OperatorConfig, OperatorPorts } from "../ports.ts";
+import type { RunHook } from "./step.ts";
 
 /** A hook that ran, or when it was first requested, epoch ms. */
 export type HookOutcome = { readonly ran: true } | { readonly ran: false; readonly requestedAt: number; readonly isNewRequest: boolean };

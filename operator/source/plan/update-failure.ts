@@ -3,11 +3,11 @@ import type { Deployment, RefusedUpdate } from "../../../domain/source/deploymen
 import type { RunError } from "../../../domain/run-products.ts";
 import type { Hook } from "../../../domain/trigger.ts";
 import { disabledError, isDisabled } from "../../../domain/run/kills.ts";
-import { hookError } from "../plan/hooks.ts";
+import { hookError } from "./hooks.ts";
 import type { Observed } from "../observe/observed.ts";
 import { isDeployed } from "../observe/settled.ts";
-import type { Desired } from "../plan/desired.ts";
-import { isOfVersion } from "../plan/version.ts";
+import type { Desired } from "./desired.ts";
+import { isOfVersion } from "../../versions.ts";
 
 /** Why the requested update has failed, so that the previous version must run; undefined if it has not failed. */
 export function updateFailure(observed: Observed, desired: Desired): RefusedUpdate | undefined {

@@ -1,19 +1,19 @@
-import type { ComponentResource } from "../../../crds/component.ts";
+import type { ComponentResource } from "../../crds/component.ts";
 import { setTimeout as sleep } from "node:timers/promises";
-import { sourceHealth } from "../../../crds/source-health.ts";
-import { sourceKind, type SourceResource } from "../../../crds/source.ts";
-import { Conflict, NotFound } from "../../../domain/errors.ts";
-import { disabledCode, disabledError } from "../../../domain/run/kills.ts";
-import { disabledReason, errorLine } from "../../../domain/source/source-health.ts";
-import { nextStatus, readyConditions } from "../../controller/status.ts";
-import type { OperatorPorts, SourceActivity } from "../../ports.ts";
-import { buildFor } from "../../configured/additional-props.ts";
-import { componentNameOf } from "./component-of.ts";
-import { statusHealth } from "../../health/status-health.ts";
-import { healthFields } from "../health.ts";
-import { nextTickTime } from "../plan/desired.ts";
-import { wasReady } from "./settled.ts";
-import { withFields, type StatusFields } from "../plan/step.ts";
+import { sourceHealth } from "../../crds/source-health.ts";
+import { sourceKind, type SourceResource } from "../../crds/source.ts";
+import { Conflict, NotFound } from "../../domain/errors.ts";
+import { disabledCode, disabledError } from "../../domain/run/kills.ts";
+import { disabledReason, errorLine } from "../../domain/source/source-health.ts";
+import { nextStatus, readyConditions, withFields } from "../controller/status.ts";
+import type { OperatorPorts, SourceActivity } from "../ports.ts";
+import { buildFor } from "../configured/additional-props.ts";
+import { componentNameOf } from "./observe/component-of.ts";
+import { statusHealth } from "../health/status-health.ts";
+import { withHealth } from "../deployable/report.ts";
+import { nextTickTime } from "./plan/desired.ts";
+import { wasReady } from "./observe/settled.ts";
+import type { StatusFields } from "./plan/step.ts";
 
 /** Interval between refreshes. */
 const intervalMs = 5 * 60_000;
@@ -83,10 +83,12 @@ async function write(source: SourceResource, latest: Activity, caches: ActivityC
   const { activity, backlog } = latest;
   const fields = { ...activityFields(current, activity, caches, ports), ...(backlog === undefined ? {} : { backlog }) };
   const status = withFields(current.status, fields);
-  const health =
-    activity === undefined ? healthFields(current, status) : statusHealth(sourceHealth({ ...current, status }, activity.failing));
+  const next =
+    activity === undefined
+      ? withHealth(current, status, sourceHealth)
+      : withFields(status, statusHealth(sourceHealth({ ...current, status }, activity.failing)));
   try {
-    await ports.store.updateStatus(sourceKind, { ...current, status: withFields(status, health) });
+    await ports.store.updateStatus(sourceKind, { ...current, status: next });
     return true;
   } catch (error) {
     if (error instanceof Conflict || error instanceof NotFound) return false;

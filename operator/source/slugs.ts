@@ -1,6 +1,6 @@
-import type { SourceResource } from "../../../crds/source.ts";
-import { nameSlug, uniqueSlug } from "../../../domain/name-slug.ts";
-import { keyOf } from "../../controller/informer.ts";
+import type { SourceResource } from "../../crds/source.ts";
+import { nameSlug, uniqueSlug } from "../../domain/name-slug.ts";
+import { keyOf } from "../controller/informer.ts";
 
 interface Taken {
   /** Key of the holding source, by slug. */

@@ -1,18 +1,18 @@
-import type { Deployment, RefusedUpdate } from "../../domain/source/deployment.ts";
-import { runningStatus, type SourceResource } from "../../crds/source.ts";
-import type { RunError } from "../../domain/run-products.ts";
-import type { Hook } from "../../domain/trigger.ts";
-import { disabledError } from "../../domain/run/kills.ts";
-import { sameStatus, setConditions } from "../controller/conditions.ts";
-import { readyConditions, shortened } from "../controller/status.ts";
-import { healthFields } from "./health.ts";
-import { hookError } from "./plan/hooks.ts";
-import type { Observed, Fallback } from "./observe/observed.ts";
-import type { PlanInputs } from "./plan/inputs.ts";
-import type { Blocked } from "./plan/blocked.ts";
-import { withFields, type StatusFields, type Step } from "./plan/step.ts";
-import { blockedMessage, named, refusedMessage } from "./update/update-messages.ts";
-import { componentIdOf, endpointAddress, fallbackView, nextTickTime, type Desired } from "./plan/desired.ts";
+import type { Deployment, RefusedUpdate } from "../../../domain/source/deployment.ts";
+import { runningStatus } from "../../../crds/source.ts";
+import type { RunError } from "../../../domain/run-products.ts";
+import type { Hook } from "../../../domain/trigger.ts";
+import { disabledError } from "../../../domain/run/kills.ts";
+import { sourceHealth } from "../../../crds/source-health.ts";
+import type { Verdict } from "../../controller/status.ts";
+import { report as reportOf } from "../../deployable/report.ts";
+import { hookError } from "./hooks.ts";
+import type { Observed, Fallback } from "../observe/observed.ts";
+import type { PlanInputs } from "./step.ts";
+import type { Blocked } from "../observe/blocked.ts";
+import type { StatusFields, Step } from "./step.ts";
+import { blockedMessage, named, refusedMessage } from "./update-messages.ts";
+import { componentIdOf, endpointAddress, fallbackView, nextTickTime, type Desired } from "./desired.ts";
 
 export function reportReady(observed: Observed, desired: Desired, inputs: PlanInputs): readonly Step[] {
   const { active } = observed.source.spec;
@@ -57,7 +57,7 @@ export function reportRefused(observed: Observed, refused: RefusedUpdate, inputs
   if (steps.length === 0) return [];
   // Settle the secrets of both versions: the running one still reads its own, and those of the failed one are deleted with the source.
   const references = [...Object.values(source.spec.secrets), ...Object.values(version.spec.secrets)];
-  return references.length === 0 ? steps : [{ do: "settle-secrets", generation: source.metadata.generation, references }, ...steps];
+  return references.length === 0 ? steps : [{ do: "settle-secrets", references }, ...steps];
 }
 
 export function reportFailed(observed: Observed, desired: Desired, hook: Hook, error: RunError): readonly Step[] {
@@ -81,17 +81,6 @@ export function reportBlocked(observed: Observed, blocked: Blocked, runs?: Deplo
     fallback === undefined ? {} : { ...runningFields(observed, fallback), ...(runs === undefined ? {} : { deployment: runs.id }) };
   const message = fallback === undefined ? blocked.message : blockedMessage(observed, blocked, fallback);
   return report(observed, fields, { ready: false, transient, reason, message }, transient ? undefined : "Warning");
-}
-
-/** The plan waits for a run of this hook. */
-export function reportWaiting(
-  { source }: Pick<Observed, "source">,
-  hook: Hook,
-  reason: "HookRunning" | "HookOverdue",
-  message: string,
-): readonly Step[] {
-  if (source.metadata.deletionTimestamp !== undefined) return []; // Conditions of a resource in deletion are not read.
-  return report({ source }, {}, { ready: false, transient: true, reason, message: `hook ${hook} ${message}` }, undefined);
 }
 
 function deployedFields(observed: Observed, desired: Desired, inputs: PlanInputs): StatusFields {
@@ -121,33 +110,10 @@ function runningFields({ source }: Observed, { version: { deployment, spec, comp
 }
 
 function report(
-  { source }: Pick<Observed, "source">,
+  { source, id }: Observed,
   fields: StatusFields,
-  verdict: Parameters<typeof readyConditions>[0],
+  verdict: Verdict,
   eventType: "Normal" | "Warning" | undefined,
 ): readonly Step[] {
-  const { generation } = source.metadata;
-  const { reason, message } = verdict;
-  const conditions = readyConditions({ ...verdict, message: shortened(message) }).map((condition) => ({
-    ...condition,
-    observedGeneration: generation,
-  }));
-  const step: Step = { do: "report", fields: { ...fields, observedGeneration: generation }, conditions };
-  if (isReportedAs(source, step)) return [];
-  return eventType === undefined ? [step] : [step, { do: "record-event", type: eventType, reason, message }];
-}
-
-function isReportedAs(source: SourceResource, step: Extract<Step, { do: "report" }>): boolean {
-  const { conditions = [], state } = source.status;
-  const reported = withFields(source.status, { ...step.fields, conditions: setConditions(conditions, step.conditions, 0) });
-  // A status of an earlier Headwater has no state. The next activity refresh adds it, so that an upgrade does not write all at once.
-  const next = state === undefined ? reported : { ...reported, ...healthFields(source, reported) };
-  const timeless = (status: StatusFields) => ({
-    ...status,
-    updatedAt: 0,
-    nextTickTime: "",
-    problem: status.problem === undefined ? undefined : { ...status.problem, since: "" },
-    conditions: status.conditions?.map((condition) => ({ ...condition, lastTransitionTime: "" })),
-  });
-  return sameStatus(timeless(source.status), timeless(next));
+  return reportOf(source, sourceHealth, { id, ...fields }, verdict, eventType);
 }

@@ -1,12 +1,12 @@
-import { triggerSubscriptionName } from "../../crds/auto-subscription.ts";
-import { madeFor, labels, type Resource } from "../../crds/resource.ts";
-import { subscriptionKind, subscriptionLabels, type SubscriptionResource, type SubscriptionSpec } from "../../crds/subscription.ts";
-import type { WorkflowResource } from "../../crds/workflow.ts";
-import { Conflict } from "../../domain/errors.ts";
-import { isMadeFor } from "../configured/component.ts";
-import { sameStatus } from "../controller/conditions.ts";
-import { ownedBy } from "../controller/ownership.ts";
-import type { OperatorPorts } from "../ports.ts";
+import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
+import { madeFor, labels, type Resource } from "../../../crds/resource.ts";
+import { subscriptionKind, subscriptionLabels, type SubscriptionResource, type SubscriptionSpec } from "../../../crds/subscription.ts";
+import type { WorkflowResource } from "../../../crds/workflow.ts";
+import { Conflict } from "../../../domain/errors.ts";
+import { isMadeFor } from "../../configured/component.ts";
+import { sameStatus } from "../../controller/conditions.ts";
+import { ownedBy } from "../../controller/ownership.ts";
+import type { OperatorPorts } from "../../ports.ts";
 
 /** Cached lookups of resources made for a workflow, by its uid. */
 export interface MadeLookup {
