@@ -5,7 +5,7 @@ import { subscriptionKind, subscriptionLabels, type SubscriptionSpec } from "../
 import { NotFound } from "../domain/errors.ts";
 import { keyOf, parseKey } from "./controller/informer.ts";
 import type { OperatorPorts } from "./ports.ts";
-import { reaches, reachOf } from "./subscription/reach.ts";
+import { reaches, reachOf } from "./reach.ts";
 
 type Ports = Pick<OperatorPorts, "store" | "owners" | "memberships">;
 type End = Resource<unknown, { readonly id?: string | undefined }>;

@@ -8,7 +8,7 @@ import { ownerRetryMs } from "../polling.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { listenerEndOf } from "../subscription/ends.ts";
 import { notFound } from "../subscription/plan.ts";
-import { reaches, reachOf } from "../subscription/reach.ts";
+import { reaches, reachOf } from "../reach.ts";
 import { madeBy, type AutoSubscriptionLookup, endSubscription } from "./made.ts";
 
 /** How often its Subscriptions are counted. The status is written only when the number changes. */

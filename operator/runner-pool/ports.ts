@@ -1,4 +1,6 @@
 import type { Events, Log, OperatorPorts } from "../ports.ts";
+import type { LiveObject } from "./objects/live.ts";
+import type { PoolIdentity } from "./objects/names.ts";
 import type { WorkloadKind, WorkloadObject } from "./objects/objects.ts";
 
 /** Everything the runner pool reconciler needs from outside. */
@@ -50,20 +52,6 @@ export interface Workloads {
   stop(): Promise<void>;
 }
 
-/** An object as the API server returns it. `live.ts` parses its fields. */
-export interface LiveObject {
-  readonly metadata: {
-    readonly name: string;
-    readonly uid: string;
-    readonly resourceVersion: string;
-    readonly labels: Readonly<Record<string, string>>;
-    readonly annotations: Readonly<Record<string, string>>;
-    readonly generation: number;
-    readonly deletionTimestamp?: string;
-  };
-  readonly [field: string]: unknown;
-}
-
 export interface Backlogs {
   /** Waiting or running invocations of the pool, at most a second old; undefined if NATS is unreachable. */
   of(pool: string): Promise<number | undefined>;
@@ -81,13 +69,6 @@ export interface PoolLoad {
   readonly memoryShare: number | undefined;
   /** Share of the CPU limit, or of the node's CPUs without one, over the last 15 s. */
   readonly cpuShare: number | undefined;
-}
-
-/** The owner of a pool determines what its runners may write. */
-export interface PoolIdentity {
-  readonly pool: string;
-  /** Absent: all owners without a pool. */
-  readonly owner?: string;
 }
 
 /** A pool's part of the streams. */

@@ -16,7 +16,7 @@ import { planWorkloads } from "./plan.ts";
 import type { PodSettings } from "./objects/pod-settings.ts";
 import type { RunnerPoolPorts } from "./ports.ts";
 import { Scaler } from "./scale.ts";
-import { PoolSecrets } from "./objects/secret.ts";
+import { PoolSecrets } from "./secret.ts";
 import { PoolEventRecorder } from "./pool-events.ts";
 
 /** A sleeping pool is checked this often: on average its first event waits half of it. */

@@ -8,7 +8,7 @@ import { defaultPool } from "../../domain/subjects.ts";
 import { namespaceHasNoOwner } from "../identity.ts";
 import { disabledProblem } from "../webhook/problem.ts";
 import type { Emitter, Listener } from "./ends.ts";
-import { reaches, type Reach } from "./reach.ts";
+import { reaches, type Reach } from "../reach.ts";
 
 /** Inputs of the verdict on a subscription. */
 export interface JudgeInput {

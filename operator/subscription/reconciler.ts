@@ -11,7 +11,7 @@ import { urlProblem } from "../webhook/problem.ts";
 import type { SealedKeys, SigningKeys } from "../webhook/signing-keys.ts";
 import { emitterOf, listenerEndOf } from "./ends.ts";
 import { judge, type JudgeInput } from "./plan.ts";
-import { isForeign, reaches, reachOf } from "./reach.ts";
+import { isForeign, reaches, reachOf } from "../reach.ts";
 
 /** Writes the route of a subscription if its owner can reach emitter and listener; otherwise reports why not. */
 export function subscriptionReconciler(

@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { WorkloadKind, WorkloadObject } from "../../operator/runner-pool/objects/objects.ts";
-import type { LiveObject, Workloads } from "../../operator/runner-pool/ports.ts";
+import type { LiveObject } from "../../operator/runner-pool/objects/live.ts";
+import type { Workloads } from "../../operator/runner-pool/ports.ts";
 import type { Kubernetes } from "./access/connection.ts";
 import { covers } from "./resources/covers.ts";
 import { undefinedWhenMissing } from "./errors.ts";

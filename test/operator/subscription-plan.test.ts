@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { defaultSettings } from "../../crds/source.ts";
 import type { Emitter, Listener } from "../../operator/subscription/ends.ts";
 import { judge, type JudgeInput } from "../../operator/subscription/plan.ts";
-import { reaches, reachOf, type Reach } from "../../operator/subscription/reach.ts";
+import { reaches, reachOf, type Reach } from "../../operator/reach.ts";
 import { metadata } from "./metadata.ts";
 
 const of = (kind: string) => ({ apiVersion: "headwater.dev/v1alpha1", kind, metadata });

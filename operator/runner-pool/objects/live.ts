@@ -1,5 +1,18 @@
 import { z } from "zod";
-import type { LiveObject } from "../ports.ts";
+
+/** An object as the API server returns it. The functions below parse its fields. */
+export interface LiveObject {
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly resourceVersion: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+    readonly generation: number;
+    readonly deletionTimestamp?: string;
+  };
+  readonly [field: string]: unknown;
+}
 
 const conditions = z
   .array(z.object({ type: z.string(), status: z.string(), reason: z.string().optional(), message: z.string().optional() }))

@@ -1,5 +1,11 @@
-import type { PoolIdentity } from "../ports.ts";
 import type { RunnerPoolResource } from "../../../crds/runner-pool.ts";
+
+/** The owner of a pool determines what its runners may write. */
+export interface PoolIdentity {
+  readonly pool: string;
+  /** Absent: all owners without a pool. */
+  readonly owner?: string;
+}
 
 export function identityOf({ metadata, spec }: RunnerPoolResource): PoolIdentity {
   return { pool: metadata.name, ...(spec.owner === undefined ? {} : { owner: spec.owner }) };

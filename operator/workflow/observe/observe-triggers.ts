@@ -1,7 +1,7 @@
 import { sourceKind } from "../../../crds/source.ts";
 import type { WorkflowResource } from "../../../crds/workflow.ts";
 import type { OperatorPorts } from "../../ports.ts";
-import { isForeign, reaches, reachOf } from "../../subscription/reach.ts";
+import { isForeign, reaches, reachOf } from "../../reach.ts";
 import type { ObservedTrigger } from "./observed.ts";
 
 /** A source by id, if it exists and its owner is within reach. */

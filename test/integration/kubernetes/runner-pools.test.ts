@@ -5,7 +5,7 @@ import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { systemClock } from "../../../domain/clock.ts";
 import { Runtime } from "../../../operator/controller/runtime.ts";
 import type { OwnerPools } from "../../../operator/runner-pool/owner-pools.ts";
-import type { PoolIdentity } from "../../../operator/runner-pool/ports.ts";
+import type { PoolIdentity } from "../../../operator/runner-pool/objects/names.ts";
 import { watchRunnerPools } from "../../../operator/runner-pool/start.ts";
 import { connectKubernetes, type Kubernetes } from "../../../platform/kubernetes/access/connection.ts";
 import { readKubeconfig } from "../../../platform/kubernetes/access/kubeconfig.ts";

@@ -1,5 +1,5 @@
-import { kindOfId } from "../../domain/ids.ts";
-import type { Memberships } from "../ports.ts";
+import { kindOfId } from "../domain/ids.ts";
+import type { Memberships } from "./ports.ts";
 
 /** The owners whose emitters and listeners an owner may connect. */
 export interface Reach {

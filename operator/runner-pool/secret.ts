@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { credentialsVersionAnnotation, type PoolSecret } from "../plan.ts";
-import { credentialsFile } from "./pod.ts";
-import { workloadName } from "./names.ts";
-import type { PoolIdentity, RunnerPoolPorts } from "../ports.ts";
+import { credentialsVersionAnnotation, type PoolSecret } from "./plan.ts";
+import { credentialsFile } from "./objects/pod.ts";
+import { workloadName, type PoolIdentity } from "./objects/names.ts";
+import type { RunnerPoolPorts } from "./ports.ts";
 
 const liveSecret = z.object({
   metadata: z.object({ annotations: z.record(z.string(), z.string()).default({}) }),
