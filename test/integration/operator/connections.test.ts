@@ -15,7 +15,7 @@ import { startOperator } from "../../../operator/start.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";
 import { until } from "../jetstream/support.ts";
-import { Killed, mortal, survives } from "./mortal.ts";
+import { live, settled, survives } from "./mortal.ts";
 import { owner, withOperatorWorld } from "./world.ts";
 
 const world = withOperatorWorld();
@@ -91,24 +91,21 @@ describe("an operator", () => {
 
 it("leaves no subscription of the source when it is killed between any two steps of a deletion", async () => {
   const signal = new AbortController().signal;
-  await survives(async (dieAt, moment) => {
+  await survives(async (dieAt) => {
     const source = await world.createSource();
     const key = keyOf(source);
-    await sourceReconciler(config, world.ports, new Slugs())(key, signal);
+    const reconciled = sourceReconciler(config, world.ports, new Slugs());
+    await settled(() => reconciled(key, signal));
     const { id = "" } = (await world.ports.store.get(sourceKind, namespace, source.metadata.name)).status;
     const made = [await subscribe({ emitter: id, listener: "wh_1" }), await subscribe({ emitter: "dc_1", listener: id })];
     await world.ports.store.delete(sourceKind, namespace, source.metadata.name);
     const lookup = { subscriptionsOf: () => made.map((name) => `${namespace}/${name}`), autoSubscriptionsTo: () => [] };
     const pass = async (ports: OperatorPorts): Promise<void> => {
-      await sourceReconciler(config, ports, new Slugs(), endConnectionsOf(ports, lookup))(key, signal);
+      const reconcile = sourceReconciler(config, ports, new Slugs(), endConnectionsOf(ports, lookup));
+      await settled(() => reconcile(key, signal));
       for (const name of made) await subscriptionReconciler(ports, new SigningKeys(ports))(`${namespace}/${name}`);
     };
-    let died = false;
-    await pass(mortal(world.ports, dieAt, moment)).catch((error: unknown) => {
-      if (!(error instanceof Killed)) throw error;
-      died = true;
-    });
-    await pass(world.ports);
+    const died = await live(world.ports, dieAt, pass);
     expect(await world.ports.store.find(sourceKind, namespace, source.metadata.name)).toBeUndefined();
     expect((await subscriptions()).filter((name) => made.includes(name))).toEqual([]);
     return died;

@@ -21,7 +21,7 @@ import { Slugs } from "../../../operator/source/slugs.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";
 import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";
-import { Killed, mortal, survives } from "./mortal.ts";
+import { live, never, settled, survives } from "./mortal.ts";
 import { owner, withOperatorWorld } from "./world.ts";
 
 const config: OperatorConfig = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
@@ -31,28 +31,16 @@ const world = withOperatorWorld();
 /** One pass of all reconcilers involved. */
 type Pass = (ports: OperatorPorts) => Promise<void>;
 
-/** A pass with an operator that dies once, then with one that survives. @returns whether it died */
-async function live(pass: Pass, dieAt: number, moment: "before" | "after"): Promise<boolean> {
-  let died = false;
-  await pass(mortal(world.ports, dieAt, moment)).catch((error: unknown) => {
-    if (!(error instanceof Killed)) throw error;
-    died = true;
-  });
-  await pass(world.ports);
-  return died;
-}
-
 const signal = new AbortController().signal;
-const never = Number.POSITIVE_INFINITY;
 
 function sourcePass(source: Resource): Pass {
   const key = keyOf(source);
   const component = `${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`;
   return async (ports) => {
     const reconcile = sourceReconciler(config, ports, new Slugs());
-    await reconcile(key, signal);
+    await settled(() => reconcile(key, signal));
     await componentReconciler(ports)(component);
-    await reconcile(key, signal);
+    await settled(() => reconcile(key, signal));
   };
 }
 
@@ -79,9 +67,9 @@ const ownComponent = (source: Resource) =>
 
 describe("a source with code of its own, its operator killed between any two steps", () => {
   it("gets one component, and each of its hooks runs once", async () => {
-    const steps = await survives(async (dieAt, moment) => {
+    const steps = await survives(async (dieAt) => {
       const source = await world.createSource({ code: "export default {}" });
-      const died = await live(sourcePass(source), dieAt, moment);
+      const died = await live(world.ports, dieAt, sourcePass(source));
       expect(await readyOf(sourceKind, source)).toMatchObject({ status: "True", reason: "Deployed" });
       expect((await ownComponent(source))?.spec.code).toBe("export default {}");
       expect(world.ran.get(idOf(source))).toEqual(["deploy 1", "activate 1"]);
@@ -91,11 +79,11 @@ describe("a source with code of its own, its operator killed between any two ste
   });
 
   it("is deployed again after its code changed, and only from that code", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await world.createSource({ code: "export default { a: 1 }" });
-      await live(sourcePass(source), never, moment);
+      await live(world.ports, never, sourcePass(source));
       await change(sourceKind, source, { code: "export default { a: 2 }" });
-      const died = await live(sourcePass(source), dieAt, moment);
+      const died = await live(world.ports, dieAt, sourcePass(source));
       expect(await readyOf(sourceKind, source)).toMatchObject({ status: "True", observedGeneration: 2 });
       const component = await ownComponent(source);
       expect(component?.spec.code).toBe("export default { a: 2 }");
@@ -107,11 +95,11 @@ describe("a source with code of its own, its operator killed between any two ste
   });
 
   it("is deleted with its component", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await world.createSource({ code: "export default {}" });
-      await live(sourcePass(source), never, moment);
+      await live(world.ports, never, sourcePass(source));
       await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
-      const died = await live(sourcePass(source), dieAt, moment);
+      const died = await live(world.ports, dieAt, sourcePass(source));
       expect(await readyOf(sourceKind, source)).toBeUndefined();
       expect(await ownComponent(source)).toBeUndefined();
       expect(world.ran.get(idOf(source))).toEqual(["deploy 1", "activate 1", "deactivate 1"]);
@@ -131,9 +119,9 @@ const webhookPass =
 
 describe("a webhook without a key, its operator killed between any two steps", () => {
   it("gets one key and is ready", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const webhook = await createWebhook();
-      const died = await live(webhookPass(webhook), dieAt, moment);
+      const died = await live(world.ports, dieAt, webhookPass(webhook));
       expect(await readyOf(webhookKind, webhook)).toMatchObject({ status: "True", reason: "Active" });
       const { status } = await world.ports.store.get(webhookKind, namespace, webhook.metadata.name);
       expect(status.id).toMatch(/^wh_/);
@@ -178,22 +166,22 @@ describe("an auto-subscription, its operator killed between any two steps", () =
 
   async function create() {
     const webhook = await createWebhook();
-    await live(webhookPass(webhook), never, "before");
+    await live(world.ports, never, webhookPass(webhook));
     const auto = await createAuto(webhook.metadata.name);
     const source = await world.createSource({ code: "export default {}" });
     return { auto, source };
   }
 
   it("subscribes each source created after it once", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const { auto, source } = await create();
-      const died = await live(autoSubscriptionPass(auto, source), dieAt, moment);
+      const died = await live(world.ports, dieAt, autoSubscriptionPass(auto, source));
       const made = await madeByAuto(auto);
       expect(made.map(({ spec }) => spec)).toMatchObject([{ emitter: idOf(source), channel: "$errors" }]);
       expect(await world.ports.routes.get(made[0]?.status.id ?? "")).toMatchObject({ emitter: idOf(source), channel: "$errors" });
       await world.ports.store.delete(autoSubscriptionKind, namespace, auto.metadata.name);
-      await live(autoSubscriptionPass(auto, source), never, moment);
-      await live(autoSubscriptionPass(auto, source), never, moment);
+      await live(world.ports, never, autoSubscriptionPass(auto, source));
+      await live(world.ports, never, autoSubscriptionPass(auto, source));
       return died;
     });
   });
@@ -203,17 +191,17 @@ describe("an auto-subscription, its operator killed between any two steps", () =
     // Timestamps of resources are whole seconds, and equal ones count as later.
     await expect.poll(() => Date.now()).toBeGreaterThan(Date.parse(before.metadata.creationTimestamp) + 1_000);
     const { auto } = await create();
-    await live(autoSubscriptionPass(auto, before), never, "before");
+    await live(world.ports, never, autoSubscriptionPass(auto, before));
     expect(await madeByAuto(auto)).toEqual([]);
   });
 
   it("is deleted with the subscriptions it created", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const { auto, source } = await create();
-      await live(autoSubscriptionPass(auto, source), never, moment);
+      await live(world.ports, never, autoSubscriptionPass(auto, source));
       const [made] = await madeByAuto(auto);
       await world.ports.store.delete(autoSubscriptionKind, namespace, auto.metadata.name);
-      const died = await live(autoSubscriptionPass(auto, source), dieAt, moment);
+      const died = await live(world.ports, dieAt, autoSubscriptionPass(auto, source));
       expect(await madeByAuto(auto)).toEqual([]);
       expect(await world.ports.store.find(autoSubscriptionKind, namespace, auto.metadata.name)).toBeUndefined();
       expect(await world.ports.routes.get(made?.status.id ?? "none")).toBeUndefined();
@@ -224,11 +212,11 @@ describe("an auto-subscription, its operator killed between any two steps", () =
   it("does not recreate a subscription that a user deleted", async () => {
     const { auto, source } = await create();
     const pass = autoSubscriptionPass(auto, source);
-    await live(pass, never, "before");
+    await live(world.ports, never, pass);
     const [made] = await madeByAuto(auto);
     await world.ports.store.delete(subscriptionKind, namespace, made?.metadata.name ?? "");
-    await live(pass, never, "before");
-    await live(pass, never, "before");
+    await live(world.ports, never, pass);
+    await live(world.ports, never, pass);
     expect(await madeByAuto(auto)).toEqual([]);
   });
 });

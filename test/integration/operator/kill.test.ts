@@ -5,25 +5,18 @@ import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/slugs.ts";
-import { Killed, mortal, survives } from "./mortal.ts";
+import { live, never, settled, survives } from "./mortal.ts";
 import { withOperatorWorld } from "./world.ts";
 
 const config = { ingressUrl: "http://ingress.test", pool: "default", hookTimeoutMs: 20_000 };
 const world = withOperatorWorld();
 
 /** Reconciles with an operator that dies once, then with one that survives. @returns whether it died */
-async function reconcile(source: SourceResource, dieAt: number, moment: "before" | "after"): Promise<boolean> {
-  const key = keyOf(source);
-  let died = false;
-  try {
-    await sourceReconciler(config, mortal(world.ports, dieAt, moment), new Slugs())(key, new AbortController().signal);
-  } catch (error) {
-    if (!(error instanceof Killed)) throw error;
-    died = true;
-  }
-  await sourceReconciler(config, world.ports, new Slugs())(key, new AbortController().signal);
-  return died;
-}
+const reconcile = (source: SourceResource, dieAt: number): Promise<boolean> =>
+  live(world.ports, dieAt, (ports) => {
+    const pass = sourceReconciler(config, ports, new Slugs());
+    return settled(() => pass(keyOf(source), new AbortController().signal));
+  });
 
 async function change(source: SourceResource, spec: Partial<SourceSpec>): Promise<SourceResource> {
   const { store } = world.ports;
@@ -54,9 +47,9 @@ async function outcomeOf(source: SourceResource) {
 
 describe("an operator killed between any two steps", () => {
   it("deploys a source with each hook run once", async () => {
-    const steps = await survives(async (dieAt, moment) => {
+    const steps = await survives(async (dieAt) => {
       const source = await world.createSource();
-      const died = await reconcile(source, dieAt, moment);
+      const died = await reconcile(source, dieAt);
       const { ready, deployed, endpoint, timers, hooks } = await outcomeOf(source);
       expect(ready).toMatchObject({ status: "True", reason: "Deployed", observedGeneration: 1 });
       expect(deployed).toMatchObject({ active: true, generation: 1 });
@@ -69,11 +62,11 @@ describe("an operator killed between any two steps", () => {
   });
 
   it("updates a source: deactivates the old code, activates the new code, and never runs deploy again", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await world.createSource();
-      await reconcile(source, Number.POSITIVE_INFINITY, moment);
+      await reconcile(source, never);
       const endpointBefore = (await outcomeOf(source)).endpoint;
-      const died = await reconcile(await change(source, { props: { note: "new" } }), dieAt, moment);
+      const died = await reconcile(await change(source, { props: { note: "new" } }), dieAt);
       const { ready, deployed, endpoint, timers, hooks } = await outcomeOf(source);
       expect(ready).toMatchObject({ status: "True", observedGeneration: 2 });
       expect(deployed).toMatchObject({ generation: 2, props: { note: "new" } });
@@ -85,17 +78,17 @@ describe("an operator killed between any two steps", () => {
   });
 
   it("pauses a source and switches it on again", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await world.createSource();
-      await reconcile(source, Number.POSITIVE_INFINITY, moment);
-      const died = await reconcile(await change(source, { active: false }), dieAt, moment);
+      await reconcile(source, never);
+      const died = await reconcile(await change(source, { active: false }), dieAt);
       expect(await outcomeOf(source)).toMatchObject({
         ready: { status: "True", reason: "Inactive" },
         deployed: { active: false },
         endpoint: { active: false },
         timers: [],
       });
-      await reconcile(await change(source, { active: true }), dieAt, moment);
+      await reconcile(await change(source, { active: true }), dieAt);
       const { ready, endpoint, timers, hooks } = await outcomeOf(source);
       expect(ready).toMatchObject({ status: "True", reason: "Deployed", observedGeneration: 3 });
       expect(endpoint).toMatchObject({ active: true });
@@ -106,12 +99,12 @@ describe("an operator killed between any two steps", () => {
   });
 
   it("deletes a source and everything created for it", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await world.createSource();
-      await reconcile(source, Number.POSITIVE_INFINITY, moment);
+      await reconcile(source, never);
       const key = (await world.ports.store.get(sourceKind, source.metadata.namespace, source.metadata.name)).status.endpointKey ?? "";
       await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
-      const died = await reconcile(source, dieAt, moment);
+      const died = await reconcile(source, dieAt);
       expect(await world.ports.store.find(sourceKind, source.metadata.namespace, source.metadata.name)).toBeUndefined();
       expect(await outcomeOf(source)).toMatchObject({
         deployed: undefined,
@@ -128,14 +121,14 @@ describe("a hook that fails", () => {
   it("leaves the source switched off, with the reason, until it is changed", async () => {
     world.failing.add("activate");
     const source = await world.createSource();
-    await reconcile(source, Number.POSITIVE_INFINITY, "before");
+    await reconcile(source, never);
     expect(await outcomeOf(source)).toMatchObject({
       ready: { status: "False", reason: "HookFailed" },
       deployed: { active: false },
       timers: [],
     });
     world.failing.clear();
-    await reconcile(await change(source, { props: { note: "corrected" } }), Number.POSITIVE_INFINITY, "before");
+    await reconcile(await change(source, { props: { note: "corrected" } }), never);
     expect(await outcomeOf(source)).toMatchObject({
       ready: { status: "True" },
       deployed: { active: true },
@@ -145,10 +138,10 @@ describe("a hook that fails", () => {
 
   it("is tried three times before the deletion continues", async () => {
     const source = await world.createSource();
-    await reconcile(source, Number.POSITIVE_INFINITY, "before");
+    await reconcile(source, never);
     world.failing.add("deactivate");
     await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
-    await reconcile(source, Number.POSITIVE_INFINITY, "before");
+    await reconcile(source, never);
     world.failing.clear();
     expect(world.ran.get(idOf(source))).toEqual(["deploy 1", "activate 1", "deactivate 1", "deactivate 1", "deactivate 1"]);
     expect(await world.ports.store.find(sourceKind, source.metadata.namespace, source.metadata.name)).toBeUndefined();

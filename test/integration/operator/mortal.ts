@@ -1,17 +1,22 @@
 import type { Entries, OperatorPorts } from "../../../operator/ports.ts";
 
-export class Killed extends Error {}
+class Killed extends Error {}
 
-/** The ports of an operator that dies at its n-th change of the world: just before it, or just after. */
-export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "after"): OperatorPorts {
+/** A reconciler comes back within this time while something that it has requested is running. */
+const maxRunningWaitMs = 500;
+
+/** Of an operator that survives. */
+export const never = Number.POSITIVE_INFINITY;
+
+/** The ports of an operator that dies just after its n-th change of the world, which is also just before the next one. */
+function mortal(ports: OperatorPorts, dieAt: number): OperatorPorts {
   let changes = 0;
   const deadly =
     <A extends unknown[], R>(act: (...args: A) => Promise<R>) =>
     async (...args: A): Promise<R> => {
-      const dies = changes++ === dieAt;
-      if (dies && moment === "before") throw new Killed();
+      const isLast = changes++ === dieAt;
       const result = await act(...args);
-      if (dies) throw new Killed();
+      if (isLast) throw new Killed();
       return result;
     };
   const entries = <T>(of: Entries<T>): Entries<T> => ({ get: (key) => of.get(key), put: deadly(of.put), delete: deadly(of.delete) });
@@ -42,12 +47,35 @@ export function mortal(ports: OperatorPorts, dieAt: number, moment: "before" | "
   };
 }
 
-/** Kills the operator at each of its changes in turn, until it survives a pass. @returns the number of its changes */
-export async function survives(life: (dieAt: number, moment: "before" | "after") => Promise<boolean>): Promise<number> {
-  for (const moment of ["before", "after"] as const) {
-    let dieAt = 0;
-    while (await life(dieAt, moment)) dieAt++;
-    if (moment === "after") return dieAt;
+/** A pass with an operator that dies. @returns whether it did, or survived because it had less to change */
+export async function dies(ports: OperatorPorts, dieAt: number, pass: (ports: OperatorPorts) => Promise<unknown>): Promise<boolean> {
+  try {
+    await pass(mortal(ports, dieAt));
+    return false;
+  } catch (error) {
+    if (!(error instanceof Killed)) throw error;
+    return true;
   }
-  return 0;
+}
+
+/** A pass with an operator that dies; if it did, then one with an operator that survives. @returns whether it died */
+export async function live(ports: OperatorPorts, dieAt: number, pass: (ports: OperatorPorts) => Promise<unknown>): Promise<boolean> {
+  const died = await dies(ports, dieAt, pass);
+  if (died) await pass(ports);
+  return died;
+}
+
+/** Reconciles until nothing is running, such as a hook on a busy machine. @returns ms until the next pass */
+export async function settled(reconcile: () => Promise<number | undefined>): Promise<number | undefined> {
+  for (;;) {
+    const waitMs = await reconcile();
+    if (waitMs === undefined || waitMs > maxRunningWaitMs) return waitMs;
+  }
+}
+
+/** Kills the operator after each of its changes in turn, until it survives a pass. @returns the number of its changes */
+export async function survives(life: (dieAt: number) => Promise<boolean>): Promise<number> {
+  let dieAt = 0;
+  while (await life(dieAt)) dieAt++;
+  return dieAt;
 }

@@ -8,7 +8,7 @@ import type { OperatorPorts } from "../../../operator/ports.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/slugs.ts";
-import { Killed, mortal, survives } from "./mortal.ts";
+import { dies, settled, survives } from "./mortal.ts";
 import { withOperatorWorld } from "./world.ts";
 
 const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
@@ -19,21 +19,13 @@ beforeEach(() => world.failing.clear());
 /** One pass of one operator over the source and its component. @returns when the next pass is due */
 async function pass(source: SourceResource, ports: OperatorPorts = world.ports): Promise<number | undefined> {
   const reconcile = sourceReconciler(config, ports, new Slugs());
-  await reconcile(keyOf(source), signal);
+  await settled(() => reconcile(keyOf(source), signal));
   await componentReconciler(ports)(`${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`);
-  return reconcile(keyOf(source), signal);
+  return settled(() => reconcile(keyOf(source), signal));
 }
 
-/** A pass of an operator that dies once. @returns whether it died */
-async function dyingPass(source: SourceResource, dieAt: number, moment: "before" | "after"): Promise<boolean> {
-  try {
-    await pass(source, mortal(world.ports, dieAt, moment));
-    return false;
-  } catch (error) {
-    if (!(error instanceof Killed)) throw error;
-    return true;
-  }
-}
+const dyingPass = (source: SourceResource, dieAt: number, ports: OperatorPorts = world.ports): Promise<boolean> =>
+  dies(ports, dieAt, (mortal) => pass(source, mortal));
 
 const now = (source: SourceResource): Promise<SourceResource> =>
   world.ports.store.get(sourceKind, source.metadata.namespace, source.metadata.name);
@@ -96,11 +88,11 @@ const runs = (note: string) => ({ note, active: [true, true], timers: 1 });
 describe("an update that fails in an operator killed between any two steps", () => {
   it("keeps the previous version running when activate of the new one throws", async () => {
     world.failing.add("activate new");
-    const steps = await survives(async (dieAt, moment) => {
+    const steps = await survives(async (dieAt) => {
       const source = await deployedSource();
       const { status: before } = await now(source);
       await change(source, { props: { note: "new" }, name: "Renamed" });
-      const died = await dyingPass(source, dieAt, moment);
+      const died = await dyingPass(source, dieAt);
       await pass(source);
       const { ready, stalled, status, hooks, ...rest } = await shown(source);
       expect(rest).toMatchObject(runs("old"));
@@ -128,10 +120,10 @@ describe("an update that fails in an operator killed between any two steps", () 
 
   it("continues with the next update, at whatever step the failed one was", async () => {
     world.failing.add("activate new");
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await deployedSource();
       await change(source, { props: { note: "new" } });
-      const died = await dyingPass(source, dieAt, moment);
+      const died = await dyingPass(source, dieAt);
       await change(source, { props: { note: "newest" } });
       await pass(source);
       const { ready, status, hooks, ...rest } = await shown(source);
@@ -144,11 +136,11 @@ describe("an update that fails in an operator killed between any two steps", () 
   });
 
   it("returns to the previous version when the next update cannot be built", async () => {
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await deployedSource({ code: "export default { v: 1 }" });
       const { bundle } = (await entryOf(source)) ?? {};
       await change(source, { code: "export default { v: 2 }", props: { note: "new" } });
-      const died = await dyingPass(source, dieAt, moment);
+      const died = await dyingPass(source, dieAt);
       const isThrough = (await shown(source)).ready?.status === "True" && (await now(source)).status.runningGeneration === 2;
       await change(source, { code: "broken" });
       await pass(source);
@@ -164,10 +156,10 @@ describe("an update that fails in an operator killed between any two steps", () 
 
   it("leaves nothing behind when the source is deleted", async () => {
     world.failing.add("activate new");
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await deployedSource();
       await change(source, { props: { note: "new" } });
-      const died = await dyingPass(source, dieAt, moment);
+      const died = await dyingPass(source, dieAt);
       await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
       await sourceReconciler(config, world.ports, new Slugs())(keyOf(source), signal);
       expect(await world.ports.store.find(sourceKind, source.metadata.namespace, source.metadata.name)).toBeUndefined();
@@ -184,10 +176,10 @@ describe("an update that fails in an operator killed between any two steps", () 
 
   it("leaves a paused source paused if the failed update would have activated it", async () => {
     world.failing.add("activate new");
-    await survives(async (dieAt, moment) => {
+    await survives(async (dieAt) => {
       const source = await deployedSource({ active: false });
       await change(source, { active: true, props: { note: "new" } });
-      const died = await dyingPass(source, dieAt, moment);
+      const died = await dyingPass(source, dieAt);
       await pass(source);
       const { ready, status, ...rest } = await shown(source);
       expect(rest).toMatchObject({ note: "old", active: [false, false], timers: 0 });
@@ -221,14 +213,10 @@ describe("an update that fails in an operator killed between any two steps", () 
       { props: { note: "huge" }, message: "a message is larger than max_payload" },
     ];
     for (const { props, message } of outcomes)
-      await survives(async (dieAt, moment) => {
+      await survives(async (dieAt) => {
         const source = await deployedSource();
         await change(source, { props });
-        let died = false;
-        await pass(source, mortal({ ...world.ports, ...refusing }, dieAt, moment)).catch((error: unknown) => {
-          if (!(error instanceof Killed)) throw error;
-          died = true;
-        });
+        const died = await dyingPass(source, dieAt, { ...world.ports, ...refusing });
         await pass(source, { ...world.ports, ...refusing });
         const { ready, hooks, ...rest } = await shown(source);
         expect(rest).toMatchObject(runs("old"));

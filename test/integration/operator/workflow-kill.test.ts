@@ -5,14 +5,13 @@ import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { workflowReconciler } from "../../../operator/workflow/reconciler.ts";
 import type { WorkflowResource, WorkflowSpec } from "../../../crds/workflow.ts";
-import { Killed, mortal, survives } from "./mortal.ts";
+import { live, never, survives } from "./mortal.ts";
 import { lookupNow, namespace, readyOf, workflowsIn, specOf } from "./workflow-support.ts";
 import { withOperatorWorld } from "./world.ts";
 
 const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
 const world = withOperatorWorld();
 const flows = workflowsIn(world);
-const never = Number.POSITIVE_INFINITY;
 const signal = new AbortController().signal;
 
 /** One pass of the reconcilers involved, with caches that have seen everything. */
@@ -26,16 +25,8 @@ async function pass(workflow: WorkflowResource, ports: OperatorPorts): Promise<v
   await reconcile();
 }
 
-/** A pass with an operator that dies once, then with one that survives. @returns whether it died */
-async function live(workflow: WorkflowResource, dieAt: number, moment: "before" | "after"): Promise<boolean> {
-  let died = false;
-  await pass(workflow, mortal(world.ports, dieAt, moment)).catch((error: unknown) => {
-    if (!(error instanceof Killed)) throw error;
-    died = true;
-  });
-  await pass(workflow, world.ports);
-  return died;
-}
+const reconcile = (workflow: WorkflowResource, dieAt: number): Promise<boolean> =>
+  live(world.ports, dieAt, (ports) => pass(workflow, ports));
 
 const action = (text: string): string => `export default { type: "action", run() { return "${text}"; } }`;
 
@@ -64,9 +55,9 @@ const outcomeOf = async (workflow: WorkflowResource) => {
 };
 
 it("deploys a workflow completely after the operator was killed between any two steps", async () => {
-  const steps = await survives(async (dieAt, moment) => {
+  const steps = await survives(async (dieAt) => {
     const workflow = await flows.create(await specWith("1", [60]));
-    const died = await live(workflow, dieAt, moment);
+    const died = await reconcile(workflow, dieAt);
     const outcome = await outcomeOf(workflow);
     expect(outcome).toMatchObject({
       ready: { status: "True", reason: "Deployed" },
@@ -83,12 +74,12 @@ it("deploys a workflow completely after the operator was killed between any two 
 });
 
 it("updates a workflow completely after a kill, with the key of its resume URLs and one current version", async () => {
-  await survives(async (dieAt, moment) => {
+  await survives(async (dieAt) => {
     const workflow = await flows.create(await specWith("1", [60, 90]));
-    await live(workflow, never, moment);
+    await reconcile(workflow, never);
     const before = await outcomeOf(workflow);
     await flows.change(workflow, await specWith("2", [120]));
-    const died = await live(workflow, dieAt, moment);
+    const died = await reconcile(workflow, dieAt);
     const after = await outcomeOf(workflow);
     expect(after).toMatchObject({
       ready: { status: "True", reason: "Deployed", observedGeneration: 2 },
@@ -104,13 +95,13 @@ it("updates a workflow completely after a kill, with the key of its resume URLs 
 });
 
 it("deletes a workflow and everything made for it after a kill", async () => {
-  await survives(async (dieAt, moment) => {
+  await survives(async (dieAt) => {
     const workflow = await flows.create(await specWith("1", [60]));
-    await live(workflow, never, moment);
+    await reconcile(workflow, never);
     const ready = await flows.get(workflow.metadata.name);
     const { deployed } = await outcomeOf(workflow);
     await flows.remove(workflow.metadata.name);
-    const died = await live(workflow, dieAt, moment);
+    const died = await reconcile(workflow, dieAt);
     expect(await flows.find(workflow.metadata.name)).toBeUndefined();
     expect([await flows.deployed(ready), await flows.version(ready, deployed?.id ?? ""), await flows.endpoint(ready)]).toEqual([
       undefined,
