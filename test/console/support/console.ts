@@ -1,21 +1,23 @@
+import { readFile } from "node:fs/promises";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { startHeadwater, type Headwater, type HeadwaterOptions } from "../../e2e/support/headwater.ts";
+import { startHeadwater, type Client, type Headwater } from "../../e2e/support/headwater.ts";
+import { withSystem, type SharedSystem } from "../../support/system/system.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
 import { axeViolations, chromiumPath, openTab, startBrowser, type Tab } from "./browser.ts";
 
-export interface ConsoleWorld {
-  readonly headwater: Headwater;
-  readonly browser: Browser;
+export interface ConsoleWorld<User extends Client = SharedSystem> {
+  /** The user who is signed in. */
+  readonly user: User;
   /** Address of the console. */
   readonly url: string;
   /** Opens a page of the console in a new tab; signed in, unless said otherwise. */
-  open(
-    path: string,
-    options?: { readonly isSignedOut?: boolean; readonly theme?: "light" | "dark"; readonly width?: number },
-  ): Promise<Page>;
-  /** A call of the REST API with the first user's key. @throws for an error response */
+  open(path: string, options?: { readonly isSignedOut?: boolean; readonly width?: number }): Promise<Page>;
+  /** A call of the REST API with the user's key. @throws for an error response */
   api<T = never>(method: string, path: string, body?: unknown): Promise<T>;
+}
+
+export interface OwnConsoleWorld extends ConsoleWorld<Headwater> {
   /** Restarts Headwater on the same ports and data. */
   restart(): Promise<void>;
 }
@@ -23,20 +25,41 @@ export interface ConsoleWorld {
 /** Hidden in everything that users name: it must appear as text. */
 export const hostileText = `<img src=x onerror="globalThis.hacked=true">\u202Egnp.exe`;
 
-/**
- * The whole system as `npm start` starts it, and a browser. After each test, its tabs must have reported no error, and no hostile text may
- * have run.
- */
-export function withConsole(options: Partial<HeadwaterOptions> = {}): ConsoleWorld {
+/** A browser, and a user of the shared system. After each test, its tabs must have reported no error, and no hostile text may have run. */
+export function withConsole(): ConsoleWorld {
+  if (chromiumPath === undefined) return undefined as never; // The file skips its tests.
+  const system = withSystem();
+  return withBrowser(() => system);
+}
+
+/** The console of a system of its own, whose output is a terminal: only there the start prints a link that signs in. */
+export function withOwnConsole(): OwnConsoleWorld {
+  if (chromiumPath === undefined) return undefined as never; // The file skips its tests.
   let directory: TemporaryDirectory;
   let headwater: Headwater;
+  beforeAll(async () => {
+    directory = await temporaryDirectory("console");
+    headwater = await startHeadwater({ dataDirectory: directory.path, isInTerminal: true });
+  });
+  afterAll(async () => {
+    await headwater?.stop();
+    await directory?.remove();
+  });
+  const restart = async (): Promise<void> => {
+    await headwater.stop();
+    const portOf = (address: string): number => Number(new URL(address).port);
+    const ports = { api: portOf(headwater.apiUrl), ingress: portOf(headwater.ingressUrl) };
+    headwater = await startHeadwater({ dataDirectory: directory.path, ports, isInTerminal: true });
+  };
+  return Object.assign(withBrowser(() => headwater), { restart });
+}
+
+function withBrowser<User extends Client>(userOf: () => User): ConsoleWorld<User> {
   let browser: Browser;
   let contexts: BrowserContext[] = [];
   let tabs: Tab[] = [];
-  if (chromiumPath === undefined) return undefined as never; // The file skips its tests.
   beforeAll(async () => {
-    directory = await temporaryDirectory("console");
-    [headwater, browser] = await Promise.all([startHeadwater({ dataDirectory: directory.path, ...options }), startBrowser()]);
+    browser = await startBrowser();
   });
   afterEach(async () => {
     const errors = tabs.flatMap((tab) => tab.errors);
@@ -46,49 +69,45 @@ export function withConsole(options: Partial<HeadwaterOptions> = {}): ConsoleWor
     expect(errors).toEqual([]);
     expect(hacked).not.toContain(true);
   });
-  afterAll(async () => {
-    await browser?.close();
-    await headwater?.stop();
-    await directory?.remove();
-  });
-  const url = (): string => headwater.apiUrl.replace(/\/v1$/, "");
+  afterAll(() => browser?.close());
+  const url = (): string => userOf().apiUrl.replace(/\/v1$/, "");
+  const signIn = async (context: BrowserContext): Promise<void> => {
+    const signedIn = await context.request.post(`${url()}/console/session`, { data: { api_key: userOf().key } });
+    expect(signedIn.status()).toBe(200);
+    const { data } = (await signedIn.json()) as { readonly data: { readonly csrf_token: string } };
+    await context.addInitScript(`localStorage.setItem("headwater.session", ${JSON.stringify(data.csrf_token)})`);
+  };
   return {
-    get headwater() {
-      return headwater;
-    },
-    get browser() {
-      return browser;
+    get user() {
+      return userOf();
     },
     get url() {
       return url();
     },
-    open: async (path, { isSignedOut = false, theme = "light", width = 1_280 } = {}) => {
-      const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme: theme, reducedMotion: "reduce" });
+    open: async (path, { isSignedOut = false, width = 1_280 } = {}) => {
+      const context = await browser.newContext({ viewport: { width, height: 800 }, colorScheme: "light", reducedMotion: "reduce" });
       contexts.push(context);
       await context.grantPermissions(["clipboard-read", "clipboard-write"]);
-      if (!isSignedOut) {
-        const signedIn = await context.request.post(`${url()}/console/session`, { data: { api_key: headwater.key } });
-        expect(signedIn.status()).toBe(200);
-        const { data } = (await signedIn.json()) as { readonly data: { readonly csrf_token: string } };
-        await context.addInitScript(`localStorage.setItem("headwater.session", ${JSON.stringify(data.csrf_token)})`);
-      }
+      if (!isSignedOut) await signIn(context);
       const tab = await openTab(context);
       tabs.push(tab);
       await tab.page.goto(url() + path);
       return tab.page;
     },
     api: async (method, path, body) => {
-      const { status, text, body: parsed } = await headwater.call<{ readonly data: never }>(method, path, body);
+      const { status, text, body: parsed } = await userOf().call<{ readonly data: never }>(method, path, body);
       if (status >= 400) throw new Error(`${method} ${path}: ${status} ${text}`);
       return parsed?.data;
     },
-    restart: async () => {
-      await headwater.stop();
-      const portOf = (address: string): number => Number(new URL(address).port);
-      const ports = { api: portOf(headwater.apiUrl), ingress: portOf(headwater.ingressUrl) };
-      headwater = await startHeadwater({ dataDirectory: directory.path, ports, ...options });
-    },
   };
+}
+
+/** Opens a page of operators, and unlocks it by the admin token. */
+export async function openAsOperator(world: ConsoleWorld, path: string): Promise<Page> {
+  const page = await world.open(path);
+  await page.getByLabel(/^Admin token/).fill(await readFile(world.user.adminTokenFile, "utf8"));
+  await page.getByRole("button", { name: "Continue" }).click();
+  return page;
 }
 
 /** No rule of accessibility is broken, in both themes. */

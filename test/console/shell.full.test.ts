@@ -1,21 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
-import { expectAccessible, withConsole } from "./support/console.ts";
+import { expectAccessible, withOwnConsole } from "./support/console.ts";
 
 /** Only a terminal gets the link that signs in. */
-const world = withConsole({ isInTerminal: true });
+const world = withOwnConsole();
 
 describe.skipIf(chromiumPath === undefined)("signing in", () => {
-  test("takes an API key, by the keyboard alone, and opens the page that was asked for", async () => {
-    const page = await world.open("/sources?state=failing", { isSignedOut: true });
-    const field = page.getByLabel("API key");
-    await field.waitFor();
-    await page.keyboard.type(world.headwater.key);
-    await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Sources", level: 1 }).waitFor();
-    expect(new URL(page.url()).searchParams.get("state")).toBe("failing");
-  });
-
   test("reports a wrong key, and stays", async () => {
     const page = await world.open("/", { isSignedOut: true });
     await page.getByLabel("API key").fill("wrong");
@@ -25,7 +15,7 @@ describe.skipIf(chromiumPath === undefined)("signing in", () => {
   });
 
   test("uses the link that the start prints, once, and removes it from the address", async () => {
-    const link = /Console, once within 15 minutes: (\S+)/.exec(world.headwater.output())?.[1] ?? "";
+    const link = /Console, once within 15 minutes: (\S+)/.exec(world.user.output())?.[1] ?? "";
     const path = link.slice(new URL(link).origin.length);
     const page = await world.open(path, { isSignedOut: true });
     await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
@@ -87,5 +77,21 @@ describe.skipIf(chromiumPath === undefined)("the shell", () => {
       await page.getByRole("link", { name: "Go to Home" }).click();
       await page.getByRole("heading", { name: "Home", level: 1 }).waitFor();
     }
+  });
+});
+
+describe.skipIf(chromiumPath === undefined)("after the server restarts", () => {
+  test("the tail of a source continues without a gap", async () => {
+    const code = `export default { props: { http: "$.interface.http" }, async run(event) { this.$emit(event, { summary: event.body }); } };`;
+    const { id, configured_props: props } = await world.api<{ id: string; configured_props: { http: { endpoint_url: string } } }>(
+      "POST",
+      "/sources",
+      { component_code: code, name: "Continued" },
+    );
+    const page = await world.open(`/sources/${id}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await world.restart();
+    expect((await fetch(props.http.endpoint_url, { method: "POST", body: "after the restart" })).status).toBe(200);
+    await page.getByRole("button", { name: "after the restart" }).waitFor();
   });
 });

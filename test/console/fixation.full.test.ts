@@ -56,7 +56,7 @@ describe.skipIf(chromiumPath === undefined)("a page of a component on the host o
     await visit(page.context(), queryOf(planted));
     await page.goto(`${world.url}/sources`);
     await page.getByLabel("API key").waitFor();
-    await page.getByLabel("API key").fill(world.headwater.key);
+    await page.getByLabel("API key").fill(world.user.key);
     await page.keyboard.press("Enter");
     await page.getByRole("heading", { name: "Sources", level: 1 }).waitFor();
   });

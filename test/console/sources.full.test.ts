@@ -7,57 +7,10 @@ const world = withConsole();
 const component = (body: string): string =>
   `export default { name: "Made", props: { http: "$.interface.http" }, async run() { ${body} } };`;
 
-describe.skipIf(chromiumPath === undefined)("on an empty installation", () => {
-  test("Home leads to the first event, by the keyboard alone", async () => {
-    const page = await world.open("/");
-    const start = page.getByRole("link", { name: "Write code" });
-    await start.waitFor();
-    await expectAccessible(page);
-    await start.focus();
-    await page.keyboard.press("Enter");
-    const check = page.getByRole("button", { name: "Check the code" });
-    await check.focus();
-    await page.keyboard.press("Enter");
-    await page.getByText("The code can be built").waitFor();
-    const interval = page.getByLabel("Every (seconds)");
-    await interval.focus();
-    await page.keyboard.press("Control+A");
-    await page.keyboard.type("1");
-    const deploy = page.getByRole("button", { name: "Deploy", exact: true });
-    await deploy.focus();
-    await page.keyboard.press("Enter");
-    await page
-      .getByRole("heading", { name: "hello", level: 1 })
-      .or(page.getByRole("heading", { name: "Hello", level: 1 }))
-      .waitFor();
-    await page
-      .getByRole("button", { name: /^number \d+$/ })
-      .first()
-      .waitFor();
-  });
-});
-
 describe.skipIf(chromiumPath === undefined)("sources", () => {
   beforeAll(async () => {
     await world.api("POST", "/sources", { component_code: component("throw new Error('never')"), name: "Broken" });
     await world.api("POST", "/sources", { component_code: component("this.$emit(1)"), name: hostileText + "y".repeat(150), active: false });
-  });
-
-  test("are listed with their state, searched and filtered in the address", async () => {
-    const page = await world.open("/sources");
-    await page.getByRole("link", { name: "Broken" }).waitFor();
-    await page.keyboard.press("/");
-    await page.keyboard.type("brok");
-    await page.getByRole("link", { name: /^<img/ }).waitFor({ state: "detached" });
-    expect(new URL(page.url()).searchParams.get("q")).toBe("brok");
-    await page.getByLabel("Search by name").fill("");
-    await page.waitForURL(({ searchParams }) => !searchParams.has("q"));
-    await page.getByLabel("State", { exact: true }).selectOption("paused");
-    await page.getByRole("link", { name: "Broken" }).waitFor({ state: "detached" });
-    await page.reload();
-    await page.getByRole("link", { name: /^<img/ }).waitFor();
-    await expectAccessible(page);
-    await expectFitsWidths(page);
   });
 
   test("say what to do when nothing matches", async () => {
