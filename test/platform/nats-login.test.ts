@@ -1,9 +1,20 @@
 import { fmtCreds } from "@nats-io/jwt";
-import { createUser, fromPublic } from "@nats-io/nkeys";
+import { createUser, fromPublic, fromSeed } from "@nats-io/nkeys";
 import { describe, expect, it } from "vitest";
 import { authenticatorOf, parseLogin } from "../../platform/jetstream/connection/authenticator.ts";
 import { missingRights } from "../../platform/jetstream/connection/required-rights.ts";
+import { natsKeysOf } from "../../platform/process/nats/nats-keys.ts";
 import { tooSmall, type AccountInfo } from "../../platform/jetstream/streams/account-limits.ts";
+
+describe("a derived key", () => {
+  const keys = natsKeysOf(Buffer.alloc(32, 7).toString("base64url"));
+  it.each([keys.operator, keys.account("headwater"), keys.user("headwater", "api")])("is the library's key of its seed: %#", (pair) => {
+    const same = fromSeed(pair.getSeed());
+    expect(pair.getPublicKey()).toBe(same.getPublicKey());
+    const text = new TextEncoder().encode("nonce");
+    expect(pair.sign(text)).toEqual(same.sign(text));
+  });
+});
 
 describe("the text of a credentials file", () => {
   it("is the seed of an nkey, which signs the server's nonce", () => {
