@@ -1,7 +1,8 @@
 import { vi } from "vitest";
 import { messageOf } from "../support/kube/kube-api-client.ts";
 import type { KubeApi } from "../support/kube/kube-api.ts";
-import { render } from "../support/helm.ts";
+import { applyObjects } from "../support/kube/kube-manifests.ts";
+import { renderObjects } from "../support/helm.ts";
 
 export type Account = "operator" | "api" | "create-secrets";
 type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
@@ -22,9 +23,9 @@ const contentTypes: Partial<Record<Method, string>> = { PATCH: "application/merg
 
 /** Applies the rendered chart and waits until the server enforces its policies. */
 export async function applyChart(kube: KubeApi, ...flags: readonly string[]): Promise<void> {
-  for (const name of ["headwater", "team-a"]) await namespace(kube, name);
-  const applied = await kube.kubectl(["apply", "--server-side", "-f", "-"], await render(...flags));
-  if (applied.code !== 0) throw new Error(applied.stderr);
+  await namespace(kube, "headwater", { "pod-security.kubernetes.io/warn": "restricted" });
+  await namespace(kube, "team-a");
+  await applyObjects(kube.client, await renderObjects(...flags));
   await vi.waitFor(
     async () => {
       const verdict = await requestAs(kube, "operator", "POST", bindings("team-a"), binding());

@@ -3,7 +3,7 @@ import { globSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { chart, findProgram, objectsOf, render } from "../support/helm.ts";
+import { chart, findProgram, render, renderObjects } from "../support/helm.ts";
 import { podMistakes, workloadKinds } from "../support/pod-rules.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -26,16 +26,14 @@ const cases: readonly (readonly [string, readonly string[]])[] = [
 
 describe.skipIf(missing !== "")(`pods of the chart${missing}`, () => {
   it.each(cases)("are restricted, limited and probed with %s", async (_name, flags) => {
-    const objects = objectsOf(await render(...flags)).filter(({ kind }) => workloadKinds.includes(kind));
+    const objects = (await renderObjects(...flags)).filter(({ kind }) => workloadKinds.includes(kind));
     expect(objects.length).toBeGreaterThan(5);
     expect(objects.flatMap(podMistakes)).toEqual([]);
   });
 
   it("are checked by rules that find mistakes", async () => {
     const flags = ["--set", "image.tag=latest,api.resources.limits=null,nats.image=nats,delivery.pod.hostNetwork=true"];
-    const mistakes = objectsOf(await render(...flags))
-      .filter(({ kind }) => workloadKinds.includes(kind))
-      .flatMap(podMistakes);
+    const mistakes = (await renderObjects(...flags)).filter(({ kind }) => workloadKinds.includes(kind)).flatMap(podMistakes);
     const found = (object: string, path: string): boolean =>
       mistakes.some((line) => line.startsWith(`${object}: spec.template.spec.${path}`));
     expect(found("Deployment headwater-api", "containers.0.resources.limits")).toBe(true);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { chart, findProgram, helm, objectsOf, render } from "../support/helm.ts";
+import { chart, findProgram, helm, renderObjects } from "../support/helm.ts";
 
 const missing = findProgram("helm") === undefined ? " (skipped: helm was not found below KUBEBUILDER_ASSETS or on PATH)" : "";
 const suite = missing === "" ? describe : describe.skip;
@@ -30,7 +30,7 @@ interface Role {
 }
 
 async function roleOf(kind: string, name: string, flags: readonly string[]): Promise<Role> {
-  const found = objectsOf(await render(...flags)).find((object) => object.kind === kind && object.metadata.name.startsWith(name));
+  const found = (await renderObjects(...flags)).find((object) => object.kind === kind && object.metadata.name.startsWith(name));
   const { containers, volumes } = workload.parse(found).spec.template.spec;
   return {
     environment: Object.fromEntries(containers[0].env.map((entry) => [entry.name, entry.value])),
@@ -74,7 +74,7 @@ suite(`an account of NATS of your own${missing}`, () => {
   });
 
   it("gives runner pods its names", async () => {
-    const objects = objectsOf(await render(...account, "--set", "nats.credentials=perRole"));
+    const objects = await renderObjects(...account, "--set", "nats.credentials=perRole");
     const found = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "headwater-runner-pods");
     const { data } = z.object({ data: z.object({ "runner-pods.json": z.string() }) }).parse(found);
     expect(JSON.parse(data["runner-pods.json"])).toMatchObject({

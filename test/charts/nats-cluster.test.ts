@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { installationSecrets, newRoots, type SecretTexts } from "../../platform/secrets/installation-secrets.ts";
-import { findProgram, objectsOf, render } from "../support/helm.ts";
+import { findProgram, renderObjects } from "../support/helm.ts";
 import { natsBinary } from "../support/nats/nats.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
@@ -56,7 +56,7 @@ function environmentOf(given: z.infer<typeof environment>, secret: SecretTexts):
 suite(`the chart's NATS servers${missing}`, () => {
   /** Method: what the chart renders and the Secrets of an installation, on real servers; only addresses and paths are those of this machine. */
   it("find each other and replicate streams", async () => {
-    const objects = objectsOf(await render("--set", `nats.replicas=${count}`));
+    const objects = await renderObjects("--set", `nats.replicas=${count}`);
     const find = (kind: string) => objects.find((each) => each.kind === kind && each.metadata.name === "headwater-nats");
     const configuration = configMap.parse(find("ConfigMap")).data["nats-server.conf"];
     const given = statefulSet.parse(find("StatefulSet")).spec.template.spec.containers[0].env;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { chart, findProgram, helm, objectsOf, render, type Rendered } from "../support/helm.ts";
+import { chart, findProgram, helm, objectsOf, render, renderObjects, type Rendered } from "../support/helm.ts";
 import { isOnPath } from "../../scripts/programs.ts";
 import { withKubeApi, type KubeApi } from "../support/kube/kube-api.ts";
 
@@ -66,7 +66,7 @@ suite(`a release that Helm upgrades with the same values${why}`, () => {
 
   it("keeps every object except those that an upgrade creates as hooks", async () => {
     await run("install", "headwater", chart, "--create-namespace", ...flags);
-    const upgraded = objectsOf(await render("--is-upgrade", ...flags));
+    const upgraded = await renderObjects("--is-upgrade", ...flags);
     const lasting = upgraded.filter(({ metadata }) => metadata.annotations?.["helm.sh/hook"] === undefined);
     expect(lasting.length).toBeGreaterThan(40);
     const before = await versionsOf(installed, lasting);

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { chart, findProgram, objectsOf, render, type Rendered } from "../support/helm.ts";
+import { chart, findProgram, renderObjects, type Rendered } from "../support/helm.ts";
 
 /**
  * Argo CD applies a wave only when all objects of the earlier ones are healthy. An object whose pods refer to one of a later wave would
@@ -40,7 +40,7 @@ const waits = ({ kind, spec }: Rendered): boolean =>
 
 describe.skipIf(missing !== "")(`sync waves of the chart${missing}`, () => {
   it.each(variants)("need nothing of a later wave: %j %j", async (...flags) => {
-    const objects = objectsOf(await render(...flags.filter((flag) => flag !== undefined)));
+    const objects = await renderObjects(...flags.filter((flag) => flag !== undefined));
     const waves = new Map(objects.map((object) => [identity(object.kind, object.metadata.name), waveOf(object)]));
     const late = objects.flatMap((object) =>
       referredTo(object)
@@ -54,7 +54,7 @@ describe.skipIf(missing !== "")(`sync waves of the chart${missing}`, () => {
   });
 
   it("run the Jobs before what needs them", async () => {
-    const objects = objectsOf(await render());
+    const objects = await renderObjects();
     const wave = (kind: string, name: string): number => {
       const found = objects.find((object) => object.kind === kind && object.metadata.name.startsWith(name));
       return found === undefined ? Number.NaN : waveOf(found);

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { findProgram, objectsOf, render } from "../support/helm.ts";
+import { findProgram, render, renderObjects } from "../support/helm.ts";
 
 const missing = findProgram("helm") === undefined ? " (skipped: helm was not found below KUBEBUILDER_ASSETS or on PATH)" : "";
 const encrypted = ["--values", join(import.meta.dirname, "values-tls.yaml")];
@@ -10,7 +10,7 @@ const withoutTls = ["--set", "nats.tls.publicCa=false,postgres.tls.caSecret=,pos
 
 describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
   const textOf = async (kind: string, name: string, ...flags: readonly string[]): Promise<string> =>
-    JSON.stringify(objectsOf(await render(...flags)).find((object) => object.kind === kind && object.metadata.name === name));
+    JSON.stringify((await renderObjects(...flags)).find((object) => object.kind === kind && object.metadata.name === name));
   const settings = async (name: string, ...flags: readonly string[]): Promise<Readonly<Record<string, string>>> =>
     Object.fromEntries(
       [...(await textOf("Deployment", name, ...flags)).matchAll(/"name":"((?:HEADWATER|OTEL)_\w+)","value":"([^"]*)"/g)].map(
@@ -87,7 +87,7 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
   });
 
   it("gives setup and the roles the files of a Postgres of your own, and runners and the ingress none", async () => {
-    const objects = objectsOf(await render(...ownServers)).filter(({ kind }) => kind === "Deployment" || kind === "Job");
+    const objects = (await renderObjects(...ownServers)).filter(({ kind }) => kind === "Deployment" || kind === "Job");
     const using = objects.filter((object) => JSON.stringify(object).includes(`"HEADWATER_DATABASE_CA","value":"/tls/postgres/ca.crt"`));
     const names = using.map(({ metadata }) => metadata.name.replace(/^headwater-/, "").replace(/^setup-.*/, "setup"));
     expect(names.toSorted()).toEqual(["api", "delivery", "operator", "setup"]);

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
 import { registeredMetrics, type RegisteredMetric } from "../docs/registered-metrics.ts";
-import { chart, findProgram, objectsOf, render } from "../support/helm.ts";
+import { chart, findProgram, renderObjects } from "../support/helm.ts";
 import { parseExpression } from "./promql.ts";
 
 /**
@@ -207,7 +207,7 @@ describe("the dashboard of the chart", () => {
 const missing = findProgram("helm") === undefined ? " (skipped: helm was not found below KUBEBUILDER_ASSETS or on PATH)" : "";
 (missing === "" ? describe : describe.skip)(`the chart${missing}`, () => {
   const find = async (kind: string, name: string, ...flags: readonly string[]) =>
-    objectsOf(await render("--set", "crds.install=false", ...flags)).find((each) => each.kind === kind && each.metadata.name === name);
+    (await renderObjects("--set", "crds.install=false", ...flags)).find((each) => each.kind === kind && each.metadata.name === name);
 
   it("creates neither rules nor a dashboard by default", async () => {
     expect(await find("PrometheusRule", "headwater")).toBeUndefined();

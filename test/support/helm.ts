@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
-import { parseAllDocuments } from "yaml";
+import { parse } from "yaml";
 import { z } from "zod";
 import { reportMissing } from "./required-tools.ts";
 
@@ -39,11 +39,21 @@ export function helm(args: readonly string[], env: Readonly<Record<string, strin
   });
 }
 
-/** The output of `helm template` for the release `headwater` in the namespace `headwater`. @throws with Helm's message */
-export async function render(...flags: readonly string[]): Promise<string> {
-  const { code, stdout, stderr } = await helm(["template", "headwater", chart, "--namespace", "headwater", ...flags]);
-  if (code !== 0) throw new Error(stderr);
-  return stdout;
+/**
+ * The output of `helm template` for the release `headwater` in the namespace `headwater`. The chart does not change during a run, so each set
+ * of flags is rendered once in a worker. @throws with Helm's message
+ */
+export function render(...flags: readonly string[]): Promise<string> {
+  return remembered(renders, flags.join("\n"), async () => {
+    const { code, stdout, stderr } = await helm(["template", "headwater", chart, "--namespace", "headwater", ...flags]);
+    if (code !== 0) throw new Error(stderr);
+    return stdout;
+  });
+}
+
+/** The objects of {@link render}. */
+export async function renderObjects(...flags: readonly string[]): Promise<readonly Rendered[]> {
+  return objectsOf(await render(...flags));
 }
 
 const rendered = z.looseObject({
@@ -53,9 +63,19 @@ const rendered = z.looseObject({
 });
 export type Rendered = z.infer<typeof rendered>;
 
+/** The objects of what Helm printed. Most documents are the same with other values, so each text is parsed once. */
 export function objectsOf(text: string): readonly Rendered[] {
-  return parseAllDocuments(text).flatMap((document) => {
-    const value: unknown = document.toJS();
+  return text.split(/^---$/m).flatMap((document) => {
+    const value: unknown = remembered(documents, document, () => parse(document));
     return value === null || value === undefined ? [] : [rendered.parse(value)];
   });
+}
+
+const renders = new Map<string, Promise<string>>();
+const documents = new Map<string, unknown>();
+
+function remembered<T>(known: Map<string, T>, key: string, make: () => T): T {
+  const found = known.get(key) ?? make();
+  known.set(key, found);
+  return found;
 }

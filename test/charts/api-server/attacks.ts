@@ -1,14 +1,9 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import type { WorkloadObject } from "../../operator/runner-pool/objects/objects.ts";
-import { planOf, poolOf, settingsOf } from "../operator/runner-pool/pools.ts";
-import { chartVersion, findProgram } from "../support/helm.ts";
-import { withKubeApi } from "../support/kube/kube-api.ts";
-import { apiBinding, applyChart, binding, bindings, namespace, requestAs, type Account } from "./as-account.ts";
-
-/** Requests of an attacker who has taken over the operator, the API or the Job of the Secrets, on a real API server. */
-const kube = await withKubeApi({ own: true, crds: false });
-const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasKubectl ? "helm or kubectl was not found" : undefined);
-const suite = missing === undefined ? describe : describe.skip;
+import type { WorkloadObject } from "../../../operator/runner-pool/objects/objects.ts";
+import { planOf, poolOf, settingsOf } from "../../operator/runner-pool/pools.ts";
+import { chartVersion } from "../../support/helm.ts";
+import type { KubeApi } from "../../support/kube/kube-api.ts";
+import { apiBinding, binding, bindings, namespace, requestAs, type Account } from "../as-account.ts";
 
 const release = "/api/v1/namespaces/headwater";
 const deployments = "/apis/apps/v1/namespaces/headwater/deployments";
@@ -314,67 +309,69 @@ const pods: readonly (readonly [what: string, body: object, refusal?: string])[]
   ["see the runner's processes from the sandbox", withPod(() => ({ shareProcessNamespace: true })), "no processes of each other"],
 ];
 
-suite(`an account of the chart that was taken over${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    await applyChart(kube);
-    await namespace(kube, "kube-labelled", { "headwater.dev/owner": "u_eve00002" });
-    for (const name of ["headwater-keys", "headwater-runner-there"]) await kube.client.create(`${release}/secrets`, secret(name));
-    // As of an earlier release, for another account: the API must not have its rights here.
-    const former = binding({ name: "headwater-api", account: "any" });
-    for (const object of [binding(), bindingOfApi(), former, binding({ name: "theirs", account: "any" })])
-      await kube.client.create(bindings("headwater-default"), object);
-    await kube.client.create(bindings("kube-labelled"), binding({ name: "headwater-api", account: "any", role: "view" }));
-    await kube.client.create(bindings("team-a"), former);
-    for (const object of [stored("stored"), stored("copied", "stored"), secret("theirs")]) await kube.client.create(ownerSecrets(), object);
-    // The server enforces a policy, and grants the rights of a RoleBinding, a moment after it is created.
-    await vi.waitFor(
-      async () => {
-        for (const account of ["operator", "api"] as const)
-          expect(await requestAs(kube, account, "POST", ownerSecrets(), secret("eve"))).toContain(onlyItsOwn);
-        expect(await requestAs(kube, "operator", "DELETE", bindingOf("team-a", "headwater-api"))).toContain("earlier release");
-      },
-      { timeout: 60_000, interval: 100 },
-    );
-  });
-
-  it.each(named([...secretsOfOwners, ...removals]))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
-    const verdict = await requestAs(kube, account, method, path, body);
-    expect(verdict).toContain(refusal ?? "allowed");
-  });
-
-  it.each(named([...namespaces, ...ofRelease]))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
-    const verdict = await requestAs(kube, account, method, path, body);
-    expect(verdict).toContain(refusal ?? "allowed");
-  });
-
-  it.each(named(rightsOfOwners))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
-    const { metadata } = body as ReturnType<typeof binding>; // All of these requests are RoleBindings.
-    await kube.client.request("DELETE", `${bindings("headwater-default")}/${metadata.name}`);
-    const verdict = await requestAs(kube, account, method, path, body);
-    expect(verdict).toContain(refusal ?? "allowed");
-  });
-
-  it.each(pods.map(([what, body, refusal]) => ({ what, body, refusal })))("operator: $what", async ({ body, refusal }) => {
-    const verdict = await requestAs(kube, "operator", "POST", deployments, body);
-    expect(verdict).toContain(refusal ?? "allowed");
-  });
-
-  it("scales the runners of the previous release during an upgrade", async () => {
-    const old = {
-      ...(withContainer({ image: "headwater:before" }) as Deployment),
-      metadata: { ...deployment.metadata, name: "headwater-runner-old" },
-    };
-    const { initContainers: _, ...before } = old.spec.template.spec; // There was one container.
-    const pod = { ...before, serviceAccountName: "headwater-runner-old", volumes: [] };
-    await kube.client.create(deployments, {
-      ...old,
-      spec: { ...old.spec, template: { ...old.spec.template, spec: { ...pod, containers: withoutMounts(pod) } } },
+/** Requests of an attacker who has taken over the operator, the API or the Job of the Secrets. */
+export function describeAttacks(kube: KubeApi): void {
+  describe("an account of the chart that was taken over", () => {
+    beforeAll(async () => {
+      await namespace(kube, "kube-labelled", { "headwater.dev/owner": "u_eve00002" });
+      for (const name of ["headwater-keys", "headwater-runner-there"]) await kube.client.create(`${release}/secrets`, secret(name));
+      // As of an earlier release, for another account: the API must not have its rights here.
+      const former = binding({ name: "headwater-api", account: "any" });
+      for (const object of [binding(), bindingOfApi(), former, binding({ name: "theirs", account: "any" })])
+        await kube.client.create(bindings("headwater-default"), object);
+      await kube.client.create(bindings("kube-labelled"), binding({ name: "headwater-api", account: "any", role: "view" }));
+      await kube.client.create(bindings("team-a"), former);
+      for (const object of [stored("stored"), stored("copied", "stored"), secret("theirs")])
+        await kube.client.create(ownerSecrets(), object);
+      // The server enforces a policy, and grants the rights of a RoleBinding, a moment after it is created.
+      await vi.waitFor(
+        async () => {
+          for (const account of ["operator", "api"] as const)
+            expect(await requestAs(kube, account, "POST", ownerSecrets(), secret("eve"))).toContain(onlyItsOwn);
+          expect(await requestAs(kube, "operator", "DELETE", bindingOf("team-a", "headwater-api"))).toContain("earlier release");
+        },
+        { timeout: 60_000, interval: 100 },
+      );
     });
-    const path = `${deployments}/headwater-runner-old`;
-    expect(await requestAs(kube, "operator", "PATCH", path, { spec: { replicas: 3 } })).toBe("allowed");
+
+    it.each(named([...secretsOfOwners, ...removals]))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
+      const verdict = await requestAs(kube, account, method, path, body);
+      expect(verdict).toContain(refusal ?? "allowed");
+    });
+
+    it.each(named([...namespaces, ...ofRelease]))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
+      const verdict = await requestAs(kube, account, method, path, body);
+      expect(verdict).toContain(refusal ?? "allowed");
+    });
+
+    it.each(named(rightsOfOwners))("$account, $verdict: $what", async ({ account, method, path, body, refusal }) => {
+      const { metadata } = body as ReturnType<typeof binding>; // All of these requests are RoleBindings.
+      await kube.client.request("DELETE", `${bindings("headwater-default")}/${metadata.name}`);
+      const verdict = await requestAs(kube, account, method, path, body);
+      expect(verdict).toContain(refusal ?? "allowed");
+    });
+
+    it.each(pods.map(([what, body, refusal]) => ({ what, body, refusal })))("operator: $what", async ({ body, refusal }) => {
+      const verdict = await requestAs(kube, "operator", "POST", deployments, body);
+      expect(verdict).toContain(refusal ?? "allowed");
+    });
+
+    it("scales the runners of the previous release during an upgrade", async () => {
+      const old = {
+        ...(withContainer({ image: "headwater:before" }) as Deployment),
+        metadata: { ...deployment.metadata, name: "headwater-runner-old" },
+      };
+      const { initContainers: _, ...before } = old.spec.template.spec; // There was one container.
+      const pod = { ...before, serviceAccountName: "headwater-runner-old", volumes: [] };
+      await kube.client.create(deployments, {
+        ...old,
+        spec: { ...old.spec, template: { ...old.spec.template, spec: { ...pod, containers: withoutMounts(pod) } } },
+      });
+      const path = `${deployments}/headwater-runner-old`;
+      expect(await requestAs(kube, "operator", "PATCH", path, { spec: { replicas: 3 } })).toBe("allowed");
+    });
   });
-});
+}
 
 const withoutMounts = ({ containers }: Pick<PodSpec, "containers">): readonly object[] =>
   containers.map((container) => ({ ...container, volumeMounts: [] }));

@@ -1,16 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from "vitest";
-import { findProgram } from "../support/helm.ts";
-import { messageOf } from "../support/kube/kube-api-client.ts";
-import { withKubeApi } from "../support/kube/kube-api.ts";
-import { applyChart, namespace } from "./as-account.ts";
-
-/**
- * Requests of users of the cluster, on a real API server: eve may do everything in her namespace, and change its labels; ann has the
- * ClusterRole headwater-admin besides.
- */
-const kube = await withKubeApi({ own: true, crds: false });
-const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasKubectl ? "helm or kubectl was not found" : undefined);
-const suite = missing === undefined ? describe : describe.skip;
+import { messageOf } from "../../support/kube/kube-api-client.ts";
+import type { KubeApi } from "../../support/kube/kube-api.ts";
+import { namespace } from "../as-account.ts";
 
 const rbac = "/apis/rbac.authorization.k8s.io/v1";
 const webhooks = "/apis/headwater.dev/v1alpha1/namespaces/eves/webhooks";
@@ -19,7 +10,7 @@ const serviceAccount = (name: string): string => `system:serviceaccount:headwate
 
 type Method = "POST" | "PUT" | "PATCH";
 
-async function requestBy(user: string, method: Method, path: string, body: object): Promise<string> {
+async function requestBy(kube: KubeApi, user: string, method: Method, path: string, body: object): Promise<string> {
   const answer = await kube.client.request(method, `${path}?dryRun=All`, body, {
     "impersonate-user": user,
     "content-type": method === "PATCH" ? "application/merge-patch+json" : "application/json",
@@ -35,13 +26,13 @@ const webhook = (labels: Readonly<Record<string, string>> = {}): object => ({
   spec: { url: "https://example.com/" },
 });
 
-async function grant(name: string, user: string, rules: readonly object[]): Promise<void> {
+async function grant(kube: KubeApi, name: string, user: string, rules: readonly object[]): Promise<void> {
   const meta = { apiVersion: "rbac.authorization.k8s.io/v1", metadata: { name } };
   await kube.client.create(`${rbac}/clusterroles`, { ...meta, kind: "ClusterRole", rules });
-  await bind(name, user, name);
+  await bind(kube, name, user, name);
 }
 
-const bind = (name: string, user: string, role: string): Promise<unknown> =>
+const bind = (kube: KubeApi, name: string, user: string, role: string): Promise<unknown> =>
   kube.client.create(`${rbac}/clusterrolebindings`, {
     apiVersion: "rbac.authorization.k8s.io/v1",
     kind: "ClusterRoleBinding",
@@ -97,38 +88,39 @@ const cases: readonly Case[] = [
   ["restores a resource with its label", "ann", "PATCH", `${webhooks}/hers`, labelled({ "headwater.dev/id": "wh_1" })],
 ];
 
-suite(`a user of the cluster${missing === undefined ? "" : ` (skipped: ${missing})`}`, () => {
-  beforeAll(async () => {
-    if (missing !== undefined) return;
-    await applyChart(kube);
-    await namespace(kube, "eves");
-    await namespace(kube, "owned", { "headwater.dev/owner": "u_eve" });
-    const all = ["get", "create", "update", "patch"];
-    const rules = [
-      { apiGroups: [""], resources: ["namespaces", "namespaces/status"], verbs: all },
-      { apiGroups: ["headwater.dev"], resources: ["webhooks"], verbs: all },
-    ];
-    await grant("tenant-eve", "eve", rules);
-    await grant("tenant-ann", "ann", rules);
-    await bind("admin-ann", "ann", "headwater-admin");
-    const named = (name: string, labels: Readonly<Record<string, string>> = {}) => ({ ...webhook(), metadata: { name, labels } });
-    await kube.client.create(webhooks, named("hers"));
-    await kube.client.create(webhooks, named("known", { "headwater.dev/id": "wh_known" }));
-    // The server enforces a policy, and grants rights, a moment after they are created.
-    await vi.waitFor(
-      async () => {
-        expect(await requestBy("eve", "PATCH", of("eves"), labelled({ "headwater.dev/owner": "u_x" }))).toContain(ownerLabel);
-        expect(await requestBy("eve", "PATCH", `${webhooks}/hers`, labelled({ "headwater.dev/id": "wh_x" }))).toContain(ownLabels);
-        expect(await requestBy("ann", "PATCH", `${webhooks}/hers`, labelled({ "headwater.dev/id": "wh_x" }))).toBe("allowed");
+/** Requests of users of the cluster: eve may do everything in her namespace, and change its labels; ann has the ClusterRole headwater-admin besides. */
+export function describeProtectedLabels(kube: KubeApi): void {
+  describe("a user of the cluster", () => {
+    beforeAll(async () => {
+      await namespace(kube, "eves");
+      await namespace(kube, "owned", { "headwater.dev/owner": "u_eve" });
+      const all = ["get", "create", "update", "patch"];
+      const rules = [
+        { apiGroups: [""], resources: ["namespaces", "namespaces/status"], verbs: all },
+        { apiGroups: ["headwater.dev"], resources: ["webhooks"], verbs: all },
+      ];
+      await grant(kube, "tenant-eve", "eve", rules);
+      await grant(kube, "tenant-ann", "ann", rules);
+      await bind(kube, "admin-ann", "ann", "headwater-admin");
+      const named = (name: string, labels: Readonly<Record<string, string>> = {}) => ({ ...webhook(), metadata: { name, labels } });
+      await kube.client.create(webhooks, named("hers"));
+      await kube.client.create(webhooks, named("known", { "headwater.dev/id": "wh_known" }));
+      // The server enforces a policy, and grants rights, a moment after they are created.
+      await vi.waitFor(
+        async () => {
+          expect(await requestBy(kube, "eve", "PATCH", of("eves"), labelled({ "headwater.dev/owner": "u_x" }))).toContain(ownerLabel);
+          expect(await requestBy(kube, "eve", "PATCH", `${webhooks}/hers`, labelled({ "headwater.dev/id": "wh_x" }))).toContain(ownLabels);
+          expect(await requestBy(kube, "ann", "PATCH", `${webhooks}/hers`, labelled({ "headwater.dev/id": "wh_x" }))).toBe("allowed");
+        },
+        { timeout: 60_000, interval: 100 },
+      );
+    });
+
+    it.each(cases.map(([what, user, method, path, body, refusal]) => ({ what, user, method, path, body, refusal })))(
+      "$user $what: $refusal",
+      async ({ user, method, path, body, refusal }) => {
+        expect(await requestBy(kube, user, method, path, body)).toContain(refusal ?? "allowed");
       },
-      { timeout: 60_000, interval: 100 },
     );
   });
-
-  it.each(cases.map(([what, user, method, path, body, refusal]) => ({ what, user, method, path, body, refusal })))(
-    "$user $what: $refusal",
-    async ({ user, method, path, body, refusal }) => {
-      expect(await requestBy(user, method, path, body)).toContain(refusal ?? "allowed");
-    },
-  );
-});
+}

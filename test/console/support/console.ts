@@ -51,7 +51,10 @@ export function withOwnConsole(): OwnConsoleWorld {
     const ports = { api: portOf(headwater.apiUrl), ingress: portOf(headwater.ingressUrl) };
     headwater = await startHeadwater({ dataDirectory: directory.path, ports, isInTerminal: true });
   };
-  return Object.assign(withBrowser(() => headwater), { restart });
+  return Object.assign(
+    withBrowser(() => headwater),
+    { restart },
+  );
 }
 
 function withBrowser<User extends Client>(userOf: () => User): ConsoleWorld<User> {
