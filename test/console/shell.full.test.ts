@@ -82,16 +82,17 @@ describe.skipIf(chromiumPath === undefined)("the shell", () => {
 
 describe.skipIf(chromiumPath === undefined)("after the server restarts", () => {
   test("the tail of a source continues without a gap", async () => {
-    const code = `export default { props: { http: "$.interface.http" }, async run(event) { this.$emit(event, { summary: event.body }); } };`;
+    const code = `export default { name: "Continued", props: { http: "$.interface.http" }, async run(event) { this.$emit(event.body, { summary: event.body.summary }); } };`;
     const { id, configured_props: props } = await world.api<{ id: string; configured_props: { http: { endpoint_url: string } } }>(
       "POST",
       "/sources",
-      { component_code: code, name: "Continued" },
+      { component_code: code },
     );
     const page = await world.open(`/sources/${id}`);
     await page.getByText("Live", { exact: true }).waitFor();
     await world.restart();
-    expect((await fetch(props.http.endpoint_url, { method: "POST", body: "after the restart" })).status).toBe(200);
+    const request = { method: "POST", headers: { "content-type": "application/json" }, body: '{"summary":"after the restart"}' };
+    expect((await fetch(props.http.endpoint_url, request)).status).toBe(200);
     await page.getByRole("button", { name: "after the restart" }).waitFor();
   });
 });
