@@ -7,14 +7,12 @@ export interface ImagePackage {
   /** In the source tree: `node_modules/…`. */
   readonly path: string;
   readonly name: string;
-  readonly version: string;
   readonly hasInstallScript: boolean;
   readonly optionalDependencies: readonly string[];
 }
 
 const names = z.array(z.string());
 const entry = z.object({
-  version: z.string().optional(),
   dev: z.boolean().optional(),
   os: names.optional(),
   cpu: names.optional(),
@@ -34,9 +32,9 @@ export async function readImagePackages(root: string): Promise<readonly ImagePac
   return Object.entries(packages).flatMap(([path, found]) => {
     const name = path.replace(/^.*node_modules\//, "");
     if (path === "" || deleted.test(name) || !isInstalled(found)) return [];
-    const { version = "", hasInstallScript = false, optionalDependencies = {} } = found;
+    const { hasInstallScript = false, optionalDependencies = {} } = found;
     const optional = Object.keys(optionalDependencies).filter((each) => !deleted.test(each));
-    return [{ path, name, version, hasInstallScript, optionalDependencies: optional }];
+    return [{ path, name, hasInstallScript, optionalDependencies: optional }];
   });
 }
 

@@ -1,7 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readImagePackages } from "./image-packages.ts";
-import { platforms, type Platform } from "./release.ts";
+
+/** The image is built for these. */
+const platforms = ["linux/amd64", "linux/arm64"] as const;
+type Platform = (typeof platforms)[number];
 
 interface Machine {
   /** As npm names it. */

@@ -54,28 +54,35 @@ it("ci.yml reads only", () => {
   for (const [, { permissions }] of jobsOf("ci.yml")) expect(permissions).toEqual({ contents: "read" });
 });
 
-it("release.yml lets one job sign, and another, which runs no code of the repository, write to it", () => {
-  expect(Object.fromEntries(jobsOf("release.yml").map(([name, { permissions }]) => [name, permissions]))).toEqual({
+it("release.yml lets no job that signs, or writes to the repository, run code of it", () => {
+  const jobs = Object.fromEntries(jobsOf("release.yml"));
+  expect(Object.fromEntries(Object.entries(jobs).map(([name, { permissions }]) => [name, permissions]))).toEqual({
     check: { contents: "read" },
     image: { contents: "read", packages: "write" },
-    publish: { contents: "read", packages: "write", "id-token": "write" },
+    publish: { packages: "write", "id-token": "write", attestations: "write" },
     page: { contents: "write" },
   });
-  const page = jobsOf("release.yml").find(([name]) => name === "page")?.[1];
-  expect(page?.steps.map(({ uses, run }) => (uses ?? run ?? "").split(/[@ ]/)[0])).toEqual(["actions/download-artifact", "gh"]);
+  for (const { steps } of [jobs["publish"], jobs["page"]].filter((each) => each !== undefined)) {
+    expect(steps.filter(({ uses }) => uses?.startsWith("actions/checkout@"))).toEqual([]);
+    expect(steps.filter(({ run }) => /\b(?:npm|node)\b/.test(run ?? ""))).toEqual([]);
+  }
 });
 
-it("release.yml leaves every step of a release to scripts/release, and to gh only the page", () => {
-  const commands = jobsOf("release.yml").flatMap(([, { steps }]) => steps.flatMap(({ run }) => run ?? []));
-  expect(commands.map((command) => command.trim().split(" ").slice(0, 5).join(" "))).toEqual([
-    "npm run release -- check",
-    "npm run check",
-    "npm run release -- image",
-    "npm run release -- publish",
-    expect.stringMatching(/^gh release create/),
+it("release.yml gives the image an SBOM and provenance, and signs and attests image and chart by their digests", () => {
+  const steps = jobsOf("release.yml").flatMap(([, { steps: own }]) => own);
+  const using = (action: string) => steps.filter(({ uses }) => uses?.startsWith(`${action}@`)).map((step) => step.with ?? {});
+  expect(using("docker/build-push-action")).toEqual([expect.objectContaining({ sbom: true, provenance: "mode=max" })]);
+  expect(using("actions/attest").map((inputs) => inputs["subject-digest"])).toEqual([
+    "${{ steps.image.outputs.digest }}",
+    "${{ steps.chart.outputs.digest }}",
   ]);
-  const inputs = commands.filter((command) => /\$\{\{/.test(command));
-  expect(inputs).toEqual([]);
+  const signed = steps.flatMap(({ run }) => run?.match(/cosign sign .*/g) ?? []);
+  expect(signed).toEqual(['cosign sign --yes "$IMAGE@$digest"', 'cosign sign --yes "$IMAGE/charts/headwater@$digest"']);
+});
+
+it.each(names)("%s puts no expression into a script, where it could end a quotation", (name) => {
+  const commands = jobsOf(name).flatMap(([, { steps }]) => steps.flatMap(({ run }) => run ?? []));
+  expect(commands.filter((command) => /\$\{\{/.test(command))).toEqual([]);
 });
 
 it("runs only scripts of package.json", () => {
