@@ -1,6 +1,6 @@
-import { describe, expect, test } from "vitest";
-import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
-import { expectAccessible, hostileText, withConsole } from "./support/console.ts";
+import { describe, test } from "vitest";
+import { chromiumPath } from "./support/browser.ts";
+import { expectAccessible, withConsole } from "./support/console.ts";
 
 const world = withConsole();
 

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { startReceiver, until, type Receiver } from "../e2e/support/headwater.ts";
 import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
-import { expectAccessible, hostileText, withConsole } from "./support/console.ts";
+import { expectAccessible, withConsole } from "./support/console.ts";
 
 const world = withConsole();
 
