@@ -13,7 +13,7 @@ import type * as action from "./action/action.ts";
 import type { ActionInputs } from "./action/action-inputs.ts";
 
 // Evaluated with the first run of an action.
-declare function require(path: "../action/action.ts"): typeof action;
+declare function require(path: "./action/action.ts"): typeof action;
 
 /** Bundles end with `__register(namespace)`, or when they throw with `__register(null, error)`; the host then asks for runs. One run at a time. */
 const maxResult = 64 * 1024;
@@ -89,7 +89,7 @@ async function runAction(inputs: RunInputs, step: ActionInputs, hasExpressions: 
     const definition = loaded();
     const called = definition["run"];
     if (typeof called !== "function") throw new TypeError("the action has no function 'run'");
-    const { actionResult, prepareAction } = require("../action/action.ts");
+    const { actionResult, prepareAction } = require("./action/action.ts");
     const { props, argument } = prepareAction(definition, inputs.props, step, hasExpressions);
     const bound = bindComponent(definition, { ...inputs, props, db: null });
     await settle(await Reflect.apply(called as (argument: unknown) => unknown, bound, [argument]), actionResult);
