@@ -1,3 +1,4 @@
+import type { Readable, Writable } from "node:stream";
 import { inspect } from "node:util";
 import { connect } from "./connect.ts";
 import type { OfflineContext } from "./context.ts";
@@ -8,31 +9,47 @@ import { writeTo } from "./output/standard-streams.ts";
 import { createTerminal } from "./output/terminal.ts";
 import { parse, type Invocation, type Settings } from "./program.ts";
 
+/** What a command line gets from the process that runs it. */
+export interface Surroundings {
+  /** Where a local instance is looked for. Names of files are relative to the working directory of the process. */
+  readonly directory: string;
+  readonly env: NodeJS.ProcessEnv;
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
+  readonly signal: AbortSignal;
+}
+
+type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
 /** Runs a command line and ends the process with its exit code. */
 export async function run(argv: readonly string[]): Promise<void> {
   const { signal, received } = watchSignals();
-  const code = await exitCodeOf(argv, signal);
+  const { env, stdin, stdout, stderr } = process;
+  const code = await exitCodeOf(argv, { directory: process.cwd(), env, stdin, stdout, stderr, signal });
   process.exit(received() ?? code);
 }
 
-async function exitCodeOf(argv: readonly string[], signal: AbortSignal): Promise<number> {
+/** Runs a command line and returns its exit code. Several can run in one process, one after the other. */
+export async function exitCodeOf(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  const { env, stdout, stderr, signal } = surroundings;
   try {
-    const invocation = await parse(argv);
+    const invocation = await parse(argv, { writeOut: (text) => stdout.write(text), writeErr: (text) => stderr.write(text) });
     if (typeof invocation === "number") return invocation;
-    await execute(invocation, signal);
+    await execute(invocation, surroundings);
     return exitCodes.success;
   } catch (error) {
     if (signal.aborted) return exitCodes.interrupted;
     const { message, hint, exitCode } = failureOf(error);
-    process.stderr.write(printable(`hw: ${message}\n${hint === undefined ? "" : `    ${hint}\n`}`));
-    if (process.env["HEADWATER_DEBUG"] !== undefined) process.stderr.write(`${printable(inspect(error))}\n`);
+    stderr.write(printable(`hw: ${message}\n${hint === undefined ? "" : `    ${hint}\n`}`));
+    if (env["HEADWATER_DEBUG"] !== undefined) stderr.write(`${printable(inspect(error))}\n`);
     return exitCode;
   }
 }
 
-async function execute({ definition, given, settings }: Invocation, signal: AbortSignal): Promise<void> {
+async function execute({ definition, given, settings }: Invocation, surroundings: Surroundings): Promise<void> {
   if (definition.run === undefined) return;
-  const context = contextOf(settings, signal);
+  const context = contextOf(settings, surroundings);
   if (definition.isOffline === true) return definition.run(context, given);
   const connection = await context.connect();
   try {
@@ -42,18 +59,17 @@ async function execute({ definition, given, settings }: Invocation, signal: Abor
   }
 }
 
-function contextOf({ format, isQuiet, hasColors, profileName, org }: Settings, signal: AbortSignal): OfflineContext {
-  const { env } = process;
-  const terminal = createTerminal({ env, isQuiet, hasColors });
+function contextOf({ format, isQuiet, hasColors, profileName, org }: Settings, surroundings: Surroundings): OfflineContext {
+  const { directory, env, stdout, stderr, signal } = surroundings;
+  const terminal = createTerminal({ ...surroundings, isQuiet, hasColors });
   const out = createOutput({
     format,
     isQuiet,
     columns: terminal.columns,
-    isTerminal: process.stdout.isTTY === true,
-    write: (text) => writeTo(process.stdout, text),
-    writeError: (text) => process.stderr.write(text),
+    isTerminal: stdout.isTTY === true,
+    write: (text) => writeTo(stdout, text),
+    writeError: (text) => stderr.write(text),
   });
-  const directory = process.cwd();
   return {
     out,
     terminal,

@@ -18,13 +18,20 @@ export interface Invocation {
   readonly settings: Settings;
 }
 
+/** Print help, and errors of usage. */
+interface Writers {
+  readonly writeOut: (text: string) => void;
+  readonly writeErr: (text: string) => void;
+}
+
 /** Parses a command line; an exit code where nothing is left to do: help was printed, or the usage is wrong. @throws Failure for an unknown command */
-export async function parse(given: readonly string[]): Promise<Invocation | number> {
+export async function parse(given: readonly string[], writers: Writers): Promise<Invocation | number> {
   // The spelling of the known command line; options of several letters begin with two dashes here.
   const argv = given.map((argument) => (argument === "-dc" ? "--dc" : argument));
   let invocation: Invocation | undefined;
   await refuseUnknownCommand(usedName(argv));
   const program = await programFor(argv, (found) => (invocation = found));
+  setWriters(program, writers);
   try {
     if (argv.length === 0) program.outputHelp();
     else await program.parseAsync(argv, { from: "user" });
@@ -53,6 +60,12 @@ async function programFor(argv: readonly string[], onInvocation: (invocation: In
   const help = new Command("help").argument("[command]").description("show the help of a command");
   program.addHelpCommand(help.helpGroup(`${groups.at(-1)}:`));
   return program;
+}
+
+/** Subcommands do not inherit them. */
+function setWriters(command: Command, writers: Writers): void {
+  command.configureOutput(writers);
+  for (const subcommand of command.commands) setWriters(subcommand, writers);
 }
 
 /** @throws Failure with the command that is probably meant */

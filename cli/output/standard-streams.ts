@@ -1,7 +1,8 @@
+import type { Writable } from "node:stream";
 import { exitCodes } from "../failure.ts";
 
 /** Writes, and resolves when more may be written. A reader that closed its end of the pipe (`hw events | head`) has what it wanted. */
-export function writeTo(stream: NodeJS.WriteStream, text: string): Promise<void> {
+export function writeTo(stream: Writable, text: string): Promise<void> {
   return new Promise((resolve, reject) => {
     if (stream.listenerCount("error") === 0) stream.on("error", endOnClosedPipe);
     stream.write(text, (error) => {

@@ -1,3 +1,4 @@
+import type { Readable, Writable } from "node:stream";
 import { styleText } from "node:util";
 import { usageFailure } from "../failure.ts";
 import { printable, styled } from "./printable.ts";
@@ -23,47 +24,50 @@ export interface Terminal {
 const progressDelayMs = 500;
 
 export interface TerminalOptions {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
+  readonly stderr: Writable & { readonly isTTY?: boolean };
   readonly env: NodeJS.ProcessEnv;
   readonly isQuiet: boolean;
   readonly hasColors: boolean;
 }
 
-export function createTerminal({ env, isQuiet, hasColors }: TerminalOptions): Terminal {
-  const isInteractive = process.stdin.isTTY === true && process.stderr.isTTY === true;
-  const showsColors = hasColors && process.stdout.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
+export function createTerminal({ env, stdin, stdout, stderr, isQuiet, hasColors }: TerminalOptions): Terminal {
+  const isInteractive = stdin.isTTY === true && stderr.isTTY === true;
+  const showsColors = hasColors && stdout.isTTY === true && (env["NO_COLOR"] ?? "") === "" && env["TERM"] !== "dumb";
   return {
     isInteractive,
-    columns: process.stdout.isTTY === true ? process.stdout.columns : undefined,
+    columns: stdout.isTTY === true ? stdout.columns : undefined,
     style: (style, text) => (showsColors ? styled((each) => styleText(style, each, { validateStream: false }), text) : text),
-    progress: (label, work) => (isQuiet ? work() : withProgress(label, work)),
+    progress: (label, work) => (isQuiet ? work() : withProgress(label, work, stderr)),
     confirm: async (question, isConfirmed) => {
       if (isConfirmed) return;
       if (!isInteractive) throw usageFailure(`${question} needs a confirmation`, "add --yes");
       const { confirm, isCancel } = await import("@clack/prompts");
-      const answer = await confirm({ message: printable(question), initialValue: false, output: process.stderr });
+      const answer = await confirm({ message: printable(question), initialValue: false, output: stderr });
       if (isCancel(answer) || !answer) throw usageFailure("nothing was changed");
     },
     askSecret: async (question, alternative) => {
       if (!isInteractive) throw usageFailure(`${question} is missing`, alternative);
       const { password, isCancel } = await import("@clack/prompts");
-      const answer = await password({ message: question, output: process.stderr });
+      const answer = await password({ message: question, output: stderr });
       if (isCancel(answer)) throw usageFailure("nothing was changed");
       return answer;
     },
   };
 }
 
-async function withProgress<T>(label: string, work: () => Promise<T>): Promise<T> {
+async function withProgress<T>(label: string, work: () => Promise<T>, stderr: TerminalOptions["stderr"]): Promise<T> {
   let clear = (): void => {};
   let isDone = false;
   const show = async (): Promise<void> => {
-    if (process.stderr.isTTY !== true) {
-      process.stderr.write(printable(`${label} …\n`));
+    if (stderr.isTTY !== true) {
+      stderr.write(printable(`${label} …\n`));
       return;
     }
     const { spinner } = await import("@clack/prompts");
     if (isDone) return;
-    const shown = spinner({ output: process.stderr });
+    const shown = spinner({ output: stderr });
     shown.start(printable(label));
     clear = () => shown.clear();
   };

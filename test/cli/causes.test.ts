@@ -2,9 +2,9 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { inherited, program, startHw } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 
 /** Hook, stack and cause of a component whose `activate` requests a private address. */
 const cause = [
@@ -27,13 +27,11 @@ const failing = `export default {
 };
 `;
 
-let headwater: Installation;
+const headwater = withInstallation();
 
 beforeAll(async () => {
-  headwater = await startInstallation();
   await write("failing.mjs", failing);
 });
-afterAll(() => headwater.end());
 
 const write = (name: string, text: string): Promise<void> => writeFile(join(headwater.world.directory, name), text);
 
@@ -71,14 +69,14 @@ describe("an activate hook that fails shows hook, stack and cause", () => {
     expect(first.code).toBe(4);
     expectCause(first.stderr);
     await write("failing.mjs", working);
-    const dev = startHw(headwater.world, ["dev", "failing.mjs"]);
+    const dev = startHw(headwater.world, ["dev", join(headwater.world.directory, "failing.mjs")]);
     try {
       await dev.untilPrinted(/✓ source /);
       await write("failing.mjs", failing);
       await dev.untilPrinted(/the version before it still runs/);
       expectCause(dev.stdout());
     } finally {
-      dev.child.kill("SIGINT");
+      dev.interrupt();
       await dev.ended();
       await write("failing.mjs", failing);
     }

@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startInstallation, type Installation } from "./installation.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { withInstallation } from "./installation.ts";
 
-let headwater: Installation;
+const headwater = withInstallation();
 
 const greeter = `import { greet } from "./lib/greet.ts";
 export default {
@@ -23,7 +23,6 @@ export default {
 `;
 
 beforeAll(async () => {
-  headwater = await startInstallation();
   const { directory } = headwater.world;
   await mkdir(join(directory, "greeter", "lib"), { recursive: true });
   await writeFile(join(directory, "greeter", "greeter.ts"), greeter);
@@ -31,7 +30,6 @@ beforeAll(async () => {
   await writeFile(join(directory, "broken.ts"), 'export default {\n  name: "Broken",\n  run() { return = 1; },\n};\n');
   await writeFile(join(directory, "props.yaml"), "who: Grace\ntimes: 3\n");
 });
-afterAll(() => headwater.end());
 
 interface Answer {
   readonly data: { readonly id: string; readonly configured_props: Readonly<Record<string, unknown>>; readonly active: boolean };

@@ -1,15 +1,14 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { startHeadwater, until } from "../e2e/support/headwater.ts";
+import { afterEach, describe, expect, it } from "vitest";
+import { until } from "../e2e/support/headwater.ts";
+import { startProxy } from "../support/cuttable-proxy.ts";
 import { missingPrograms } from "../support/on-path.ts";
-import { steadyPort } from "../support/steady-port.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startInTerminal, type TerminalProgram } from "../support/terminal.ts";
 import { inherited, program, startHw, type RunningHw } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 
-let headwater: Installation;
+const headwater = withInstallation();
 let folder: string;
 const running: RunningHw[] = [];
 
@@ -30,13 +29,9 @@ export default {
 
 const writeWord = (text: string): Promise<void> => writeFile(join(folder, "word.ts"), text);
 
-beforeAll(async () => {
-  headwater = await startInstallation();
-});
-afterAll(() => headwater.end());
 afterEach(async () => {
-  for (const { child, ended } of running.splice(0)) {
-    child.kill("SIGKILL");
+  for (const { interrupt, ended } of running.splice(0)) {
+    interrupt();
     await ended();
   }
 });
@@ -46,11 +41,11 @@ async function writeCounter(name: string): Promise<string> {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, "counter.ts"), counter);
   await writeWord('export const word = "one";\n');
-  return `${name}/counter.ts`;
+  return join(folder, "counter.ts");
 }
 
-function startDev(file: string, ...args: readonly string[]): RunningHw {
-  const dev = startHw(headwater.world, ["dev", file, ...args]);
+function startDev(file: string, args: readonly string[] = [], world = headwater.world): RunningHw {
+  const dev = startHw(world, ["dev", file, ...args]);
   running.push(dev);
   return dev;
 }
@@ -111,20 +106,21 @@ describe("hw dev", () => {
   it("finds its source again, pauses it on SIGINT, and deletes it when asked", async () => {
     const file = await writeCounter("fourth");
     const first = startDev(file);
-    await first.untilPrinted(/✓ source dev-local-fourth-counter created/);
+    const slug = `dev-${headwater.username}-fourth-counter`;
+    await first.untilPrinted(new RegExp(`✓ source ${slug} created`));
     await endpointOf(first);
-    first.child.kill("SIGINT");
+    first.interrupt();
     const { code, stderr } = await first.ended();
     expect({ code, paused: stderr.includes("is paused") }).toEqual({ code: 130, paused: true });
     const stateOf = async () =>
       (await headwater.json<{ data: { name_slug: string; state: string }[] }>("list", "sources")).data.find(
-        ({ name_slug: slug }) => slug === "dev-local-fourth-counter",
+        (source) => source.name_slug === slug,
       )?.state;
     expect(await stateOf()).toBe("paused");
-    const second = startDev(file, "--delete");
-    await second.untilPrinted(/✓ source dev-local-fourth-counter updated/);
+    const second = startDev(file, ["--delete"]);
+    await second.untilPrinted(new RegExp(`✓ source ${slug} updated`));
     await endpointOf(second);
-    second.child.kill("SIGINT");
+    second.interrupt();
     await second.ended();
     expect(await stateOf()).toBeUndefined();
   });
@@ -132,45 +128,32 @@ describe("hw dev", () => {
   it("writes an existing source with -dc, which goes on at the end", async () => {
     const file = await writeCounter("existing");
     await headwater.ok("deploy", file, "--name", "existing source");
-    const dev = startDev(file, "-dc", "existing-source");
+    const dev = startDev(file, ["-dc", "existing-source"]);
     await dev.untilPrinted(/✓ source existing-source updated/);
-    dev.child.kill("SIGINT");
+    dev.interrupt();
     await dev.ended();
     const { data } = await headwater.json<{ data: { active: boolean } }>("describe", "existing-source");
     expect(data.active).toBe(true);
   });
 
-  it("goes on after the server was away", async () => {
-    const directory = await temporaryDirectory("dev-away");
-    const ports = { api: await steadyPort(), ingress: await steadyPort() };
-    const options = { dataDirectory: join(directory.path, ".headwater"), ports };
-    let server = await startHeadwater(options);
-    try {
-      folder = join(directory.path, "away");
-      await mkdir(folder);
-      await writeFile(join(folder, "counter.ts"), counter);
-      await writeWord('export const word = "one";\n');
-      const dev = startHw({ directory: directory.path, env: { HOME: directory.path } }, ["dev", "away/counter.ts"]);
-      running.push(dev);
-      const url = await endpointOf(dev);
-      await server.stop();
-      await until(() => dev.stderr().includes("the connection is lost"), "the loss is reported", 60_000, dev.stderr);
-      expect((await fetch(url)).status).toBe(502);
-      server = await startHeadwater(options);
-      await until(() => dev.stderr().includes("connected again"), "the connection is back", 60_000, dev.stderr);
-      await writeWord('export const word = "two";\n');
-      await dev.untilPrinted(/✓ deployed in/);
-      // The API may be back before the endpoints are.
-      await until(async () => (await fetch(url)).headers.get("x-word") === "two", "the new version answers", 120_000, dev.stderr);
-      await dev.untilPrinted(/two \d+ \{"count":\d+\}/);
-    } finally {
-      await server.stop();
-      await directory.remove();
-    }
+  it("goes on after a lost connection", async () => {
+    const proxy = await startProxy(Number(new URL(headwater.apiUrl).port));
+    const { directory, env } = headwater.world;
+    const through = { HEADWATER_URL: `http://127.0.0.1:${proxy.port}`, HEADWATER_API_KEY: headwater.key };
+    const dev = startDev(await writeCounter("away"), [], { directory, env: { ...env, ...through } });
+    await endpointOf(dev);
+    proxy.cut();
+    await until(() => dev.stderr().includes("the connection is lost"), "the loss is reported", 60_000, dev.stderr);
+    await until(() => dev.stderr().includes("connected again"), "the connection is back", 60_000, dev.stderr);
+    await writeWord('export const word = "two";\n');
+    await dev.untilPrinted(/✓ deployed in/);
+    dev.interrupt();
+    await dev.ended();
+    await proxy.close();
   });
 
   it("prints lines of JSON with -o json", async () => {
-    const dev = startDev(await writeCounter("fifth"), "-o", "json");
+    const dev = startDev(await writeCounter("fifth"), ["-o", "json"]);
     await dev.untilPrinted(/"type":"endpoint"/);
     const lines = dev
       .stdout()

@@ -2,15 +2,15 @@ import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { until } from "../e2e/support/headwater.ts";
 import { startProxy } from "../support/cuttable-proxy.ts";
 import { missingPrograms } from "../support/on-path.ts";
 import { startInTerminal } from "../support/terminal.ts";
-import { hw, inherited, program, shell, startHw, type World } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { hw, hwProcess, inherited, program, shell, startHwProcess, type World } from "./hw.ts";
+import { withInstallation } from "./installation.ts";
 
-let headwater: Installation;
+const headwater = withInstallation();
 /** A directory in which no Headwater is found. */
 let elsewhere: World;
 let source: { readonly id: string; readonly configured_props: { readonly http: { readonly endpoint_url: string } } };
@@ -27,7 +27,6 @@ const emit = async (n: number): Promise<void> => {
 };
 
 beforeAll(async () => {
-  headwater = await startInstallation();
   const directory = join(headwater.world.directory, "..", `elsewhere-${process.pid}`);
   await mkdir(join(directory, "home"), { recursive: true });
   elsewhere = { directory, env: { HOME: join(directory, "home"), KUBECONFIG: join(directory, "none") } };
@@ -35,7 +34,6 @@ beforeAll(async () => {
   source = body.data;
   await emit(1);
 });
-afterAll(() => headwater.end());
 
 const baseUrl = (): string => headwater.apiUrl.replace(/\/v1$/, "");
 const withKey = (key: string, url = baseUrl()): World => ({
@@ -49,11 +47,11 @@ describe("profiles", () => {
     const below = await hw({ ...headwater.world, directory: join(headwater.world.directory, "deep", "er") }, ["list", "-o", "name"]);
     expect(below).toMatchObject({ code: 0, stdout: `${source.id}\n` });
     expect((await hw(withKey(headwater.key), ["list", "-o", "name"])).stdout).toBe(`${source.id}\n`);
-    expect(await hw(elsewhere, ["login", "--url", baseUrl(), "--key-file", "-", "--profile", "work"], headwater.key)).toMatchObject({
+    expect(await hwProcess(elsewhere, ["login", "--url", baseUrl(), "--key-file", "-", "--profile", "work"], headwater.key)).toMatchObject({
       code: 0,
     });
     expect(
-      await hw(elsewhere, ["login", "--url", "http://127.0.0.1:9", "--key-file", "-", "--profile", "home"], headwater.key),
+      await hwProcess(elsewhere, ["login", "--url", "http://127.0.0.1:9", "--key-file", "-", "--profile", "home"], headwater.key),
     ).toMatchObject({
       code: 5,
     });
@@ -136,7 +134,7 @@ describe("ids", () => {
 describe("following events", () => {
   it("continues behind the last event after a lost connection, and ends with 130 at SIGINT", async () => {
     const proxy = await startProxy(Number(new URL(headwater.apiUrl).port));
-    const following = startHw(withKey(headwater.key, `http://127.0.0.1:${proxy.port}`), ["events", source.id, "-f", "-o", "json"]);
+    const following = startHwProcess(withKey(headwater.key, `http://127.0.0.1:${proxy.port}`), ["events", source.id, "-f", "-o", "json"]);
     let n = 100;
     // It shows events from when it is connected.
     const isFollowing = async (): Promise<boolean> => {
@@ -148,7 +146,7 @@ describe("following events", () => {
     await emit(1_000);
     await emit(1_001);
     await following.untilPrinted(/"n":1001/);
-    following.child.kill("SIGINT");
+    following.interrupt();
     const { code: exit, stderr, stdout } = await following.ended();
     expect(exit).toBe(130);
     expect(stderr).not.toMatch(/at .*:\d+/);

@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { printable, shown, styled } from "../../cli/output/printable.ts";
 import { fromYaml, toYaml } from "../../cli/output/yaml.ts";
 import { missingPrograms } from "../support/on-path.ts";
 import { startInTerminal } from "../support/terminal.ts";
 import { inherited, program } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 
 /** Sets the clipboard, the title and the colour, clears the screen, and reverses what follows; also as one C1 character. */
 const hostile = "\u001b]52;c;aGk=\u0007\u001b]0;title\u0007\u001b[2J\u001b[31m\u009b2J\r\u202eabc\u007f";
@@ -24,17 +24,15 @@ const component = `export default {
 };
 `;
 
-let headwater: Installation;
+const headwater = withInstallation();
 
 beforeAll(async () => {
-  headwater = await startInstallation();
   await writeFile(join(headwater.world.directory, "hostile.mjs"), component);
   await headwater.ok("deploy", "hostile.mjs", "--name", "hostile", "--prop", `text=${hostile}`);
   await headwater.ok("run", "hostile", "--event", "{}");
   await headwater.hw("run", "hostile", "--event", '{"fail":true}');
   await headwater.ok("keys", "create", `key ${hostile.replaceAll("\r", "")}`).catch(() => {}); // Names may be refused.
 });
-afterAll(() => headwater.end());
 
 const commands = [
   ["describe", "hostile"],

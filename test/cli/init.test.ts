@@ -2,19 +2,14 @@ import { execFile } from "node:child_process";
 import { readFile, writeFile } from "node:fs/promises";
 import { delimiter, dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { templates } from "../../cli/init/templates.ts";
 import { hw, inherited, type Ended } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const run = promisify(execFile);
-let headwater: Installation;
-
-beforeAll(async () => {
-  headwater = await startInstallation();
-});
-afterAll(() => headwater.end());
+const headwater = withInstallation();
 
 const init = (...args: readonly string[]): Promise<Ended> => hw(headwater.world, ["init", ...args]);
 const folderOf = (name: string): string => join(headwater.world.directory, name);

@@ -1,12 +1,12 @@
-import { randomBytes } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { startHeadwater, type Headwater } from "../e2e/support/headwater.ts";
-import { temporaryDirectory } from "../support/temporary-directory.ts";
+import { afterAll, beforeAll } from "vitest";
+import { withSystem, type SharedSystem } from "../support/system/system.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { hw, type Ended, type World } from "./hw.ts";
 
-/** A Headwater with a directory in which `hw` finds it. */
-export interface Installation extends Headwater {
+/** A user of the shared system, with a directory in which `hw` finds it as it finds the system of `npm start`. */
+export interface Installation extends Pick<SharedSystem, "apiUrl" | "call" | "key" | "username"> {
   readonly world: World;
   /** Runs `hw` in the directory. */
   hw(...args: readonly string[]): Promise<Ended>;
@@ -14,40 +14,47 @@ export interface Installation extends Headwater {
   ok(...args: readonly string[]): Promise<string>;
   /** Runs `hw … -o json`, which must succeed; the caller names the expected type. */
   json<T>(...args: readonly string[]): Promise<T>;
-  /** Stops Headwater and removes its directory. */
-  end(): Promise<void>;
 }
 
-export interface InstallationOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  /** The admin API is on, and `hw` has its token. */
-  readonly hasAdminToken?: boolean;
-}
-
-export async function startInstallation({ env: given = {}, hasAdminToken = false }: InstallationOptions = {}): Promise<Installation> {
-  const directory = await temporaryDirectory("cli");
-  const tokenFile = join(directory.path, "admin-token");
-  const adminEnv = hasAdminToken ? { HEADWATER_ADMIN_TOKEN_FILE: tokenFile } : {};
-  if (hasAdminToken) await writeFile(tokenFile, randomBytes(32).toString("hex"), { mode: 0o600 });
-  const env = { ...given, ...adminEnv };
-  const headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env });
-  await mkdir(join(directory.path, "home"));
-  const world = { directory: directory.path, env: { HOME: join(directory.path, "home"), ...adminEnv } };
-  const run = (args: readonly string[]): Promise<Ended> => hw(world, args);
+/** For the test file that calls this at its top level; available from `beforeAll` on. */
+export function withInstallation(): Installation {
+  const system = withSystem();
+  let directory: TemporaryDirectory;
+  let world: World;
+  beforeAll(async () => {
+    directory = await temporaryDirectory("cli");
+    world = await createWorld(directory.path, system);
+  });
+  afterAll(() => directory.remove());
   const ok = async (...args: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await run(args);
+    const { code, stdout, stderr } = await hw(world, args);
     if (code !== 0) throw new Error(`hw ${args.join(" ")} ended with ${code}:\n${stdout}${stderr}`);
     return stdout;
   };
   return {
-    ...headwater,
-    world,
-    hw: (...args) => run(args),
+    get apiUrl() {
+      return system.apiUrl;
+    },
+    get key() {
+      return system.key;
+    },
+    get username() {
+      return system.username;
+    },
+    get world() {
+      return world;
+    },
+    call: (method, path, body) => system.call(method, path, body),
+    hw: (...args) => hw(world, args),
     ok,
     json: async <T>(...args: readonly string[]) => JSON.parse(await ok(...args, "-o", "json")) as T, // The caller asserts the content.
-    end: async () => {
-      await headwater.stop();
-      await directory.remove();
-    },
   };
+}
+
+async function createWorld(directory: string, { key, apiUrl }: SharedSystem): Promise<World> {
+  const [home, data] = [join(directory, "home"), join(directory, ".headwater")];
+  for (const folder of [home, data]) await mkdir(folder);
+  await writeFile(join(data, "api-key"), key, { mode: 0o600 });
+  await writeFile(join(data, "api-url"), apiUrl.replace(/\/v1$/, ""));
+  return { directory, env: { HOME: home } };
 }

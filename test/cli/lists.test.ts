@@ -1,12 +1,7 @@
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startInstallation, type Installation } from "./installation.ts";
+import { expect, it } from "vitest";
+import { withInstallation } from "./installation.ts";
 
-let headwater: Installation;
-
-beforeAll(async () => {
-  headwater = await startInstallation();
-});
-afterAll(() => headwater.end());
+const headwater = withInstallation();
 
 const timer = `export default { name: "T", version: "0.0.1", props: { timer: { type: "$.interface.timer", default: { intervalSeconds: 900 } } }, run() {} };`;
 

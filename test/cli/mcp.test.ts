@@ -4,14 +4,13 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { inherited, program } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 
-let headwater: Installation;
+const headwater = withInstallation();
 let reader: Client;
 let writer: Client;
 
 beforeAll(async () => {
-  headwater = await startInstallation();
   await writeFile(
     join(headwater.world.directory, "noted.mjs"),
     'export default { name: "Noted", version: "1", props: { prefix: { type: "string" } }, run(event) { console.log(this.prefix); this.$emit(event ?? null); } };\n',
@@ -23,7 +22,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await reader.close();
   await writer.close();
-  await headwater.end();
 });
 
 async function connect(...flags: readonly string[]): Promise<Client> {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { loadAll } from "../../cli/commands.ts";
+import { parse } from "../../cli/program.ts";
 import { routes } from "../../client/generated/operations.ts";
 import own from "../../cli/package.json" with { type: "json" };
 import whole from "../../package.json" with { type: "json" };
@@ -31,6 +32,16 @@ describe.each(all)("hw $name", ({ name, definition, summary }) => {
     expect(names).not.toContain(false);
   });
 
+  it("accepts its examples", async () => {
+    const refused: string[] = [];
+    const write = (text: string): void => void refused.push(text);
+    for (const { command } of definition.examples) {
+      const invocation = await parse(wordsOf(command), { writeOut: write, writeErr: write });
+      expect({ command, invocation }).toMatchObject({ invocation: { given: expect.anything() as unknown } });
+    }
+    expect(refused).toEqual([]);
+  });
+
   it("declares each option and argument once", () => {
     const flags = [...(definition.options ?? []), ...(definition.arguments ?? [])].map((each) =>
       "flags" in each ? each.flags : each.name,
@@ -38,3 +49,9 @@ describe.each(all)("hw $name", ({ name, definition, summary }) => {
     expect(new Set(flags).size).toBe(flags.length);
   });
 });
+
+/** Words of the first command of a line of shell, without `hw`. */
+function wordsOf(line: string): string[] {
+  const [command = ""] = line.split(/ (?:>|\||&&) /);
+  return [...command.matchAll(/(?:'[^']*'|"[^"]*"|[^\s'"])+/g)].slice(1).map(([word]) => word.replaceAll(/'([^']*)'|"([^"]*)"/g, "$1$2"));
+}

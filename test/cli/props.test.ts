@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { typedValue } from "../../cli/props/given-values.ts";
 import { definitionOf } from "../../cli/props/definition.ts";
 import { missingPrograms } from "../support/on-path.ts";
 import { startInTerminal, type TerminalProgram } from "../support/terminal.ts";
 import { inherited, program } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 const enter = "\r";
@@ -52,14 +52,12 @@ const secretive = `export default {
 `;
 
 describe.skipIf(missingPrograms(["python3"]).length > 0)("missing props in a terminal, which needs python3", () => {
-  let headwater: Installation;
+  const headwater = withInstallation();
   let terminal: TerminalProgram | undefined;
 
   beforeAll(async () => {
-    headwater = await startInstallation();
     await writeFile(join(headwater.world.directory, "secretive.mjs"), secretive);
   });
-  afterAll(() => headwater.end());
   afterEach(() => terminal?.kill());
 
   const start = (...args: readonly string[]): TerminalProgram => {

@@ -1,14 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { startInstallation, type Installation } from "./installation.ts";
+import { expect, it } from "vitest";
+import { withInstallation } from "./installation.ts";
 
-let headwater: Installation;
-
-beforeAll(async () => {
-  headwater = await startInstallation();
-});
-afterAll(() => headwater.end());
+const headwater = withInstallation();
 
 const resources = (seconds: number): string => `
 apiVersion: v1

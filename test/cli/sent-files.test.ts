@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { collectFiles } from "../../cli/component/files.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { hw, inherited, program, type World } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 
 const component = (imports: string): string => `${imports}\nexport default { name: "Foreign", version: "0.0.1", run() {} };\n`;
 
@@ -64,14 +64,12 @@ describe("files of a component", () => {
 });
 
 describe("commands that send files", () => {
-  let headwater: Installation;
+  const headwater = withInstallation();
   let world: World;
   beforeAll(async () => {
-    headwater = await startInstallation();
     const url = headwater.apiUrl.replace(/\/v1$/, "");
     world = { directory: home.path, env: { ...headwater.world.env, HEADWATER_URL: url, HEADWATER_API_KEY: headwater.key } };
   });
-  afterAll(() => headwater.end());
 
   it.each(["deploy", "validate", "publish", "props", "dev"])("hw %s takes no file from above the project", async (command) => {
     const { code, stderr } = await hw(world, [command, "project/sources/bad.mjs"]);

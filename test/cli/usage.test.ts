@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Page } from "../../client/pages.ts";
 import { collect } from "../../cli/pages.ts";
 import { withCommands } from "../../cli/rest-paths.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { withInstallation } from "./installation.ts";
 
 interface Listed {
   readonly page_info: { readonly start_cursor: string | null; readonly end_cursor: string | null; readonly count: number };
@@ -21,7 +21,7 @@ const component = `export default {
 };
 `;
 
-let headwater: Installation;
+const headwater = withInstallation();
 
 const write = (name: string, text: string): Promise<void> => writeFile(join(headwater.world.directory, name), text);
 const refused = async (...args: readonly string[]): Promise<string> => {
@@ -31,12 +31,10 @@ const refused = async (...args: readonly string[]): Promise<string> => {
 };
 
 beforeAll(async () => {
-  headwater = await startInstallation();
   await write("hello.mjs", component);
   await headwater.ok("deploy", "hello.mjs", "--name", "hello");
   await headwater.ok("run", "hello", "--event", "{}");
 });
-afterAll(() => headwater.end());
 
 describe("times", () => {
   it.each([
@@ -99,8 +97,8 @@ describe("names", () => {
     await headwater.ok("--org", "acme", "deploy", "hello.mjs", "--name", "owned");
     for (const org of ["acme", "Acme Inc", organization?.id ?? ""]) {
       expect((await headwater.json<Listed>("--org", org, "list", "sources")).data.map(({ name }) => name)).toEqual(["owned"]);
-      expect(await headwater.ok("--org", org, "usage", "-o", "json")).not.toContain("localuser");
-      expect(await headwater.ok("usage", org, "-o", "json")).not.toContain("localuser");
+      expect(await headwater.ok("--org", org, "usage", "-o", "json")).not.toContain(headwater.username);
+      expect(await headwater.ok("usage", org, "-o", "json")).not.toContain(headwater.username);
       expect(await headwater.ok("--org", org, "audit", "-o", "json")).toContain("Source");
     }
     for (const command of [["usage"], ["list", "sources"], ["audit"]]) {

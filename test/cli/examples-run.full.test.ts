@@ -1,10 +1,11 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { loadAll } from "../../cli/commands.ts";
-import { until } from "../e2e/support/headwater.ts";
-import { shell } from "./hw.ts";
-import { startInstallation, type Installation } from "./installation.ts";
+import { startHeadwater, until, type Headwater } from "../e2e/support/headwater.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { shell, type World } from "./hw.ts";
 
 /** Runs each example of docs/cli.md as it stands there, in a directory and with the things that it names. */
 const examples = (await loadAll()).flatMap(({ definition }) => definition.examples).filter(({ isInert }) => isInert !== true);
@@ -35,10 +36,17 @@ metadata: { name: more-orders }
 spec: { url: "https://example.com/more" }
 `;
 
-let headwater: Installation;
+let headwater: Headwater;
+let directory: TemporaryDirectory;
+let world: World;
 
 beforeAll(async () => {
-  headwater = await startInstallation({ hasAdminToken: true });
+  directory = await temporaryDirectory("cli");
+  const adminToken = { HEADWATER_ADMIN_TOKEN_FILE: join(directory.path, "admin-token") };
+  await writeFile(adminToken.HEADWATER_ADMIN_TOKEN_FILE, randomBytes(32).toString("hex"), { mode: 0o600 });
+  headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env: adminToken });
+  await mkdir(join(directory.path, "home"));
+  world = { directory: directory.path, env: { HOME: join(directory.path, "home"), ...adminToken } };
   const files = {
     "hello.mjs": component,
     "acme-feed.mjs": feed,
@@ -47,9 +55,12 @@ beforeAll(async () => {
     "credentials.json": '{"oauth_access_token":"x"}',
     "key.txt": headwater.key,
   };
-  for (const [name, text] of Object.entries(files)) await writeFile(join(headwater.world.directory, name), text);
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory.path, name), text);
 });
-afterAll(() => headwater.end());
+afterAll(async () => {
+  await headwater.stop();
+  await directory.remove();
+});
 
 /** Creates what earlier examples have deleted. */
 beforeEach(async () => {
@@ -101,7 +112,7 @@ async function withRealIds(command: string): Promise<string> {
     let printed = "";
     await until(
       async () => {
-        printed = (await shell(headwater.world, printing)).stdout.trim();
+        printed = (await shell(world, printing)).stdout.trim();
         return printed !== "";
       },
       `${printing} prints an id`,
@@ -153,8 +164,8 @@ const before: readonly (readonly [beginning: string, lines: readonly string[]])[
 
 it.each(examples)("runs: $command", async ({ command }) => {
   const lines = before.find(([beginning]) => command.startsWith(beginning))?.[1] ?? [];
-  for (const line of lines) await shell(headwater.world, await withRealIds(line));
-  const { code, stdout, stderr } = await shell(headwater.world, await withRealIds(command));
+  for (const line of lines) await shell(world, await withRealIds(line));
+  const { code, stdout, stderr } = await shell(world, await withRealIds(command));
   expect({ stdout, stderr, code }).toMatchObject({ code: codes[command] ?? 0 });
   expect(stderr).not.toMatch(/^\s+at /m);
 });
