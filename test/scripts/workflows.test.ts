@@ -13,6 +13,7 @@ const textOf = (name: string): string => readFileSync(join(folder, name), "utf8"
 const job = z.object({
   permissions: z.record(z.string(), z.enum(["read", "write"])),
   "timeout-minutes": z.number(),
+  strategy: z.object({ matrix: z.record(z.string(), z.unknown()) }).optional(),
   steps: z.array(
     z.object({
       uses: z.string().optional(),
@@ -39,7 +40,7 @@ it.each(names)("%s gives each job its own rights and a limit, and keeps no crede
 
 it("ci.yml requires the programs of all tests, and verifies those that it downloads", () => {
   const steps = jobsOf("ci.yml").flatMap(([, { steps: own }]) => own);
-  expect(steps.find(({ run }) => run === "npm test")?.env).toEqual({ HEADWATER_TEST_REQUIRE_TOOLS: "1" });
+  expect(steps.find(({ run }) => run === "npm $TESTS")?.env).toEqual({ HEADWATER_TEST_REQUIRE_TOOLS: "1", TESTS: "${{ matrix.tests }}" });
   const downloads = steps.filter(({ run }) => run?.includes("curl"));
   expect(downloads.length).toBeGreaterThan(0);
   for (const { run = "", env = {} } of downloads) {
@@ -48,6 +49,11 @@ it("ci.yml requires the programs of all tests, and verifies those that it downlo
     for (const [name, sum] of sums) expect([sum.length, run.includes(`echo "$${name}  `)]).toEqual([64, true]);
     expect(run.match(/\| sha256sum --check$/gm)).toHaveLength(sums.length);
   }
+});
+
+it("ci.yml runs all tests: those of npm test, the others of npm run test:all, and those of npm run test:soak", () => {
+  const tests = jobsOf("ci.yml").find(([name]) => name === "test")?.[1];
+  expect(tests?.strategy?.matrix).toEqual({ tests: ["test", "run test:all -- --rest", "run test:soak"] });
 });
 
 it("ci.yml reads only", () => {
