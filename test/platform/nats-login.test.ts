@@ -1,20 +1,11 @@
 import { fmtCreds } from "@nats-io/jwt";
 import { createUser, fromPublic, fromSeed } from "@nats-io/nkeys";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { authenticatorOf, parseLogin } from "../../platform/jetstream/connection/authenticator.ts";
+import { keyPairOf, userKeyPair } from "../../platform/jetstream/connection/key-pair.ts";
 import { missingRights } from "../../platform/jetstream/connection/required-rights.ts";
-import { natsKeysOf } from "../../platform/process/nats/nats-keys.ts";
 import { tooSmall, type AccountInfo } from "../../platform/jetstream/streams/account-limits.ts";
-
-describe("a derived key", () => {
-  const keys = natsKeysOf(Buffer.alloc(32, 7).toString("base64url"));
-  it.each([keys.operator, keys.account("headwater"), keys.user("headwater", "api")])("is the library's key of its seed: %#", (pair) => {
-    const same = fromSeed(pair.getSeed());
-    expect(pair.getPublicKey()).toBe(same.getPublicKey());
-    const text = new TextEncoder().encode("nonce");
-    expect(pair.sign(text)).toEqual(same.sign(text));
-  });
-});
 
 describe("the text of a credentials file", () => {
   it("is the seed of an nkey, which signs the server's nonce", () => {
@@ -65,6 +56,26 @@ describe("the text of a credentials file", () => {
     expect(authenticate("3")).toMatchObject({ jwt: "first-token" });
     read = () => latter ?? "";
     expect(authenticate("4")).toMatchObject({ jwt: "second-token", nkey: second.getPublicKey() });
+  });
+});
+
+describe("a key pair", () => {
+  const bytes = (length: number): fc.Arbitrary<Uint8Array> => fc.uint8Array({ minLength: length, maxLength: length });
+
+  it("has the same keys and signatures as the library's", () => {
+    const kinds = fc.constantFrom("operator", "account", "user" as const);
+    fc.assert(
+      fc.property(kinds, bytes(32), bytes(11), (kind, seed, input) => {
+        const pair = keyPairOf(kind, seed);
+        const expected = fromSeed(pair.getSeed());
+        expect(pair.getPublicKey()).toBe(expected.getPublicKey());
+        expect(Buffer.from(pair.getPrivateKey())).toEqual(Buffer.from(expected.getPrivateKey()));
+        expect(Buffer.from(pair.sign(input))).toEqual(Buffer.from(expected.sign(input)));
+        expect(fromPublic(pair.getPublicKey()).verify(input, pair.sign(input))).toBe(true);
+        if (kind === "user") expect(userKeyPair(Buffer.from(pair.getSeed()).toString()).getPublicKey()).toBe(expected.getPublicKey());
+      }),
+      { numRuns: 20 },
+    );
   });
 });
 

@@ -1,15 +1,16 @@
-import { credsAuthenticator, nkeyAuthenticator, usernamePasswordAuthenticator, type Authenticator } from "@nats-io/transport-node";
+import { usernamePasswordAuthenticator, type Authenticator } from "@nats-io/transport-node";
+import { userKeyPair } from "./key-pair.ts";
 
 /** How a user logs in, by the text of its credentials file. */
 export type Login =
-  | { readonly kind: "token"; /** The user's signed token (JWT). */ readonly token: string }
+  | { readonly kind: "token"; /** The user's signed token (JWT). */ readonly token: string; readonly seed: string | undefined }
   | { readonly kind: "nkey"; readonly seed: string }
   | { readonly kind: "password"; readonly user: string; readonly password: string };
 
 /** Parses a `.creds` file, the seed of an nkey, or `user:password`. Undefined for any other text. */
 export function parseLogin(text: string): Login | undefined {
   const token = /-----BEGIN NATS USER JWT-----\s*([\w.-]+)/.exec(text)?.[1];
-  if (token !== undefined) return { kind: "token", token };
+  if (token !== undefined) return { kind: "token", token, seed: /NKEY SEED-----\s*(SU[A-Z2-7]{56})\s/.exec(text)?.[1] };
   const line = text.trim();
   if (/^SU[A-Z2-7]{56}$/.test(line)) return { kind: "nkey", seed: line };
   const [, user, password] = /^([^:\s]+):(\S+)$/.exec(line) ?? [];
@@ -39,7 +40,13 @@ export function authenticatorOf(text: string, read: () => string): Authenticator
 /** Throws at the call of the authenticator if the text has no complete login. */
 function loginWith(text: string): Authenticator {
   const login = parseLogin(text);
-  if (login?.kind === "nkey") return nkeyAuthenticator(Buffer.from(login.seed));
   if (login?.kind === "password") return usernamePasswordAuthenticator(login.user, login.password);
-  return credsAuthenticator(Buffer.from(text));
+  if (login?.seed === undefined) throw new Error("the credentials are not complete");
+  const pair = userKeyPair(login.seed);
+  const token = login.kind === "token" ? { jwt: login.token } : {};
+  return (nonce) => ({
+    ...token,
+    nkey: pair.getPublicKey(),
+    sig: nonce === undefined ? "" : Buffer.from(pair.sign(Buffer.from(nonce))).toString("base64"),
+  });
 }
