@@ -110,14 +110,10 @@ async function withRealIds(command: string): Promise<string> {
   let text = command.replace("https://headwater.example.com --key", `${headwater.apiUrl.replace(/\/v1$/, "")} --key`);
   for (const [placeholder, printing] of Object.entries(placeholders).filter(([each]) => text.includes(each))) {
     let printed = "";
-    await until(
-      async () => {
-        printed = (await shell(world, printing)).stdout.trim();
-        return printed !== "";
-      },
-      `${printing} prints an id`,
-      20_000,
-    );
+    await until(async () => {
+      printed = (await shell(world, printing)).stdout.trim();
+      return printed !== "";
+    }, `${printing} prints an id`);
     text = text.replaceAll(new RegExp(`\\b${placeholder}\\b`, "g"), printed);
   }
   return text;

@@ -90,7 +90,6 @@ function runningHw({ hasEnded, ...running }: Omit<RunningHw, "untilPrinted"> & {
       until(
         () => pattern.test(stdout()) || hasEnded(),
         `hw prints ${pattern}`,
-        60_000,
         () => stdout() + stderr(),
       ),
   };

@@ -42,7 +42,6 @@ it("docs/kubernetes.md shows what kubectl prints", async () => {
       await until(
         () => missing().length === 0,
         `docs/kubernetes.md:${line} shows what ${command} prints`,
-        10_000,
         () => `not printed: ${missing().join("\n")}\nprinted: ${printed()}\nerrors: ${session.errors}`,
       );
     }

@@ -36,7 +36,6 @@ async function killPods(component: string): Promise<void> {
       return now.length >= before.length && now.every((pod) => !former.has(pod.metadata.uid) && isReady(pod));
     },
     `${component} is ready again`,
-    150_000,
     () => component,
   );
 }
@@ -101,7 +100,7 @@ async function drainNode(): Promise<void> {
 
 async function restartApiServer(): Promise<void> {
   await onNode("kill $(pidof kube-apiserver) && sleep 3");
-  await until(async () => (await tryKubectl(["get", "--raw", "/readyz"])).code === 0, "the API server is ready again", 180_000);
+  await until(async () => (await tryKubectl(["get", "--raw", "/readyz"])).code === 0, "the API server is ready again");
 }
 
 interface Fault {
@@ -160,7 +159,7 @@ async function expectTruth(): Promise<void> {
       .map(({ kind, metadata, status }) => `${kind} ${metadata.name} ${JSON.stringify(status)}`);
     return wrong.length === 0;
   };
-  await until(areConditionsTrue, "every condition is true again", 90_000, () => wrong.join("\n"));
+  await until(areConditionsTrue, "every condition is true again", () => wrong.join("\n"));
 }
 
 const withHook = (body: string): string =>
@@ -181,7 +180,6 @@ describe("deletion", () => {
     await until(
       async () => (await tryKubectl(["-n", owned, "get", "source", "stubborn"])).code !== 0,
       "it is gone",
-      200_000,
       () => "",
     );
   });

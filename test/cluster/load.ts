@@ -66,9 +66,9 @@ export async function startLoad(sources: readonly Endpoint[], perSecond: number)
   return {
     progress,
     /** Waits until so many more were answered well: so long it works again. */
-    more: async (accepted: number, withinMs = 120_000): Promise<void> => {
+    more: async (accepted: number): Promise<void> => {
       const from = (await progress()).accepted;
-      await until(async () => (await progress()).accepted >= from + accepted, `${accepted} more requests are accepted`, withinMs);
+      await until(async () => (await progress()).accepted >= from + accepted, `${accepted} more requests are accepted`);
     },
     stop: async (): Promise<Stopped> => stoppedSchema.parse(await askProbe("/stop", {})),
   };
@@ -107,12 +107,7 @@ export async function expectNothingLost({ sources }: Stopped): Promise<void> {
       missing = accepted.filter((one) => !kept.has(one));
       return missing.length === 0;
     };
-    await until(
-      isThere,
-      `each accepted request of ${id} has its event`,
-      120_000,
-      () => `${missing.length} of ${accepted.length} have none`,
-    );
+    await until(isThere, `each accepted request of ${id} has its event`, () => `${missing.length} of ${accepted.length} have none`);
     expect(new Set(events.map(({ request }) => request)).size, "each request has one event").toBe(events.length);
     expect(
       events.map(({ n }) => n).toSorted((a, b) => a - b),
@@ -125,7 +120,7 @@ export async function expectNothingLost({ sources }: Stopped): Promise<void> {
       return wanted.every((one) => heard.has(one));
     };
     const silent = (): string => `${wanted.filter((one) => !heard.has(one)).length} of ${wanted.length} were not heard`;
-    await until(isHeard, `the webhook hears of each event of ${id}`, 120_000, silent);
+    await until(isHeard, `the webhook hears of each event of ${id}`, silent);
   }
   expect(receivedSchema.parse(await askProbe("/received")).repeated, "a repeated delivery has the same id").toEqual([]);
 }

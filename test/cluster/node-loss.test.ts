@@ -40,7 +40,7 @@ const skipped = nodeShell === undefined ? " (skipped: HEADWATER_TEST_NODE_SHELL 
     const onOneNode = ["--set", "postgres.enabled=true,spread=preferred"];
     const duration = await install("install", "--values", join(chart, "values-ha.yaml"), ...onOneNode);
     report(`install with values-ha.yaml: ${Math.round(duration / 1_000)} s`);
-    await until(async () => (await podsOf("runner")).filter(isReady).length === 2, "two runners are ready", 120_000);
+    await until(async () => (await podsOf("runner")).filter(isReady).length === 2, "two runners are ready");
     sources = await countingSources("lost", 6);
   });
 
@@ -60,7 +60,7 @@ const skipped = nodeShell === undefined ? " (skipped: HEADWATER_TEST_NODE_SHELL 
     );
     expect(Math.max(...stopped.pausesMs)).toBeLessThan(allowedPauseMs);
     await expectNothingLost(stopped);
-    await until(async () => (await list("pods", "-n", namespace)).filter(isRunning).every(isReady), "everything runs again", 180_000);
+    await until(async () => (await list("pods", "-n", namespace)).filter(isRunning).every(isReady), "everything runs again");
   });
 });
 

@@ -54,7 +54,7 @@ const title = "without operator and API server, nothing is refused, no tick is m
     const startedAt = Date.now();
     await onNode(withoutApiServer, (seconds + 120) * 1_000);
     const endedAt = Date.now();
-    await until(async () => (await tryKubectl(["get", "--raw", "/readyz"])).code === 0, "the API server is ready again", 180_000);
+    await until(async () => (await tryKubectl(["get", "--raw", "/readyz"])).code === 0, "the API server is ready again");
     const stopped = await load.stop();
     await kubectl(["-n", namespace, "scale", "deployment/headwater-operator", "--replicas=2"]);
     const accepted = stopped.sources.reduce((sum, source) => sum + source.accepted.length, 0);

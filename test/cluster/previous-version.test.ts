@@ -80,7 +80,7 @@ async function untilReplaced({ image }: Release): Promise<void> {
     left = pods.filter((pod) => imageOf(pod) !== image).map(({ metadata }) => metadata.name);
     return left.length === 0;
   };
-  await until(isReplaced, "all pods have the other version's image", 180_000, () => left.join(" "));
+  await until(isReplaced, "all pods have the other version's image", () => left.join(" "));
 }
 
 const podSpec = z.object({ containers: z.array(z.object({ image: z.string() })).min(1) });
@@ -111,7 +111,6 @@ async function underLoad(step: string, change: () => Promise<void>, release: Rel
   await until(
     async () => (await delivered()).missing === 0,
     "each accepted request is delivered",
-    120_000,
     () => step,
   ).catch(() => undefined);
   const { accepted, missing, again, repeated } = await delivered();
@@ -171,7 +170,7 @@ suite(`${events} events and ${perSecond} requests per second`, () => {
     const expected = queued.requests * queued.events;
     let waiting = 0;
     const areQueued = async (): Promise<boolean> => (waiting = await countWaiting()) === expected;
-    await until(areQueued, `${expected} events are queued for their webhook or dead letters`, 60_000, () => `${waiting} are`);
+    await until(areQueued, `${expected} events are queued for their webhook or dead letters`, () => `${waiting} are`);
     const source = await idOf("source");
     expect(await countListed(`/sources/${source}/event_summaries?limit=1&event_name=$in`), "scheduled events").toBe(expected);
   });

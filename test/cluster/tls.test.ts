@@ -110,8 +110,8 @@ describe("an installation with certificates", () => {
     // The kubelet writes the files of a changed Secret within about a minute, and at once when the pod changes.
     await kubectl(["-n", namespace, "annotate", "pods", "--all", "test/rotated=yes"]);
     await kubectl(["-n", probeNamespace, "annotate", "pods", "--all", "test/rotated=yes"]);
-    await until(async () => (await names()).every((name) => name === "two trusted"), "new connections get the new certificates", 180_000);
-    await until(async () => (await peer(hosts.webhook, 8443, next.certificate)).isTrusted, "the webhook has its new certificate", 180_000);
+    await until(async () => (await names()).every((name) => name === "two trusted"), "new connections get the new certificates");
+    await until(async () => (await peer(hosts.webhook, 8443, next.certificate)).isTrusted, "the webhook has its new certificate");
     await expectDelivered("two");
     expect(await restarts()).toBe(before);
   });

@@ -20,7 +20,7 @@ describe("helm uninstall", () => {
     expect((await list("crds")).filter(({ metadata }) => metadata.name.endsWith(".headwater.dev"))).toHaveLength(8);
     expect((await list("sources", "-n", owned)).map(({ metadata }) => metadata.name)).toContain("kept-0");
     expect((await list("secrets", "-n", namespace)).map(({ metadata }) => metadata.name)).toContain("headwater-keys");
-    await until(async () => (await list("deployments", "-n", namespace)).length === 0, "runner pods are deleted with the release", 60_000);
+    await until(async () => (await list("deployments", "-n", namespace)).length === 0, "runner pods are deleted with the release");
 
     await install("install");
     await kubectl(["-n", owned, "wait", "--for=condition=Ready", "source/kept-0", "--timeout=90s"]);

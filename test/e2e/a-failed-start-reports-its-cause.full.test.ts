@@ -38,7 +38,7 @@ const settingsFor = (data: string): Readonly<Record<string, string>> => ({
 /** Runs `npm start` with these settings until it exits. */
 async function failedStart(data: string, env: Readonly<Record<string, string>>): Promise<Failed> {
   const { child, output } = launch({ ...settingsFor(data), ...env });
-  await until(() => child.exitCode !== null || child.signalCode !== null, "the start gives up", 45_000, output);
+  await until(() => child.exitCode !== null || child.signalCode !== null, "the start gives up", output);
   return { code: child.exitCode, output: output() };
 }
 
@@ -119,7 +119,6 @@ describe("a start that cannot succeed", () => {
     await until(
       () => child.exitCode !== null && processesOf(data).length === 0,
       "every process ends",
-      30_000,
       () => JSON.stringify(processesOf(data)),
     );
     expect(child.exitCode).toBe(130);

@@ -28,7 +28,7 @@ let headwater: Headwater;
 let counting: { readonly id: string; readonly endpoint: string };
 let ticking: string;
 
-const start = async (): Promise<Headwater> => startHeadwater({ dataDirectory: data, ports, env: { HEADWATER_RUN_TIMEOUT: "120" } });
+const start = async (): Promise<Headwater> => startHeadwater({ dataDirectory: data, ports, env: { HEADWATER_RUN_TIMEOUT: "3600" } });
 const post = (request: string, takesMs = 0): Promise<number> =>
   fetch(counting.endpoint, {
     method: "POST",
@@ -60,14 +60,9 @@ async function deploy(code: string, props: object = {}): Promise<Created["data"]
 /** The next start responds, ticks again, and has kept its counts. */
 async function expectGoesOn(request: string): Promise<void> {
   expect(await post(request)).toBe(200);
-  await until(
-    async () => (await eventsOf(counting.id)).some((event) => event.request === request),
-    `${request} is run`,
-    60_000,
-    headwater.output,
-  );
+  await until(async () => (await eventsOf(counting.id)).some((event) => event.request === request), `${request} is run`, headwater.output);
   const before = (await eventsOf(ticking)).length;
-  await until(async () => (await eventsOf(ticking)).length > before, "it ticks again", 60_000, headwater.output);
+  await until(async () => (await eventsOf(ticking)).length > before, "it ticks again", headwater.output);
   for (const id of [counting.id, ticking]) {
     const counts = (await eventsOf(id)).map(({ n }) => n);
     expect(counts).toEqual(counts.map((_, index) => (counts[0] ?? 0) - index));
@@ -78,7 +73,6 @@ const everythingEnds = (): Promise<void> =>
   until(
     () => processesOf(data).length === 0,
     "every process ends",
-    30_000,
     () => JSON.stringify(processesOf(data), null, 1),
   );
 
@@ -145,18 +139,18 @@ describe("Ctrl-C", () => {
   });
 
   it("pressed twice, ends every process without waiting for a run", async () => {
-    expect(await post("cut", 60_000)).toBe(200);
+    expect(await post("cut", 3_000_000)).toBe(200);
     const main = mainOf(data);
     process.kill(main, "SIGINT");
     await new Promise((resolve) => setTimeout(resolve, 600)); // A second signal within 500 ms counts as the same press.
     process.kill(main, "SIGINT");
-    await everythingEnds(); // The deadline of this wait is half as long as the run.
+    await everythingEnds(); // The run takes longer than this wait.
     await headwater.stop();
     await replaceBlockedSource();
   });
 });
 
-/** The interrupted run takes a minute: replaces its source, so that later tests do not wait for it. */
+/** The interrupted run takes an hour: replaces its source, so that later tests do not wait for it. */
 async function replaceBlockedSource(): Promise<void> {
   headwater = await start();
   expect((await headwater.call("DELETE", `/sources/${counting.id}`)).status).toBe(204);
@@ -207,7 +201,6 @@ describe("kill -9", () => {
     await until(
       () => processesOf(data).every(({ pid }) => pid !== runner.pid && !children.includes(pid)),
       "its processes end",
-      10_000,
       () => JSON.stringify(processesOf(data), null, 1),
     );
     await until(() => processesOf(data).some(({ pid }) => roleOf(pid) === "runner"), "a new runner has started");
@@ -249,7 +242,6 @@ describe("kill -9", () => {
         return accepted.every((request) => seen.has(request));
       },
       "each accepted request has run",
-      30_000,
       () => JSON.stringify([...statuses]),
     );
     expect([...statuses].filter((status) => ![200, 503].includes(status))).toEqual([]);

@@ -133,7 +133,6 @@ async function expectNothingLost(): Promise<void> {
         return [...accepted].every((one) => seen.has(one));
       },
       `each accepted request of ${id} has its event`,
-      90_000,
       () => JSON.stringify([accepted.size]),
     );
     const events = await eventsOf(id);

@@ -169,6 +169,9 @@ describe("a source that is deleted", () => {
     await until(async () => (await backlogOf(source.id)) === 4, "all are accepted");
     const deleted = call("DELETE", `/sources/${source.id}`);
     await until(async () => (await fetch(source.configured_props.http.endpoint_url)).status === 404, "its endpoint has ended");
+    // The runner hears of changes in order: once it runs a source that is deployed later, it knows of the deletion.
+    const later = await deploy(code("refused"));
+    expect((await call("POST", `/sources/${later.id}/runs`, { event: { n: 0 } })).status).toBe(200);
     open();
     expect((await deleted).status).toBe(204);
     const errors = () => received.filter(({ original_event }) => original_event?.body !== undefined); // Not of the requests above.

@@ -7,7 +7,6 @@ import type { Behaviour } from "./support/failing-endpoint.ts";
 import { until } from "./support/headwater.ts";
 import { addSource, closeAgent, createPair, eventsOf, idsHeard, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
-const waitMs = 240_000;
 /** Pause between two requests to a source. The source emits more than a failing endpoint accepts, and less than a working one does. */
 const pauseMs = 150;
 const kills = ["delivery", "nats", "delivery", "runner", "nats", "delivery"] as const;
@@ -56,7 +55,7 @@ it("delivers every event in order while processes are killed with -9", async () 
   );
   for (const target of kills) {
     const before = endpoint.heard.length;
-    await until(() => endpoint.heard.length > before + 20, "the endpoint receives 20 more requests", waitMs);
+    await until(() => endpoint.heard.length > before + 20, "the endpoint receives 20 more requests");
     await cluster.kill(target);
   }
   isOver = true;
@@ -66,18 +65,17 @@ it("delivers every event in order while processes are killed with -9", async () 
     await until(
       () => missing(source.accepted).length === 0,
       "the endpoint has received each accepted request",
-      waitMs,
       () =>
         `${missing(source.accepted).length} of ${source.accepted.size}, from ${missing(source.accepted)[0]} on; heard ${endpoint.heard.length}`,
     );
     const expected = async () => (await eventsOf(cluster, source.source)).map(({ request }) => request).toReversed();
-    await until(async () => missing(await expected()).length === 0, "the endpoint has accepted each event", waitMs);
+    await until(async () => missing(await expected()).length === 0, "the endpoint has accepted each event");
     const heard = endpoint.heard.map(({ request }) => request).filter((name) => name.startsWith(`s${which}`));
     const recordsAll = async (): Promise<boolean> => {
       const recorded = new Set(await expected());
       return heard.every((name) => recorded.has(name));
     };
-    await until(recordsAll, "each event that was delivered is in the history", waitMs);
+    await until(recordsAll, "each event that was delivered is in the history");
     expect(disorder(await expected(), heard)).toBeUndefined();
     expect(returns(await expected(), heard)).toBeLessThanOrEqual(kills.length);
   }

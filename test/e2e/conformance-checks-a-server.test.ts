@@ -1,29 +1,19 @@
 import { spawn } from "node:child_process";
-import { randomBytes } from "node:crypto";
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startHostedService, type HostedService } from "../support/hosted-service.ts";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { withSystem } from "../support/system/system.ts";
+import { until } from "./support/headwater.ts";
 
 /** Runs `npm run conformance` against Headwater, and against a server that only implements lists. */
-let directory: TemporaryDirectory;
-let headwater: Headwater;
-let tokenFile = "";
+const headwater = withSystem();
 let poor: HostedService;
 
 beforeAll(async () => {
-  directory = await temporaryDirectory("conformance");
-  tokenFile = join(directory.path, "admin-token");
-  await writeFile(tokenFile, randomBytes(32).toString("hex"), { mode: 0o600 });
-  headwater = await startHeadwater({ dataDirectory: join(directory.path, "data"), env: { HEADWATER_ADMIN_TOKEN_FILE: tokenFile } });
   poor = await startHostedService({ components: {}, sources: [], webhooks: [], subscriptions: [] });
 });
 afterAll(async () => {
   await poor.stop();
-  await headwater.stop();
-  await directory.remove();
 });
 
 function conformance(...flags: readonly string[]): Promise<{ readonly code: number | null; readonly lines: readonly string[] }> {
@@ -34,7 +24,14 @@ function conformance(...flags: readonly string[]): Promise<{ readonly code: numb
 }
 
 it("reports every rule as kept by Headwater, and removes everything it created", async () => {
-  const { code, lines } = await conformance("--url", headwater.apiUrl, "--key", headwater.key, "--admin-token-file", tokenFile);
+  const { code, lines } = await conformance(
+    "--url",
+    headwater.apiUrl,
+    "--key",
+    headwater.key,
+    "--admin-token-file",
+    headwater.adminTokenFile,
+  );
   expect(lines.filter((line) => !line.startsWith("kept"))).toEqual([
     `${lines.length - 1} of ${lines.length - 1} rules are kept, 0 are broken, 0 could not be asked`,
   ]);

@@ -22,7 +22,6 @@ const stallMs = 20_000;
 const concernAttempts: ReadonlySet<Target | NatsFault> = new Set(["delivery", "nats", "postgres", ...natsFaults]);
 /** Longer than the history takes to record the interrupted work. */
 const calmMs = 20_000;
-const waitMs = 120_000;
 
 const pairs: Pair[] = [];
 const disturbances: Disturbance[] = [];
@@ -54,7 +53,7 @@ describe(`Postgres, down for ${outageSeconds} s under load`, () => {
     async () => {
       gone.endpoint.behave(() => "gone");
       const loading = load(cluster, pairs, 15);
-      await until(() => pairs.every((pair) => taken(pair).size > 1), "work is under way", waitMs);
+      await until(() => pairs.every((pair) => taken(pair).size > 1), "work is under way");
       const comeBack = await cluster.takeAway("postgres");
       const before = new Map(pairs.map((pair) => [pair, taken(pair).size]));
       const away = sleep(outageSeconds * 1_000);
@@ -68,10 +67,10 @@ describe(`Postgres, down for ${outageSeconds} s under load`, () => {
       expect(body.error).toMatch(/Postgres is unavailable .*: try again/);
       expect(Number(headers.get("retry-after"))).toBeGreaterThan(0);
       await away;
-      await until(() => pairs.every((pair) => taken(pair).size > (before.get(pair) ?? 0)), "events are delivered in the meantime", waitMs);
+      await until(() => pairs.every((pair) => taken(pair).size > (before.get(pair) ?? 0)), "events are delivered in the meantime");
       await loading.stop();
-      await until(() => gone.endpoint.heard.length > 0, "the endpoint that answers 410 has received the event", waitMs);
-      await until(async () => (await cluster.backlog())?.unrouted === 0, "no event waits for Postgres before it is routed", waitMs);
+      await until(() => gone.endpoint.heard.length > 0, "the endpoint that answers 410 has received the event");
+      await until(async () => (await cluster.backlog())?.unrouted === 0, "no event waits for Postgres before it is routed");
       await comeBack();
       await untilQuiet(cluster, pairs);
       for (const pair of pairs) {
@@ -79,7 +78,7 @@ describe(`Postgres, down for ${outageSeconds} s under load`, () => {
         expectOneIdEach(pair);
         await untilAttemptsAreListed(pair, []);
       }
-      await until(async () => (await deadLetters()) === 1, "the undelivered event is a dead letter", waitMs);
+      await until(async () => (await deadLetters()) === 1, "the undelivered event is a dead letter");
       runsOfGone = await expectHistory(cluster, gone);
     },
     outageSeconds * 1_000 + 600_000,

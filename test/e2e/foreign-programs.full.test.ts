@@ -64,7 +64,7 @@ beforeAll(async () => {
     PROXY_PORT: String(proxyPort),
     TLS_PORT: String(tlsPort),
   });
-  await until(() => forwarder.output().includes("HTTPS_PROXY="), "the forwarder listens", 40_000, forwarder.output);
+  await until(() => forwarder.output().includes("HTTPS_PROXY="), "the forwarder listens", forwarder.output);
   cuttable = await startProxy(proxyPort);
 });
 afterAll(async () => {
@@ -139,7 +139,7 @@ async function launch(program: Program, port = proxyPort, env: Readonly<Record<s
 function runs(program: Program, what: string, test: () => Promise<void>): void {
   const missing = missingPrograms([...tools, ...program.needs]);
   const why = missing.length === 0 ? "" : ` (skipped: ${missing.join(", ")} not found on PATH)`;
-  (missing.length === 0 ? it : it.skip)(`${program.language}: ${what}${why}`, test, 300_000);
+  (missing.length === 0 ? it : it.skip)(`${program.language}: ${what}${why}`, test);
 }
 
 const createOrderedQueueStore = (printed: string): readonly string[] => printed.split("\n").filter((line) => line !== "");
@@ -169,7 +169,7 @@ describe("programs written for the hosted service", () => {
     const running = await launch(node, cuttable.port);
     const { output } = running;
     const printed = (text: string | RegExp): Promise<void> =>
-      until(() => (typeof text === "string" ? output().includes(text) : text.test(output())), `it prints ${text}`, 120_000, output);
+      until(() => (typeof text === "string" ? output().includes(text) : text.test(output())), `it prints ${text}`, output);
     await printed(/endpoint https:\/\/sources\.m\.pipedream\.net\/\w+/);
     await printed("connected sse");
     await printed("connected observations");

@@ -97,7 +97,7 @@ describe("two installations in an account of a platform team", () => {
         headers: { "content-type": "application/json" },
       });
       expect(posted.ok).toBe(true);
-      await until(() => heard(`hello ${at}`), `the event of installation ${at} is delivered`, undefined, headwater.output);
+      await until(() => heard(`hello ${at}`), `the event of installation ${at} is delivered`, headwater.output);
     }
     await until(() => heard("tick"), "a tick of a timer is delivered");
     for (const headwater of installations) {

@@ -1,7 +1,6 @@
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Called, type Headwater } from "./support/headwater.ts";
+import { describe, expect, it } from "vitest";
+import { withSystem } from "../support/system/system.ts";
+import { until, type Called } from "./support/headwater.ts";
 
 /** Emits the number of events that the request names, with its size and after its delay. */
 const maker = `
@@ -23,20 +22,7 @@ interface Source {
   };
 }
 
-let directory: TemporaryDirectory;
-let headwater: Headwater;
-
-beforeAll(async () => {
-  directory = await temporaryDirectory("big");
-  headwater = await startHeadwater({
-    dataDirectory: join(directory.path, "data"),
-    env: { HEADWATER_KEEP_EVENTS: "1000", HEADWATER_STREAMS_PER_USER: "3" },
-  });
-});
-afterAll(async () => {
-  expect(await headwater.stop()).toBe(0);
-  await directory.remove();
-});
+const headwater = withSystem();
 
 async function deploy(more: object = {}, code = maker): Promise<{ readonly id: string; readonly endpoint: string; readonly slug: string }> {
   const { status, body, text } = await headwater.call<Source>("POST", "/sources", { component_code: code, ...more });
@@ -91,17 +77,6 @@ describe("large payloads", () => {
 });
 
 describe("concurrent requests", () => {
-  it("opens as many live streams as a key may have", async () => {
-    const { id } = await deploy();
-    const ended = new AbortController();
-    const open = (): Promise<Response> =>
-      fetch(`${headwater.apiUrl}/sources/${id}/sse`, { headers: { authorization: `Bearer ${headwater.key}` }, signal: ended.signal });
-    const answers = [await open(), await open(), await open(), await open()];
-    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 429]);
-    expect(await answers[3]?.json()).toMatchObject({ code: "too_many_streams", details: { open: 3, most: 3 } });
-    ended.abort();
-  });
-
   it("creates 200 sources concurrently, each with its own slug and address", async () => {
     const { body } = await headwater.call<{ data: { id: string } }>("POST", "/components", { component_code: maker });
     const make = (): Promise<Called<Source>> => headwater.call("POST", "/sources", { component_id: body.data.id, name: "One of many" });

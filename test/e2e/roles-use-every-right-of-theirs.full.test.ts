@@ -198,7 +198,7 @@ async function untilReady(what: string): Promise<void> {
       ) === true
     );
   };
-  await until(isReady, `${what} is ready`, 60_000);
+  await until(isReady, `${what} is ready`);
 }
 
 async function done<T>(method: string, path: string, body?: unknown): Promise<T> {

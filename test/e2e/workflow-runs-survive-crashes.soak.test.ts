@@ -104,7 +104,6 @@ async function expectNothingLostOrRepeated(): Promise<void> {
   await until(
     () => [...accepted].every((id) => emitted().has(id)),
     "each accepted request has an ended run",
-    120_000,
     () => {
       const missing = [...accepted].filter((id) => !emitted().has(id));
       return `${missing.length} of ${accepted.size} are missing: ${missing.slice(0, 5).join(", ")}`;

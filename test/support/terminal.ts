@@ -63,8 +63,7 @@ export function startInTerminal(
   return {
     screen,
     type: (text) => void child.stdin.write(text),
-    untilShown: (pattern) =>
-      until(() => pattern.test(screen()) || child.exitCode !== null, `the terminal shows ${pattern}`, 60_000, screen),
+    untilShown: (pattern) => until(() => pattern.test(screen()) || child.exitCode !== null, `the terminal shows ${pattern}`, screen),
     ended: async () => {
       await closed;
       return child.exitCode;

@@ -113,7 +113,7 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     const role: Role = { child, output: "" };
     for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (role.output += chunk.toString()));
     const ready = Promise.race([
-      health === undefined ? once(child, "message") : until(() => isReady(health), `${name} to be ready`, 60_000),
+      health === undefined ? once(child, "message") : until(() => isReady(health), `${name} to be ready`),
       once(child, "exit").then(() => Promise.reject(new Error(`${name} ended:\n${role.output}`))),
     ]);
     await ready;

@@ -59,7 +59,6 @@ export class Session {
     await until(
       () => this.#output.includes(end) || this.#shell.exitCode !== null,
       "the block ends",
-      60_000,
       () => `${block}\n${this.#output.slice(begin)}\n${this.#errors}`,
     );
     return () => this.#output.slice(begin).replaceAll(/--end of block \d+--\n/g, "");

@@ -162,7 +162,7 @@ export function withFamilies(): FamilyWorld {
         found = (await world.stored(source)).map(({ event }) => event);
         return found.length >= count;
       };
-      await until(isThere, `${count} events`, 60_000, () => JSON.stringify(found));
+      await until(isThere, `${count} events`, () => JSON.stringify(found));
       expect(found).toHaveLength(count);
       return found;
     },

@@ -79,7 +79,7 @@ export async function startHeadwater({ dataDirectory, env = {}, ports, isInTermi
     ...env,
   };
   const { child, output } = launch(settings, { isInTerminal });
-  await until(() => output().includes("curl ") || child.exitCode !== null, "Headwater prints its first lines", 180_000, output);
+  await until(() => output().includes("curl ") || child.exitCode !== null, "Headwater prints its first lines", output);
   if (child.exitCode !== null) throw new Error(`Headwater did not start (exit code ${child.exitCode}):\n${output()}`);
   const key = (await readFile(join(dataDirectory, "api-key"), "utf8")).trim();
   const scheme = env["HEADWATER_SERVER_CERTIFICATE"] === undefined ? "http" : "https";
@@ -164,16 +164,13 @@ export async function startReceiver(status: () => number = () => 200): Promise<R
   };
 }
 
-/** Waits for a condition with a deadline. */
-export async function until(
-  condition: () => boolean | Promise<boolean>,
-  what: string,
-  timeoutMs = 120_000,
-  more: () => string = () => "",
-): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}\n${more()}`);
-    await new Promise((resolve) => setTimeout(resolve, 25));
+const [firstPauseMs, maxPauseMs, maxWaitMs] = [10, 200, 240_000];
+
+/** Waits for a condition, less long than a test may take. Its pauses grow: asking the API each time uses CPU time of the system. */
+export async function until(condition: () => boolean | Promise<boolean>, what: string, more: () => string = () => ""): Promise<void> {
+  const deadline = performance.now() + maxWaitMs;
+  for (let pauseMs = firstPauseMs; !(await condition()); pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {
+    if (performance.now() > deadline) throw new Error(`not within ${maxWaitMs} ms: ${what}\n${more()}`);
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }

@@ -20,7 +20,6 @@ interface Listed {
 
 type Asked = Pick<Cluster, "call">;
 
-const waitMs = 240_000;
 /** The history records an attempt within this time after its end, even on a slow machine. */
 const writtenMs = 10_000;
 /** Shorter than the time after which the next attempt of a slow one is stored. */
@@ -35,7 +34,6 @@ export async function untilAccepted({ accepted, source }: Pair, isThere: (name: 
   await until(
     () => missing().length === 0,
     `each accepted request of ${source} reaches ${where}`,
-    waitMs,
     () => missing().join(" "),
   );
 }
@@ -53,7 +51,7 @@ export async function untilQuiet(cluster: Cluster, pairs: readonly Pair[]): Prom
     return backlog !== undefined && backlog.unrouted + backlog.due + backlog.scheduled === 0;
   };
   try {
-    await until(isQuiet, "no delivery is pending", waitMs, () => JSON.stringify(lastBacklog));
+    await until(isQuiet, "no delivery is pending", () => JSON.stringify(lastBacklog));
   } catch (error) {
     throw new Error(await cluster.leftDeliveries(), { cause: error });
   }
@@ -74,7 +72,6 @@ export async function expectHistory(asked: Asked, pair: Pair): Promise<number> {
         return [...accepted].every((name) => seen.has(name));
       },
       `the history of ${id} has each accepted request`,
-      waitMs,
       () => `${names.length} of ${accepted.size}`,
     );
   }

@@ -57,7 +57,6 @@ export async function startPrometheus({ directory, targets, rules }: Options): P
   await until(
     () => isReady(url),
     "Prometheus is ready",
-    60_000,
     () => output,
   );
   const ask = async (path: string): Promise<unknown> => (await fetch(`${url}/api/v1/${path}`)).json();

@@ -102,7 +102,6 @@ export async function startInstallation(
     await until(
       async () => hasEnded() || (await isReady()),
       `${role} of ${version} is ready`,
-      120_000,
       () => launched.output,
     );
     if (hasEnded()) throw new Error(`${role} of ${version} ended:\n${launched.output}`);

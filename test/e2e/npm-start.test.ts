@@ -1,0 +1,165 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { steadyPort } from "../support/steady-port.ts";
+import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
+import { documentedSettings, readerOf } from "./support/documented-pages.ts";
+import { startHeadwater, startReceiver, until, type Called, type Headwater, type Receiver } from "./support/headwater.ts";
+import { mainOf, processesOf } from "./support/process-tree.ts";
+
+/** One installation by `npm start`, from its first line to Ctrl-C: the tests depend on each other, because a start takes 7 s of CPU time. */
+let directory: TemporaryDirectory;
+let data: string;
+let ports: { readonly api: number; readonly ingress: number };
+let headwater: Headwater;
+let receiver: Receiver;
+
+interface Readiness {
+  readonly status: number;
+  readonly body: { readonly status: string; readonly checks: Readonly<Record<string, string>> };
+}
+interface Created {
+  readonly data: { readonly id: string; readonly configured_props: { readonly http: { readonly endpoint_url: string } } };
+}
+
+const start = (): Promise<Headwater> => startHeadwater({ dataDirectory: data, ports, env: documentedSettings() });
+
+beforeAll(async () => {
+  [directory, receiver] = [await temporaryDirectory("npm-start"), await startReceiver()];
+  data = join(directory.path, ".headwater");
+  ports = { api: await steadyPort(), ingress: await steadyPort() };
+});
+afterAll(async () => {
+  await receiver.close();
+  await directory.remove();
+});
+
+async function readiness(): Promise<Readiness | undefined> {
+  const response = await fetch(`http://127.0.0.1:${ports.api}/readyz`).catch(() => undefined);
+  return response === undefined ? undefined : { status: response.status, body: (await response.json()) as Readiness["body"] };
+}
+
+async function deploy(code: string): Promise<{ readonly id: string; readonly endpoint: string }> {
+  const { status, body, text } = await headwater.call<Created>("POST", "/sources", { component_code: code });
+  expect(status, text).toBe(200);
+  return { id: body.data.id, endpoint: body.data.configured_props.http.endpoint_url };
+}
+
+const post = (endpoint: string, body: object): Promise<Response> =>
+  fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+
+/** The processes that one setting starts. */
+function processesWith(setting: string): readonly number[] {
+  const environmentOf = (pid: number): readonly string[] => {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").split("\0");
+    } catch {
+      return []; // It ended in the meantime.
+    }
+  };
+  const found = processesOf(data).filter(({ pid, command }) => command.includes("main.ts") && environmentOf(pid).includes(setting));
+  return found.map(({ pid }) => pid);
+}
+
+it("answers 503 until a component can be saved, deployed and run; only then prints that it is ready, and where the key is", async () => {
+  const seen: Readiness[] = [];
+  let hasPrinted = false;
+  const starting = start().finally(() => (hasPrinted = true));
+  await until(async () => {
+    const now = await readiness();
+    if (now !== undefined) seen.push(now);
+    return hasPrinted;
+  }, "npm start prints that it is ready");
+  headwater = await starting;
+  const notReady = seen.filter(({ status }) => status === 503);
+  expect(seen.slice(0, notReady.length)).toEqual(notReady);
+  for (const { body } of notReady) expect(body.status).toBe("not ready");
+  expect((await readiness())?.body).toEqual({
+    status: "ready",
+    checks: { database: "ok", streams: "ok", store: "ok", builder: "ok", operator: "ok", runners: "ok" },
+  });
+  const created = await headwater.call<Created>("POST", "/sources", {
+    component_code: 'export default { name: "One", run() { return 1; } }',
+  });
+  const run = await headwater.call<{ data: { status: string } }>("POST", `/sources/${created.body.data.id}/runs`, {});
+  expect([run.status, run.body.data.status], run.text).toEqual([200, "succeeded"]);
+  expect(headwater.output()).toContain("Headwater is ready");
+  expect(headwater.output()).toContain(join(data, "api-key"));
+});
+
+it("prints what the README shows for the commands of its quick start", async () => {
+  const expectPageIsTrue = await readerOf(directory.path, headwater);
+  await expectPageIsTrue("README.md");
+});
+
+it("names the missing role in /readyz while the builder is down, and is ready again when it is back", async () => {
+  const builders = processesWith("HEADWATER_ROLES=builder");
+  expect(builders).toHaveLength(1);
+  for (const pid of builders) process.kill(pid, "SIGKILL");
+  let away: Readiness | undefined;
+  await until(async () => (away = await readiness())?.status === 503, "it is not ready");
+  expect(away?.body.checks).toMatchObject({ database: "ok", streams: "ok", store: "ok", operator: "ok", runners: "ok" });
+  expect(away?.body.checks["builder"]).toMatch(/^(no builder is running|the builder did not answer)/);
+  await until(async () => (await readiness())?.status === 200, "it is ready again", headwater.output);
+});
+
+it("runs a source and answers its caller while the API process is suspended", async () => {
+  const { endpoint } = await deploy(`export default {
+    name: "Greeter", props: { http: { type: "$.interface.http", customResponse: true } },
+    run({ body }) { this.http.respond({ status: 200, body: "hello " + body.name }); },
+  };`);
+  const greet = async (name: string): Promise<string> => (await post(endpoint, { name })).text();
+  expect(await greet("Ada")).toBe("hello Ada");
+  const main = mainOf(data);
+  process.kill(main, "SIGSTOP");
+  try {
+    expect(await greet("Bob")).toBe("hello Bob");
+  } finally {
+    process.kill(main, "SIGCONT");
+  }
+});
+
+describe("a start after every process was killed", () => {
+  it("runs what was accepted, and delivers once what was scheduled", async () => {
+    const source = await deploy(`export default {
+      name: "Later", props: { http: "$.interface.http", db: "$.service.db" },
+      run({ body }) {
+        const n = (this.db.get("n") ?? 0) + 1;
+        this.db.set("n", n);
+        this.$emit({ n, text: body.text }, body.inMs === undefined ? {} : { delivery_ts: Date.now() + body.inMs });
+      },
+    };`);
+    const webhook = await headwater.call<Created>("POST", "/webhooks", { url: receiver.url });
+    const subscribed = await headwater.call("POST", "/subscriptions", { emitter_id: source.id, listener_id: webhook.body.data.id });
+    expect(subscribed.status, subscribed.text).toBe(200);
+    const inMs = 20_000;
+    expect((await post(source.endpoint, { text: "scheduled", inMs })).status).toBe(200);
+    const summaries = (channel: string): Promise<Called<{ data: readonly unknown[] }>> =>
+      headwater.call("GET", `/sources/${source.id}/event_summaries?event_name=${channel}`);
+    await until(async () => (await summaries("$in")).body.data.length === 1, "the event is scheduled");
+    expect((await post(source.endpoint, { text: "accepted" })).status).toBe(200);
+
+    for (const { pid } of processesOf(data)) process.kill(pid, "SIGKILL");
+    await until(() => processesOf(data).length === 0, "every process ends");
+    await headwater.stop();
+    headwater = await start();
+    const received = (): readonly string[] => receiver.received.map(({ body }) => body).toSorted();
+    const expected = [JSON.stringify({ n: 1, text: "scheduled" }), JSON.stringify({ n: 2, text: "accepted" })];
+    await until(
+      () => expected.every((body) => received().includes(body)),
+      "both are delivered",
+      () => received().join("\n"),
+    );
+    await until(async () => (await summaries("$in")).body.data.length === 0, "nothing is scheduled any more");
+    expect(received().filter((body) => body === expected[0])).toHaveLength(1);
+  });
+});
+
+it("ends gracefully by Ctrl-C, and leaves no process running", async () => {
+  expect(await headwater.stop(), headwater.output()).toBe(0);
+  await until(
+    () => processesOf(data).length === 0,
+    "every process ends",
+    () => JSON.stringify(processesOf(data), null, 1),
+  );
+});
