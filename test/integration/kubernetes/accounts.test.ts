@@ -10,8 +10,7 @@ import { evaluatedBuild } from "../operator/builds.ts";
 import { resourcesInCluster } from "../operator/cluster.ts";
 import { withOperatorWorld } from "../operator/world.ts";
 
-// Its operator reconciles the resources of all namespaces.
-const kube = await withKubeApi({ own: true });
+const kube = await withKubeApi();
 const owner = newOwner();
 
 const manifest = (tokenUrl: string, apiKey: string): string => `

@@ -7,7 +7,7 @@ import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { ConfirmedNamespaces } from "../../../wiring/confirmed-namespaces.ts";
 import { newOwner, whenever, withKubernetes } from "./support.ts";
 
-const kube = await withKubeApi({ own: true, crds: false });
+const kube = await withKubeApi();
 const kubernetes = withKubernetes(kube);
 const postgres = withMigratedPostgres();
 const databases = {

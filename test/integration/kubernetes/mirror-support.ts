@@ -34,7 +34,9 @@ import { createStoredUse } from "../../../platform/postgres/resources/stored-use
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
+import type { KubeApi } from "../../support/kube/kube-api.ts";
 import type { TestPostgres } from "../../support/postgres.ts";
+import { ofNamespaces } from "./support.ts";
 import { fakeBuild } from "../api/fake-builds.ts";
 import { startFakeOperator } from "../api/fake-operator.ts";
 
@@ -58,16 +60,16 @@ export interface Doors {
   stop(): Promise<void>;
 }
 
-export async function openDoors(kubeconfig: string, postgres: TestPostgres): Promise<Doors> {
+export async function openDoors(kube: KubeApi, postgres: TestPostgres): Promise<Doors> {
   const [database, apiDatabase] = [createDatabase({ url: postgres.urlOf("operator") }), createDatabase({ url: postgres.urlOf("api") })];
-  const kubernetes = await connectKubernetes({ access: await readKubeconfig(kubeconfig) });
-  const cluster = createKubernetesResourceStore(kubernetes);
+  const kubernetes = await connectKubernetes({ access: await readKubeconfig(kube.kubeconfigPath) });
+  const cluster = ofNamespaces(createKubernetesResourceStore(kubernetes), (name) => name === namespace || kube.isOwn(name));
   const owners = startKubernetesOwnerNamespaces(kubernetes);
   const rows = createResourceMirror(database);
   const pages = createResourcePages(database);
+  const namespace = await owners.ensure(ada.id);
   const operator = await startFakeOperator(cluster);
   const api = await startTestApi({ kubernetes, cluster, owners, database: apiDatabase });
-  const namespace = await owners.ensure(ada.id);
   const killed: Promise<void>[] = [];
   return {
     cluster,

@@ -1,20 +1,22 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { labels } from "../../../crds/resource.ts";
+import { webhookKind } from "../../../crds/webhook.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { until } from "../api/support.ts";
 import { openDoors, unreliable, type Doors } from "./mirror-support.ts";
 
-const kube = await withKubeApi({ own: true });
+const kube = await withKubeApi();
 const postgres = withMigratedPostgres();
 let doors: Doors;
 
-kube.describe("lists and the cluster", () => {
-  beforeAll(async () => {
-    doors = await openDoors(kube.kubeconfigPath, postgres);
-  });
-  afterAll(() => doors?.stop());
+beforeAll(async () => {
+  if (kube.missing === undefined) doors = await openDoors(kube, postgres);
+});
+afterAll(() => doors?.stop());
 
+kube.describe("lists and the cluster", () => {
   test("lists show resources created or deleted through REST at once, without an operator", async () => {
     const { body } = await doors.ask("POST", "/webhooks?url=https://x.test&name=first");
     const { id } = dataOf<{ id: string }>(body);
@@ -63,6 +65,37 @@ kube.describe("lists and the cluster", () => {
     await until(async () => isDeepStrictEqual(await doors.inMirror(), await doors.inCluster()));
     mirroring.kill();
   });
+});
+
+/** A tenant who may write resources in her namespace labels them with ids of others. No admission policy is installed here. */
+kube.describe("a resource with the id of another as label", () => {
+  const spec = { url: "https://example.com/", active: true, signingKeys: [] };
+  test.each(["reading the mirror", "reading the cluster"])(
+    "gives its owner nothing of the other, although it is older (%s)",
+    async (how) => {
+      const { cluster, namespace } = doors;
+      const id = how === "reading the mirror" ? "wh_mirrored" : "wh_clustered";
+      const name = id.replace("_", "-");
+      const theirs = await kube.namespace({ [labels.owner]: `u_${name.replace("wh-", "")}` });
+      // It has no id of its own, as when no operator runs.
+      const planted = await cluster.create(webhookKind, { namespace, name, spec });
+      const victim = await cluster.create(webhookKind, { namespace: theirs, name, spec, labels: { [labels.id]: id } });
+      await cluster.updateStatus(webhookKind, { ...victim, status: { id } });
+      await cluster.update(webhookKind, { ...planted, metadata: { ...planted.metadata, labels: { [labels.id]: id } } });
+      const mirroring = how === "reading the mirror" ? await doors.startMirroring() : undefined;
+      if (mirroring !== undefined) await until(() => mirroring.mirror.pending === 0 && mirroring.mirror.lagSeconds === 0);
+      for (const [method, path, body] of [
+        ["GET", `/webhooks/${id}`, undefined],
+        ["PUT", `/webhooks/${id}`, { active: false }],
+        ["GET", `/webhooks/${id}/deliveries`, undefined],
+        ["DELETE", `/webhooks/${id}`, undefined],
+      ] as const)
+        expect([method, path, (await doors.ask(method, path, body)).status]).toEqual([method, path, 404]);
+      expect((await cluster.get(webhookKind, theirs, name)).spec.active).toBe(true);
+      expect((await cluster.get(webhookKind, namespace, name)).metadata.deletionTimestamp).toBeUndefined();
+      mirroring?.kill();
+    },
+  );
 });
 
 const names = ["a", "b", "c"] as const;

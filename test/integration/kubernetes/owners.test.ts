@@ -6,9 +6,9 @@ import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "
 import { startOwnerRights } from "../../../platform/kubernetes/owners/owner-rights.ts";
 import { ownerNamespacesConformance } from "../../conformance/owner-namespaces.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
-import { newOwner, whenever, withKubernetes } from "./support.ts";
+import { newOwner, throughProxy, whenever, withKubernetes } from "./support.ts";
 
-const kube = await withKubeApi({ own: true, crds: false });
+const kube = await withKubeApi();
 const kubernetes = withKubernetes(kube);
 const open: KubernetesOwnerNamespaces[] = [];
 afterAll(() => Promise.all(open.map((each) => each.close())));
@@ -91,14 +91,18 @@ kube.describe("owners' namespaces on Kubernetes", () => {
     await expect(again.ensure(owner)).rejects.toMatchObject({ status: 503, code: "namespace_ends" });
   });
 
-  test("keeps answering across a restart of the API server, and reports changes made in the meantime", async () => {
-    const [owners, owner, late] = [start(), newOwner(), newOwner()];
+  test("keeps answering while the API server is away, and reports changes made in the meantime", async () => {
+    const [owner, late] = [newOwner(), newOwner()];
+    const proxied = await throughProxy(kube);
+    const owners = startKubernetesOwnerNamespaces(proxied.kubernetes);
     const name = await owners.ensure(owner);
-    await kube.stopServer("kill");
+    await proxied.leave();
     expect(await owners.ownerOf(name)).toBe(owner);
-    await kube.startServer();
     const made = await kube.namespace({ [label]: late });
+    await proxied.arrive();
     await whenever(async () => (await owners.find(late)) === made, "the watch continues");
+    await owners.close();
+    await proxied.end();
   });
 });
 

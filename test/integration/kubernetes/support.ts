@@ -2,6 +2,9 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll } from "vitest";
 import { connectKubernetes, type Kubernetes, type KubernetesOptions } from "../../../platform/kubernetes/access/connection.ts";
 import { readKubeconfig } from "../../../platform/kubernetes/access/kubeconfig.ts";
+import type { ResourceStore } from "../../../crds/resource-store.ts";
+import type { Resource } from "../../../crds/resource.ts";
+import { startProxy, type CuttableProxy } from "../../support/cuttable-proxy.ts";
 import type { KubeApi } from "../../support/kube/kube-api.ts";
 
 /** A connection to the file's API server, closed after the last test. */
@@ -14,6 +17,55 @@ export function withKubernetes(kube: KubeApi, options: KubernetesOptions = {}): 
   return () => {
     if (kubernetes === undefined) throw new Error("there is no connection before beforeAll");
     return kubernetes;
+  };
+}
+
+export interface Proxied {
+  readonly kubernetes: Kubernetes;
+  /** What lies between it and the API server. */
+  readonly proxy: CuttableProxy;
+  /** The API server cannot be reached, until `arrive`. */
+  leave(): Promise<void>;
+  arrive(): Promise<void>;
+  end(): Promise<void>;
+}
+
+/** A connection to the API server that a test can cut. */
+export async function throughProxy(kube: KubeApi, options: KubernetesOptions = {}): Promise<Proxied> {
+  const target = Number(new URL(kube.access.url).port);
+  let proxy = await startProxy(target);
+  const { port } = proxy;
+  const access = { ...(await readKubeconfig(kube.kubeconfigPath)), server: `https://127.0.0.1:${port}` };
+  const kubernetes = await connectKubernetes({ access, ...options });
+  return {
+    kubernetes,
+    get proxy() {
+      return proxy;
+    },
+    leave: () => proxy.close(),
+    arrive: async () => {
+      proxy = await startProxy(target, port);
+    },
+    end: async () => {
+      await kubernetes.close();
+      await proxy.close();
+    },
+  };
+}
+
+/** The store without resources of other files' namespaces, which share the API server: this file's operator must not see them. */
+export function ofNamespaces(store: ResourceStore, isOwn: (namespace: string) => boolean): ResourceStore {
+  const isSeen = <S, T>({ metadata }: Resource<S, T>): boolean => isOwn(metadata.namespace);
+  return {
+    ...store,
+    list: async (kind, options) => {
+      const page = await store.list(kind, options);
+      return { ...page, items: page.items.filter(isSeen) };
+    },
+    watch: async function* (kind, resourceVersion, signal) {
+      for await (const event of store.watch(kind, resourceVersion, signal))
+        if (event.type === "bookmark" || isSeen(event.resource)) yield event;
+    },
   };
 }
 

@@ -4,6 +4,7 @@ import { readKubeconfig } from "../../../platform/kubernetes/access/kubeconfig.t
 import { startKubernetesOwnerNamespaces, type KubernetesOwnerNamespaces } from "../../../platform/kubernetes/owners/owner-namespaces.ts";
 import { createKubernetesResourceStore } from "../../../platform/kubernetes/resources/resource-store.ts";
 import { createKubernetesSecretValues } from "../../../platform/kubernetes/secret-values.ts";
+import { ofNamespaces } from "../kubernetes/support.ts";
 import type { KubeApi } from "../../support/kube/kube-api.ts";
 import { evaluatedBuild } from "./builds.ts";
 import { withOperatorWorld, type OperatorWorld, type WorldResources } from "./world.ts";
@@ -13,7 +14,7 @@ export async function resourcesInCluster(kube: KubeApi): Promise<WorldResources 
   const kubernetes = await connectKubernetes({ access: await readKubeconfig(kube.kubeconfigPath) });
   const owners = startKubernetesOwnerNamespaces(kubernetes);
   return {
-    store: createKubernetesResourceStore(kubernetes),
+    store: ofNamespaces(createKubernetesResourceStore(kubernetes), (namespace) => kube.isOwn(namespace)),
     owners,
     secretValues: createKubernetesSecretValues(kubernetes),
     configMaps: createConfigMaps(kubernetes),

@@ -14,7 +14,7 @@ import { withWorldInCluster } from "./cluster.ts";
  * What Flux (kstatus) and Argo CD (the check of docs/kubernetes.md) make of each kind in a namespace, as stored by an API server.
  * test/integration/kubernetes/runner-pools.test.ts shows the same for RunnerPools.
  */
-const kube = await withKubeApi({ own: true });
+const kube = await withKubeApi();
 const owner = newOwner();
 const examples = join(import.meta.dirname, "../../../docs/examples/kubernetes");
 const shown = z.object({ status: z.object({ conditions: z.array(z.object({ message: z.string() })).default([]) }).prefault({}) });

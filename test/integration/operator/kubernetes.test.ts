@@ -9,8 +9,7 @@ import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { newOwner, whenever } from "../kubernetes/support.ts";
 import { withWorldInCluster } from "./cluster.ts";
 
-// Its operator reconciles the resources of all namespaces.
-const kube = await withKubeApi({ own: true });
+const kube = await withKubeApi();
 const owner = newOwner();
 const referable = { "headwater.dev/may-be-referenced": "true" };
 const examples = join(import.meta.dirname, "../../../docs/examples/kubernetes");

@@ -6,10 +6,9 @@ import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { newOwner, whenever } from "../kubernetes/support.ts";
 import { withWorldInCluster } from "./cluster.ts";
 
-// Its operator reconciles the resources of all namespaces.
-const kube = await withKubeApi({ own: true });
+const kube = await withKubeApi();
 const owner = newOwner();
-const names = Array.from({ length: 200 }, (_, index) => `source-${index}`);
+const names = Array.from({ length: 60 }, (_, index) => `source-${index}`);
 const apiVersion = "headwater.dev/v1alpha1";
 const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 const code = `export default { name: "T", version: "1.0.0", type: "source", props: { timer: "$.interface.timer" }, async run() {} };`;

@@ -12,7 +12,10 @@ import { temporaryDirectory, type TemporaryDirectory } from "../temporary-direct
 import { reportMissing } from "../required-tools.ts";
 
 export interface KubeApiOptions {
-  /** A server for this file only: for tests that stop it, or that read all namespaces or cluster-scoped resources. */
+  /**
+   * A server for this file only: for tests that stop it, or that change cluster-scoped resources. An
+   * operator on the shared server reads its namespaces only, see integration/kubernetes/support.ts.
+   */
   readonly own?: boolean;
   /** Further flags of an own kube-apiserver, such as --min-request-timeout=5. */
   readonly flags?: readonly string[];
@@ -33,6 +36,8 @@ export interface KubeApi {
   /** The plain REST interface with all rights. */
   readonly client: KubeApiClient;
   readonly objects: KubeObjects;
+  /** Is it a namespace that this file has created by `namespace`? */
+  isOwn(namespace: string): boolean;
   /** Name of a new namespace. It is never removed: the controller that empties namespaces does not run here. */
   namespace(labels?: Readonly<Record<string, string>>): Promise<string>;
   installCrds(): Promise<void>;
@@ -56,6 +61,7 @@ export async function withKubeApi(options: KubeApiOptions = {}): Promise<KubeApi
   const assets = "assets" in found ? found.assets : undefined;
   const suite = missing === undefined ? describe : describe.skip;
   const own = options.own === true;
+  const namespaces = new Set<string>();
   const running = started(assets, own, options);
   const owned = async (request: "stopServer" | "killServer" | "startServer"): Promise<void> => {
     if (!own) throw new Error("the shared API server is not stopped: use withKubeApi({ own: true })");
@@ -82,7 +88,13 @@ export async function withKubeApi(options: KubeApiOptions = {}): Promise<KubeApi
       return running().client;
     },
     objects: kubeObjects(() => running().client),
-    namespace: (labels = {}) => createNamespace(running().client, labels),
+    isOwn: (name) => namespaces.has(name),
+    namespace: async (labels = {}) => {
+      const name = `test-${randomBytes(6).toString("hex")}`;
+      namespaces.add(name);
+      await running().client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
+      return name;
+    },
     installCrds: () => installCrds(running().client),
     kubectl: (args, input) => runKubectl(assets, running().kubeconfigPath, args, input),
     stopServer,
@@ -130,12 +142,6 @@ async function ask(request: BrokerRequest): Promise<BrokerAnswer> {
   const answer = (await response.json()) as BrokerAnswer; // Only kube-broker.ts answers here.
   if ("error" in answer) throw new Error(answer.error);
   return answer;
-}
-
-async function createNamespace(client: KubeApiClient, labels: Readonly<Record<string, string>>): Promise<string> {
-  const name = `test-${randomBytes(6).toString("hex")}`;
-  await client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
-  return name;
 }
 
 type Ran = { readonly code: number; readonly stdout: string; readonly stderr: string };
