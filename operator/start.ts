@@ -15,7 +15,7 @@ import { bundleSweeper } from "./component/bundle-sweep.ts";
 import { componentReconciler } from "./component/reconciler.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
-import { sealDraft, type DraftRequest } from "./configure/draft.ts";
+import { sealDraft, type DraftRequest } from "./workflow/draft.ts";
 import type { Controller, Reconcile } from "./controller/controller.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
 import { historySweeper } from "./history-sweep.ts";

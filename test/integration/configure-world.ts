@@ -7,7 +7,7 @@ import { HeadwaterError, NotFound } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { defaultPool, partitionCount } from "../../domain/subjects.ts";
 import { Configurator } from "../../operator/configure/configurator.ts";
-import { sealDraft } from "../../operator/configure/draft.ts";
+import { sealDraft } from "../../operator/workflow/draft.ts";
 import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestConfigure, serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";

@@ -1,4 +1,5 @@
-import type { WorkflowSpec } from "../../../crds/workflow.ts";
+import type { WorkflowSpec, WorkflowStep } from "../../../crds/workflow.ts";
+import type { Build, ComponentDefinition } from "../../../domain/component/definition.ts";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import { runtimeProps } from "../../../domain/component/prop-values.ts";
 import { parseTimer, type TimerSchedule } from "../../../domain/schedule/schedule.ts";
@@ -70,26 +71,40 @@ function unsealed({ id: _id, resumeKey: _key, steps, ...rest }: WorkflowDeployme
   return { ...rest, steps: steps.map(({ secrets: _secrets, secretsSeen: _seen, ...step }) => step) };
 }
 
+type DeployedStep = Pick<StepDeployment, "id" | "name" | "continueOnError" | "retries" | "timeoutMs"> & Pick<WorkflowStep, "props">;
+
+/** Without secrets. @param all its definition, including the additional props */
+export function stepDeployment(step: DeployedStep, own: Build, all: ComponentDefinition): StepDeployment {
+  const { id, name, props, continueOnError, retries, timeoutMs } = step;
+  const { bundle, needsNode } = own;
+  const additionalProps = boundProps(own.definition, all.props);
+  const additional = additionalProps.length === 0 ? {} : { additionalProps };
+  return {
+    id,
+    name,
+    bundle,
+    needsNode,
+    props: runtimeProps(all, props),
+    secrets: null,
+    ...additional,
+    continueOnError,
+    retries,
+    timeoutMs,
+  };
+}
+
 function desiredStep(observed: ObservedStep): { readonly deployment: StepDeployment; readonly version: VersionStep } | undefined {
   const { step, id, component, spec } = observed;
   const build = buildFor(observed, component);
   const own = currentBuild(component);
   if (component === undefined || build === undefined || own === undefined) return undefined;
-  const additionalProps = boundProps(own.definition, build.definition.props);
   const { configurableProps, configurableFor } = build === own ? {} : observed.status;
   return {
-    deployment: {
-      id,
-      name: step.name,
-      bundle: build.bundle,
-      needsNode: build.needsNode,
-      props: runtimeProps(build.definition, spec.props),
-      secrets: null,
-      ...(additionalProps.length === 0 ? {} : { additionalProps }),
-      continueOnError: step.continueOnError,
-      retries: step.retries,
-      timeoutMs: step.timeoutSeconds === undefined ? null : step.timeoutSeconds * 1_000,
-    },
+    deployment: stepDeployment(
+      { ...step, id, props: spec.props, timeoutMs: step.timeoutSeconds === undefined ? null : step.timeoutSeconds * 1_000 },
+      own,
+      build.definition,
+    ),
     version: {
       id,
       name: step.name,

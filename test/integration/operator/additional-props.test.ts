@@ -1,16 +1,10 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
+import type { SourceSpec, SourceResource } from "../../../crds/source.ts";
 import type { Configured } from "../../../domain/component/configure.ts";
 import type { Build, PropDefinition } from "../../../domain/component/definition.ts";
-import { hasMoved, type Deployment } from "../../../domain/source/deployment.ts";
-import { deploymentKey } from "../../../domain/subjects.ts";
-import { componentReconciler } from "../../../operator/component/reconciler.ts";
-import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
-import { ownComponentName } from "../../../operator/configured/component.ts";
-import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/slugs.ts";
+import { sourceOperator, sourcesIn } from "./source-support.ts";
 import { withOperatorWorld } from "./world.ts";
 
 /** Sources with additional props, on real Postgres and NATS. The test responds in place of the runner. */
@@ -21,7 +15,7 @@ const build = async (code: string): Promise<Build> => {
   return { codeHash: hash, bundle: hash, bundleBytes: 1, needsNode: false, definition, lockfile: null };
 };
 const world = withOperatorWorld({ build });
-const signal = new AbortController().signal;
+const sources = sourcesIn(world);
 const timer: readonly PropDefinition[] = [...own, { name: "every", type: "$.interface.timer", default: { intervalSeconds: 3600 } }];
 const http: readonly PropDefinition[] = [
   ...own,
@@ -41,25 +35,12 @@ function operatorOf(source: SourceResource) {
       },
     },
   };
-  const reconcile = sourceReconciler({ ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 }, ports, new Slugs());
-  const { namespace, name } = source.metadata;
-  const operate = async (): Promise<void> => {
-    await reconcile(keyOf(source), signal);
-    await componentReconciler(ports)(`${namespace}/${ownComponentName(name)}`);
-    await reconcile(keyOf(source), signal);
-  };
-  const now = (): Promise<SourceResource> => ports.store.get(sourceKind, namespace, name);
+  const operate = sourceOperator(source, ports);
   const change = async (spec: Partial<SourceSpec>): Promise<void> => {
-    const current = await now();
-    await ports.store.update(sourceKind, { ...current, spec: { ...current.spec, ...spec } });
+    await sources.change(source, spec);
     await operate();
   };
-  const deployed = async (): Promise<Deployment | undefined> => {
-    const { status } = await now();
-    const entry = await ports.deployments.get(deploymentKey(status.pool ?? "default", status.id ?? ""));
-    return entry === undefined || hasMoved(entry) ? undefined : entry;
-  };
-  const ready = async () => (await now()).status.conditions?.find(({ type }) => type === "Ready");
+  const [now, deployed, ready] = [() => sources.now(source), () => sources.entryOf(source), () => sources.readyOf(source)];
   return { test, operate, now, change, deployed, ready };
 }
 

@@ -7,61 +7,38 @@ import { sourceKind } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import type { Condition, Kind, Resource } from "../../../crds/resource.ts";
-import { Conflict } from "../../../domain/errors.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { emitterReconciler } from "../../../operator/auto-subscription/emitter-reconciler.ts";
 import { madeBy, madeForEmitter, type AutoSubscriptionLookup } from "../../../operator/auto-subscription/made.ts";
 import { autoSubscriptionReconciler } from "../../../operator/auto-subscription/reconciler.ts";
-import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorConfig, OperatorPorts } from "../../../operator/ports.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
-import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/slugs.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";
 import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";
 import { live, never, settled, survives } from "./mortal.ts";
+import { idOf, sourceOperator, sourcesIn } from "./source-support.ts";
 import { owner, withOperatorWorld } from "./world.ts";
 
 const config: OperatorConfig = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
 const namespace = namespaceOfOwner(owner);
 const world = withOperatorWorld();
+const { change } = sourcesIn(world);
 
 /** One pass of all reconcilers involved. */
 type Pass = (ports: OperatorPorts) => Promise<void>;
 
-const signal = new AbortController().signal;
-
-function sourcePass(source: Resource): Pass {
-  const key = keyOf(source);
-  const component = `${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`;
-  return async (ports) => {
-    const reconcile = sourceReconciler(config, ports, new Slugs());
-    await settled(() => reconcile(key, signal));
-    await componentReconciler(ports)(component);
-    await settled(() => reconcile(key, signal));
-  };
-}
-
-async function change<S, T>(kind: Kind<S, T>, resource: Resource<S, T>, spec: Partial<S>): Promise<void> {
-  for (;;) {
-    const now = await world.ports.store.get(kind, resource.metadata.namespace, resource.metadata.name);
-    try {
-      await world.ports.store.update(kind, { ...now, spec: { ...now.spec, ...spec } });
-      return;
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-    }
-  }
-}
+const sourcePass =
+  (source: Resource): Pass =>
+  async (ports) =>
+    void (await sourceOperator(source, ports, config, settled)());
 
 async function readyOf<S, T extends { conditions?: Condition[] | undefined }>(kind: Kind<S, T>, resource: Resource<S, T>) {
   const now = await world.ports.store.find(kind, resource.metadata.namespace, resource.metadata.name);
   return now?.status.conditions?.find(({ type }) => type === "Ready");
 }
 
-const idOf = (source: Resource): string => source.metadata.labels["headwater.dev/id"] ?? "";
 const ownComponent = (source: Resource) =>
   world.ports.store.find(componentKind, source.metadata.namespace, ownComponentName(source.metadata.name));
 
@@ -82,7 +59,7 @@ describe("a source with code of its own, its operator killed between any two ste
     await survives(async (dieAt) => {
       const source = await world.createSource({ code: "export default { a: 1 }" });
       await live(world.ports, never, sourcePass(source));
-      await change(sourceKind, source, { code: "export default { a: 2 }" });
+      await change(source, { code: "export default { a: 2 }" });
       const died = await live(world.ports, dieAt, sourcePass(source));
       expect(await readyOf(sourceKind, source)).toMatchObject({ status: "True", observedGeneration: 2 });
       const component = await ownComponent(source);

@@ -1,15 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
-import { Conflict } from "../../../domain/errors.ts";
+import { sourceKind, type SourceResource } from "../../../crds/source.ts";
 import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/slugs.ts";
 import { live, never, settled, survives } from "./mortal.ts";
+import { idOf, sourcesIn } from "./source-support.ts";
 import { withOperatorWorld } from "./world.ts";
 
 const config = { ingressUrl: "http://ingress.test", pool: "default", hookTimeoutMs: 20_000 };
 const world = withOperatorWorld();
+const { change } = sourcesIn(world);
 
 /** Reconciles with an operator that dies once, then with one that survives. @returns whether it died */
 const reconcile = (source: SourceResource, dieAt: number): Promise<boolean> =>
@@ -17,20 +18,6 @@ const reconcile = (source: SourceResource, dieAt: number): Promise<boolean> =>
     const pass = sourceReconciler(config, ports, new Slugs());
     return settled(() => pass(keyOf(source), new AbortController().signal));
   });
-
-async function change(source: SourceResource, spec: Partial<SourceSpec>): Promise<SourceResource> {
-  const { store } = world.ports;
-  for (;;) {
-    const current = await store.get(sourceKind, source.metadata.namespace, source.metadata.name);
-    try {
-      return await store.update(sourceKind, { ...current, spec: { ...current.spec, ...spec } });
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-    }
-  }
-}
-
-const idOf = (source: SourceResource): string => source.metadata.labels["headwater.dev/id"] ?? "";
 
 async function outcomeOf(source: SourceResource) {
   const { store, deployments, endpoints } = world.ports;

@@ -1,34 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import type { Resource } from "../../../crds/resource.ts";
-import { sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
+import type { SourceSpec, SourceResource } from "../../../crds/source.ts";
 import { Unavailable } from "../../../domain/errors.ts";
-import { componentReconciler } from "../../../operator/component/reconciler.ts";
-import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { refreshActivity } from "../../../operator/source/activity.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
-import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/slugs.ts";
+import { sourceOperator, sourcesIn } from "./source-support.ts";
 import { withOperatorWorld } from "./world.ts";
 
 const world = withOperatorWorld();
 const signal = new AbortController().signal;
 
-/** Reconciles a source and the component that holds its code until both are settled. */
-async function operate(source: Resource): Promise<void> {
-  const reconcile = sourceReconciler({ ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 }, world.ports, new Slugs());
-  await reconcile(keyOf(source), signal);
-  await componentReconciler(world.ports)(`${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`);
-  await reconcile(keyOf(source), signal);
-}
-
-const now = (source: Resource): Promise<SourceResource> =>
-  world.ports.store.get(sourceKind, source.metadata.namespace, source.metadata.name);
+const { now, change: write } = sourcesIn(world);
+const operate = (source: Resource) => sourceOperator(source, world.ports)();
 
 async function change(source: Resource, spec: Partial<SourceSpec>): Promise<void> {
-  const current = await now(source);
-  await world.ports.store.update(sourceKind, { ...current, spec: { ...current.spec, ...spec } });
+  await write(source, spec);
   await operate(source);
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import type { Resource } from "../../../crds/resource.ts";
-import { sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
+import { sourceKind } from "../../../crds/source.ts";
 import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import type { SourceState } from "../../../domain/run/commit.ts";
 import { Unavailable } from "../../../domain/errors.ts";
@@ -10,31 +10,14 @@ import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorConfig, OperatorPorts } from "../../../operator/ports.ts";
 import { refreshActivity } from "../../../operator/source/activity.ts";
 import { ownComponentName } from "../../../operator/configured/component.ts";
-import { sourceReconciler } from "../../../operator/source/reconciler.ts";
-import { Slugs } from "../../../operator/source/slugs.ts";
+import { sourceOperator, sourcesIn } from "./source-support.ts";
 import { withOperatorWorld } from "./world.ts";
 
 const world = withOperatorWorld();
 const signal = new AbortController().signal;
-
-/** An operator over one source and its component. */
-function operatorOf(source: Resource, config: Partial<OperatorConfig> = {}, ports: OperatorPorts = world.ports) {
-  const reconcile = sourceReconciler({ ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000, ...config }, ports, new Slugs());
-  return async () => {
-    const first = await reconcile(keyOf(source), signal);
-    await componentReconciler(ports)(`${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`);
-    return (await reconcile(keyOf(source), signal)) ?? first;
-  };
-}
-
-const now = (source: Resource): Promise<SourceResource> =>
-  world.ports.store.get(sourceKind, source.metadata.namespace, source.metadata.name);
-const readyOf = async (source: Resource) => (await now(source)).status.conditions?.find(({ type }) => type === "Ready");
-
-async function change(source: Resource, spec: Partial<SourceSpec>): Promise<void> {
-  const current = await now(source);
-  await world.ports.store.update(sourceKind, { ...current, spec: { ...current.spec, ...spec } });
-}
+const { now, readyOf, change } = sourcesIn(world);
+const operatorOf = (source: Resource, config: Partial<OperatorConfig> = {}, ports: OperatorPorts = world.ports) =>
+  sourceOperator(source, ports, config);
 
 describe("a source with a url", () => {
   it("reports an unreadable url, retries, and reads it once per generation", async () => {

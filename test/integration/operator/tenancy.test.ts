@@ -8,15 +8,14 @@ import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { namespaceOfOwner, newId, resourceNameOf } from "../../../domain/ids.ts";
 import { autoSubscriptionReconciler } from "../../../operator/auto-subscription/reconciler.ts";
-import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorConfig, OperatorPorts } from "../../../operator/ports.ts";
-import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/slugs.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { webhookReconciler } from "../../../operator/webhook/reconciler.ts";
 import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";
+import { sourceOperator } from "./source-support.ts";
 import { owner, withOperatorWorld } from "./world.ts";
 
 const world = withOperatorWorld();
@@ -39,12 +38,7 @@ async function newWebhook(whose: string, given: { readonly name?: string; readon
   return (await world.ports.store.get(webhookKind, metadata.namespace, name)).status.id ?? "";
 }
 
-async function deploy(source: Resource, now: OperatorPorts = ports()): Promise<void> {
-  const reconcile = sourceReconciler(config, now, new Slugs());
-  await reconcile(keyOf(source), signal);
-  await componentReconciler(now)(`${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`);
-  await reconcile(keyOf(source), signal);
-}
+const deploy = (source: Resource, now: OperatorPorts = ports()) => sourceOperator(source, now, config)();
 
 async function newSource(whose: string): Promise<string> {
   const id = newId("source", randomBytes);

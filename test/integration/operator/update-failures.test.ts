@@ -1,46 +1,27 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { sourceKind, type SourceSpec, type SourceResource } from "../../../crds/source.ts";
-import { Conflict, InvalidInput, LimitExceeded } from "../../../domain/errors.ts";
+import { InvalidInput, LimitExceeded } from "../../../domain/errors.ts";
 import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
-import { componentReconciler } from "../../../operator/component/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
-import { ownComponentName } from "../../../operator/configured/component.ts";
 import { sourceReconciler } from "../../../operator/source/reconciler.ts";
 import { Slugs } from "../../../operator/source/slugs.ts";
 import { dies, settled, survives } from "./mortal.ts";
+import { idOf, sourceOperator, sourcesIn } from "./source-support.ts";
 import { withOperatorWorld } from "./world.ts";
 
 const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
 const world = withOperatorWorld();
 const signal = new AbortController().signal;
+const { now, change, entryOf } = sourcesIn(world);
 beforeEach(() => world.failing.clear());
 
 /** One pass of one operator over the source and its component. @returns when the next pass is due */
-async function pass(source: SourceResource, ports: OperatorPorts = world.ports): Promise<number | undefined> {
-  const reconcile = sourceReconciler(config, ports, new Slugs());
-  await settled(() => reconcile(keyOf(source), signal));
-  await componentReconciler(ports)(`${source.metadata.namespace}/${ownComponentName(source.metadata.name)}`);
-  return settled(() => reconcile(keyOf(source), signal));
-}
+const pass = (source: SourceResource, ports: OperatorPorts = world.ports): Promise<number | undefined> =>
+  sourceOperator(source, ports, config, settled)();
 
 const dyingPass = (source: SourceResource, dieAt: number, ports: OperatorPorts = world.ports): Promise<boolean> =>
   dies(ports, dieAt, (mortal) => pass(source, mortal));
-
-const now = (source: SourceResource): Promise<SourceResource> =>
-  world.ports.store.get(sourceKind, source.metadata.namespace, source.metadata.name);
-
-async function change(source: SourceResource, spec: Partial<SourceSpec>): Promise<void> {
-  for (;;) {
-    const current = await now(source);
-    try {
-      await world.ports.store.update(sourceKind, { ...current, spec: { ...current.spec, ...spec } });
-      return;
-    } catch (error) {
-      if (!(error instanceof Conflict)) throw error;
-    }
-  }
-}
 
 async function deployedSource(spec: Partial<SourceSpec> = {}): Promise<SourceResource> {
   const source = await world.createSource({ props: { note: "old" }, ...spec });
@@ -48,12 +29,6 @@ async function deployedSource(spec: Partial<SourceSpec> = {}): Promise<SourceRes
   expect((await shown(source)).ready).toMatchObject({ status: "True" });
   return source;
 }
-
-const idOf = (source: SourceResource): string => source.metadata.labels["headwater.dev/id"] ?? "";
-const entryOf = async (source: SourceResource) => {
-  const entry = await world.ports.deployments.get(deploymentKey(defaultPool, idOf(source)));
-  return entry === undefined || "movedTo" in entry ? undefined : entry;
-};
 
 async function shown(source: SourceResource) {
   const { status } = await now(source);

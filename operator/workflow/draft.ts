@@ -2,14 +2,13 @@ import { holderOf, type SecretHolder } from "../../crds/secret-values.ts";
 import { componentKind } from "../../crds/component.ts";
 import { workflowKind, type WorkflowStep } from "../../crds/workflow.ts";
 import { withAdditional, type PropDefinition } from "../../domain/component/definition.ts";
-import { runtimeProps } from "../../domain/component/prop-values.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import type { StepDeployment } from "../../domain/workflow/deployment.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
-import { boundProps } from "../configured/additional-props.ts";
 import { readSecretProps, secretPropsOf } from "../configured/secret-props.ts";
 import type { OperatorPorts } from "../ports.ts";
-import { buildOf } from "./build-of.ts";
+import { buildOf } from "../configure/build-of.ts";
+import { stepDeployment } from "./plan/desired.ts";
 
 /** Steps of a workflow that are tested before they are saved. The API has authorized and checked them. */
 export interface DraftRequest {
@@ -59,7 +58,7 @@ interface Placed {
 }
 
 async function sealStep(step: DraftStep, { id, holder, pool, stored }: Placed, ports: Ports): Promise<StepDeployment> {
-  const { name, props, continueOnError, retries, timeoutMs } = step;
+  const { name, props } = step;
   const build = buildOf(await ports.store.get(componentKind, holder.namespace, step.component));
   const definition = withAdditional(build.definition, step.configurableProps);
   const isSecret = (prop: string): boolean => definition.props.some((each) => each.name === prop && each.secret === true);
@@ -74,17 +73,6 @@ async function sealStep(step: DraftStep, { id, holder, pool, stored }: Placed, p
       : error;
   });
   const secrets = { ...read, ...Object.fromEntries(given.filter(([prop]) => isSecret(prop))) };
-  const additionalProps = boundProps(build.definition, definition.props);
-  return {
-    id,
-    name,
-    bundle: build.bundle,
-    needsNode: build.needsNode,
-    props: runtimeProps(definition, plain),
-    secrets: Object.keys(secrets).length === 0 ? null : await ports.secrets.sealForPool(pool, JSON.stringify(secrets)),
-    ...(additionalProps.length === 0 ? {} : { additionalProps }),
-    continueOnError,
-    retries,
-    timeoutMs,
-  };
+  const sealed = Object.keys(secrets).length === 0 ? null : await ports.secrets.sealForPool(pool, JSON.stringify(secrets));
+  return { ...stepDeployment({ ...step, id, props: plain }, build, definition), secrets: sealed };
 }
