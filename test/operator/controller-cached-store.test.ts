@@ -129,7 +129,7 @@ describe("a store read from caches", () => {
           expect(await reader.find(webhookKind, namespace, name)).toEqual(await store.find(webhookKind, namespace, name));
         await informer.stop();
       }),
-      { numRuns: 60 },
+      { numRuns: 25 },
     );
   });
 
