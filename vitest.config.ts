@@ -18,6 +18,7 @@ const sampled = [
   "test/integration/configure.test.ts",
   "test/integration/delivery/replicas.test.ts",
   "test/integration/full-store.test.ts",
+  "test/integration/operator/{connections,kill,kill-kinds,update-failures,workflow-kill}.test.ts",
   "test/sandbox/attacks/attacks-{boundary,exhaustion,floods,host,repeated}.test.ts",
   "test/sandbox/child-protocol.test.ts",
   "test/sandbox/operations-fuzz.test.ts",

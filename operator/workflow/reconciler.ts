@@ -50,7 +50,7 @@ function workflowsOf(
     healthOf: workflowHealthOf,
     isLive,
     readsUrl: ({ spec }) => spec.steps.some(({ url }) => url !== undefined),
-    updateOf: ({ workflow }) => `${workflow.metadata.generation}`,
+    updateOf: ({ workflow, movesTo = "" }) => `${workflow.metadata.generation} ${movesTo}`,
     failsUpdate: (step, error) => step === "write-deployment" && error instanceof LimitExceeded,
   };
 }

@@ -11,6 +11,7 @@ export function planMove(observed: Observed, _inputs: PlanInputs): readonly Step
   const { workflow, id, pool, movesTo, deployed, versions, endpoint, secrets } = observed;
   const { endpointKey } = workflow.status;
   if (movesTo === undefined || endpointKey === undefined || observed.owner === undefined) return undefined;
+  if (observed.tooLarge !== undefined) return undefined; // For that pool.
   const leave = [...versions.keys()].map((deployment): Step => ({ do: "leave-version", pool, deployment }));
   const claim: Step = { do: "claim", fields: { pool: movesTo } };
   if (deployed === undefined) return [...leave, claim];

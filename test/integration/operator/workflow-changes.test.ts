@@ -5,6 +5,7 @@ import { componentKind } from "../../../crds/component.ts";
 import { labels } from "../../../crds/resource.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import type { WorkflowResource } from "../../../crds/workflow.ts";
+import { LimitExceeded } from "../../../domain/errors.ts";
 import { namespaceOfOwner, newId, resourceNameOf } from "../../../domain/ids.ts";
 import { hasMoved } from "../../../domain/source/deployment.ts";
 import { deploymentKey } from "../../../domain/subjects.ts";
@@ -195,6 +196,30 @@ it.each<[string, (name: string, id: string) => object]>([
   await flows.change(renamed, { triggers: [{ http: {} }] });
   await flows.untilReason(renamed, "Deployed");
   expect(await flows.deployed(renamed)).toMatchObject({ name: "Renamed" });
+});
+
+it("stays in its pool if the other one refuses its entry, and reports why", async () => {
+  const workflow = await flows.untilReason(await flows.create({ steps: [{ name: "a", code: action() }] }), "Deployed");
+  await operator.stop();
+  const { workflowDeployments: entries } = world.ports;
+  const refusing: OperatorPorts = {
+    ...world.ports,
+    pools: { poolOf: () => "small" },
+    workflowDeployments: {
+      get: (key) => entries.get(key),
+      delete: (key) => entries.delete(key),
+      put: async (key, entry, options) => {
+        if (key.startsWith("small.")) throw new LimitExceeded("the entry is too large");
+        await entries.put(key, entry, options);
+      },
+    },
+  };
+  await workflowReconciler(config, refusing, await lookupNow(world))(keyOf(workflow), new AbortController().signal);
+  const now = await flows.untilReason(workflow, "TooLarge");
+  expect(now.status.pool).toBe("default");
+  expect(await flows.deployed(now)).toMatchObject({ active: true });
+  expect(await flows.endpoint(now)).toMatchObject({ pool: "default" });
+  operator = await startOperator(config, world.ports);
 });
 
 it("moves all versions to another pool with their secrets, and leaves a redirect", async () => {
