@@ -34,20 +34,31 @@ export function kstatusOf(value: unknown): Kstatus {
 const health = z.object({ status: z.enum(["Healthy", "Progressing", "Degraded"]), message: z.string() });
 type ArgoHealth = z.infer<typeof health>;
 
-const check = "resource.customizations.health.headwater.dev_*";
+const setting = "resource.customizations.health.headwater.dev_*";
 
 /** The check that docs/kubernetes.md has users add to Argo CD. */
 function readCheck(): string {
   const page = readFileSync(join(import.meta.dirname, "../../docs/kubernetes.md"), "utf8");
-  const block = page.split("```yaml\n").find((text) => text.startsWith(check));
-  return z.object({ [check]: z.string() }).parse(parse(block?.split("```")[0] ?? ""))[check] ?? "";
+  const block = page.split("```yaml\n").find((text) => text.startsWith(setting));
+  return z.object({ [setting]: z.string() }).parse(parse(block?.split("```")[0] ?? ""))[setting] ?? "";
 }
 
+const lua = new LuaFactory();
+/** By object: a test looks at most of them many times. */
+const known = new Map<string, Promise<ArgoHealth>>();
+
 /** Runs the check on an object in Lua, as Argo CD does: `obj` is the object, and the result a table. */
-export async function argoHealthOf(object: unknown): Promise<ArgoHealth> {
-  const engine = await new LuaFactory().createEngine();
+export function argoHealthOf(object: unknown): Promise<ArgoHealth> {
+  const text = luaOf(object);
+  const found = known.get(text) ?? check(text);
+  known.set(text, found);
+  return found;
+}
+
+async function check(object: string): Promise<ArgoHealth> {
+  const engine = await lua.createEngine();
   try {
-    return health.parse(await engine.doString(`local obj = ${luaOf(object)}\n${readCheck()}`));
+    return health.parse(await engine.doString(`local obj = ${object}\n${readCheck()}`));
   } finally {
     engine.global.close();
   }

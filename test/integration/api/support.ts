@@ -264,8 +264,8 @@ export async function request(
 /** Waits for a fact, with a deadline. */
 export async function until(holds: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
   const deadline = Date.now() + timeoutMs;
-  while (!(await holds())) {
+  for (let waitMs = 5; !(await holds()); waitMs = Math.min(50, waitMs * 1.5)) {
     if (Date.now() > deadline) throw new Error(`it has not come true within ${timeoutMs / 1000} s`);
-    await pause(10);
+    await pause(waitMs);
   }
 }

@@ -5,6 +5,7 @@ import { webhookKind } from "../../../crds/webhook.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { until } from "../api/support.ts";
+import { whenever } from "./support.ts";
 import { openDoors, unreliable, type Doors } from "./mirror-support.ts";
 
 const kube = await withKubeApi();
@@ -50,7 +51,7 @@ kube.describe("lists and the cluster", () => {
     database.heal();
     // It may be waiting 10 s to try again. The comparison reports differences.
     const same = async (): Promise<boolean> => isDeepStrictEqual(await doors.inMirror(), await doors.inCluster());
-    await until(async () => mirroring.mirror.pending === 0 && (await same())).catch(() => undefined);
+    await whenever(async () => mirroring.mirror.pending === 0 && (await same()), "both are equal").catch(() => undefined);
     expect(await doors.inMirror()).toEqual(await doors.inCluster());
     expect(mirroring.mirror.lagSeconds).toBe(0);
     mirroring.kill();
@@ -62,7 +63,7 @@ kube.describe("lists and the cluster", () => {
     const ofAnother = { ...resource, metadata: { ...resource.metadata, name: "of-another", resourceVersion: "900000000000" } };
     await doors.rows.write([ofAnother], []);
     const mirroring = await doors.startMirroring();
-    await until(async () => isDeepStrictEqual(await doors.inMirror(), await doors.inCluster()));
+    await whenever(async () => isDeepStrictEqual(await doors.inMirror(), await doors.inCluster()), "the row is gone");
     mirroring.kill();
   });
 });

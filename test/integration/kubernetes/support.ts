@@ -75,10 +75,11 @@ export const newOwner = (): string => `u_${randomBytes(8).toString("hex")}`;
 /** Resolves with the first value that is neither undefined nor false; throws after two minutes. */
 export async function whenever<T>(look: () => Promise<T | undefined | false> | T | undefined | false, what: string): Promise<T> {
   const deadline = Date.now() + 120_000;
-  for (;;) {
+  // A look is often a request: many of them would cost more than what they wait for.
+  for (let waitMs = 10; ; waitMs = Math.min(100, waitMs * 1.5)) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
     if (Date.now() > deadline) throw new Error(`this did not come about: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await new Promise((resolve) => setTimeout(resolve, waitMs));
   }
 }
