@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { copyFile, cp, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { roleNames } from "../../platform/process/settings/configuration.ts";
 import { waitUntil } from "../../domain/retry.ts";
 import { hasExited, isAlive } from "../../platform/process/processes.ts";
@@ -12,12 +12,12 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 
 const root = join(import.meta.dirname, "..", "..");
 
-/** The real main with roles that only say that they started and stopped. */
+/** The real main with roles that only say that they started and stopped. Each test begins with the process that the one before started. */
 describe("main", () => {
   let directory: TemporaryDirectory;
   let output = "";
   let main: ChildProcess | undefined;
-  beforeEach(async () => {
+  beforeAll(async () => {
     directory = await temporaryDirectory("main");
     for (const folder of ["platform", "crds", "domain", "node_modules", ...roleNames])
       await symlink(join(root, folder), join(directory.path, folder));
@@ -26,7 +26,7 @@ describe("main", () => {
     for (const role of roleNames) await writeFile(join(directory.path, "wiring", "roles", `${role}.ts`), roleOf(role));
     main = await start();
   });
-  afterEach(async () => {
+  afterAll(async () => {
     if (main !== undefined && !hasExited(main)) {
       main.kill("SIGTERM");
       await once(main, "exit");
@@ -44,9 +44,27 @@ describe("main", () => {
     child.kill("SIGTERM");
     throw new Error(`main did not start: ${output}`);
   };
-  const pidOf = (role: string): number => Number(new RegExp(`started ${role} (\\d+)`).exec(output)?.[1]);
+  /** Of the last start of the role. */
+  const pidOf = (role: string): number => Number([...output.matchAll(new RegExp(`started ${role} (\\d+)`, "g"))].at(-1)?.[1]);
   const natsPid = async (): Promise<number> =>
     Number(await readFile(join(directory.path, ".headwater/nats/nats-server.pid"), "utf8").catch(() => "0"));
+
+  it("starts a killed watchdog, server and role again, and leaves none behind when it is killed, not even a role that hangs", async () => {
+    const [watchdog = 0] = watchdogsOf(main?.pid ?? 0);
+    process.kill(watchdog, "SIGKILL");
+    expect(await waitUntil(() => watchdogsOf(main?.pid ?? 0).some((pid) => pid !== watchdog), 120_000)).toBe(true);
+    const [runner, nats] = [pidOf("runner"), await natsPid()];
+    process.kill(nats, "SIGKILL");
+    expect(await waitUntil(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 120_000)).toBe(true);
+    // A role that starts later shows that the main process has reported the server to the watchdog.
+    process.kill(runner, "SIGKILL");
+    expect(await waitUntil(() => pidOf("runner") !== runner, 120_000)).toBe(true);
+    const left = [pidOf("runner"), pidOf("builder"), await natsPid()];
+    process.kill(pidOf("runner"), "SIGSTOP");
+    main?.kill("SIGKILL");
+    expect(await waitUntil(() => !left.some(isAlive), 120_000)).toBe(true);
+    main = await start();
+  });
 
   it("stops its roles in order and its servers after them", async () => {
     const servers = await natsPid();
@@ -63,51 +81,12 @@ describe("main", () => {
     ]);
     expect([servers, pidOf("runner")].map(isAlive)).toEqual([false, false]);
   });
-
-  it("starts a killed child and a killed server again", async () => {
-    const [runner, nats] = [pidOf("runner"), await natsPid()];
-    output = "";
-    process.kill(runner, "SIGKILL");
-    process.kill(nats, "SIGKILL");
-    expect(await waitUntil(() => pidOf("runner") > 0, 120_000)).toBe(true);
-    expect(await waitUntil(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 120_000)).toBe(true);
-  });
-
-  it("leaves no role and no server behind when it is killed, and starts again at once", async () => {
-    const left = [pidOf("runner"), pidOf("builder"), await natsPid()];
-    main?.kill("SIGKILL");
-    expect(await waitUntil(() => !left.some(isAlive), 120_000)).toBe(true);
-    main = await start();
-  });
-
-  it("leaves nothing behind when it is killed after its watchdog", async () => {
-    const [runner, nats] = [pidOf("runner"), await natsPid()];
-    const [watchdog = 0] = watchdogsOf(main?.pid ?? 0);
-    process.kill(watchdog, "SIGKILL");
-    // The main process sleeps once it has given the new watchdog its list.
-    const isReplaced = (): boolean => watchdogsOf(main?.pid ?? 0).some((pid) => pid !== watchdog) && isAsleep(main?.pid ?? 0);
-    expect(await waitUntil(isReplaced, 120_000)).toBe(true);
-    main?.kill("SIGKILL");
-    expect(await waitUntil(() => ![runner, nats].some(isAlive), 120_000)).toBe(true);
-    main = undefined;
-  });
-
-  it("has a role killed that cannot end by itself when it is killed", async () => {
-    const runner = pidOf("runner");
-    process.kill(runner, "SIGSTOP");
-    main?.kill("SIGKILL");
-    expect(await waitUntil(() => !isAlive(runner), 120_000)).toBe(true);
-    main = undefined;
-  });
 });
 
 function watchdogsOf(parent: number): number[] {
   const children = readFileSync(`/proc/${parent}/task/${parent}/children`, "utf8").trim().split(" ").map(Number);
   return children.filter((pid) => readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("headwater-watchdog"));
 }
-
-/** See proc_pid_stat(5); the process name is in parentheses and may contain spaces. */
-const isAsleep = (pid: number): boolean => /\) S /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));
 
 function roleOf(role: string): string {
   const lines = role === "api" ? `["address of the api"]` : "[]";
