@@ -50,11 +50,10 @@ describe.skipIf(missing + noLinter !== "")(`kube-linter${missing || noLinter}`, 
   });
   afterAll(() => directory.remove());
 
-  it.each(cases)("finds nothing with %s but what .kube-linter.yaml explains", async (name, flags) => {
-    const file = join(directory.path, `${name}.yaml`);
-    await writeFile(file, await render(...flags));
+  it("finds nothing with any of these values but what .kube-linter.yaml explains", async () => {
+    for (const [name, flags] of cases) await writeFile(join(directory.path, `${name}.yaml`), await render(...flags));
     const output = await new Promise<string>((resolve) => {
-      const args = ["lint", "--config", join(root, ".kube-linter.yaml"), "--format", "plain", file];
+      const args = ["lint", "--config", join(root, ".kube-linter.yaml"), "--format", "plain", directory.path];
       execFile(linter ?? "", args, { cwd: root }, (_error, stdout, stderr) => resolve(stdout + stderr));
     });
     expect(output).toContain("No lint errors found!");

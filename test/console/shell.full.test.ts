@@ -88,11 +88,16 @@ describe.skipIf(chromiumPath === undefined)("after the server restarts", () => {
       "/sources",
       { component_code: code },
     );
+    const emit = async (summary: string): Promise<void> => {
+      const request = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ summary }) };
+      expect((await fetch(props.http.endpoint_url, request)).status).toBe(200);
+    };
     const page = await world.open(`/sources/${id}`);
     await page.getByText("Live", { exact: true }).waitFor();
+    await emit("before the restart");
+    await page.getByRole("button", { name: "before the restart" }).waitFor();
     await world.restart();
-    const request = { method: "POST", headers: { "content-type": "application/json" }, body: '{"summary":"after the restart"}' };
-    expect((await fetch(props.http.endpoint_url, request)).status).toBe(200);
+    await emit("after the restart");
     await page.getByRole("button", { name: "after the restart" }).waitFor();
   });
 });

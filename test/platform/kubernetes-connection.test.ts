@@ -51,10 +51,11 @@ afterEach(async () => {
 async function connected(
   answer: Answer,
   access: Partial<ClusterAccess> = {},
+  timeoutMs = 20_000,
 ): Promise<{ kubernetes: Kubernetes; asked: IncomingMessage[] }> {
   const server = await startServer(answer);
   const base = { server: server.url, namespace: "default", headers: {}, credentials: async () => ({ tls: {} }) };
-  const kubernetes = await connectKubernetes({ access: { ...base, ...access }, timeoutMs: 2_000 });
+  const kubernetes = await connectKubernetes({ access: { ...base, ...access }, timeoutMs });
   ends.push(
     () => kubernetes.close(),
     () => server.close(),
@@ -93,7 +94,7 @@ describe("a request", () => {
   });
 
   test("throws Unavailable when the server does not respond", async () => {
-    const { kubernetes } = await connected(() => undefined);
+    const { kubernetes } = await connected(() => undefined, {}, 200);
     await expect(kubernetes.request(post)).rejects.toMatchObject({ status: 503 });
   });
 
@@ -141,7 +142,7 @@ describe("a watch", () => {
       if (url.includes("watch=true")) response.writeHead(200).write("{", () => response.destroy());
       else reply(response, 200, JSON.stringify({ metadata: { resourceVersion: "90" }, items: [] }));
     });
-    const watching = watchObjects(kubernetes, { path: "/api/v1/pods" }, "100", { signal: AbortSignal.timeout(5_000) });
+    const watching = watchObjects(kubernetes, { path: "/api/v1/pods" }, "100", { signal: AbortSignal.timeout(50_000) });
     await expect(watching.next()).rejects.toMatchObject({ code: "gone", message: expect.stringContaining("it was reset") });
   });
 

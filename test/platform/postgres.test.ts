@@ -1,7 +1,7 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import pg from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startPostgres, type PostgresServer } from "../../platform/process/postgres/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { withPostgres } from "../support/postgres.ts";
@@ -14,13 +14,14 @@ describe("startPostgres", () => {
     started.push(server);
     return server;
   };
-  beforeEach(async () => {
+  // All tests use the same data: creating them takes longer than a start.
+  beforeAll(async () => {
     directory = await temporaryDirectory("postgres-start");
   });
   afterEach(async () => {
     await Promise.all(started.splice(0).map((server) => server.kill()));
-    await directory.remove();
   });
+  afterAll(() => directory.remove());
 
   it("keeps committed rows when it is killed and started again", async () => {
     const first = await start();

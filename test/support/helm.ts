@@ -65,14 +65,16 @@ export type Rendered = z.infer<typeof rendered>;
 
 /** The objects of what Helm printed. Most documents are the same with other values, so each text is parsed once. */
 export function objectsOf(text: string): readonly Rendered[] {
-  return text.split(/^---$/m).flatMap((document) => {
-    const value: unknown = remembered(documents, document, () => parse(document));
-    return value === null || value === undefined ? [] : [rendered.parse(value)];
-  });
+  return text.split(/^---$/m).flatMap((document) =>
+    remembered(documents, document, () => {
+      const value: unknown = parse(document);
+      return value === null || value === undefined ? [] : [rendered.parse(value)];
+    }),
+  );
 }
 
 const renders = new Map<string, Promise<string>>();
-const documents = new Map<string, unknown>();
+const documents = new Map<string, readonly Rendered[]>();
 
 function remembered<T>(known: Map<string, T>, key: string, make: () => T): T {
   const found = known.get(key) ?? make();

@@ -108,7 +108,7 @@ async function onServer(url: string, use: (client: pg.Client) => Promise<unknown
 
 /** Counts connections. The server notices a closed socket later than the client, so this waits up to a deadline. */
 async function openConnections(admin: pg.Client, database: string): Promise<number> {
-  const deadline = Date.now() + 2_000;
+  const deadline = Date.now() + 20_000;
   for (;;) {
     const { rows } = await admin.query<{ open: number }>("select count(*)::int as open from pg_stat_activity where datname = $1", [
       database,

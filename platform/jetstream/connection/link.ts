@@ -33,6 +33,8 @@ export interface LinkOptions {
   readonly name: string;
   /** How long to try to connect at the start. */
   readonly startTimeoutMs?: number;
+  /** For each attempt to connect; by default at most 2 s, and what is left of `startTimeoutMs`. */
+  readonly dialTimeoutMs?: number;
   /** Called if the client closes the connection by itself: it does not connect again. */
   readonly onUnexpectedClose?: (cause: unknown) => void;
 }
@@ -140,7 +142,7 @@ async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsCo
       pingInterval: 2_000,
       // Credentials may be late or in rotation; giving up forever would need a restart of the process.
       ignoreAuthErrorAbort: true,
-      timeout: Math.max(100, Math.min(deadline - performance.now(), dialTimeoutMs)),
+      timeout: options.dialTimeoutMs ?? Math.max(100, Math.min(deadline - performance.now(), dialTimeoutMs)),
     });
   // The last attempt may end by the deadline, which does not show the cause.
   let reason: unknown;

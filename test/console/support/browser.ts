@@ -8,7 +8,7 @@ import { findProgram } from "../../support/on-path.ts";
 export const chromiumPath = findProgram(["chromium", "chromium-browser", "google-chrome"]);
 
 /** Waits are limited by the test, not by the browser's 30 s: machines are slow at times. */
-const timeoutMs = 50_000;
+const timeoutMs = 150_000;
 const axeSource = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
 
 export async function startBrowser(): Promise<Browser> {

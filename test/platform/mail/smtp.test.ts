@@ -17,7 +17,7 @@ async function world(options: MailServerOptions = {}, given: Partial<SmtpAddress
   const server = await startMailServer(options);
   opened = server;
   const address: SmtpAddress = { host: "127.0.0.1", port: server.port, secure: false, login: options.login, ...given };
-  return { server, mailer: createSmtpMailer({ server: address, from, timeoutMs: 5_000 }) };
+  return { server, mailer: createSmtpMailer({ server: address, from, timeoutMs: 50_000 }) };
 }
 
 describe("sending", () => {

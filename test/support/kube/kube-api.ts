@@ -150,7 +150,7 @@ function runKubectl(assets: KubeAssets | undefined, kubeconfig: string, args: re
   const program = assets?.kubectl;
   if (program === undefined) throw new Error("kubectl was not found");
   return new Promise((resolve) => {
-    const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, timeout: 60_000, maxBuffer: 64 * 1024 * 1024 };
+    const options = { env: { ...process.env, KUBECONFIG: kubeconfig }, timeout: 600_000, maxBuffer: 64 * 1024 * 1024 };
     const child = execFile(program, args, options, (error, stdout, stderr) => {
       resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, stdout, stderr });
     });
