@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";
 import { expect, it } from "vitest";
 
@@ -26,6 +26,16 @@ const existsFrom =
 it("READMEs of folders name files that are there", () => {
   const readmes = files.filter((file) => file.endsWith("/README.md") && !file.startsWith("docs/"));
   expect(readmes.flatMap((readme) => missingIn(readme, referencesIn, existsFrom(readme)))).toEqual([]);
+});
+
+it("pages of docs name files that are there", () => {
+  const pages = globSync("docs/*.md", { cwd: root });
+  const folders = globSync("*/", { cwd: root }).map((folder) => folder.replace("/", ""));
+  const pathsIn = (line: string): readonly string[] =>
+    [...line.matchAll(/`([\w.-]+)(\/[\w./-]+\.(?:ts|tsx|mjs|md|yaml))`/g)].flatMap(([, top = "", rest = ""]) =>
+      folders.includes(top) ? [`${top}${rest}`] : [],
+    );
+  expect(pages.flatMap((page) => missingIn(page, pathsIn, (path) => existsSync(join(root, path))))).toEqual([]);
 });
 
 it("comments name files that are there", () => {

@@ -32,7 +32,6 @@ const requestRate = { perSecond: 400, burst: 2_000 };
 export class Connector {
   readonly #egress: EgressPolicy;
   readonly #names: FairSemaphore;
-  readonly #queries = new FairSemaphore({ permits: 128, permitsPerKey: 8, alone: { permits: 32, now: () => performance.now() } });
   readonly #connecting = new FairSemaphore({ permits: 2_048, permitsPerKey: 128, alone: { permits: 512, now: () => performance.now() } });
   /** The owner that sent the last request is at the end. */
   readonly #rates = new Map<string, TokenBucket>();
@@ -66,7 +65,8 @@ export class Connector {
   /** @throws the errors of `Network` */
   async resolve(owner: string, query: NameQuery, name: string, signal: AbortSignal): Promise<unknown> {
     const addressesOf = (host: string): Promise<readonly EgressAddress[]> => this.#addressesOf(owner, host, signal);
-    if (query !== "lookup") return await this.#queries.use(owner, () => recordsOf(query, name, addressesOf), signal);
+    // A query takes no thread: the owner's rate, and its requests in progress in a process, bound them.
+    if (query !== "lookup") return await recordsOf(query, name, addressesOf);
     return (await addressesOf(name)).map(({ address, family }) => ({ address, family }));
   }
 
