@@ -77,6 +77,13 @@ describe("architecture", () => {
     expect(wrong.map(describeImport)).toEqual([]);
   });
 
+  it("keeps domain pure: only its clock reads the time, and only retry.ts waits and is random", () => {
+    const impure = files.filter(
+      (file) => folderOf(file) === "domain" && /\b(Date\.now|performance\.now|Math\.random|setTimeout|setInterval)\(/.test(textOf(file)),
+    );
+    expect(impure).toEqual(["domain/clock.ts", "domain/retry.ts"]);
+  });
+
   it("loads the Kubernetes client only where a cluster is looked for: it costs 90 MB", () => {
     const loading = files.filter((file) => /^(?:import|export)\s+(?!type\s)[^;"'`(]*?"@kubernetes\//m.test(textOf(file)));
     expect(loading).toEqual([]);

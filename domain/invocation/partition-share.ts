@@ -170,7 +170,7 @@ export class PartitionShare<Work extends PartitionWork> {
 
   /** Resolves when a heartbeat with the held partitions is stored. Callers of one turn share a heartbeat. @throws Unavailable */
   #report(): Promise<void> {
-    return (this.#reporting ??= new Promise<void>((resolve) => setTimeout(resolve)).then(async () => {
+    return (this.#reporting ??= this.#ports.pause(0, this.#stopping.signal).then(async () => {
       this.#reporting = undefined;
       await (await this.#joining)?.report();
     }));
