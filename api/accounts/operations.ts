@@ -18,7 +18,10 @@ import { updateAccount } from "./update.ts";
 const accountOf = (call: Call, { access }: ApiContext): Promise<AccountResource> =>
   access.get(accountKind, "account", pathOf(call, "id"), call.user);
 
-/** Responses never contain credentials. */
+/**
+ * Responses never contain credentials. No client can read them to send them back, so PUT merges `credentials` and `oauth`: absent fields
+ * stay, null removes one. Only the operator settles an account's Secrets, because the status names tokens that change without the API.
+ */
 export const accountOperations = [
   ...listOperations({
     path: "accounts",

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { idPrefixes, kindNouns, type IdKind } from "../../domain/ids.ts";
 
-/** Path parameters that are ids, by the path segment before them. */
+/** Path parameters that are ids, by the path segment before them. A new kind of id in a path needs a row here. */
 const kinds: Readonly<Record<string, IdKind>> = {
   "sources/:id": "source",
   "dc/:id": "source",

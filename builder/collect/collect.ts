@@ -40,7 +40,9 @@ interface Collection {
 
 /**
  * Fetches the component at an address: its entry and all modules imported by relative paths. Their paths are relative to the deepest
- * folder that contains all of them and that no import leaves.
+ * folder that contains all of them and that no import leaves. The builder does it, because only it parses hostile code. A module's path comes
+ * from the requested URL; only redirects of the entry move the base folder of relative imports. Paths and messages omit queries and fragments,
+ * which may contain a token.
  * @throws InvalidInput `import_not_found` with the importing file and the addresses that were asked, `syntax_error`; Forbidden; LimitExceeded; Unavailable
  */
 export async function collect(address: string, parts: CollectParts): Promise<ComponentCode> {

@@ -28,6 +28,47 @@ it("READMEs of folders name files that are there", () => {
   expect(readmes.flatMap((readme) => missingIn(readme, referencesIn, existsFrom(readme)))).toEqual([]);
 });
 
+/** Rooms with a README of their own: they have state, or steps to follow. All other rooms have a first comment. */
+const roomsWithReadme = [
+  "bench/figures",
+  "bench/harness",
+  "charts/headwater",
+  "docs/decisions",
+  "docs/examples/kubernetes",
+  "operator/account",
+  "operator/auto-subscription",
+  "operator/component",
+  "operator/configure",
+  "operator/configured",
+  "operator/controller",
+  "operator/mirror",
+  "operator/runner-pool",
+  "operator/source",
+  "operator/subscription",
+  "operator/webhook",
+  "operator/workflow",
+  "platform/jetstream",
+  "platform/postgres",
+  "platform/postgres/migrations",
+  "runner/sandbox",
+  "runner/sandbox/guest",
+  "runner/sandbox/guest/node",
+  "runner/sandbox/guest/web",
+  "runner/workflow",
+  "test/charts",
+  "test/cluster",
+  "test/console",
+  "test/e2e",
+  "test/sandbox",
+  "test/support",
+  "test/upgrade",
+];
+
+it("only top folders and rooms with state have READMEs", () => {
+  const rooms = files.flatMap((file) => (/^[^/]+\/.*\/README\.md$/.test(file) ? [dirname(file)] : []));
+  expect(rooms.toSorted()).toEqual(roomsWithReadme);
+});
+
 it("pages of docs name files that are there", () => {
   const pages = globSync("docs/*.md", { cwd: root });
   const folders = globSync("*/", { cwd: root }).map((folder) => folder.replace("/", ""));

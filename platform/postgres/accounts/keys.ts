@@ -23,7 +23,10 @@ interface KeyRow {
 
 type Keys = Pick<Accounts, "findKey" | "listKeys" | "createKey" | "revokeKey">;
 
-/** The last use of a key is recorded once a minute, until it expires. */
+/**
+ * An expired key is found, with its expiry, so that the API can say why it refuses it. A revoked key is not found. The last use of a key is
+ * recorded once a minute, until it expires.
+ */
 export function createKeys(db: Kysely<Tables>): Keys {
   // Every request looks up its key.
   const find = batched(async (hashes) => {

@@ -16,7 +16,7 @@ const tables: readonly Table[] = [
   { name: "logs", columns: ["source", "n", "run", "record", "place"], counter: "n" },
 ];
 
-/** Partitions events and logs by the hash of their source, keeping rows and rights. The reasons are in the README of platform/postgres. */
+/** Partitions events and logs by the hash of their source, keeping rows and rights. Decision 0062 has the reasons. */
 export const partitionHistory: Migration = {
   async up(db: Kysely<unknown>) {
     for (const table of tables) await partition(db, table);

@@ -16,7 +16,11 @@ export type { Network, NetworkUser, SharedNetwork } from "./network/network.ts";
 /** What a guest's thread waits for, by name: `wait_begin` takes these. */
 export const waitedOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(cryptoWaited, zlibWaited);
 
-/** What the guest may ask for, by name. Null prototypes: a name that user code makes up finds nothing. */
+/**
+ * What the guest may ask for, by name. A new one needs an example in test/sandbox/operation-examples.ts, from which hostile calls are made,
+ * and a bound on the cost of one call. Every argument comes from hostile code: arguments.ts checks it. Null prototypes: a name that user code
+ * makes up finds nothing.
+ */
 export const syncOperations: Readonly<Record<string, SyncOperation>> = merge<SyncOperation>(
   mapped(merge<SyncOperation>(cryptoSync, domainToAsciiSync, randomSync, zlibSync), metered),
   // Not metered: the thread pool does the work, and an owner in debt still gets its result.

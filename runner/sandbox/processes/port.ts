@@ -30,7 +30,12 @@ export interface ProcessStart {
   readonly onExit: (how: string) => void;
 }
 
-/** Starts sandbox processes: of this process (`local.ts`), or of the process host in another container (`remote.ts`). */
+/**
+ * Starts sandbox processes: of this process (`local.ts`), or of the process host in another container (`remote.ts`, decision 0133):
+ *
+ *     runner ── control: `start`, `kill` ◀──▶ `usage`, `exited` ── process host ── starts ──▶ child
+ *        └───────────── channel and descriptors: sockets that the runner passed ────────────────┘
+ */
 export interface SandboxProcesses {
   /** Whether root starts the processes, so that each can become another user. */
   readonly isRoot: boolean;

@@ -1,4 +1,7 @@
-/** A package, a component that uses it, and the expected result. The tests run it, and docs/compatibility.md lists it. */
+/**
+ * A package, a component that uses it, and the expected result. The tests run it, and docs/compatibility.md lists it. A failure is fixed in
+ * runner/sandbox/guest for all packages, or the case says why the package is refused.
+ */
 export interface PackageCase {
   readonly package: string;
   /** Exact, so that the page says what was tried. What the package itself depends on is the newest that it allows. */
