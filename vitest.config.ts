@@ -15,6 +15,7 @@ const fullFiles = "test/**/*.full.test.ts";
 const soakFiles = "test/**/*.soak.test.ts";
 /** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/soak.ts). */
 const sampled = [
+  "test/integration/backlog.test.ts",
   "test/integration/configure.test.ts",
   "test/integration/delivery/replicas.test.ts",
   "test/integration/full-store.test.ts",

@@ -11,6 +11,7 @@ import { servePoolRequests } from "../../platform/jetstream/invocations/pool-req
 import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
 import type { Runner } from "../../runner/start.ts";
 import { deployment } from "../runner/support.ts";
+import { isSoak } from "../support/soak.ts";
 import { committedRuns, nothingSeen, startCountingRunner, type Seen, type StartOptions } from "./counting-runner.ts";
 import { startMortalRunner } from "./mortal-process.ts";
 import { quietMs, until, withJetStream } from "./jetstream/support.ts";
@@ -170,7 +171,7 @@ describe("the backlog of a slow source", () => {
 });
 
 describe("a backlog runs exactly once", () => {
-  const kills = 5;
+  const kills = isSoak ? 5 : 1;
 
   /** @param kill kills the runner, NATS or both, and starts them again */
   async function survives(kill: (round: number) => Promise<void>): Promise<void> {
