@@ -35,8 +35,14 @@ export interface JsonSchema {
   readonly [keyword: string]: unknown;
 }
 
+const jsonSchemas = new WeakMap<z.ZodType, JsonSchema>();
+
 /** The JSON Schema of a request's value, as in the document. */
-export const jsonSchemaOf = (schema: z.ZodType): JsonSchema => createSchema(schema, { io: "input" }).schema as JsonSchema; // Its keywords.
+export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
+  const known = jsonSchemas.get(schema) ?? (createSchema(schema, { io: "input" }).schema as JsonSchema); // Its keywords.
+  jsonSchemas.set(schema, known);
+  return known;
+}
 
 /** Operations that take an API key. The token endpoint has its own tests. */
 export const tested = described.filter(({ authentication }) => authentication === undefined);
