@@ -5,7 +5,6 @@ import type { Traces } from "./domain/traces.ts";
 import { platformVersion } from "./domain/version.ts";
 import { childReady, metricsOfChildren, parentSaysStop, reportMetrics } from "./platform/process/child-role.ts";
 import { describeConfiguration, parseConfiguration, type Configuration } from "./platform/process/settings/configuration.ts";
-import { parseNatsNames } from "./platform/process/settings/nats-settings.ts";
 import { guardOwnChildren, killOwnChildren } from "./platform/process/own-children.ts";
 import { startServers, type Servers } from "./platform/process/servers.ts";
 import { processMetrics } from "./platform/telemetry/metrics.ts";
@@ -20,7 +19,7 @@ const sameRequestMs = 250;
 /** True in a role that a parent process started: it reports to the parent when it is ready, and stops when the parent ends. */
 const isChild = process.send !== undefined;
 
-const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key | --nats-rights | --backup DIR [--keep N] | --restore DIR]
+const help = `Usage: npm start [-- --help | --version | --setup | --rotate-key | --backup DIR [--keep N] | --restore DIR]
 
 Starts Headwater. Without settings it starts everything that it needs on this machine.
 Settings are environment variables:
@@ -176,10 +175,6 @@ function backupAction(): BackupAction | undefined {
 async function main(): Promise<void> {
   if (process.argv.includes("--help")) return void process.stdout.write(help);
   if (process.argv.includes("--version")) return void process.stdout.write(`${platformVersion}\n`);
-  if (process.argv.includes("--nats-rights")) {
-    const { describeAccountRights } = await import("./platform/jetstream/connection/account-rights.ts");
-    return void process.stdout.write(`${describeAccountRights(parseNatsNames(process.env))}\n`);
-  }
   const backup = backupAction();
   const task = backup !== undefined ? "backup" : process.argv.includes("--setup") ? "setup" : undefined;
   const configuration = parseConfiguration(task === undefined ? process.env : { ...process.env, HEADWATER_ROLES: task });

@@ -112,7 +112,6 @@ export const errorCodes = [
   "namespace_ends",
   "nats_account",
   "nats_credentials",
-  "nats_rights",
   "nats_root_missing",
   "newer_backup",
   "newer_schema",

@@ -107,13 +107,6 @@ describe("architecture", () => {
     expect(wrong.map(describeImport)).toEqual([]);
   });
 
-  it("uses the names on the wire at the connection only: all other code has those of domain/subjects.ts", () => {
-    const converts = /^(platform\/jetstream\/connection\/|platform\/jetstream\/streams\/account-limits|wiring\/nats-account)/;
-    const takesClient = /\b(connection|link)\.client\b|\{[^{}]*\bclient\b[^{}]*\}: (Pick<)?(Connection|Link)\b/;
-    const ofNats = files.filter((file) => /^(platform|wiring)\//.test(file) && !converts.test(file));
-    expect(ofNats.filter((file) => takesClient.test(textOf(file)))).toEqual([]);
-  });
-
   it("has no import cycles, not even of types", () => {
     expect(cyclesOf(local)).toEqual([]);
   });

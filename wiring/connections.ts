@@ -4,7 +4,6 @@ import { RunAnswers } from "../platform/jetstream/requests/run-answers.ts";
 import { waitForStreams } from "../platform/jetstream/streams/wait-for-streams.ts";
 import { Shared } from "../platform/process/shared.ts";
 import type { RoleContext } from "./context.ts";
-import { requireAccountRights } from "./nats-account.ts";
 
 /** By credentials: roles of one process that have the same share a connection. */
 const connections = new Shared<object, Connection>((connection) => connection.close());
@@ -29,7 +28,6 @@ async function connectNats(context: RoleContext): Promise<Connection> {
   const connection = await connect({ server: nats, name: `headwater ${configuration.roles.join(",")}`, onUnexpectedClose });
   connection.onStatus((status) => logger.info({ op: "nats.status", status }, `nats is ${status}`));
   try {
-    await requireAccountRights(connection, context);
     await waitForStreams(connection, logger);
     return connection;
   } catch (error) {

@@ -6,7 +6,7 @@ const missing = findProgram("helm") === undefined ? " (skipped: helm was not fou
 const suite = missing === "" ? describe : describe.skip;
 
 const own = ["--set", "nats.enabled=false,nats.url=tls://connect.example.com,nats.peers[0].ipBlock.cidr=10.1.0.0/24"];
-const account = [...own, "--set", "nats.credentialsSecret=team-nats,nats.prefix=acme,nats.domain=hub"];
+const account = [...own, "--set", "nats.credentialsSecret=team-nats,nats.domain=hub"];
 
 const podTemplate = z.object({
   spec: z.object({
@@ -42,43 +42,32 @@ async function roleOf(kind: string, name: string, flags: readonly string[]): Pro
 const secret = (name: string, path: string): object => ({ secret: { name, items: [{ key: "nats.creds", path }] } });
 
 suite(`an account of NATS of your own${missing}`, () => {
-  it("gives each role the Secret of its user, and the operator that of the runners as well", async () => {
-    const flags = [...account, "--set", "nats.credentials=perRole"];
-    const api = await roleOf("Deployment", "headwater-api", flags);
-    expect(api.sources).toEqual([secret("team-nats-api", "api.creds")]);
-    expect(api.mount).toBe("/nats");
-    expect(api.environment).toMatchObject({
-      NATS_URL: "tls://connect.example.com",
-      HEADWATER_NATS_ACCOUNT: "perRole",
-      HEADWATER_NATS_CREDENTIALS: "/nats",
-      HEADWATER_NATS_DOMAIN: "hub",
-      HEADWATER_NATS_PREFIX: "acme",
-    });
-    const operators = [secret("team-nats-operator", "operator.creds"), secret("team-nats-runner", "runner.creds")];
-    expect((await roleOf("Deployment", "headwater-operator", flags)).sources).toEqual(operators);
-    expect((await roleOf("Job", "headwater-setup", flags)).sources).toEqual(operators);
-  });
-
-  it("gives the backup the Secret of its user, also to restore before the setup", async () => {
-    const flags = [...account, "--set", "nats.credentials=perRole,backup.enabled=true,backup.restore=2026-11-27T02-17-01-204Z"];
-    const backup = secret("team-nats-backup", "backup.creds");
-    expect((await roleOf("CronJob", "headwater-backup", flags)).sources).toEqual([backup]);
-    const setup = [secret("team-nats-operator", "operator.creds"), secret("team-nats-runner", "runner.creds"), backup];
-    expect((await roleOf("Job", "headwater-setup", flags)).sources).toEqual(setup);
-  });
-
-  it("gives all roles one Secret only if that is chosen", async () => {
-    const { sources, environment } = await roleOf("Deployment", "headwater-ingress", [...account, "--set", "nats.credentials=shared"]);
-    expect(sources).toEqual([secret("team-nats", "nats.creds")]);
-    expect(environment).toMatchObject({ HEADWATER_NATS_ACCOUNT: "shared", HEADWATER_NATS_CREDENTIALS: "/nats/nats.creds" });
+  it("gives all roles, setup and backups its Secret", async () => {
+    const flags = [...account, "--set", "nats.credentials=shared,backup.enabled=true,backup.restore=2026-11-27T02-17-01-204Z"];
+    for (const [kind, name] of [
+      ["Deployment", "headwater-api"],
+      ["Deployment", "headwater-operator"],
+      ["Job", "headwater-setup"],
+      ["CronJob", "headwater-backup"],
+    ] as const) {
+      const { sources, mount, environment } = await roleOf(kind, name, flags);
+      expect(sources, name).toEqual([secret("team-nats", "nats.creds")]);
+      expect(mount, name).toBe("/nats");
+      expect(environment, name).toMatchObject({
+        NATS_URL: "tls://connect.example.com",
+        HEADWATER_NATS_ACCOUNT: "shared",
+        HEADWATER_NATS_CREDENTIALS: "/nats/nats.creds",
+        HEADWATER_NATS_DOMAIN: "hub",
+      });
+    }
   });
 
   it("gives runner pods its names", async () => {
-    const objects = await renderObjects(...account, "--set", "nats.credentials=perRole");
+    const objects = await renderObjects(...account, "--set", "nats.credentials=shared");
     const found = objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === "headwater-runner-pods");
     const { data } = z.object({ data: z.object({ "runner-pods.json": z.string() }) }).parse(found);
     expect(JSON.parse(data["runner-pods.json"])).toMatchObject({
-      environment: { HEADWATER_NATS_ACCOUNT: "perRole", HEADWATER_NATS_DOMAIN: "hub", HEADWATER_NATS_PREFIX: "acme" },
+      environment: { HEADWATER_NATS_ACCOUNT: "shared", HEADWATER_NATS_DOMAIN: "hub" },
     });
   });
 
@@ -90,7 +79,12 @@ suite(`an account of NATS of your own${missing}`, () => {
 
   it.each([
     [["--set", "nats.credentials=shared,nats.credentialsSecret=one"], "nats.credentials is for NATS of your own"],
-    [[...account], "set nats.credentials to perRole or shared"],
+    [[...account], "set nats.credentials to shared"],
+    [[...account, "--set", "nats.credentials=perRole"], "it must be shared or empty; in an account of yours all roles have one user"],
+    [
+      [...account, "--set", "nats.credentials=shared,nats.prefix=acme"],
+      "nats.prefix is no longer a value: give Headwater an account of NATS of its own",
+    ],
     [[...own, "--set", "nats.credentials=shared"], "nats.credentialsSecret is needed with nats.credentials"],
   ])("refuses %j", async (flags, message) => {
     const { code, stderr } = await helm(["template", "headwater", chart, ...flags]);

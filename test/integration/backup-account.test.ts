@@ -1,8 +1,7 @@
-import { mkdir, readdir, rename, writeFile } from "node:fs/promises";
+import { readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { streams } from "../../domain/subjects.ts";
-import { accountRoles, describeAccountRights } from "../../platform/jetstream/connection/account-rights.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
 import { givenNats } from "../../platform/process/nats/given-nats.ts";
 import { parseConfiguration } from "../../platform/process/settings/configuration.ts";
@@ -11,59 +10,44 @@ import { restoreBackup } from "../../wiring/backup/restore.ts";
 import { saveBackup } from "../../wiring/backup/save.ts";
 import type { RoleContext } from "../../wiring/context.ts";
 import { setUp } from "../../wiring/install/install.ts";
-import { startForeignNats, startLeafNode, type ForeignNats, type NatsPermissions } from "../support/nats/foreign-nats.ts";
+import { startForeignNats, startLeafNode, type ForeignNats } from "../support/nats/foreign-nats.ts";
 import { rolePasswords } from "../support/postgres-users.ts";
 import { withPostgres, type TestPostgres } from "../support/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 
-/** An installation with a user of NATS for each role, in an account with streams of other applications, is saved and restored. */
+/** An installation in an account of NATS with streams of other applications is saved and restored. */
 interface Place {
   readonly nats: ForeignNats;
   readonly postgres: TestPostgres;
-  /** Directory with `<role>.creds`. */
+  /** File with those of a user. */
   readonly credentials: string;
 }
 
 const databases = { former: withPostgres(), next: withPostgres() };
-const rightsWith = (names: Parameters<typeof describeAccountRights>[0]): Readonly<Record<string, NatsPermissions>> =>
-  JSON.parse(describeAccountRights(names)) as Readonly<Record<string, NatsPermissions>>; // As written.
 let directory: TemporaryDirectory;
 let places: Readonly<Record<keyof typeof databases, Place>>;
 let backup: string;
 
-/** Creates a user for each role. @returns the directory with their credentials */
-async function createUsers(nats: ForeignNats, name: string, prefix?: string): Promise<string> {
-  const credentials = join(directory.path, `${name}-credentials`);
-  await mkdir(credentials);
-  const own = rightsWith({ prefix });
-  for (const role of accountRoles) await writeFile(join(credentials, `${role}.creds`), (await nats.user(role, own[role])).creds);
-  return credentials;
-}
-
 async function startPlace(name: keyof typeof databases): Promise<Place> {
   const nats = await startForeignNats({ directory: join(directory.path, name), domain: "hub" });
-  return { nats, postgres: databases[name], credentials: await createUsers(nats, name) };
+  const credentials = join(directory.path, `${name}.creds`);
+  await writeFile(credentials, (await nats.user("headwater")).creds);
+  return { nats, postgres: databases[name], credentials };
 }
 
 interface Access {
   readonly nats: { readonly url: string };
   readonly credentials: string;
   readonly domain?: string;
-  readonly prefix?: string;
 }
 
-async function contextOf(
-  { nats, credentials, domain, prefix }: Access,
-  task: "setup" | "backup",
-  databaseUrl: string,
-): Promise<RoleContext> {
+async function contextOf({ nats, credentials, domain }: Access, task: "setup" | "backup", databaseUrl: string): Promise<RoleContext> {
   const configuration = parseConfiguration({
     HEADWATER_ROLES: task,
     HEADWATER_KEYS: join(directory.path, "keys"),
-    HEADWATER_NATS_ACCOUNT: "perRole",
+    HEADWATER_NATS_ACCOUNT: "shared",
     HEADWATER_NATS_CREDENTIALS: credentials,
     HEADWATER_NATS_DOMAIN: domain ?? "",
-    HEADWATER_NATS_PREFIX: prefix ?? "",
     HEADWATER_STORE_SIZE: "1Gi",
     NATS_URL: nats.url,
   });
@@ -114,7 +98,7 @@ afterAll(async () => {
 });
 
 describe("a backup in an account that others use too", () => {
-  it("is saved by the user of backups and by a user of Postgres that only reads, without the streams of others", async () => {
+  it("is saved by a user of Postgres that only reads, without the streams of others", async () => {
     const parent = join(directory.path, "backups");
     const context = await contextOf(places.former, "backup", places.former.postgres.urlOf("backup"));
     await saveBackup(context, { parent, keep: undefined });
@@ -126,30 +110,20 @@ describe("a backup in an account that others use too", () => {
 
   it("is saved through a leaf node", async () => {
     const { nats, postgres } = places.former;
-    const leaf = await startLeafNode({ directory: join(directory.path, "leaf"), hub: nats, users: rightsWith({ domain: "hub" }) });
+    const leaf = await startLeafNode({ directory: join(directory.path, "leaf"), hub: nats, user: "backup" });
     const credentials = join(directory.path, "leaf-credentials");
     await writeFile(credentials, "backup:backup");
     const context = await contextOf({ nats: leaf, credentials, domain: "hub" }, "backup", postgres.urlOf("backup"));
     const parent = join(directory.path, "leaf-backups");
     try {
       await saveBackup(context, { parent, keep: undefined });
-      expect((await leaf.log()).split("\n").filter((line) => line.includes("Violation"))).toEqual([]);
     } finally {
       await leaf.stop();
     }
     expect(await readdir(join(parent, (await readdir(parent))[0] ?? ""))).toContain("stream-RUNS");
   });
 
-  it("is saved with a prefix", async () => {
-    const { nats, postgres } = places.former;
-    const access = { nats, credentials: await createUsers(nats, "prefixed", "team"), prefix: "team" };
-    await setUp(await contextOf(access, "setup", postgres.setupUrl));
-    const parent = join(directory.path, "prefixed-backups");
-    await saveBackup(await contextOf(access, "backup", postgres.urlOf("backup")), { parent, keep: undefined });
-    expect(await readdir(join(parent, (await readdir(parent))[0] ?? ""))).toContain("stream-RUNS");
-  });
-
-  it("is restored by the user of backups, beside the streams of others", async () => {
+  it("is restored beside the streams of others", async () => {
     expect(await restore(places.next)).toContain("Restored is the backup");
     await setUpAt(places.next);
     await withAllRights(places.next, async ({ manager }) => {
@@ -163,23 +137,5 @@ describe("a backup in an account that others use too", () => {
     await rename(join(directory.path, "backups", backup), join(directory.path, "removed"));
     expect(await restore(places.next)).toContain(`This is the backup ${backup} already, which no longer exists: nothing to do.`);
     await expect(restore(places.former)).rejects.toMatchObject({ code: "no_backup" });
-  });
-
-  it("needs no other right than those of its user", async () => {
-    for (const { nats } of Object.values(places))
-      expect((await nats.log()).split("\n").filter((line) => line.includes("Violation"))).toEqual([]);
-  });
-
-  it("names the right that its user lacks", async () => {
-    const { publish, subscribe } = rightsWith({})["backup"] ?? { publish: { allow: [] }, subscribe: { allow: [] } };
-    const allow = publish.allow.filter((subject) => subject !== "$JS.API.STREAM.SNAPSHOT.RUNS");
-    await writeFile(
-      join(places.former.credentials, "backup.creds"),
-      (await places.former.nats.user("poor", { publish: { allow }, subscribe })).creds,
-    );
-    const context = await contextOf(places.former, "backup", places.former.postgres.urlOf("backup"));
-    await expect(saveBackup(context, { parent: join(directory.path, "refused"), keep: undefined })).rejects.toThrow(
-      /of the role backup lacks the right to publish on \$JS\.API\.STREAM\.SNAPSHOT\.RUNS: --nats-rights/,
-    );
   });
 });

@@ -29,7 +29,7 @@ async function closeConnection(env: Readonly<Record<string, string>>): Promise<v
   const context = await contextWithoutDatabase(env, "unused");
   const connection = await openNats(context, new AsyncDisposableStack());
   process.on("disconnect", () => process.exit(2)); // Also keeps the process alive, like the servers of a role.
-  await connection.client.close();
+  await connection.nats.close();
 }
 
 const [, script, env] = process.argv;

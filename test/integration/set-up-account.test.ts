@@ -3,14 +3,13 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { describeAccountRights } from "../../platform/jetstream/connection/account-rights.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
 import { areSetUp } from "../../platform/jetstream/streams/streams.ts";
 import { givenNats } from "../../platform/process/nats/given-nats.ts";
 import { parseConfiguration } from "../../platform/process/settings/configuration.ts";
 import { prepare } from "../../wiring/install/prepare.ts";
 import { launch } from "../e2e/support/headwater.ts";
-import { startForeignNats, type ForeignNats, type NatsPermissions } from "../support/nats/foreign-nats.ts";
+import { startForeignNats, type ForeignNats } from "../support/nats/foreign-nats.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { contextWithoutDatabase, startClosingRole } from "./closing-role.ts";
@@ -28,9 +27,6 @@ afterAll(async () => {
   await directory.remove();
 });
 
-const rights = (prefix: string): Readonly<Record<string, NatsPermissions>> =>
-  JSON.parse(describeAccountRights({ prefix })) as Readonly<Record<string, NatsPermissions>>; // As written.
-
 async function environmentWith(
   name: string,
   credentials: string,
@@ -38,17 +34,17 @@ async function environmentWith(
 ): Promise<Readonly<Record<string, string>>> {
   const file = join(directory.path, `${name}.creds`);
   await writeFile(file, credentials, { mode: 0o600 });
-  return { NATS_URL: nats.url, HEADWATER_NATS_CREDENTIALS: file, HEADWATER_NATS_PREFIX: name, HEADWATER_STORE_SIZE: "1Gi", ...more };
+  return { NATS_URL: nats.url, HEADWATER_NATS_CREDENTIALS: file, HEADWATER_STORE_SIZE: "1Gi", ...more };
 }
 
 /** Setup, without tables. */
 async function setUpWith(env: Readonly<Record<string, string>>): Promise<void> {
-  await prepare(await contextWithoutDatabase({ HEADWATER_ROLES: "setup", HEADWATER_NATS_ACCOUNT: "perRole", ...env }, directory.path));
+  await prepare(await contextWithoutDatabase({ HEADWATER_ROLES: "setup", HEADWATER_NATS_ACCOUNT: "shared", ...env }, directory.path));
 }
 
 describe("setup in an account that others have signed", () => {
-  it("creates the streams with the rights of the operator", async () => {
-    const { creds } = await nats.user("operator", rights("good")["operator"]);
+  it("creates the streams", async () => {
+    const { creds } = await nats.user("all");
     const env = await environmentWith("good", creds);
     await expect(setUpWith(env)).resolves.toBeUndefined();
     await expect(setUpWith(env)).resolves.toBeUndefined(); // Again, with its own streams in the account.
@@ -58,7 +54,7 @@ describe("setup in an account that others have signed", () => {
     const tight = await startForeignNats({ directory: join(directory.path, "tight"), limits: { disk_storage: 2 ** 30, streams: 16 } });
     const { creds } = await tight.user("all");
     const env = { ...(await environmentWith("tight", creds)), NATS_URL: tight.url };
-    const connection = await connect({ server: { servers: tight.url, credentials: creds, prefix: "tight" }, name: "test" });
+    const connection = await connect({ server: { servers: tight.url, credentials: creds }, name: "test" });
     try {
       await setUpWith(env);
       for (const created of ["OBJ_BUNDLES", "STATE"]) await connection.manager.streams.delete(created);
@@ -78,24 +74,24 @@ describe("setup in an account that others have signed", () => {
     );
   });
 
-  it("names the right that the user lacks", async () => {
-    const operator = rights("poor")["operator"];
-    const allow = (operator?.publish.allow ?? []).filter((subject) => subject !== "$JS.API.STREAM.CREATE.poor_RUNS");
-    const { creds } = await nats.user("operator", {
-      publish: { allow },
-      subscribe: { allow: operator?.subscribe.allow ?? [] },
-      allow_responses: { max: 1, expires: "2m" },
-    });
-    await expect(setUpWith(await environmentWith("poor", creds))).rejects.toThrow(
-      /of the role operator lacks the right to publish on \$JS\.API\.STREAM\.CREATE\.poor_RUNS: --nats-rights/,
-    );
-  });
-
   it("refuses a user that Headwater has not signed unless an account of others is chosen", async () => {
     const env = await environmentWith("unchosen", (await nats.user("all")).creds);
-    const configuration = parseConfiguration({ ...env, HEADWATER_NATS_PREFIX: "" });
-    await expect(givenNats(configuration)).rejects.toThrow(/has not signed: set HEADWATER_NATS_ACCOUNT/);
-    expect(() => parseConfiguration(env)).toThrow(/HEADWATER_NATS_PREFIX is set, but HEADWATER_NATS_ACCOUNT is not shared or perRole/);
+    await expect(givenNats(parseConfiguration(env))).rejects.toThrow(/has not signed: set HEADWATER_NATS_ACCOUNT/);
+  });
+});
+
+describe("settings of an account that is shared", () => {
+  it.each([
+    [
+      { HEADWATER_NATS_PREFIX: "team" },
+      /HEADWATER_NATS_PREFIX is no longer a setting: give Headwater an account of NATS of its own.*"From a shared account"/,
+    ],
+    [
+      { HEADWATER_NATS_ACCOUNT: "perRole" },
+      /HEADWATER_NATS_ACCOUNT 'perRole' is invalid: must be own or shared: in an account of yours all roles have one user/,
+    ],
+  ])("are refused with what to do: %j", (settings, message) => {
+    expect(() => parseConfiguration({ HEADWATER_NATS_ACCOUNT: "shared", NATS_URL: "nats://127.0.0.1:1", ...settings })).toThrow(message);
   });
 });
 
@@ -106,14 +102,14 @@ describe("a role whose user is revoked", () => {
     await setUpWith(env);
     const credentials = join(directory.path, "credentials");
     await mkdir(credentials);
-    const file = join(credentials, "ingress.creds");
+    const file = join(credentials, "nats.creds");
     await writeFile(file, first.creds);
     const health = `127.0.0.1:${await steadyPort()}`;
     const { child, output } = launch({
       ...env,
       HEADWATER_ROLES: "ingress",
-      HEADWATER_NATS_ACCOUNT: "perRole",
-      HEADWATER_NATS_CREDENTIALS: credentials,
+      HEADWATER_NATS_ACCOUNT: "shared",
+      HEADWATER_NATS_CREDENTIALS: file,
       HEADWATER_HEALTH_LISTEN: health,
       HEADWATER_INGRESS_LISTEN: `127.0.0.1:${await steadyPort()}`,
       HEADWATER_DATA: join(directory.path, "data"),
@@ -142,7 +138,7 @@ describe("a role whose connection to NATS the client closes by itself", () => {
     const { creds } = await nats.user("all");
     const env = await environmentWith("closing", creds);
     await setUpWith(env);
-    const child = startClosingRole({ ...env, HEADWATER_ROLES: "ingress", HEADWATER_NATS_ACCOUNT: "perRole" });
+    const child = startClosingRole({ ...env, HEADWATER_ROLES: "ingress", HEADWATER_NATS_ACCOUNT: "shared" });
     const errors = child.stderr === null ? "" : text(child.stderr);
     const [code] = (await once(child, "exit")) as [number | null];
     expect(await errors).toContain("the client has closed the connection to NATS and does not connect again");

@@ -4,7 +4,6 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { authenticatorOf, parseLogin } from "../../platform/jetstream/connection/authenticator.ts";
 import { keyPairOf, userKeyPair } from "../../platform/jetstream/connection/key-pair.ts";
-import { missingRights } from "../../platform/jetstream/connection/required-rights.ts";
 import { tooSmall, type AccountInfo } from "../../platform/jetstream/streams/account-limits.ts";
 
 describe("the text of a credentials file", () => {
@@ -76,51 +75,6 @@ describe("a key pair", () => {
       }),
       { numRuns: 20 },
     );
-  });
-});
-
-describe("missing rights", () => {
-  const rights = { publish: ["runs.>", "$JS.API.INFO"], subscribe: ["answer.*.>"], responds: true };
-  const none = { allow: [], deny: [] };
-  const responses = { max: 1 };
-
-  it("are none with all subjects, with patterns that cover them, and without a list", () => {
-    expect(missingRights(rights, undefined)).toEqual([]);
-    expect(missingRights(rights, { publish: none, subscribe: none, responses })).toEqual([]);
-    const patterns = { publish: { allow: ["runs.>", "$JS.*.INFO"], deny: [] }, subscribe: { allow: ["*.>"], deny: [] }, responses };
-    expect(missingRights(rights, patterns)).toEqual([]);
-  });
-
-  it.each([
-    ["*.b", "a.>"],
-    ["a.>", "*.b"],
-    ["a.*", "*.b"],
-    ["*.>", "a.b.c"],
-    ["a.b queue", "a.*"],
-  ])("are those of which a denial of %s forbids a part: %s", (denied, subject) => {
-    const publish = { allow: [], deny: [denied] };
-    expect(missingRights({ publish: [subject], subscribe: [], responds: false }, { publish, subscribe: none })).toHaveLength(1);
-  });
-
-  it.each([
-    ["a", "a.>"],
-    ["a.>", "a"],
-    ["*.b", "a.*.c"],
-    ["*.c", "a.b"],
-    ["*.*.b", "a.b"],
-  ])("are not those with no subject that a denial of %s forbids: %s", (denied, subject) => {
-    const publish = { allow: [], deny: [denied] };
-    expect(missingRights({ publish: [subject], subscribe: [], responds: false }, { publish, subscribe: none })).toEqual([]);
-  });
-
-  it("are those that no pattern covers, and those that one denies", () => {
-    const publish = { allow: ["runs.*", "$JS.API.INFO"], deny: ["*.API.>"] };
-    expect(missingRights(rights, { publish, subscribe: { allow: ["answer.a.>"], deny: [] } })).toEqual([
-      "publish on runs.>",
-      "publish on $JS.API.INFO",
-      "subscribe to answer.*.>",
-      "respond to requests (allow_responses)",
-    ]);
   });
 });
 

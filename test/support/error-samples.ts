@@ -171,13 +171,12 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   namespace_ends: [409, "namespace 'shop' is being deleted: retry when it is gone"],
   nats_account: [
     422,
-    "the NATS credentials are of a user that Headwater has not signed: set HEADWATER_NATS_ACCOUNT (chart: nats.credentials) to shared or perRole if the account is yours",
+    "the NATS credentials are of a user that Headwater has not signed: set HEADWATER_NATS_ACCOUNT (chart: nats.credentials) to shared if the account is yours",
   ],
   nats_credentials: [
     503,
     "NATS refuses the credentials: replace the file that HEADWATER_NATS_CREDENTIALS names, which is read again without a restart",
   ],
-  nats_rights: [403, "the NATS user api of the role api lacks the right to publish to RUNS.>: --nats-rights prints what each role needs"],
   nats_root_missing: [
     422,
     "/keys/nats-root does not exist: have HEADWATER_KEYS name the directory where the Secret headwater-operator is mounted",

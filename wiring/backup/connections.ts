@@ -3,14 +3,12 @@ import { connect, type Connection } from "../../platform/jetstream/connection/co
 import { waitForJetStream } from "../../platform/jetstream/connection/wait-for-jetstream.ts";
 import type { BackupDatabase } from "../../platform/postgres/backup.ts";
 import type { RoleContext } from "../context.ts";
-import { requireAccountRights } from "../nats-account.ts";
 
 const timeoutMs = 60_000;
 
 export async function withNats<Result>(context: RoleContext, run: (connection: Connection) => Promise<Result>): Promise<Result> {
   const connection = await connect({ server: context.nats, name: "headwater backup", requestTimeoutMs: timeoutMs });
   try {
-    await requireAccountRights(connection, context);
     await waitForJetStream(connection, timeoutMs);
     return await run(connection);
   } finally {

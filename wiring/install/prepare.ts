@@ -10,7 +10,6 @@ import { storeBytesOf } from "../../platform/process/nats/store-size.ts";
 import { parseRolePasswords, setUpRoles, type RolePasswords } from "../../platform/postgres/roles.ts";
 import type { RoleContext } from "../context.ts";
 import { openDatabase } from "../database.ts";
-import { requireAccountRights } from "../nats-account.ts";
 
 const setUpTimeoutMs = 60_000;
 
@@ -19,7 +18,6 @@ export async function prepare(context: RoleContext): Promise<void> {
   const connection = await connect({ server: context.nats, name: "headwater set-up", requestTimeoutMs: setUpTimeoutMs });
   const replicas = context.configuration.natsReplicas;
   try {
-    await requireAccountRights(connection, context);
     await waitForJetStream(connection, setUpTimeoutMs);
     const storeBytes = await storeBytesOf(context.configuration);
     if (context.configuration.natsAccount !== "own") await requireAccountRoom(connection, { replicas, storeBytes });

@@ -11,7 +11,7 @@ import type { Kubernetes } from "../../platform/kubernetes/access/connection.ts"
 import { createReleaseOwner } from "../../platform/kubernetes/release-owner.ts";
 import { createWorkloads } from "../../platform/kubernetes/workloads.ts";
 import { findNatsKeys, natsRootFile } from "../../platform/process/nats/nats-keys.ts";
-import { accountCredentialsFile, readCredentials } from "../../platform/process/nats/given-nats.ts";
+import { readCredentials } from "../../platform/process/nats/given-nats.ts";
 import {
   createConsumersOnly,
   createGivenCredentials,
@@ -56,7 +56,7 @@ export async function openRunnerPools(
   };
 }
 
-/** What pools have in NATS: accounts that we sign, or in an account of yours the user of all runners. */
+/** What pools have in NATS: accounts that we sign, or in an account of yours the user of all roles. */
 async function natsUsers(
   { configuration, nats }: RoleContext,
   connection: Connection,
@@ -66,7 +66,7 @@ async function natsUsers(
     if (keys === undefined) throw cannotSign(configuration.keysDirectory);
     return { consumers: createPoolConsumers(connection, nats, keys), credentials: createPoolCredentials(keys) };
   }
-  const file = await accountCredentialsFile(configuration, "runner");
+  const file = configuration.natsCredentialsFile;
   if (file === undefined) throw noRunnerCredentials();
   return { consumers: createConsumersOnly(connection), credentials: createGivenCredentials(() => readCredentials(file)) };
 }

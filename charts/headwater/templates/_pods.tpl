@@ -197,7 +197,7 @@ spec:
             sources:
               {{- . | nindent 14 }}
         {{- end }}
-        {{- with include "headwater.natsSources" (list $root .role) }}
+        {{- with include "headwater.natsSources" $root }}
         - name: nats
           projected:
             defaultMode: 0440
@@ -315,6 +315,6 @@ template:
         projected:
           defaultMode: 0440
           sources:
-            {{- include "headwater.natsSources" (list $root .role) | nindent 12 }}
+            {{- include "headwater.natsSources" $root | nindent 12 }}
       {{- end }}
 {{- end -}}

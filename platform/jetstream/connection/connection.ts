@@ -1,13 +1,12 @@
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstreamManager, type JetStreamManager } from "@nats-io/jetstream";
 import { Unavailable } from "../../../domain/errors.ts";
 import { openLink, type Link, type LinkOptions } from "./link.ts";
-import { namedManager, type StreamManager } from "./named-manager.ts";
 import { withRepeatedReads } from "./repeated-reads.ts";
 import { Publisher } from "./publisher.ts";
 
 /** One connection and one publisher per process, which all adapters of this folder use. */
 export interface Connection extends Link {
-  readonly manager: StreamManager;
+  readonly manager: JetStreamManager;
   readonly publisher: Publisher;
 }
 
@@ -21,7 +20,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
   const link = await openLink(options);
   const publisher = new Publisher(link);
   try {
-    const manager = await jetstreamManager(withRepeatedReads(link.client), {
+    const manager = await jetstreamManager(withRepeatedReads(link.nats), {
       timeout: options.requestTimeoutMs ?? 5_000,
       checkAPI: false,
       apiPrefix: link.apiPrefix,
@@ -29,7 +28,7 @@ export async function connect(options: ConnectionOptions): Promise<Connection> {
     publisher.start();
     return {
       ...link,
-      manager: options.server.prefix === undefined ? manager : namedManager(manager, link.names),
+      manager,
       publisher,
       close: async () => {
         publisher.stop();

@@ -12,8 +12,6 @@ import { Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
 import { identityOf, type ClientFiles } from "../../tls/client-files.ts";
 import { authenticatorOf } from "./authenticator.ts";
-import { namedNats, type Nats } from "./named-nats.ts";
-import { wireNames, type WireNames } from "./wire-names.ts";
 
 export interface LinkOptions {
   /** Address and credentials, as `parseNatsUrl` reads them; `servers` is host:port or nats://host:port, several separated by commas. */
@@ -25,7 +23,6 @@ export interface LinkOptions {
     readonly credentials?: string;
     readonly inboxPrefix?: string;
     readonly apiPrefix?: string;
-    readonly prefix?: string;
     readonly credentialsFile?: string;
     readonly tlsFiles?: ClientFiles;
   };
@@ -44,17 +41,17 @@ export interface Stoppable {
   stop(): Promise<void>;
 }
 
+/** What adapters use of the client's connection. */
+export type Nats = Pick<NatsConnection, "publish" | "subscribe" | "request" | "flush" | "info">;
+
 export type LinkStatus = "connected" | "disconnected" | "closed";
 
 /** A connection to NATS, which reconnects forever and reports changes of its status. */
 export interface Link {
-  readonly nats: Nats;
-  /** The same connection with the names on the wire: only for adapters that convert them themselves. */
-  readonly client: NatsConnection;
-  readonly names: WireNames;
+  readonly nats: NatsConnection;
   /** A subject for replies that no other client uses. */
   newInbox(): string;
-  /** `$JS.API`, or its imported name in the user's account. */
+  /** `$JS.API`, `$JS.<domain>.API`, or its imported name in the user's account. */
   readonly apiPrefix: string;
   status(): LinkStatus;
   /** Why NATS refuses to let this client connect again; undefined while it is connected, or simply cannot be reached. */
@@ -87,12 +84,9 @@ export async function openLink(options: LinkOptions): Promise<Link> {
     report("closed");
     if (!isClosing) options.onUnexpectedClose?.(cause);
   });
-  const { prefix, apiPrefix = "$JS.API" } = options.server;
-  const names = wireNames(apiPrefix, prefix);
+  const { apiPrefix = "$JS.API" } = options.server;
   return {
-    nats: prefix === undefined && names.target === names.subject ? client : namedNats(client, names),
-    client,
-    names,
+    nats: /^\$JS\..+\.API$/.test(apiPrefix) ? withEntriesByApi(client, apiPrefix) : client,
     apiPrefix,
     newInbox: () => createInbox(options.server.inboxPrefix),
     status: () => status,
@@ -110,6 +104,16 @@ export async function openLink(options: LinkOptions): Promise<Link> {
   };
 }
 
+/**
+ * The connection in a JetStream domain: entries of buckets are published through its API. Leaf nodes forward no `$KV.>`, since their own
+ * JetStream may have the same bucket.
+ */
+function withEntriesByApi(client: NatsConnection, apiPrefix: string): NatsConnection {
+  const publish: NatsConnection["publish"] = (subject, payload, options) =>
+    client.publish(subject.startsWith("$KV.") ? `${apiPrefix}.${subject}` : subject, payload, options);
+  return Object.create(client, { publish: { value: publish } }) as NatsConnection; // All other methods are inherited.
+}
+
 async function followStatus(
   nats: NatsConnection,
   report: (status: LinkStatus) => void,
@@ -123,7 +127,7 @@ async function followStatus(
 }
 
 async function dialUntil(options: LinkOptions, deadline: number): Promise<NatsConnection> {
-  const { servers, credentials, apiPrefix: _api, prefix: _prefix, credentialsFile, tlsFiles, ...login } = options.server;
+  const { servers, credentials, apiPrefix: _api, credentialsFile, tlsFiles, ...login } = options.server;
   const authenticator =
     credentials === undefined ? {} : { authenticator: authenticatorOf(credentials, readerOf(credentialsFile, credentials)) };
   const dialOnce = (): Promise<NatsConnection> =>

@@ -3,7 +3,6 @@ import { type HeadwaterError, LimitExceeded, Unavailable } from "../../../domain
 import { EncodedHeaders } from "./encoded-headers.ts";
 import type { Link, LinkStatus } from "./link.ts";
 import { isRefusedForCopy, refusal, type ApiError } from "./errors.ts";
-import type { WireNames } from "./wire-names.ts";
 
 export interface PublishOptions {
   /** Within the stream's duplicate window (120 s) a second message with this id is not stored. */
@@ -92,7 +91,7 @@ export class Publisher {
    */
   publish(subject: string, data: string | Uint8Array, options: PublishOptions = {}): Promise<Published> {
     return new Promise((resolve, reject) => {
-      const fields = headerFields(options, this.#link.names);
+      const fields = headerFields(options);
       const expected = options.expectedLastSubjectSequence;
       const token = (this.#number++).toString(36);
       const pending: Pending = {
@@ -191,15 +190,15 @@ export class Publisher {
   }
 }
 
-function headerFields(options: PublishOptions, names: WireNames): Record<string, string> | undefined {
+function headerFields(options: PublishOptions): Record<string, string> | undefined {
   const { messageId, expectedLastSubjectSequence, expectedSubject, schedule, ttlSeconds, headers } = options;
   if ([messageId, expectedLastSubjectSequence, schedule, ttlSeconds, headers].every((option) => option === undefined)) return undefined;
   return {
     ...headers,
     ...(messageId === undefined ? {} : { "Nats-Msg-Id": messageId }),
     ...(expectedLastSubjectSequence === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence": String(expectedLastSubjectSequence) }),
-    ...(expectedSubject === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence-Subject": names.subject(expectedSubject) }),
-    ...(schedule === undefined ? {} : { "Nats-Schedule": schedule.schedule, "Nats-Schedule-Target": names.subject(schedule.target) }),
+    ...(expectedSubject === undefined ? {} : { "Nats-Expected-Last-Subject-Sequence-Subject": expectedSubject }),
+    ...(schedule === undefined ? {} : { "Nats-Schedule": schedule.schedule, "Nats-Schedule-Target": schedule.target }),
     ...(ttlSeconds === undefined ? {} : { "Nats-TTL": `${ttlSeconds}s` }),
     ...(schedule?.timezone === undefined ? {} : { "Nats-Schedule-Time-Zone": schedule.timezone }),
   };

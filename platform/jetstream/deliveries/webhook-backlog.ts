@@ -35,8 +35,8 @@ export async function readWebhookBacklog(connection: Connection, webhook: string
 }
 
 /** Each delivery has a subject of its own. */
-async function countSubjects({ nats, names, apiPrefix }: Connection, filter: string): Promise<number> {
-  const request = JSON.stringify({ subjects_filter: names.subject(filter), offset: offsetAfterLast });
+async function countSubjects({ nats, apiPrefix }: Connection, filter: string): Promise<number> {
+  const request = JSON.stringify({ subjects_filter: filter, offset: offsetAfterLast });
   const answer = await nats.request(`${apiPrefix}.STREAM.INFO.${streams.deliveries}`, request, { timeout: 5_000 });
   const { total = 0, error } = answer.json<{ readonly total?: number; readonly error?: { readonly description: string } }>();
   if (error !== undefined) throw new Unavailable(`NATS cannot count the backlog: ${error.description}`);

@@ -1,5 +1,5 @@
 import { nanos, type Msg, type MsgHdrs, type Subscription } from "@nats-io/transport-node";
-import type { Nats } from "../connection/named-nats.ts";
+import type { Nats } from "../connection/link.ts";
 import { StreamMessage } from "./stream-message.ts";
 
 export interface PullOptions {

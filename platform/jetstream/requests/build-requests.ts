@@ -5,7 +5,7 @@ import type { Build } from "../../../domain/component/definition.ts";
 import { HeadwaterError, Invariant } from "../../../domain/errors.ts";
 import { buildSubject } from "../../../domain/subjects.ts";
 import type { Stoppable } from "../connection/link.ts";
-import type { Nats } from "../connection/named-nats.ts";
+import type { Nats } from "../connection/link.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const componentCode = z.object({

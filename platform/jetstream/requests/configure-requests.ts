@@ -7,7 +7,7 @@ import { configureSubject } from "../../../domain/subjects.ts";
 import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
-import type { Nats } from "../connection/named-nats.ts";
+import type { Nats } from "../connection/link.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const componentCall = z.discriminatedUnion("kind", [

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { operatorStatusSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
-import type { Nats } from "../connection/named-nats.ts";
+import type { Nats } from "../connection/link.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const operatorStatus = z.object({

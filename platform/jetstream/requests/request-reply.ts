@@ -16,7 +16,7 @@ import {
   UserCode,
 } from "../../../domain/errors.ts";
 import type { Stoppable } from "../connection/link.ts";
-import type { Nats } from "../connection/named-nats.ts";
+import type { Nats } from "../connection/link.ts";
 
 /**
  * Request and reply between roles, over core NATS: nothing is stored, and a caller waits for the reply or an error.

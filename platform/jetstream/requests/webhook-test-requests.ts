@@ -2,7 +2,7 @@ import { webhookTestSubject } from "../../../domain/subjects.ts";
 import { testedWebhook, webhookTest, type TestedWebhook, type WebhookTest } from "../../../domain/delivery/webhook-test.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
-import type { Nats } from "../connection/named-nats.ts";
+import type { Nats } from "../connection/link.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 /** The timeout is longer than an attempt may take. */

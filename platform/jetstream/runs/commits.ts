@@ -114,7 +114,7 @@ async function lastInState(connection: Connection, ref: SourceRef): Promise<Last
   const doReplicasAgree = async (): Promise<boolean> => {
     const [state, sequence] = await Promise.all([find(connection, streams.state, ref), sequenceInState(connection, ref)]);
     if (state === null && sequence === 0) last = { text: undefined, sequence: 0 };
-    if (state !== null && state.seq === sequence) last = { text: state.string(), sequence: copiedFrom(connection, state) ?? 0 };
+    if (state !== null && state.seq === sequence) last = { text: state.string(), sequence: copiedFrom(state) ?? 0 };
     return last !== undefined;
   };
   if ((await waitUntil(doReplicasAgree, maxStateLagMs, pollMs)) && last !== undefined) return last;

@@ -4,9 +4,9 @@ import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 
 /** The sequence on RUNS of a message of STATE, from the header `Nats-Stream-Source: RUNS <sequence> …` that NATS writes. */
-export function copiedFrom({ names }: Pick<Connection, "names">, { header }: Pick<StoredMsg, "header">): number | undefined {
+export function copiedFrom({ header }: Pick<StoredMsg, "header">): number | undefined {
   const [stream, sequence] = header.get("Nats-Stream-Source").split(" ");
-  return stream === names.stream(streams.runs) && Number(sequence) > 0 ? Number(sequence) : undefined;
+  return stream === streams.runs && Number(sequence) > 0 ? Number(sequence) : undefined;
 }
 
 /**
@@ -16,7 +16,7 @@ export function copiedFrom({ names }: Pick<Connection, "names">, { header }: Pic
 export async function statePosition(connection: Connection): Promise<number> {
   try {
     const newest = await connection.manager.streams.getMessage(streams.state, { last_by_subj: "runs.>" });
-    return newest === null ? 0 : (copiedFrom(connection, newest) ?? 0);
+    return newest === null ? 0 : (copiedFrom(newest) ?? 0);
   } catch (error) {
     if (isMessageNotFound(error)) return 0;
     throw error;

@@ -40,8 +40,8 @@ const consumerCount = 4 * partitionCount;
 const requestTimeoutMs = 5_000;
 
 /** @throws InvalidInput if the limits of the account, which others may use too, are below what the streams need */
-export async function requireAccountRoom({ client, apiPrefix, manager }: Connection, needed: NeededRoom): Promise<void> {
-  const answer = await client.request(`${apiPrefix}.INFO`, "", { timeout: requestTimeoutMs });
+export async function requireAccountRoom({ nats, apiPrefix, manager }: Connection, needed: NeededRoom): Promise<void> {
+  const answer = await nats.request(`${apiPrefix}.INFO`, "", { timeout: requestTimeoutMs });
   const problems = tooSmall(accountInfo.parse(answer.json()), await listCreated(manager), needed);
   if (problems.length > 0) throw new InvalidInput(`the account of NATS is too small: ${problems.join("; ")}`, { code: "nats_account" });
 }

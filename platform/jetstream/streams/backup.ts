@@ -1,11 +1,10 @@
-import { JetStreamApiCodes, JetStreamApiError, type StreamConfig, type StreamInfo } from "@nats-io/jetstream";
+import { JetStreamApiCodes, JetStreamApiError, type StreamInfo } from "@nats-io/jetstream";
 import { NoRespondersError, RequestError, type Msg } from "@nats-io/transport-node";
 import { z } from "zod";
 import { Conflict, Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
 import { buckets, streamNames } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { wireConfig } from "../connection/named-manager.ts";
 import { formerCreation, identityOf } from "./stream-identity.ts";
 
 const chunkBytes = 512 * 1024;
@@ -118,7 +117,7 @@ export async function restoredBackupName({ manager }: Connection, stream: string
 
 /** Restores a stream that does not exist. It exists once it is complete. Sequences and times are preserved. @throws Unavailable */
 export async function restoreStream(
-  { nats, manager, names, apiPrefix }: Connection,
+  { nats, manager, apiPrefix }: Connection,
   { config, state, identity }: SavedStream,
   chunks: AsyncIterable<Uint8Array>,
   { replicas, ...backup }: RestoreTarget,
@@ -132,9 +131,8 @@ export async function restoreStream(
     max_bytes: -1,
     metadata: { ...ownMetadata(config.metadata), [formerCreation]: identity, [restoredId]: backup.id, [restoredName]: backup.name },
   };
-  const wire = wireConfig(restored as unknown as Partial<StreamConfig>, names); // As NATS has reported it.
   const begin = (): Promise<z.infer<typeof answer>> =>
-    beginRestore(nats, `${apiPrefix}.STREAM.RESTORE.${name}`, name, { config: wire, state });
+    beginRestore(nats, `${apiPrefix}.STREAM.RESTORE.${name}`, name, { config: restored, state });
   const { deliver_subject } = await begin();
   if (deliver_subject === undefined) throw new Unavailable(`the stream ${name} cannot be restored: NATS named no subject for its chunks`);
   const send = async (chunk: Uint8Array): Promise<void> => {

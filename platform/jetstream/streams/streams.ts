@@ -5,13 +5,13 @@ import {
   PersistMode,
   RetentionPolicy,
   StorageType,
+  type JetStreamManager,
   type StreamConfig,
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { bundleStore, buckets, changedSubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import type { StreamManager } from "../connection/named-manager.ts";
 import { maxBytesOf } from "./stream-limits.ts";
 import { setUpPool } from "../invocations/pool-consumers.ts";
 
@@ -226,7 +226,7 @@ const isRepublished = (bucket: string): boolean =>
   [buckets.deployments, buckets.runners, buckets.replicas, buckets.quotas].some((republished) => republished === bucket);
 
 /** Settings that NATS cannot change (storage, retention, persist mode) keep their value. */
-async function createOrUpdate(manager: StreamManager, desired: Config, options: StreamOptions): Promise<void> {
+async function createOrUpdate(manager: JetStreamManager, desired: Config, options: StreamOptions): Promise<void> {
   const existing = await findConfig(manager, desired.name);
   if (existing === undefined) return addStream(manager, desired, options);
   const config = withSubjects(desired, existing);
@@ -246,7 +246,7 @@ function withSubjects(config: Config, { subjects = [] }: Partial<StreamConfig>):
   return config.subjects === undefined ? config : { ...config, subjects: [...new Set([...subjects, ...config.subjects])] };
 }
 
-async function addStream(manager: StreamManager, config: Config, { storeBytes }: StreamOptions): Promise<void> {
+async function addStream(manager: JetStreamManager, config: Config, { storeBytes }: StreamOptions): Promise<void> {
   try {
     await manager.streams.add(config);
   } catch (error) {
@@ -261,7 +261,7 @@ async function addStream(manager: StreamManager, config: Config, { storeBytes }:
 /** The limits of all streams, or their messages, exceed the server's `max_file_store`. */
 const isNoRoom = (error: unknown): boolean => error instanceof JetStreamApiError && error.code === 10047;
 
-async function findConfig(manager: StreamManager, name: string): Promise<StreamConfig | undefined> {
+async function findConfig(manager: JetStreamManager, name: string): Promise<StreamConfig | undefined> {
   try {
     return (await manager.streams.info(name)).config;
   } catch (error) {

@@ -19,8 +19,6 @@ export interface NatsConnection {
   readonly inboxPrefix?: string;
   /** The user's name for `$JS.API`. */
   readonly apiPrefix?: string;
-  /** Prefix of all names, see `WireNames`. */
-  readonly prefix?: string;
   /** With files, the servers must have a certificate for one of their hosts. Not an option of `connect`: see `openLink`. */
   readonly tlsFiles?: ClientFiles;
 }
@@ -49,7 +47,7 @@ export function parseCredentials(text: string): Pick<NatsConnection, "credential
   const { name, nats } = login.kind === "token" ? claimsOf(login.token) : noClaims;
   if (!nats.tags.includes(ownTag))
     throw new InvalidInput(
-      "the NATS credentials are of a user that Headwater has not signed: set HEADWATER_NATS_ACCOUNT (chart: nats.credentials) to shared or perRole if the account is yours",
+      "the NATS credentials are of a user that Headwater has not signed: set HEADWATER_NATS_ACCOUNT (chart: nats.credentials) to shared if the account is yours",
       { code: "nats_account" },
     );
   const isOutside = name === "runner" || name === "builder";

@@ -7,7 +7,7 @@ import { encryptionMistakes, encryptionOf } from "./encryption.ts";
 import { backUp, environment, sandboxHost, setUp } from "./environment.ts";
 import { mailsOf } from "./mail-settings.ts";
 import { limitsOfUsers } from "./user-settings.ts";
-import { natsMistakes } from "./nats-settings.ts";
+import { formerNatsSettings, natsMistakes } from "./nats-settings.ts";
 import { givenSettings, settingNotes, type ListenAddress } from "./settings.ts";
 
 export { roleNames, type RoleName } from "./environment.ts";
@@ -94,7 +94,6 @@ const natsOf = (env: z.output<typeof environment>) => ({
   natsCredentialsFile: env.HEADWATER_NATS_CREDENTIALS,
   natsAccount: env.HEADWATER_NATS_ACCOUNT,
   natsDomain: env.HEADWATER_NATS_DOMAIN,
-  natsPrefix: env.HEADWATER_NATS_PREFIX,
 });
 
 function baseOf(env: Pick<z.output<typeof environment>, "HEADWATER_SERVER_CERTIFICATE">, { host, port }: ListenAddress): string {
@@ -130,6 +129,8 @@ function isUnknown(name: string): boolean {
 }
 
 function unknownSetting(name: string): string {
+  const instead = formerNatsSettings[name];
+  if (instead !== undefined) return `${name} is no longer a setting: ${instead}`;
   return `${name} is not a setting${suggestion(name, names, ": --help lists all settings")}`;
 }
 

@@ -127,7 +127,7 @@ type Publish = Connection["publisher"]["publish"];
 async function publishTwice<Result>(messages: number, start: (publish: Publish) => Promise<Result>): Promise<Result> {
   const proxy = await startProxy(nats.server.server.port);
   const connection = await connect({ server: { ...nats.server.connection, servers: `127.0.0.1:${proxy.port}` }, name: "test" });
-  const sent = (): number => connection.client.stats().outMsgs;
+  const sent = (): number => connection.nats.stats().outMsgs;
   try {
     proxy.hold();
     const before = sent();
@@ -177,7 +177,7 @@ test("a read is sent again until a server answers, a change is not", async () =>
       if (received.filter((subject) => subject === message.subject).length === 2) message.respond("answer");
     },
   });
-  const { request } = withRepeatedReads(nats.connection.client);
+  const { request } = withRepeatedReads(nats.connection.nats);
   expect((await request("test.api.STREAM.INFO.x", "", { timeout: 60_000 })).string()).toBe("answer");
   await expect(request("test.api.STREAM.CREATE.x", "", { timeout: 2_000 })).rejects.toThrow(/timeout/i);
   expect(received).toEqual(["test.api.STREAM.INFO.x", "test.api.STREAM.INFO.x", "test.api.STREAM.CREATE.x"]);

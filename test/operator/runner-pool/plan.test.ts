@@ -91,7 +91,7 @@ describe("the objects of a pool", () => {
   });
 
   it("run code in a container without keys, NATS settings or the runner's user, which ends after the runner", () => {
-    const settings = settingsOf({ environment: { HEADWATER_LOG_LEVEL: "debug", HEADWATER_NATS_PREFIX: "x" } });
+    const settings = settingsOf({ environment: { HEADWATER_LOG_LEVEL: "debug", HEADWATER_NATS_DOMAIN: "x" } });
     const deployment = objectOf("Deployment", poolOf("fast"), settings);
     expect(deployment).toMatchObject({
       spec: {

@@ -113,7 +113,7 @@ describe("TLS to NATS", () => {
     reload(server);
     const changes: string[] = [];
     link.onStatus((status) => changes.push(status));
-    await link.client.reconnect();
+    await link.nats.reconnect();
     await expect.poll(() => changes).toEqual(["disconnected", "connected"]);
     await link.nats.flush();
     await expect(refused(server, trusting(directory.path, "stale", authority.certificate))).rejects.toThrow(/unable to (verify|get)/);

@@ -4,7 +4,7 @@ import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { connect as dial } from "node:net";
 import { join } from "node:path";
-import { Algorithms, encodeAccount, encodeOperator, encodeUser, fmtCreds, newScopedSigner, type Account } from "@nats-io/jwt";
+import { Algorithms, encodeAccount, encodeOperator, encodeUser, fmtCreds, type Account } from "@nats-io/jwt";
 import { createAccount, createOperator, createUser, type KeyPair } from "@nats-io/nkeys";
 import { connect as connectNats, credsAuthenticator } from "@nats-io/transport-node";
 import { steadyPort } from "../steady-port.ts";
@@ -15,12 +15,10 @@ export interface ForeignNats {
   readonly url: string;
   /** For leaf nodes. */
   readonly leafPort: number;
-  /** A new user of the account, with all rights unless some are given. */
-  user(name: string, rights?: NatsPermissions): Promise<ForeignUser>;
+  /** A new user of the account, with all rights. */
+  user(name: string): Promise<ForeignUser>;
   /** Ends the connections of the user, and refuses new ones. */
   revoke(user: ForeignUser): Promise<void>;
-  /** The log of the server, which names each request without a right. */
-  log(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -28,13 +26,6 @@ export interface ForeignUser {
   readonly id: string;
   /** The text of its `.creds` file. */
   readonly creds: string;
-}
-
-/** `permissions` of a user in the configuration of nats-server, as `--nats-rights` prints them. */
-export interface NatsPermissions {
-  readonly publish: { readonly allow: readonly string[] };
-  readonly subscribe: { readonly allow: readonly string[] };
-  readonly allow_responses?: { readonly max: number; readonly expires: string };
 }
 
 const algorithm = { algorithm: Algorithms.v2 };
@@ -76,59 +67,35 @@ export async function startForeignNats({ directory, domain, limits }: ForeignNat
   );
   const url = `nats://127.0.0.1:${port}`;
   const revocations: Record<string, number> = {};
-  const signing_keys: NonNullable<Account["signing_keys"]> = [];
   const updateAccount = async (): Promise<void> => {
     const admin = await newUser(keys.system, "admin");
     const nats = await connectNats({ servers: url, authenticator: credsAuthenticator(Buffer.from(admin.creds)) });
-    await nats.request("$SYS.REQ.CLAIMS.UPDATE", await accountToken({ revocations, signing_keys }), { timeout: 10_000 });
+    await nats.request("$SYS.REQ.CLAIMS.UPDATE", await accountToken({ revocations }), { timeout: 10_000 });
     await nats.close();
   };
   return {
     url,
     leafPort,
-    user: async (name, rights) => {
-      if (rights === undefined) return newUser(keys.account, name);
-      // A token with the rights in it would be longer than the 4,096 bytes that nats-server accepts of CONNECT.
-      const signer = createAccount();
-      signing_keys.push(newScopedSigner(signer, name, templateOf(rights)));
-      await updateAccount();
-      return newUser(keys.account, name, signer);
-    },
+    user: (name) => newUser(keys.account, name),
     revoke: async (user) => {
       revocations[user.id] = Math.floor(Date.now() / 1000) + 60;
       await updateAccount();
     },
-    log: () => server.log(),
     stop: () => server.stop(),
   };
 }
 
-function templateOf({ publish, subscribe, allow_responses }: NatsPermissions) {
-  return {
-    subs: -1,
-    data: -1,
-    payload: -1,
-    pub: { allow: [...publish.allow] },
-    sub: { allow: [...subscribe.allow] },
-    ...(allow_responses === undefined ? {} : { resp: { max: allow_responses.max, ttl: 120e9 } }),
-  };
-}
-
-/** @param signer a key whose users have the rights of its template; absent: all rights */
-async function newUser(account: KeyPair, name: string, signer?: KeyPair): Promise<ForeignUser> {
+async function newUser(account: KeyPair, name: string): Promise<ForeignUser> {
   const pair = createUser();
-  const token =
-    signer === undefined
-      ? await encodeUser(name, pair, account, { subs: -1, data: -1, payload: -1 }, algorithm)
-      : await encodeUser(name, pair, signer, { issuer_account: account.getPublicKey() }, { ...algorithm, scopedUser: true });
+  const token = await encodeUser(name, pair, account, { subs: -1, data: -1, payload: -1 }, algorithm);
   return { id: pair.getPublicKey(), creds: Buffer.from(fmtCreds(token, pair)).toString() };
 }
 
 export interface LeafOptions {
   readonly directory: string;
   readonly hub: ForeignNats;
-  /** Users of the leaf node, by name: their password is the same. */
-  readonly users: Readonly<Record<string, NatsPermissions>>;
+  /** A user of the leaf node, whose password is the name. */
+  readonly user: string;
 }
 
 export interface LeafNode extends Server {
@@ -136,7 +103,7 @@ export interface LeafNode extends Server {
 }
 
 /** A leaf node without JetStream of its own, connected to the account of the hub. */
-export async function startLeafNode({ directory, hub, users }: LeafOptions): Promise<LeafNode> {
+export async function startLeafNode({ directory, hub, user }: LeafOptions): Promise<LeafNode> {
   const port = await steadyPort();
   await mkdir(directory, { recursive: true });
   const credentials = join(directory, "leaf.creds");
@@ -147,7 +114,7 @@ export async function startLeafNode({ directory, hub, users }: LeafOptions): Pro
       listen: `127.0.0.1:${port}`,
       server_name: "leaf",
       leafnodes: { remotes: [{ url: `nats://127.0.0.1:${hub.leafPort}`, credentials }] },
-      authorization: { users: Object.entries(users).map(([user, permissions]) => ({ user, password: user, permissions })) },
+      authorization: { users: [{ user, password: user }] },
     },
     port,
   );
@@ -155,7 +122,6 @@ export async function startLeafNode({ directory, hub, users }: LeafOptions): Pro
 }
 
 interface Server {
-  log(): Promise<string>;
   stop(): Promise<void>;
 }
 
@@ -169,7 +135,6 @@ async function startServer(directory: string, configuration: object, port: numbe
   closeSync(log);
   while (!(await accepts(port))) if (hasEnded(child)) throw new Error(`nats-server did not start:\n${await readFile(logFile, "utf8")}`);
   return {
-    log: () => readFile(logFile, "utf8"),
     stop: async () => {
       if (hasEnded(child)) return;
       const exited = once(child, "exit");
