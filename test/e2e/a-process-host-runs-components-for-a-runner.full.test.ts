@@ -5,6 +5,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { type Cluster, startCluster } from "./support/cluster.ts";
 import { counter } from "./support/components.ts";
 import { until } from "./support/headwater.ts";
+import { deploy, postJson } from "./support/sources.ts";
 
 /** As in a pod: the runner has the keys, and a process host starts the processes in which components run. */
 
@@ -33,16 +34,8 @@ afterAll(async () => {
 });
 
 it.skipIf(process.platform !== "linux")("runs requests there, and again after the host has been replaced", async () => {
-  const created = await cluster.call<{ data: { id: string; configured_props: { http: { endpoint_url: string } } } }>("POST", "/sources", {
-    component_code: counter,
-  });
-  expect(created.status, created.text).toBe(200);
-  const { id, configured_props } = created.body.data;
-  const send = async (request: string): Promise<void> => {
-    const headers = { "content-type": "application/json" };
-    const { status } = await fetch(configured_props.http.endpoint_url, { method: "POST", headers, body: JSON.stringify({ request }) });
-    expect(status).toBe(200);
-  };
+  const { id, endpoint } = await deploy(cluster, counter);
+  const send = async (request: string): Promise<void> => expect((await postJson(endpoint, { request })).status).toBe(200);
   const counted = async (): Promise<readonly string[]> => {
     const path = `/sources/${id}/event_summaries?limit=100&expand=event`;
     const { body } = await cluster.call<{ data: { event: { n: number; request: string } }[] }>("GET", path);

@@ -7,6 +7,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { startCluster, type Cluster } from "./support/cluster.ts";
 import { counter } from "./support/components.ts";
 import { until } from "./support/headwater.ts";
+import { deploy, postJson } from "./support/sources.ts";
 
 /** A runner that cannot start sandbox processes fails no run: it reports that it is not ready, and runs the queue once it can. */
 
@@ -57,19 +58,8 @@ function pidsOf(program: string): readonly number[] {
 }
 
 it("keeps accepted requests queued, is not ready, and runs each once when processes can start again", async () => {
-  const created = await cluster.call<{ data: { id: string; configured_props: { http: { endpoint_url: string } } } }>("POST", "/sources", {
-    component_code: counter,
-  });
-  expect(created.status, created.text).toBe(200);
-  const { id, configured_props } = created.body.data;
-  const send = async (request: string): Promise<void> => {
-    const { status } = await fetch(configured_props.http.endpoint_url, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ request }),
-    });
-    expect(status).toBe(200);
-  };
+  const { id, endpoint } = await deploy(cluster, counter);
+  const send = async (request: string): Promise<void> => expect((await postJson(endpoint, { request })).status).toBe(200);
   const counted = async (): Promise<readonly string[]> => {
     const path = `/sources/${id}/event_summaries?limit=100&expand=event`;
     const { body } = await cluster.call<{ data: { event: { n: number; request: string } }[] }>("GET", path);

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { withFamilies, type Service } from "./support/families-support.ts";
 import { until } from "./support/headwater.ts";
-import type { Source } from "./support/run-world.ts";
+import type { Source } from "./support/sources.ts";
 
 /**
  * Services call a new endpoint before they confirm its subscription, so the request of a hook waits for a run of the same source.

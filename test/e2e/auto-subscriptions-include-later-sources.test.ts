@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
 import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { createWebhook, deploy, type Source } from "./support/sources.ts";
 
 const failing = (name: string): string => `
 export default {
@@ -12,11 +13,6 @@ export default {
 interface Listed {
   readonly data: readonly { readonly id: string; readonly emitter_id: string; readonly listener_id: string; readonly event_name: string }[];
 }
-interface Deployed {
-  readonly id: string;
-  readonly endpoint: string;
-}
-
 const headwater = withSystem();
 let receiver: Receiver;
 
@@ -27,27 +23,17 @@ afterAll(async () => {
   await receiver.close();
 });
 
-async function deploy(name: string): Promise<Deployed> {
-  const { status, body, text } = await headwater.call<{
-    data: { id: string; configured_props: { http: { endpoint_url: string } } };
-  }>("POST", "/sources", { component_code: failing(name) });
-  expect(status, text).toBe(200);
-  return { id: body.data.id, endpoint: body.data.configured_props.http.endpoint_url };
-}
-
-const call = async (source: Deployed): Promise<void> => expect((await fetch(source.endpoint, { method: "POST" })).status).toBe(200);
+const call = async (source: Source): Promise<void> => expect((await fetch(source.endpoint, { method: "POST" })).status).toBe(200);
 const subscriptions = async () => (await headwater.call<Listed>("GET", "/users/me/subscriptions")).body.data;
 
 it("subscribes a listener to the errors of sources created later, and of no earlier source", async () => {
-  const before = await deploy("Before");
-  const webhook = await headwater.call<{ data: { id: string } }>("POST", `/webhooks?url=${encodeURIComponent(receiver.url)}`);
-  const query = `/auto_subscriptions?event_name=%24errors&listener_id=${webhook.body.data.id}`;
+  const before = await deploy(headwater, failing("Before"));
+  const webhook = await createWebhook(headwater, receiver.url);
+  const query = `/auto_subscriptions?event_name=%24errors&listener_id=${webhook}`;
   const made = await headwater.call("POST", query);
   expect(made.status, made.text).toBe(200);
-  const after = await deploy("After");
-  expect(await subscriptions()).toEqual([
-    { id: expect.any(String), emitter_id: after.id, listener_id: webhook.body.data.id, event_name: "$errors" },
-  ]);
+  const after = await deploy(headwater, failing("After"));
+  expect(await subscriptions()).toEqual([{ id: expect.any(String), emitter_id: after.id, listener_id: webhook, event_name: "$errors" }]);
 
   await call(before);
   await call(after);

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
 import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { create, createWebhook, deploy, subscribe } from "./support/sources.ts";
 
 const counter = `
 export default {
@@ -14,10 +15,6 @@ export default {
   },
 };`;
 
-interface Created {
-  readonly data: { readonly id: string };
-}
-
 const headwater = withSystem();
 let receiver: Receiver;
 
@@ -30,15 +27,11 @@ afterAll(async () => {
 
 it("stops delivering an organization's events to a former member's webhook within seconds", async () => {
   const member = await headwater.addUser();
-  const asMember = (path: string, body: object) => member.call<Created>("POST", path, body);
-
-  const org = (await headwater.call<Created>("POST", "/orgs", { name: "Acme" })).body.data.id;
-  const invitation = (await headwater.call<Created>("POST", `/orgs/${org}/members`, { user_id: member.id })).body.data.id;
-  expect((await asMember(`/users/me/invitations/${invitation}/accept`, {})).status).toBe(200);
-  const source = (await headwater.call<Created>("POST", "/sources", { component_code: counter, org_id: org })).body.data.id;
-  const webhook = (await asMember("/webhooks", { url: receiver.url })).body.data.id;
-  const subscribed = await asMember("/subscriptions", { emitter_id: source, listener_id: webhook });
-  expect(subscribed.status, subscribed.text).toBe(200);
+  const org = (await create(headwater, "/orgs", { name: "Acme" })).id;
+  const invitation = (await create(headwater, `/orgs/${org}/members`, { user_id: member.id })).id;
+  expect((await member.call("POST", `/users/me/invitations/${invitation}/accept`, {})).status).toBe(200);
+  const source = (await deploy(headwater, counter, {}, { org_id: org })).id;
+  await subscribe(member, source, await createWebhook(member, receiver.url));
 
   let emitted = 0;
   const emit = async (): Promise<void> => {

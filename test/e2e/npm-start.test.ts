@@ -6,6 +6,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { documentedSettings, readerOf } from "./support/documented-pages.ts";
 import { startHeadwater, startReceiver, until, type Called, type Headwater, type Receiver } from "./support/headwater.ts";
 import { mainOf, processesOf } from "./support/process-tree.ts";
+import { createWebhook, deploy, postJson, subscribe } from "./support/sources.ts";
 
 /** One installation by `npm start`, from its first line to Ctrl-C: the tests depend on each other, because a start takes 7 s of CPU time. */
 let directory: TemporaryDirectory;
@@ -18,10 +19,6 @@ interface Readiness {
   readonly status: number;
   readonly body: { readonly status: string; readonly checks: Readonly<Record<string, string>> };
 }
-interface Created {
-  readonly data: { readonly id: string; readonly configured_props: { readonly http: { readonly endpoint_url: string } } };
-}
-
 const start = (): Promise<Headwater> => startHeadwater({ dataDirectory: data, ports, env: documentedSettings() });
 
 beforeAll(async () => {
@@ -38,15 +35,6 @@ async function readiness(): Promise<Readiness | undefined> {
   const response = await fetch(`http://127.0.0.1:${ports.api}/readyz`).catch(() => undefined);
   return response === undefined ? undefined : { status: response.status, body: (await response.json()) as Readiness["body"] };
 }
-
-async function deploy(code: string): Promise<{ readonly id: string; readonly endpoint: string }> {
-  const { status, body, text } = await headwater.call<Created>("POST", "/sources", { component_code: code });
-  expect(status, text).toBe(200);
-  return { id: body.data.id, endpoint: body.data.configured_props.http.endpoint_url };
-}
-
-const post = (endpoint: string, body: object): Promise<Response> =>
-  fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
 /** The processes that one setting starts. */
 function processesWith(setting: string): readonly number[] {
@@ -78,10 +66,8 @@ it("answers 503 until a component can be saved, deployed and run; only then prin
     status: "ready",
     checks: { database: "ok", streams: "ok", store: "ok", builder: "ok", operator: "ok", runners: "ok" },
   });
-  const created = await headwater.call<Created>("POST", "/sources", {
-    component_code: 'export default { name: "One", run() { return 1; } }',
-  });
-  const run = await headwater.call<{ data: { status: string } }>("POST", `/sources/${created.body.data.id}/runs`, {});
+  const { id } = await deploy(headwater, 'export default { name: "One", run() { return 1; } }');
+  const run = await headwater.call<{ data: { status: string } }>("POST", `/sources/${id}/runs`, {});
   expect([run.status, run.body.data.status], run.text).toEqual([200, "succeeded"]);
   expect(headwater.output()).toContain("Headwater is ready");
   expect(headwater.output()).toContain(join(data, "api-key"));
@@ -104,11 +90,14 @@ it("names the missing role in /readyz while the builder is down, and is ready ag
 });
 
 it("runs a source and answers its caller while the API process is suspended", async () => {
-  const { endpoint } = await deploy(`export default {
+  const { endpoint } = await deploy(
+    headwater,
+    `export default {
     name: "Greeter", props: { http: { type: "$.interface.http", customResponse: true } },
     run({ body }) { this.http.respond({ status: 200, body: "hello " + body.name }); },
-  };`);
-  const greet = async (name: string): Promise<string> => (await post(endpoint, { name })).text();
+  };`,
+  );
+  const greet = async (name: string): Promise<string> => (await postJson(endpoint, { name })).text();
   expect(await greet("Ada")).toBe("hello Ada");
   const main = mainOf(data);
   process.kill(main, "SIGSTOP");
@@ -121,23 +110,24 @@ it("runs a source and answers its caller while the API process is suspended", as
 
 describe("a start after every process was killed", () => {
   it("runs what was accepted, and delivers once what was scheduled", async () => {
-    const source = await deploy(`export default {
+    const source = await deploy(
+      headwater,
+      `export default {
       name: "Later", props: { http: "$.interface.http", db: "$.service.db" },
       run({ body }) {
         const n = (this.db.get("n") ?? 0) + 1;
         this.db.set("n", n);
         this.$emit({ n, text: body.text }, body.inMs === undefined ? {} : { delivery_ts: Date.now() + body.inMs });
       },
-    };`);
-    const webhook = await headwater.call<Created>("POST", "/webhooks", { url: receiver.url });
-    const subscribed = await headwater.call("POST", "/subscriptions", { emitter_id: source.id, listener_id: webhook.body.data.id });
-    expect(subscribed.status, subscribed.text).toBe(200);
+    };`,
+    );
+    await subscribe(headwater, source.id, await createWebhook(headwater, receiver.url));
     const inMs = 20_000;
-    expect((await post(source.endpoint, { text: "scheduled", inMs })).status).toBe(200);
+    expect((await postJson(source.endpoint, { text: "scheduled", inMs })).status).toBe(200);
     const summaries = (channel: string): Promise<Called<{ data: readonly unknown[] }>> =>
       headwater.call("GET", `/sources/${source.id}/event_summaries?event_name=${channel}`);
     await until(async () => (await summaries("$in")).body.data.length === 1, "the event is scheduled");
-    expect((await post(source.endpoint, { text: "accepted" })).status).toBe(200);
+    expect((await postJson(source.endpoint, { text: "accepted" })).status).toBe(200);
 
     for (const { pid } of processesOf(data)) process.kill(pid, "SIGKILL");
     await until(() => processesOf(data).length === 0, "every process ends");

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
 import { until } from "./support/headwater.ts";
+import { deploy, postJson } from "./support/sources.ts";
 
 const emitter = `
 export default {
@@ -15,9 +16,6 @@ export default {
   run() { this.http.respond({ status: 200, body: "at once" }); },
 };`;
 
-interface Created {
-  readonly data: { readonly id: string; readonly configured_props: { readonly http: { readonly endpoint_url: string } } };
-}
 interface Me {
   readonly data: {
     readonly id: string;
@@ -42,27 +40,18 @@ const me = async () => (await headwater.call<Me>("GET", "/users/me")).body.data;
 const used = async () => (await me()).daily_invocations_used;
 const plan = (quota: number) => admin(`/plans/${planName}`, { form: "free", daily_invocations_quota: quota });
 
-async function deploy(code: string): Promise<{ readonly id: string; readonly endpoint: string }> {
-  const { status, body, text } = await headwater.call<Created>("POST", "/sources", { component_code: code });
-  expect(status, text).toBe(200);
-  return { id: body.data.id, endpoint: body.data.configured_props.http.endpoint_url };
-}
-
-const post = (endpoint: string, n: number): Promise<Response> =>
-  fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ n }) });
-
 async function postAll(endpoint: string, ns: readonly number[]): Promise<void> {
-  for (const n of ns) expect((await post(endpoint, n)).status).toBe(200);
+  for (const n of ns) expect((await postJson(endpoint, { n })).status).toBe(200);
 }
 
 it("parks a source that exceeds its quota until the plan is raised", async () => {
-  const source = await deploy(emitter);
-  const answers = await deploy(answering);
+  const source = await deploy(headwater, emitter);
+  const answers = await deploy(headwater, answering);
   const emitted = async (): Promise<readonly number[]> =>
     (await headwater.call<Summaries>("GET", `/sources/${source.id}/event_summaries?limit=100`)).body.data.map(({ event }) => event.n);
   let answered = 0;
   const isRefused = async (): Promise<boolean> => {
-    const { status } = await post(answers.endpoint, 0);
+    const { status } = await postJson(answers.endpoint, { n: 0 });
     if (status === 200) answered++;
     return status === 429;
   };
@@ -74,7 +63,7 @@ it("parks a source that exceeds its quota until the plan is raised", async () =>
   const usedUp = 3 + answered;
   await until(async () => (await used()) === usedUp, "each run is counted");
   await postAll(source.endpoint, [4, 5, 6]);
-  const refused = await post(answers.endpoint, 0);
+  const refused = await postJson(answers.endpoint, { n: 0 });
   expect([refused.status, Number(refused.headers.get("retry-after")) > 0]).toEqual([429, true]);
   expect(await refused.json()).toMatchObject({ code: "quota_exceeded" });
   expect((await headwater.call("POST", `/sources/${source.id}/runs`, {})).status).toBe(429);
@@ -85,5 +74,5 @@ it("parks a source that exceeds its quota until the plan is raised", async () =>
   expect((await emitted()).toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   await until(async () => (await used()) === usedUp + 5, "each run is counted once");
   expect(await me()).not.toHaveProperty("quota_exceeded_until");
-  expect(await (await post(answers.endpoint, 0)).text()).toBe("at once");
+  expect(await (await postJson(answers.endpoint, { n: 0 })).text()).toBe("at once");
 });

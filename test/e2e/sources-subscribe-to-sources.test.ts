@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
 import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { createWebhook, deploy, postJson, subscribe } from "./support/sources.ts";
 
 const emitter = `
 export default {
@@ -21,12 +22,6 @@ export default {
   run(event) { this.$emit({ ...event, path: [...(event.path ?? []), this.me] }); },
 };`;
 
-interface Created {
-  readonly data: {
-    readonly id: string;
-    readonly configured_props: { readonly http?: { readonly endpoint_url: string } };
-  };
-}
 interface ErrorEvent {
   readonly original_event: { readonly bodyRaw: string; readonly body: unknown };
   readonly error: { readonly message: string };
@@ -47,36 +42,7 @@ afterAll(async () => {
   await receiver.close();
 });
 
-async function deploy(code: string, props: object = {}): Promise<{ readonly id: string; readonly endpoint: string }> {
-  const { status, body, text } = await headwater.call<Created>("POST", "/sources", {
-    component_code: code,
-    configured_props: props,
-  });
-  expect(status, text).toBe(200);
-  return { id: body.data.id, endpoint: body.data.configured_props.http?.endpoint_url ?? "" };
-}
-
-async function subscribe(emitterId: string, listenerId: string, channel?: string): Promise<void> {
-  const body = {
-    emitter_id: emitterId,
-    listener_id: listenerId,
-    ...(channel === undefined ? {} : { event_name: channel }),
-  };
-  const { status, text } = await headwater.call("POST", "/subscriptions", body);
-  expect(status, text).toBe(200);
-}
-
-const post = async (endpoint: string, body: object): Promise<void> => {
-  expect(
-    (
-      await fetch(endpoint, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      })
-    ).status,
-  ).toBe(200);
-};
+const post = async (endpoint: string, body: object): Promise<void> => expect((await postJson(endpoint, body)).status).toBe(200);
 
 async function eventsOf(id: string): Promise<readonly Heard[]> {
   const events: Heard[] = [];
@@ -95,14 +61,13 @@ const remove = async (...ids: readonly string[]): Promise<void> => {
   for (const id of ids)
     expect((await headwater.call("DELETE", `/${id.startsWith("wh_") ? "webhooks" : "sources"}/${id}`)).status).toBe(204);
 };
-const webhook = async ({ url }: Receiver = receiver): Promise<string> =>
-  (await headwater.call<{ data: { id: string } }>("POST", "/webhooks", { url })).body.data.id;
+const webhook = ({ url }: Receiver = receiver): Promise<string> => createWebhook(headwater, url);
 const heard = (): readonly string[] => receiver.received.map(({ body }) => body);
 
 describe("a source that listens to a source", () => {
   it("runs with each of 1,000 events, once and in order", async () => {
-    const [a, b] = [await deploy(emitter), await deploy(listener, { me: "b" })];
-    await subscribe(a.id, b.id);
+    const [a, b] = [await deploy(headwater, emitter), await deploy(headwater, listener, { me: "b" })];
+    await subscribe(headwater, a.id, b.id);
     for (let run = 0; run < 10; run++) await post(a.endpoint, { say: String(run), times: 100 });
     await until(async () => (await eventsOf(b.id)).length >= 1_000, "the listener has run 1,000 times");
     const events = (await eventsOf(b.id)).toReversed();
@@ -111,12 +76,16 @@ describe("a source that listens to a source", () => {
   });
 
   it("stops at the hop limit in a cycle, and reports the cycle", async () => {
-    const [a, b, c] = [await deploy(emitter), await deploy(listener, { me: "b" }), await deploy(listener, { me: "c" })];
+    const [a, b, c] = [
+      await deploy(headwater, emitter),
+      await deploy(headwater, listener, { me: "b" }),
+      await deploy(headwater, listener, { me: "c" }),
+    ];
     const errors = await webhook();
-    await subscribe(a.id, b.id);
-    await subscribe(b.id, c.id);
-    await subscribe(c.id, b.id);
-    for (const id of [b.id, c.id]) await subscribe(id, errors, "$errors");
+    await subscribe(headwater, a.id, b.id);
+    await subscribe(headwater, b.id, c.id);
+    await subscribe(headwater, c.id, b.id);
+    for (const id of [b.id, c.id]) await subscribe(headwater, id, errors, "$errors");
     const errorCount = (): number => heard().filter((body) => body.includes("hop_limit")).length;
     const runsOf = async (say: string): Promise<number> =>
       [...(await eventsOf(b.id)), ...(await eventsOf(c.id))].filter((event) => event.say === say).length;
@@ -135,8 +104,12 @@ describe("a source that listens to a source", () => {
   });
 
   it("receives events of all other sources of its owner, but not its own", async () => {
-    const [a, b, all] = [await deploy(emitter), await deploy(emitter), await deploy(listener, { me: "all" })];
-    await subscribe("dc_*", all.id);
+    const [a, b, all] = [
+      await deploy(headwater, emitter),
+      await deploy(headwater, emitter),
+      await deploy(headwater, listener, { me: "all" }),
+    ];
+    await subscribe(headwater, "dc_*", all.id);
     await post(a.endpoint, { say: "from a" });
     await post(b.endpoint, { say: "from b" });
     await until(async () => (await eventsOf(all.id)).length >= 2, "both events have run the listener");
@@ -170,8 +143,8 @@ const relay = `export default { name: "Relay", props: { timer: { type: "$.interf
 
 describe("a source that listens", () => {
   it("receives the event's metadata with the event, in deliveries, replays and manual runs", async () => {
-    const [a, b] = [await deploy(namer), await deploy(reporter)];
-    await subscribe(a.id, b.id, "named");
+    const [a, b] = [await deploy(headwater, namer), await deploy(headwater, reporter)];
+    await subscribe(headwater, a.id, b.id, "named");
     await post(a.endpoint, { id: 7, summary: "seven" });
     const reported = async (): Promise<readonly unknown[]> => eventsOf(b.id);
     await until(async () => (await reported()).length === 1, "the event has run the listener");
@@ -195,8 +168,8 @@ describe("a source that listens", () => {
   });
 
   it("emits the event unchanged, on its default channel and without the event's id, when it has no run", async () => {
-    const [a, b] = [await deploy(namer), await deploy(relay)];
-    await subscribe(a.id, b.id, "named");
+    const [a, b] = [await deploy(headwater, namer), await deploy(headwater, relay)];
+    await subscribe(headwater, a.id, b.id, "named");
     await post(a.endpoint, { id: 8, summary: "eight" });
     await until(async () => (await eventsOf(b.id)).length === 1, "the event is emitted again");
     const { body } = await headwater.call<{ data: object[] }>("GET", `/sources/${b.id}/event_summaries`);
@@ -209,12 +182,12 @@ describe("a source that listens", () => {
 
 describe("a webhook", () => {
   it("receives $errors, $logs, a named channel and dc_* until it is unsubscribed", async () => {
-    const source = await deploy(emitter);
+    const source = await deploy(headwater, emitter);
     const hooks = { errors: await webhook(), logs: await webhook(), custom: await webhook(), all: await webhook() };
-    await subscribe(source.id, hooks.errors, "$errors");
-    await subscribe(source.id, hooks.logs, "$logs");
-    await subscribe(source.id, hooks.custom, "alarm");
-    await subscribe("dc_*", hooks.all);
+    await subscribe(headwater, source.id, hooks.errors, "$errors");
+    await subscribe(headwater, source.id, hooks.logs, "$logs");
+    await subscribe(headwater, source.id, hooks.custom, "alarm");
+    await subscribe(headwater, "dc_*", hooks.all);
     receiver.received.splice(0);
     await post(source.endpoint, { say: "first", custom: "alarm", fail: "broken on purpose" });
     // Default channel, custom channel, error, and two log lines: the console call and the error.
@@ -256,10 +229,10 @@ describe("a webhook", () => {
 
   it("receives the errors and logs of all sources of a user that it is subscribed to", async () => {
     const me = (await headwater.call<{ data: { id: string } }>("GET", "/users/me")).body.data.id;
-    const [one, other] = [await deploy(emitter), await deploy(emitter)];
+    const [one, other] = [await deploy(headwater, emitter), await deploy(headwater, emitter)];
     const hooks = { errors: await webhook(), logs: await webhook() };
-    await subscribe(me, hooks.errors, "$errors");
-    await subscribe(me, hooks.logs, "$logs");
+    await subscribe(headwater, me, hooks.errors, "$errors");
+    await subscribe(headwater, me, hooks.logs, "$logs");
     receiver.received.splice(0);
     await post(one.endpoint, { say: "hello", fail: "the first is broken" });
     await post(other.endpoint, { say: "hello", fail: "the second is broken" });
@@ -280,9 +253,9 @@ describe("a webhook", () => {
 
   it("receives no more attempts once it is deleted", async () => {
     const [deleted, kept] = [await startReceiver(() => 503), await startReceiver(() => 503)];
-    const source = await deploy(emitter);
+    const source = await deploy(headwater, emitter);
     const hooks = { deleted: await webhook(deleted), kept: await webhook(kept) };
-    for (const hook of Object.values(hooks)) await subscribe(source.id, hook);
+    for (const hook of Object.values(hooks)) await subscribe(headwater, source.id, hook);
     await post(source.endpoint, { say: "never delivered" });
     await until(() => deleted.received.length >= 1 && kept.received.length >= 1, "both have received an attempt");
     await remove(hooks.deleted);

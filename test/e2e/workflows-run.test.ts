@@ -3,6 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
 import { startReceiver, until, type Called, type Receiver } from "./support/headwater.ts";
+import { createWebhook, deploy, postJson as post, subscribe } from "./support/sources.ts";
 
 /** Workflows over REST on a whole installation, as clients use them. */
 const action = (run: string, props = "{}"): string =>
@@ -48,8 +49,6 @@ async function untilRun(workflow: Workflow, status: string): Promise<Run> {
 }
 
 const endpointOf = ({ triggers }: Workflow): string => triggers.find(({ type }) => type === "http")?.endpoint_url ?? "";
-const post = (url: string, body: unknown): Promise<Response> =>
-  fetch(url, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
 
 describe("a workflow with an HTTP trigger", () => {
   it("runs its steps, which read the event and earlier steps by expressions, and answers by $.respond", async () => {
@@ -115,15 +114,8 @@ describe("a failing workflow", () => {
       triggers: [{ type: "http" }],
       steps: [{ name: "bad", component_code: action(`run() { throw new Error("no luck"); }`) }],
     });
-    const webhook = await headwater.call<{ readonly data: { readonly id: string } }>(
-      "POST",
-      `/webhooks?url=${encodeURIComponent(receiver.url)}`,
-    );
-    const subscribed = await headwater.call(
-      "POST",
-      `/subscriptions?emitter_id=${workflow.id}&listener_id=${webhook.body.data.id}&event_name=$errors`,
-    );
-    expect(subscribed.status, subscribed.text).toBe(200);
+    const webhook = await createWebhook(headwater, receiver.url);
+    await subscribe(headwater, workflow.id, webhook, "$errors");
     for (const n of [1, 2]) await post(endpointOf(workflow), { n });
     interface Errors {
       readonly data: readonly {
@@ -159,14 +151,13 @@ describe("a failing workflow", () => {
 
 describe("routing", () => {
   it("runs a workflow for the events of a source, and delivers what it emits by $.send.emit to its subscribers", async () => {
-    const source = await headwater.call<{
-      readonly data: { readonly id: string; readonly configured_props: { readonly http: { readonly endpoint_url: string } } };
-    }>("POST", "/sources", {
-      component_code: `export default { name: "Feeder", props: { http: "$.interface.http" }, run(event) { this.$emit({ order: event.body.order }); } };`,
-    });
+    const source = await deploy(
+      headwater,
+      `export default { name: "Feeder", props: { http: "$.interface.http" }, run(event) { this.$emit({ order: event.body.order }); } };`,
+    );
     const workflow = await create({
       name: "Orders",
-      triggers: [{ source_id: source.body.data.id }],
+      triggers: [{ source_id: source.id }],
       steps: [
         {
           name: "forward",
@@ -176,12 +167,9 @@ describe("routing", () => {
         },
       ],
     });
-    const webhook = await headwater.call<{ readonly data: { readonly id: string } }>(
-      "POST",
-      `/webhooks?url=${encodeURIComponent(receiver.url)}`,
-    );
-    await headwater.call("POST", `/subscriptions?emitter_id=p_*&listener_id=${webhook.body.data.id}&event_name=paid`);
-    await post(source.body.data.configured_props.http.endpoint_url, { order: 21 });
+    const webhook = await createWebhook(headwater, receiver.url);
+    await subscribe(headwater, "p_*", webhook, "paid");
+    await post(source.endpoint, { order: 21 });
     await until(() => receiver.received.some(({ body }) => body === '{"total":42}'), "the emitted event arrives at the webhook");
     let emits: readonly { readonly event: unknown }[] = [];
     await until(async () => {

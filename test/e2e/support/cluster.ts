@@ -18,7 +18,7 @@ import { defaultPool, streams } from "../../../domain/subjects.ts";
 import { startPostgres, type PostgresServer } from "../../../platform/process/postgres/postgres.ts";
 import { rolePasswords } from "../../support/postgres-users.ts";
 import { steadyPort } from "../../support/steady-port.ts";
-import { call, until, type Called } from "./headwater.ts";
+import { clientOf, until, type Client } from "./headwater.ts";
 import { natsServers, startMessageServers } from "./message-servers.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -40,10 +40,7 @@ export interface ClusterOptions {
 const returnTimeoutMs = 120_000;
 
 /** Each role is a process, as in a cluster, with two processes of delivery. A killed process is started again. */
-export interface Cluster {
-  readonly apiUrl: string;
-  readonly ingressUrl: string;
-  call<T = unknown>(method: string, path: string, body?: unknown): Promise<Called<T>>;
+export interface Cluster extends Client {
   /** Kills a process with kill -9, alternating between those of delivery. Resolves when it runs again. */
   kill(target: Target): Promise<void>;
   /** Kills a server with kill -9. The returned function starts it again, on the same data and port. */
@@ -149,9 +146,7 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
   }
 
   return {
-    apiUrl: `http://127.0.0.1:${ports.api}`,
-    ingressUrl: `http://127.0.0.1:${ports.ingress}`,
-    call: (method, path, body) => call(`http://127.0.0.1:${ports.api}/v1`, key, method, path, body),
+    ...clientOf(`http://127.0.0.1:${ports.api}/v1`, `http://127.0.0.1:${ports.ingress}`, key),
     kill: async (target) => {
       if (target === "nats" || target === "postgres") return (await servers.takeAway(target))();
       if (target === "sandbox") return killSandboxChild(roles.get("runner")?.child.pid ?? 0);

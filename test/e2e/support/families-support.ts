@@ -5,7 +5,8 @@ import { join, relative, sep } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { registryAnswers } from "../../support/npm-registry.ts";
 import { until } from "./headwater.ts";
-import { withRunWorld, type Answered, type Run, type RunWorld, type Source } from "./run-world.ts";
+import { withRunWorld, type Answered, type Run, type RunWorld } from "./run-world.ts";
+import type { Source } from "./sources.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "fixtures", "families");
 

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import type { Cluster } from "./cluster.ts";
-import { until } from "./headwater.ts";
+import { until, type Client } from "./headwater.ts";
 import { eventsOf, idsHeard, taken, type Pair } from "./sources-with-endpoints.ts";
 
 /** The time in epoch ms during which a process was down; `until` is when all were back. */
@@ -18,7 +18,7 @@ interface Listed {
   readonly cause: string | null;
 }
 
-type Asked = Pick<Cluster, "call">;
+type Asked = Pick<Client, "call">;
 
 /** The history records an attempt within this time after its end, even on a slow machine. */
 const writtenMs = 10_000;

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { withSystem, type SharedSystem } from "../../support/system/system.ts";
 import { until, type Called } from "./headwater.ts";
+import { deploy, type Source } from "./sources.ts";
 
 export interface Run {
   readonly status: string;
@@ -13,10 +14,6 @@ export interface Stored {
   readonly id: string;
   readonly event: unknown;
   readonly metadata: { readonly id: string | null; readonly name: string; readonly summary: string | null; readonly ts: number };
-}
-export interface Source {
-  readonly id: string;
-  readonly endpoint: string;
 }
 export interface Answered {
   readonly data: { readonly id: string; readonly configured_props: { readonly http?: { readonly endpoint_url: string } } };
@@ -40,11 +37,7 @@ export function withRunWorld(): RunWorld {
   const world: RunWorld = {
     headwater,
     create: (code, props = {}, more = {}) => headwater.call("POST", "/sources", { component_code: code, configured_props: props, ...more }),
-    deploy: async (code, props, more) => {
-      const { status, body, text } = await world.create(code, props, more);
-      expect(status, text).toBe(200);
-      return { id: body.data.id, endpoint: body.data.configured_props.http?.endpoint_url ?? "" };
-    },
+    deploy: (code, props, more) => deploy(headwater, code, props, more),
     run: async (event, { id }) => {
       const { status, body, text } = await headwater.call<{ data: Run }>("POST", `/sources/${id}/runs`, { event });
       expect(status, text).toBe(200);

@@ -1,6 +1,7 @@
 import { Agent, request } from "undici";
-import type { Cluster } from "./cluster.ts";
 import { startFailingEndpoint, type FailingEndpoint } from "./failing-endpoint.ts";
+import type { Client } from "./headwater.ts";
+import { create, deploy, subscribe } from "./sources.ts";
 
 /** Counts its runs in the db, and emits the requested number of events, each with the count and the request. */
 const counter = `
@@ -45,30 +46,30 @@ export interface Pair {
 }
 
 /** @param through code of a source between the first one and the webhook @param fields further fields of the webhook */
-export async function createPair(cluster: Pick<Cluster, "call">, through?: string, fields: object = {}): Promise<Pair> {
+export async function createPair(cluster: Pick<Client, "call">, through?: string, fields: object = {}): Promise<Pair> {
   const endpoint = await startFailingEndpoint();
-  const source = await create<{ configured_props: { http: { endpoint_url: string } } }>(cluster, "/sources", { component_code: counter });
+  const source = await deploy(cluster, counter);
   const webhook = await create(cluster, "/webhooks", { url: endpoint.url, ...fields });
-  const between = through === undefined ? undefined : await create(cluster, "/sources", { component_code: through });
-  if (between !== undefined) await create(cluster, "/subscriptions", { emitter_id: source.id, listener_id: between.id });
+  const between = through === undefined ? undefined : await deploy(cluster, through);
+  if (between !== undefined) await subscribe(cluster, source.id, between.id);
   const heardSource = between?.id ?? source.id;
-  await create(cluster, "/subscriptions", { emitter_id: heardSource, listener_id: webhook.id });
-  const endpointUrl = source.configured_props.http.endpoint_url;
-  return { source: source.id, heardSource, endpointUrl, webhook: webhook.id, endpoint, accepted: new Set(), sent: new Set() };
+  await subscribe(cluster, heardSource, webhook.id);
+  return {
+    source: source.id,
+    heardSource,
+    endpointUrl: source.endpoint,
+    webhook: webhook.id,
+    endpoint,
+    accepted: new Set(),
+    sent: new Set(),
+  };
 }
 
 /** Adds a source for the pair's webhook. */
-export async function addSource(cluster: Pick<Cluster, "call">, pair: Pair): Promise<Pair> {
-  const source = await create<{ configured_props: { http: { endpoint_url: string } } }>(cluster, "/sources", { component_code: counter });
-  await create(cluster, "/subscriptions", { emitter_id: source.id, listener_id: pair.webhook });
-  const endpointUrl = source.configured_props.http.endpoint_url;
-  return { ...pair, source: source.id, heardSource: source.id, endpointUrl, accepted: new Set(), sent: new Set() };
-}
-
-async function create<More>(cluster: Pick<Cluster, "call">, path: string, body: object): Promise<{ readonly id: string } & More> {
-  const { status, text, body: answer } = await cluster.call<{ data: { id: string } & More }>("POST", path, body);
-  if (status !== 200) throw new Error(`POST ${path} answers ${status} ${text}`);
-  return answer.data;
+export async function addSource(cluster: Pick<Client, "call">, pair: Pair): Promise<Pair> {
+  const source = await deploy(cluster, counter);
+  await subscribe(cluster, source.id, pair.webhook);
+  return { ...pair, source: source.id, heardSource: source.id, endpointUrl: source.endpoint, accepted: new Set(), sent: new Set() };
 }
 
 export interface Answer {
@@ -106,7 +107,7 @@ export async function send(pair: Pair, name: string, more: object = {}, timeoutM
 }
 
 /** The whole history of a source, newest first. */
-export async function eventsOf(cluster: Pick<Cluster, "call">, source: string): Promise<readonly Emitted[]> {
+export async function eventsOf(cluster: Pick<Client, "call">, source: string): Promise<readonly Emitted[]> {
   const events: Emitted[] = [];
   for (let after = ""; ;) {
     const { status, text, body } = await cluster.call<{ page_info: { end_cursor: string }; data: { event: Emitted }[] }>(
