@@ -1,6 +1,7 @@
 import type { JailMode } from "../../domain/jail-modes.ts";
 import type { Jail } from "./jail/jail.ts";
 import type { EgressPolicy } from "./network/connector.ts";
+import type { TimeLimits } from "./limits.ts";
 import type { SandboxProcesses } from "./processes/port.ts";
 
 export interface SandboxLogger {
@@ -26,6 +27,8 @@ export interface SandboxOptions {
   readonly memoryBudgetMb?: number;
   /** A child that uses more resident memory is killed, MB. Default 2048. */
   readonly residentLimitMb?: number;
+  /** Default: those of limits.ts. */
+  readonly timeLimits?: Partial<TimeLimits>;
   /** Default `auto`. */
   readonly jail?: JailMode;
   /** Why a jail cannot be used on this machine; undefined if it can. Default: starts one. */

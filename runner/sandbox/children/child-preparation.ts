@@ -7,6 +7,7 @@ import { makeCodeCaches } from "./code-caches.ts";
 import { isolateCommand } from "./isolate-command.ts";
 import { Connector } from "../network/connector.ts";
 import { canPassDescriptors } from "../network/passed-descriptors.ts";
+import { timeLimits } from "../limits.ts";
 import { localProcesses } from "../processes/local.ts";
 import { buildGuestScripts } from "../isolate/guest-scripts.ts";
 import type { SandboxOptions } from "../sandbox-options.ts";
@@ -50,6 +51,7 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
       ...scripts,
       ...(!(options.parentConnects ?? canPassDescriptors) && { egressAllow: options.egress.allow }),
       memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
+      timeLimits: { ...timeLimits, ...options.timeLimits },
     },
     // Node's default of four threads, unless the environment says otherwise.
     connector: new Connector(options.egress, Number(process.env["UV_THREADPOOL_SIZE"]) || 4),

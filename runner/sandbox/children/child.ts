@@ -109,13 +109,14 @@ async function start(options: ChildOptions): Promise<void> {
       permitsPerKey: limits.entriesOfOwner,
       alone: { permits: limits.entriesOfLoneOwner, now: () => performance.now() },
     }),
+    timeLimits: options.timeLimits,
     onPoisoned: poison,
   });
   const warm = new WarmIsolates(nursery, options.memoryBudgetBytes);
   room = { warm, active, nursery };
   started.resolve(room);
   setInterval(() => {
-    enforceCpuLimit(active);
+    enforceCpuLimit(active, options.timeLimits.cpuMs);
     warm.sweep();
     if (active.size === 0) void warm.collectOne(); // Only when idle, since it would delay runs. Never rejects.
   }, 250);

@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../../../domain/run-products.ts";
+import type { TimeLimits } from "../limits.ts";
 import { maxNameLength, type NameQuery } from "../operations/network/network.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "../port.ts";
 import type { FrameLimits } from "../frames.ts";
@@ -94,4 +95,5 @@ export interface ChildOptions {
   /** Absent: the parent connects, and the child asks it. */
   readonly egressAllow?: readonly string[];
   readonly memoryBudgetBytes: number;
+  readonly timeLimits: TimeLimits;
 }

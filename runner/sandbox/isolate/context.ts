@@ -6,7 +6,6 @@ import { contextNetwork } from "./context-network.ts";
 import { answerCall, performPost, performSync } from "./guest-calls.ts";
 import { entryError, limitOf, memoryError, stalledError, timeoutError } from "./isolate-errors.ts";
 import type { GuestIsolate, IsolateContext } from "./isolate.ts";
-import { limits } from "../limits.ts";
 import type { Network, NetworkUser } from "../operations/index.ts";
 import type { Bundle } from "../port.ts";
 import type { ProductCollector } from "./products.ts";
@@ -149,7 +148,7 @@ export class GuestContext implements Entrances, GuestRequests, IsolateContext, N
   }
 
   async collectGarbage(): Promise<void> {
-    await this.#bridge.call("collect_garbage", [], limits.entryMs);
+    await this.#bridge.call("collect_garbage", [], this.isolate.options.timeLimits.entryMs);
   }
 
   performSync(operation: string, args: readonly unknown[]): unknown {
@@ -198,7 +197,7 @@ export class GuestContext implements Entrances, GuestRequests, IsolateContext, N
     const context = this.#context;
     if (context === undefined || this.#isGone) return;
     // The script's value is a promise, which cannot cross and need not: it registers, or its rejection fails this entry or a later one.
-    await this.#bridge.inside(() => script.run(context, { timeout: this.#entryMs(limits.loadMs) }));
+    await this.#bridge.inside(() => script.run(context, { timeout: this.#entryMs(this.isolate.options.timeLimits.loadMs) }));
     await this.#call("collect", []);
   }
 
@@ -220,7 +219,7 @@ export class GuestContext implements Entrances, GuestRequests, IsolateContext, N
   }
 
   async #call(kind: string, args: readonly unknown[]): Promise<void> {
-    if (!this.#isGone) await this.#bridge.call(kind, args, this.#entryMs(limits.entryMs));
+    if (!this.#isGone) await this.#bridge.call(kind, args, this.#entryMs(this.isolate.options.timeLimits.entryMs));
   }
 
   rest(activity: Activity): void {
@@ -249,7 +248,10 @@ export class GuestContext implements Entrances, GuestRequests, IsolateContext, N
     else if (limit === "time")
       activity.end({
         outcome: "limited",
-        error: this.#timeLeftMs() > 0 ? entryError() : timeoutError(activity.kind, this.#deadline - activity.startedAt),
+        error:
+          this.#timeLeftMs() > 0
+            ? entryError(this.isolate.options.timeLimits.entryMs)
+            : timeoutError(activity.kind, this.#deadline - activity.startedAt),
       });
     else if (!this.#isGone) {
       const isDrained = await this.#drain();

@@ -1,7 +1,6 @@
 import type { RunError } from "../../../domain/run-products.ts";
 import type { Ending } from "./activity.ts";
 import type { GuestContext } from "./context.ts";
-import { limits } from "../limits.ts";
 import type { IsolateKind, Nursery } from "./spare-isolates.ts";
 import type { ExecuteRequest, Execution, Listeners } from "../port.ts";
 import { repeatedRequest } from "../repeated-request.ts";
@@ -182,9 +181,9 @@ function toExecution(ending: Ending, products: ProductCollector, request: Execut
 }
 
 /** Ends runs that have used up their CPU time, however often they paused. */
-export function enforceCpuLimit(active: Iterable<ActiveContext>): void {
+export function enforceCpuLimit(active: Iterable<ActiveContext>, maxCpuMs: number): void {
   for (const { context, cpuMsBefore } of active) {
-    if (context.cpuMs() - cpuMsBefore > limits.cpuMs) context.limit(cpuError());
+    if (context.cpuMs() - cpuMsBefore > maxCpuMs) context.limit(cpuError(maxCpuMs));
   }
 }
 
@@ -198,6 +197,6 @@ export function reportPauses(active: Iterable<ActiveContext>): void {
   }
 }
 
-function cpuError(): RunError {
-  return limitError("cpu_limit", `the run used more than ${limits.cpuMs} ms of CPU time, the limit`);
+function cpuError(maxCpuMs: number): RunError {
+  return limitError("cpu_limit", `the run used more than ${maxCpuMs} ms of CPU time, the limit`);
 }

@@ -1,6 +1,5 @@
 import type { RunError } from "../../../domain/run-products.ts";
 import type { ActivityKind } from "./activity.ts";
-import { limits } from "../limits.ts";
 import { limitError } from "./run-error.ts";
 
 /** The parts of a host error that the guest may see: no stack, no path. */
@@ -26,8 +25,8 @@ export function timeoutError(kind: ActivityKind, timeoutMs: number): RunError {
   return limitError(timeout, `${what} took longer than ${Math.round(timeoutMs)} ms, its time limit`);
 }
 
-export function entryError(): RunError {
-  return limitError("cpu_limit", `the code computed for ${limits.entryMs} ms without a pause, the limit`);
+export function entryError(entryMs: number): RunError {
+  return limitError("cpu_limit", `the code computed for ${entryMs} ms without a pause, the limit`);
 }
 
 export function stalledError(kind: ActivityKind): RunError {

@@ -2,7 +2,7 @@ import ivm from "isolated-vm";
 import type { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import type { Bundle } from "../port.ts";
 import { findCodeCache, keepCodeCache, readBundle } from "./bundle-cache.ts";
-import { limits } from "../limits.ts";
+import type { TimeLimits } from "../limits.ts";
 import { Mutex } from "./mutex.ts";
 import { OpenEntries } from "./open-entries.ts";
 import type { SharedNetwork } from "../operations/index.ts";
@@ -14,6 +14,7 @@ export interface IsolateOptions {
   readonly memoryMb: number;
   readonly network: SharedNetwork;
   readonly slots: FairSemaphore;
+  readonly timeLimits: TimeLimits;
   /** The process must be replaced: V8 ran out of memory for good, or something in it cannot be interrupted. */
   readonly onPoisoned: (reason: string) => void;
 }
@@ -229,7 +230,7 @@ export class GuestIsolate {
   }
 
   async #watchDeath(): Promise<boolean> {
-    if (await this.#open.restWithin(limits.disposeMs)) return true;
+    if (await this.#open.restWithin(this.options.timeLimits.disposeMs)) return true;
     setImmediate(() => this.options.onPoisoned("an entry goes on after its isolate was disposed of")); // After the run's outcome.
     return false;
   }
