@@ -83,8 +83,9 @@ async function perform(id: number, message: Extract<ToChild, { kind: "execute" |
     if (message.kind === "inspect") return send({ kind: "inspected", id, inspection: await inspect(message.request, ready, id) });
     const run = {
       id,
-      onPause: () => send({ kind: "paused", id }),
-      ...(message.wantsResponse && { onResponse: (response: HttpResponse) => send({ kind: "response", id, response }) }),
+      // A run that is repeated in this process pauses and responds again.
+      onPause: once(() => send({ kind: "paused", id })),
+      ...(message.wantsResponse && { onResponse: once((response: HttpResponse) => send({ kind: "response", id, response })) }),
     };
     send({ kind: "executed", id, execution: await execute(message.request, message.isApart, ready, run) });
   } catch (error) {
@@ -140,6 +141,15 @@ async function readCaches(webPath: string, nodePath: string): Promise<{ readonly
   } catch {
     return undefined;
   }
+}
+
+/** Passes on the first call alone. */
+function once<Args extends readonly unknown[]>(action: (...args: Args) => void): (...args: Args) => void {
+  let isDone = false;
+  return (...args) => {
+    if (!isDone) action(...args);
+    isDone = true;
+  };
 }
 
 function poison(reason: string): void {
