@@ -118,8 +118,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, otherP
       return void response.write("some");
     case "/cut":
       response.writeHead(200, { "content-length": "1000" });
-      response.write("some");
-      return void setTimeout(() => response.destroy(), 30);
+      return void response.write("some", () => response.destroy());
     case "/big": {
       const bytes = Buffer.alloc(Number(url.searchParams.get("bytes")), "0123456789abcdef");
       return void response.end(bytes);

@@ -46,8 +46,9 @@ export function readBody(body: Readable, onBytes: (bytes: number) => void = () =
     try {
       while (received < inlineBytes) {
         pending ??= iterator.next();
-        // The loser of the race stays in `pending` and is the next chunk.
-        if ((await Promise.race([pending, late])) === "late") return { bytes: joined(chunks), complete: false };
+        // The loser of the race stays in `pending` and is the next chunk, as does an error: the head is not at fault for it.
+        const arrived = await Promise.race([pending, late]).catch(() => "failed" as const);
+        if (arrived === "late" || arrived === "failed") return { bytes: joined(chunks), complete: false };
         const chunk = await take();
         if (chunk === undefined) return { bytes: joined(chunks), complete: true };
         chunks.push(chunk);
