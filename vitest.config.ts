@@ -16,14 +16,7 @@ const soakFiles = "test/**/*.soak.test.ts";
 /** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/soak.ts). */
 const sampled = [
   "test/integration/backlog.test.ts",
-  "test/integration/configure.test.ts",
-  "test/integration/delivery/replicas.test.ts",
-  "test/integration/full-store.test.ts",
   "test/integration/operator/{connections,kill,kill-kinds,update-failures,workflow-kill}.test.ts",
-  "test/sandbox/attacks/attacks-{boundary,exhaustion,floods,host,repeated}.test.ts",
-  "test/sandbox/child-protocol.test.ts",
-  "test/sandbox/operations-fuzz.test.ts",
-  "test/sandbox/packages/{data,named,services}.test.ts",
 ];
 const soak = {
   include: [soakFiles, ...sampled],

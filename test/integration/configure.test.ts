@@ -7,7 +7,6 @@ import type { ConfigureCall, ConfiguredOptions } from "../../domain/component/co
 import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, invokeSubject } from "../../domain/subjects.ts";
-import { isSoak } from "../support/soak.ts";
 import { failure, namespace, options, withConfigureWorld } from "./configure-world.ts";
 import { until } from "./jetstream/support.ts";
 
@@ -143,25 +142,6 @@ describe("a call", () => {
     const component = await save(`export default { name: "c", props: { kind: { type: "string", options: ["a", "b"] } }, run() {} }`);
     expect(await ask(component, options("kind"))).toMatchObject({ options: ["a", "b"] });
     expect(await ask(component, { kind: "props" })).toMatchObject({ props: [{ name: "kind" }] });
-  });
-});
-
-describe.runIf(isSoak)("an owner whose calls kill their process", () => {
-  test("is refused a fourth call within ten minutes, with the time until which calls are refused", async () => {
-    await wakeRunner();
-    const killer = await save(
-      `export default { name: "c", props: { all: { type: "string", options() { const a = []; a.length = 2 ** 32 - 1; a.fill(0); return a; } } }, run() {} }`,
-    );
-    const harmless = await save(`export default { name: "c", props: { one: { type: "string", options() { return ["1"]; } } }, run() {} }`);
-    for (let call = 0; call < 3; call++) {
-      const [status, code] = await failure(ask(killer, options("all")));
-      expect([status, code], `call ${call}`).toEqual([422, expect.stringMatching(/^(run_timeout|cpu_limit|runner_crash|memory_limit)$/)]);
-    }
-    expect(await failure(ask(harmless, options("one")))).toEqual([
-      429,
-      "too_many_kills",
-      expect.stringMatching(/^3 calls of options or additionalProps, or dry runs, .*: no more are made until 20\d\d-.*Z/),
-    ]);
   });
 });
 

@@ -93,7 +93,6 @@ export function withRegistry(): RegistryBench {
           source: `p_${++sources}`,
           event: JSON.stringify(event),
           props: JSON.stringify(runtimeProps(definition, props)),
-          limits: { timeoutMs: 20_000, memoryMb: 128 },
           action: {
             steps: JSON.stringify({ trigger: { event } }),
             context: "{}",
@@ -125,7 +124,6 @@ export function withRegistry(): RegistryBench {
             props: JSON.stringify(runtimeProps(definition, made.props)),
             db,
             endpoint: "http://endpoint.test/x",
-            limits: { timeoutMs: 20_000, memoryMb: 128 },
           }),
         );
         if (execution.outcome !== "returned") throw new Error(JSON.stringify(errorOf(execution)));

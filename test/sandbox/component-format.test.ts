@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Builder, createBuilder } from "../../builder/builder.ts";
-import type { Execution, ExecuteRequest } from "../../runner/sandbox/port.ts";
-import { ended, emitted, errorOf, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import type { Execution } from "../../runner/sandbox/port.ts";
+import { patientBuilds } from "../support/kept-packages.ts";
+import { ended, emitted, errorOf, requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbox-fixture.ts";
 
 /** Components as people write them, through the real builder: every form of module and of definition that is in use. */
 let directory: string;
@@ -17,6 +18,7 @@ beforeAll(async () => {
     directory,
     inspector: fixture.sandbox,
     bundles: { keep: async () => false, store: async () => {} },
+    limits: patientBuilds,
   });
 });
 afterAll(async () => {
@@ -25,7 +27,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function run(code: string, request: Partial<ExecuteRequest> = {}): Promise<Execution> {
+async function run(code: string, request: SandboxRequest = {}): Promise<Execution> {
   const build = await builder.build({ code });
   const bundle = {
     hash: build.bundle,
@@ -35,7 +37,7 @@ async function run(code: string, request: Partial<ExecuteRequest> = {}): Promise
   return await fixture.sandbox.execute(requestFor(bundle, { source: build.bundle, ...request }));
 }
 
-async function emits(code: string, request: Partial<ExecuteRequest> = {}): Promise<unknown[]> {
+async function emits(code: string, request: SandboxRequest = {}): Promise<unknown[]> {
   const execution = await run(code, request);
   if (execution.outcome !== "returned") throw new Error(JSON.stringify(errorOf(execution)));
   return emitted(execution);

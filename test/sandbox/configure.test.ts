@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { configureLimits, type ConfigureCall, type Configured } from "../../domain/component/configure.ts";
 import { parseConfigured } from "../../runner/run/configure.ts";
-import type { ExecuteRequest } from "../../runner/sandbox/port.ts";
-import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { patientMs, requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbox-fixture.ts";
 
 /** Calls of a component while a user configures it, each in a real isolate, checked as the runner checks them. */
 let fixture: SandboxFixture;
@@ -13,12 +12,7 @@ afterAll(() => fixture.stop());
 
 let calls = 0;
 
-async function configure(
-  code: string,
-  call: ConfigureCall,
-  props: object = {},
-  request: Partial<ExecuteRequest> = {},
-): Promise<Configured> {
+async function configure(code: string, call: ConfigureCall, props: object = {}, request: SandboxRequest = {}): Promise<Configured> {
   calls += 1;
   const execution = await fixture.sandbox.execute(
     requestFor(await fixture.bundle(code), {
@@ -51,7 +45,7 @@ async function propsOf(code: string, props: object = {}, call: ConfigureCall = r
 }
 
 /** The message of a call that fails. */
-async function failure(code: string, call: ConfigureCall = ask("x"), props: object = {}, request: Partial<ExecuteRequest> = {}) {
+async function failure(code: string, call: ConfigureCall = ask("x"), props: object = {}, request: SandboxRequest = {}) {
   const configured = await configure(code, call, props, request);
   return configured.outcome === "failed" ? [configured.error.code, configured.error.message] : configured;
 }
@@ -274,7 +268,12 @@ describe("a call", () => {
     ["waits forever", `async options() { await new Promise((ok) => setTimeout(ok, 60_000)); }`, "configure_timeout"],
     ["waits for nothing", `async options() { await new Promise(() => {}); }`, "run_stalled"],
   ])("that %s is ended", async (_, options, code) => {
-    const [ended] = (await failure(withOptions(options), ask("x"), {}, { limits: { timeoutMs: 3_000, memoryMb: 128 } })) as string[];
+    const [ended] = (await failure(
+      withOptions(options),
+      ask("x"),
+      {},
+      { limits: { timeoutMs: code === "configure_timeout" ? 500 : patientMs } },
+    )) as string[];
     expect(ended).toBe(code);
   });
 

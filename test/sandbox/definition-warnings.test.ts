@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 async function warningsOf(code: string): Promise<readonly Warning[]> {
-  const inspection = await fixture.sandbox.inspect({ bundle: await fixture.bundle(code), timeoutMs: 1_000 });
+  const inspection = await fixture.inspect(code);
   if (inspection.outcome !== "read") throw new Error(inspection.message);
   return inspection.warnings ?? [];
 }
@@ -199,7 +199,7 @@ describe("an app prop", () => {
 
 describe("the kind of a definition", () => {
   const kindOf = async (code: string) => {
-    const inspection = await fixture.sandbox.inspect({ bundle: await fixture.bundle(code), timeoutMs: 1_000 });
+    const inspection = await fixture.inspect(code);
     if (inspection.outcome !== "read") throw new Error(inspection.message);
     const { takesStep, takesEvent } = inspection.definition;
     return { takesStep, takesEvent };

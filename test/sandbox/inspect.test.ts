@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Inspection } from "../../runner/sandbox/port.ts";
 import { writeBundle } from "./component.ts";
-import { type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { patientMs, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
@@ -9,9 +9,9 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.stop());
 
-async function inspect(code: string): Promise<Inspection> {
-  return await fixture.sandbox.inspect({ bundle: await fixture.bundle(code), timeoutMs: 1_000 });
-}
+const inspect = (code: string, timeoutMs?: number): Promise<Inspection> => fixture.inspect(code, timeoutMs);
+/** Of a definition that computes without end. */
+const shortMs = 300;
 
 async function definitionOf(code: string): Promise<unknown> {
   const inspection = await inspect(code);
@@ -168,21 +168,26 @@ describe("inspection rejects", () => {
       `await new Promise(() => {}); export default { name: "c", run() {} }`,
       { code: "evaluation_timeout", message: expect.stringContaining("never ends") as string },
     ],
-    ["an await without end", `for (;;) await new Promise((r) => setTimeout(r, 10)); export default {}`, { code: "evaluation_timeout" }],
-    ["an endless loop", `for (;;); export default {}`, { code: "evaluation_timeout" }],
+    [
+      "an await without end",
+      `for (;;) await new Promise((r) => setTimeout(r, 10)); export default {}`,
+      { code: "evaluation_timeout" },
+      shortMs,
+    ],
+    ["an endless loop", `for (;;); export default {}`, { code: "evaluation_timeout" }, shortMs],
     [
       "getters that throw",
       `export default { get name() { throw new Error("mine"); }, run() {} }`,
       { code: "evaluation_error", message: "Error: mine" },
     ],
-    ["getters that loop", `export default { get name() { for (;;); }, run() {} }`, { code: "evaluation_timeout" }],
+    ["getters that loop", `export default { get name() { for (;;); }, run() {} }`, { code: "evaluation_timeout" }, shortMs],
     [
       "a definition as large as memory",
       `export default { name: "c", run() {}, props: { p: { type: "string", default: "x".repeat(2 ** 21) } } }`,
       { code: "evaluation_error" },
     ],
-  ])("%s", async (_, code, expected) => {
-    expect(await inspect(code)).toMatchObject({ outcome: "rejected", ...expected });
+  ])("%s", async (_, code, expected, timeoutMs?: number) => {
+    expect(await inspect(code, timeoutMs)).toMatchObject({ outcome: "rejected", ...expected });
   });
 
   it.each([
@@ -212,13 +217,13 @@ describe("inspection rejects", () => {
     ["JSON that is a million brackets", `(JSON.stringify = () => "[".repeat(1e6), { name: "c", run() {} })`],
     ["a registration of its own that throws without end", `(__register(null, { get message() { for (;;); } }), { name: "c", run() {} })`],
   ])("or reads, and goes on after: %s", async (_, component) => {
-    await inspect(`export default ${component}`);
+    await inspect(`export default ${component}`, shortMs);
     expect(await inspect(`export default { name: "after", run() {} }`)).toMatchObject({ outcome: "read", definition: { name: "after" } });
   });
 
   it("a bundle that does not parse, with line and column", async () => {
     const bundle = await writeBundle(fixture.directory, `(async()=>{"use strict";\n  const = 5;\n})()`);
-    expect(await fixture.sandbox.inspect({ bundle, timeoutMs: 1_000 })).toMatchObject({
+    expect(await fixture.sandbox.inspect({ bundle, timeoutMs: patientMs })).toMatchObject({
       outcome: "rejected",
       code: "evaluation_error",
       line: 2,
@@ -228,7 +233,7 @@ describe("inspection rejects", () => {
 
   it("a missing bundle", async () => {
     const bundle = { hash: "x", path: `${fixture.directory}/none.js`, needsNode: false };
-    expect(await fixture.sandbox.inspect({ bundle, timeoutMs: 1_000 })).toMatchObject({
+    expect(await fixture.sandbox.inspect({ bundle, timeoutMs: patientMs })).toMatchObject({
       outcome: "rejected",
       code: "sandbox_error",
     });

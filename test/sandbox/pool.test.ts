@@ -2,10 +2,11 @@ import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { getPriority } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
-import type { ExecuteRequest, Execution } from "../../runner/sandbox/port.ts";
+import { afterEach, describe, expect, it, onTestFinished } from "vitest";
+import type { Execution } from "../../runner/sandbox/port.ts";
+import { startGate } from "./gate.ts";
 import { sandboxPids, until } from "./processes.ts";
-import { errorOf, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { errorOf, patientMs, requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbox-fixture.ts";
 
 const fixtures: SandboxFixture[] = [];
 afterEach(async () => {
@@ -24,7 +25,7 @@ const endless = `export default { name: "c", props: { http: "$.interface.http" }
 /** Runs `endless` and resolves once it has begun. */
 async function begin(
   fixture: SandboxFixture,
-  request: Partial<ExecuteRequest> = {},
+  request: SandboxRequest = {},
 ): Promise<{ readonly running: Promise<Execution>; begun(): Promise<void> }> {
   let begins = 0;
   let seen = 0;
@@ -56,7 +57,7 @@ describe("a killed child", () => {
 
   it("repeats an owner's runs one at a time, so that the run that crashes again is identified", async () => {
     const fixture = await start();
-    const limits = { timeoutMs: 60_000, memoryMb: 128 };
+    const limits = { memoryMb: 128 };
     const first = await begin(fixture, { source: "dc_1", limits });
     const second = await begin(fixture, { source: "dc_2", limits });
     killAll(sandboxPids());
@@ -102,7 +103,7 @@ describe("memory", () => {
     const fixture = await start({ residentLimitMb: 1_300 });
     const bundle = await fixture.bundle(answer);
     const burst = Array.from({ length: 450 }, (_, index) =>
-      fixture.sandbox.execute(requestFor(bundle, { source: `dc_burst${index}`, limits: { timeoutMs: 60_000, memoryMb: 128 } })),
+      fixture.sandbox.execute(requestFor(bundle, { source: `dc_burst${index}`, limits: { memoryMb: 128 } })),
     );
     const outcomes = (await Promise.all(burst)).map(({ outcome }) => outcome);
     expect(outcomes.filter((outcome) => outcome !== "returned")).toEqual([]);
@@ -111,7 +112,7 @@ describe("memory", () => {
   it("of warm isolates stays within the budget, and most stay warm when a few more sources take turns than fit", async () => {
     const fixture = await start({ memoryBudgetMb: 32 });
     // Of an isolate's 2.4 MB and more, thirteen fit.
-    const [sources, turns] = [16, 12];
+    const [sources, turns] = [16, 5];
     // A bundle each, so that no two sources share an isolate.
     const bundles = await Promise.all(
       Array.from({ length: sources }, (_, index) =>
@@ -137,21 +138,23 @@ describe("an idle isolate", () => {
   it("returns the memory of its run, stays warm, and hides the collector from user code", async () => {
     const fixture = await start();
     const bundle = await fixture.bundle(
-      `let runs = 0; export default { name: "c", async run() {
+      `let runs = 0; export default { name: "c", async run(url) {
         const all = Array.from({ length: 300 }, (_, at) => new Array(16_384).fill(at));
-        await new Promise((resolve) => setTimeout(resolve, 2_000)); // Held until its memory has been measured.
+        await (await fetch(url)).text(); // Held until its memory has been measured.
         return [++runs, all.length, typeof gc, typeof globalThis.gc, (0, eval)("typeof gc")];
       } }`,
     );
-    const run = (): Promise<Execution> => fixture.sandbox.execute(requestFor(bundle));
+    const gate = await startGate();
+    onTestFinished(() => gate.stop());
+    const run = (): Promise<Execution> => fixture.sandbox.execute(requestFor(bundle, { event: JSON.stringify(gate.url) }));
     const left = [300, "undefined", "undefined", "undefined"];
     const resident = () => fixture.sandbox.stats().residentBytes;
-    let [held, isDone] = [0, false];
-    const first = run().finally(() => (isDone = true));
-    await until(() => {
-      held = Math.max(held, resident());
-      return isDone;
-    }, "the first run");
+    await until(() => resident() > 0, "statistics");
+    const before = resident();
+    const first = run();
+    await until(() => resident() > before + 30 * 2 ** 20, "its memory to be measured");
+    const held = resident();
+    gate.open();
     expect(await first).toMatchObject({ outcome: "returned", result: JSON.stringify([1, ...left]) });
     await until(() => resident() < held - 20 * 2 ** 20, "20 of 40 MB to come back");
     expect(await run()).toMatchObject({ outcome: "returned", result: JSON.stringify([2, ...left]) });
@@ -161,7 +164,7 @@ describe("an idle isolate", () => {
 describe("a suspect, whose run filled its memory", () => {
   const bomb = `export default { name: "b", run() { const all = []; for (;;) all.push(new Array(100_000).fill(1)); } }`;
   const counter = `let runs = 0; export default { name: "c", run: () => ++runs }`;
-  const limits = { timeoutMs: 30_000, memoryMb: 32 };
+  const limits = { memoryMb: 32 };
   const memoryLimit = { outcome: "limited", code: "memory_limit" };
 
   it("has an exclusive child of low priority from then on, whichever of its sources runs", async () => {
@@ -203,7 +206,7 @@ describe("stop", () => {
     const bundle = await fixture.bundle(`export default { name: "c", run: () => new Promise((r) => setTimeout(() => r(1), 200)) }`);
     expect(sandboxPids()).toHaveLength(2);
     const running = fixture.sandbox.execute(requestFor(bundle));
-    const stopped = fixture.sandbox.stop(AbortSignal.timeout(5_000));
+    const stopped = fixture.sandbox.stop(AbortSignal.timeout(patientMs));
     expect(await running).toMatchObject({ outcome: "returned" });
     await stopped;
     await expect(fixture.run(answer)).rejects.toMatchObject({ code: "sandbox_stopped" });
@@ -222,7 +225,7 @@ describe("stop", () => {
     const fixture = await start();
     const bundle = await fixture.bundle(endless);
     const responded = Promise.withResolvers<unknown>();
-    const request = requestFor(bundle, { alone: true, limits: { timeoutMs: 60_000, memoryMb: 128 } });
+    const request = requestFor(bundle, { alone: true, limits: { memoryMb: 128 } });
     const running = fixture.sandbox.execute(request, responded.resolve);
     const waiting = fixture.sandbox.execute(request);
     await responded.promise;
@@ -262,7 +265,7 @@ describe("children", () => {
         .filter((entry) => entry !== "" && !entry.startsWith("NODE_CHANNEL_")),
     ).toEqual(["UV_THREADPOOL_SIZE=12"]);
     const outside = { hash: "x", path: "/etc/hostname", needsNode: false };
-    expect(await fixture.sandbox.inspect({ bundle: outside, timeoutMs: 1_000 })).toMatchObject({
+    expect(await fixture.sandbox.inspect({ bundle: outside, timeoutMs: patientMs })).toMatchObject({
       outcome: "rejected",
       message: expect.stringContaining("restricted") as string,
     });

@@ -289,7 +289,7 @@ describe("time", () => {
   it("ends a run at its time limit", async () => {
     const execution = await run(
       `export default { name: "c", async run() { this.$emit(1); for (;;) await new Promise((r) => setTimeout(r, 10)); } }`,
-      { limits: { timeoutMs: 300, memoryMb: 128 } },
+      { limits: { timeoutMs: 300 } },
     );
     expect(errorOf(execution)).toMatchObject({ outcome: "limited", code: "run_timeout" });
     expect(emitted(execution)).toEqual([1]);
@@ -343,16 +343,10 @@ describe("isolates", () => {
     const bundle = await fixture.bundle(
       `let runs = 0; export default { name: "c", async run(how) { runs++; if (how === "loop") for (;;); if (how === "reject") { Promise.reject(new Error("x")); await new Promise((r) => setTimeout(r, 20)); } return runs; } }`,
     );
-    const result = (event: string): Promise<unknown> =>
-      fixture.sandbox.execute(
-        requestFor(bundle, {
-          source: "dc_spent",
-          event: JSON.stringify(event),
-          limits: { timeoutMs: 300, memoryMb: 128 },
-        }),
-      );
+    const result = (event: string, limits = {}): Promise<unknown> =>
+      fixture.sandbox.execute(requestFor(bundle, { source: "dc_spent", event: JSON.stringify(event), limits }));
     expect(await result("")).toMatchObject({ result: "1" });
-    expect(await result("loop")).toMatchObject({ outcome: "limited" });
+    expect(await result("loop", { timeoutMs: 300 })).toMatchObject({ outcome: "limited" });
     expect(await result("")).toMatchObject({ result: "1" });
     expect(await result("reject")).toMatchObject({ outcome: "threw" });
     expect(await result("")).toMatchObject({ result: "1" });

@@ -23,7 +23,7 @@ const code = (prop: string, value: string): string =>
   `${prelude} export default { name: "c", props: { p: ${prop} }, async run() { this.$emit([await (${value})]); } };`;
 
 async function definitionOf(text: string): Promise<ComponentDefinition> {
-  const inspection = await fixture.sandbox.inspect({ bundle: await fixture.bundle(text), timeoutMs: 5_000 });
+  const inspection = await fixture.inspect(text);
   if (inspection.outcome === "rejected") throw new InvalidInput(inspection.message, { code: receivedCode(inspection.code) });
   return inspection.definition;
 }

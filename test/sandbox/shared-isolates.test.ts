@@ -1,22 +1,28 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Bundle, ExecuteRequest, Execution } from "../../runner/sandbox/port.ts";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Bundle, Execution } from "../../runner/sandbox/port.ts";
+import { type Gate, startGate } from "./gate.ts";
 import { sandboxPids, until } from "./processes.ts";
-import { emitted, ended, errorOf, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { emitted, ended, errorOf, requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbox-fixture.ts";
 
 /** Sources of one owner with the same bundle, which share an isolate and not a context (decision 0015). */
 let fixture: SandboxFixture;
+let gate: Gate;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  [fixture, gate] = await Promise.all([startSandbox(), startGate()]);
 });
-afterAll(() => fixture.stop());
+beforeEach(() => gate.close());
+afterAll(async () => {
+  await fixture.stop();
+  gate.stop();
+});
 
 /** Sources of an owner of their own. */
 interface Siblings {
   readonly owner: string;
   readonly bundle: Bundle;
-  run(source: string, event?: unknown, request?: Partial<ExecuteRequest>, onResponse?: () => void): Promise<Execution>;
-  /** Begins a run that responds at once. Each attempt of it does. */
-  begin(source: string, event: unknown): Promise<{ readonly running: Promise<Execution>; readonly attempts: () => number }>;
+  run(source: string, event?: unknown, request?: SandboxRequest, onResponse?: () => void): Promise<Execution>;
+  /** Begins a run that responds at once, and then waits for the gate. */
+  begin(source: string): Promise<{ readonly running: Promise<Execution>; readonly responses: () => number }>;
 }
 
 let count = 0;
@@ -27,7 +33,7 @@ async function siblings(body: string): Promise<Siblings> {
   const bundle = await fixture.bundle(
     `let runs = 0; const state = {}; export default { name: "s${count}", props: { http: "$.interface.http", db: "$.service.db" }, async run(event) { runs++; ${body} } }`,
   );
-  const limits = { timeoutMs: 60_000, memoryMb: 64 };
+  const limits = { memoryMb: 64 };
   const run: Siblings["run"] = (source, event = null, request = {}, onResponse) =>
     fixture.sandbox.execute(
       requestFor(bundle, { owner, source: `dc_${count}_${source}`, event: JSON.stringify(event), limits, ...request }),
@@ -37,11 +43,12 @@ async function siblings(body: string): Promise<Siblings> {
     owner,
     bundle,
     run,
-    begin: async (source, event) => {
-      let attempts = 0;
-      const running = run(source, event, {}, () => (attempts += 1));
-      await until(() => attempts === 1, "the run to begin");
-      return { running, attempts: () => attempts };
+    begin: async (source) => {
+      let responses = 0;
+      const asked = gate.requests();
+      const running = run(source, { waits: gate.url }, {}, () => (responses += 1));
+      await until(() => gate.requests() > asked, "the run to begin");
+      return { running, responses: () => responses };
     },
   };
 }
@@ -49,8 +56,8 @@ async function siblings(body: string): Promise<Siblings> {
 const isolates = () => fixture.sandbox.stats().isolates;
 const sources = () => fixture.sandbox.stats().sources;
 const resultOf = (execution: Execution): unknown => (execution.outcome === "returned" ? execution.result : errorOf(execution));
-/** Waits 3 s in a run that has begun. Another run of the isolate has long ended by then. */
-const slow = `if (event === "slow") { this.http.respond({ status: 200 }); await new Promise((end) => setTimeout(end, 3_000)); this.$emit(runs); return runs; }`;
+/** Waits in a run that has begun, until the gate opens. */
+const slow = `if (event?.waits) { this.http.respond({ status: 200 }); await (await fetch(event.waits)).text(); this.$emit(runs); return runs; }`;
 
 describe("an isolate", () => {
   it("holds up to 64 sources of one owner with the same bundle and memory limit, and none of others", async () => {
@@ -62,9 +69,9 @@ describe("an isolate", () => {
     for (const source of each) expect(resultOf(await run(source))).toBe("2");
     await until(() => sources() === 65, "all sources to be warm");
     expect(isolates()).toBe(2);
-    const execute = (request: Partial<ExecuteRequest>) => fixture.sandbox.execute(requestFor(bundle, { source: "dc_other", ...request }));
+    const execute = (request: SandboxRequest) => fixture.sandbox.execute(requestFor(bundle, { source: "dc_other", ...request }));
     await execute({ owner: "u_another" });
-    await execute({ source: "dc_limit", owner: "u_siblings1", limits: { timeoutMs: 5_000, memoryMb: 65 } });
+    await execute({ source: "dc_limit", owner: "u_siblings1", limits: { memoryMb: 65 } });
     await (await siblings(`return 1;`)).run("a");
     await until(() => sources() === 68, "the others to be warm");
     expect(isolates()).toBe(5);
@@ -119,12 +126,10 @@ describe("runs of sources that share an isolate", () => {
 
   it("do not block each other while they wait, and are charged only for the CPU time of their own entries", async () => {
     const { run, begin } = await siblings(`${slow} const end = Date.now() + event; while (Date.now() < end); return runs;`);
-    const waiting = await begin("a", "slow");
+    const waiting = await begin("a");
     const computing = ended(await run("b", 400));
     const quick = ended(await run("c", 0));
-    let isOver = false;
-    void waiting.running.then(() => (isOver = true));
-    expect(isOver).toBe(false);
+    gate.open();
     expect(computing.cpuMs).toBeGreaterThan(150);
     expect(quick.cpuMs).toBeLessThan(computing.cpuMs / 2);
     expect(ended(await waiting.running).cpuMs).toBeLessThan(computing.cpuMs / 2);
@@ -134,10 +139,11 @@ describe("runs of sources that share an isolate", () => {
     const { run, begin } = await siblings(
       `${slow} Promise.reject(new RangeError("mine")); await new Promise((end) => setTimeout(end, 20));`,
     );
-    const waiting = await begin("a", "slow");
+    const waiting = await begin("a");
     expect(errorOf(await run("b"))).toMatchObject({ outcome: "threw", name: "RangeError", message: "mine" });
+    gate.open();
     expect(resultOf(await waiting.running)).toBe("1");
-    expect(waiting.attempts()).toBe(1);
+    expect(gate.requests()).toBe(1);
   });
 });
 
@@ -149,17 +155,22 @@ describe("a run that ends the isolate it shares", () => {
     const { run, begin } = await siblings(loops);
     const loop = () => run("loop", "loop", { limits: { timeoutMs: 500, memoryMb: 64 } });
     for (const source of ["idle", "a", "loop"]) expect(resultOf(await run(source))).toBe("1");
-    const first = await begin("a", "slow");
+    const pids = sandboxPids();
+    const first = await begin("a");
     expect(errorOf(await loop())).toMatchObject({ outcome: "limited", code: "run_timeout" });
+    gate.open();
     expect(emitted(await first.running)).toEqual([1]);
-    expect(first.attempts()).toBe(2);
+    expect([gate.requests(), first.responses()]).toEqual([2, 1]);
+    expect(sandboxPids()).toEqual(pids);
     expect(resultOf(await run("idle"))).toBe("1");
     expect(resultOf(await run("idle"))).toBe("2");
 
-    const second = await begin("a", "slow");
+    gate.close();
+    const second = await begin("a");
     expect(await loop()).toMatchObject({ outcome: "limited", costProcess: false });
+    gate.open();
     expect(resultOf(await second.running)).toBe("1");
-    expect(second.attempts()).toBe(1);
+    expect(gate.requests()).toBe(1);
     expect(resultOf(await run("idle"))).toBe("3");
   });
 
@@ -182,8 +193,9 @@ describe("a run that ends the isolate it shares", () => {
 
   it("by filling the heap alone gets the error", async () => {
     const { run, begin } = await siblings(`${slow} const all = []; for (;;) all.push(new Array(100_000).fill(1));`);
-    const waiting = await begin("a", "slow");
+    const waiting = await begin("a");
     expect(errorOf(await run("bomb"))).toMatchObject({ outcome: "limited", code: "memory_limit" });
+    gate.open();
     expect(emitted(await waiting.running)).toEqual([1]);
   });
 

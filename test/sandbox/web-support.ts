@@ -1,10 +1,6 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createEgress } from "../../platform/http/egress.ts";
-import { createSandbox } from "../../runner/sandbox/pool.ts";
-import type { Execution, Sandbox } from "../../runner/sandbox/port.ts";
-import { bundleComponent } from "./component.ts";
+import type { Execution } from "../../runner/sandbox/port.ts";
+import { startSandbox } from "./sandbox-fixture.ts";
 
 /** Runs snippets as the body of a component's `run`, in a real isolate of a real child; loopback may be reached. */
 export interface Snippets {
@@ -15,32 +11,13 @@ export interface Snippets {
 }
 
 export async function startSnippets(egressAllow: readonly string[] = ["127.0.0.0/8", "::1/128"]): Promise<Snippets> {
-  const directory = await mkdtemp(join(tmpdir(), "headwater-web-"));
-  const sandbox: Sandbox = await createSandbox({
-    cacheDirectory: join(tmpdir(), "headwater-web-cache"),
-    bundleDirectory: directory,
-    children: 1,
-    egress: createEgress({ allow: egressAllow }),
-  });
-  let count = 0;
-
-  async function execute(code: string, modules = ""): Promise<Execution> {
-    count += 1;
-    const bundle = await bundleComponent(directory, `${modules}\nexport default { name: "snippet", async run() {\n${code}\n} };`);
-    return sandbox.execute({
-      source: `dc_${count}`,
-      owner: "u_1",
-      revision: bundle.hash,
-      bundle,
-      entry: "run",
+  const fixture = await startSandbox({ egress: createEgress({ allow: egressAllow }) });
+  const execute = (code: string, modules = ""): Promise<Execution> =>
+    fixture.run(`${modules}\nexport default { name: "snippet", async run() {\n${code}\n} };`, {
       event: "{}",
-      props: "{}",
-      db: {},
-      endpoint: null,
       environment: {},
-      limits: { timeoutMs: 15_000, memoryMb: 256 },
+      limits: { memoryMb: 256 },
     });
-  }
 
   return {
     execute,
@@ -56,10 +33,7 @@ export async function startSnippets(egressAllow: readonly string[] = ["127.0.0.0
         { execution },
       );
     },
-    async stop() {
-      await sandbox.stop(AbortSignal.timeout(0));
-      await rm(directory, { recursive: true, force: true });
-    },
+    stop: () => fixture.stop(),
   };
 }
 

@@ -1,6 +1,7 @@
 import { mkdir, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { BuildLimits } from "../../builder/limits.ts";
 
 const kept = join(tmpdir(), "headwater-test-packages");
 
@@ -12,5 +13,13 @@ export async function linkPackages(directory: string): Promise<void> {
   }
 }
 
+/** Limits of builds that end by themselves: beside programs that use all cores they take many times as long. */
+export const patientBuilds: Partial<BuildLimits> = { buildMs: 200_000, scanMs: 100_000, bundleMs: 200_000, inspectMs: 100_000 };
+
 /** Limits of such a builder: one that trims these folders assumes that it is their only user, and several test files share them. */
-export const sharedPackages = { storeBytes: Infinity, cacheBytes: Infinity, keptBytes: Infinity };
+export const sharedPackages: Partial<BuildLimits> = {
+  ...patientBuilds,
+  storeBytes: Infinity,
+  cacheBytes: Infinity,
+  keptBytes: Infinity,
+};

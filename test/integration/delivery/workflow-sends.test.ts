@@ -37,7 +37,7 @@ let mailOutcomes: MailOutcome[] = [];
 
 beforeAll(async () => {
   keys = await temporaryDirectory("sends");
-  client = createWebhookClient({ egress: createEgress({ allow: ["127.0.0.1/32"] }), timeoutMs: 5_000, connections: 8 });
+  client = createWebhookClient({ egress: createEgress({ allow: ["127.0.0.1/32"] }), timeoutMs: 50_000, connections: 8 });
   server = createServer((request, response) => {
     let body = "";
     request.on("data", (chunk: Buffer) => (body += chunk.toString()));

@@ -1,5 +1,5 @@
-import type { ActionProducts, ActionRequest, ExecuteRequest, Execution } from "../../../runner/sandbox/port.ts";
-import { ended, type SandboxFixture } from "../sandbox-fixture.ts";
+import type { ActionProducts, ActionRequest, Execution } from "../../../runner/sandbox/port.ts";
+import { ended, type SandboxFixture, type SandboxRequest } from "../sandbox-fixture.ts";
 
 /** An execution of an action as a step, with the steps before it. */
 export interface StepRun {
@@ -7,13 +7,13 @@ export interface StepRun {
   readonly props?: Readonly<Record<string, unknown>>;
   readonly context?: unknown;
   readonly action?: Partial<ActionRequest>;
-  readonly request?: Partial<ExecuteRequest>;
+  readonly request?: SandboxRequest;
 }
 
 export const resumeUrl = "https://e/x/runs/r_1/1/resume/2/s";
 export const cancelUrl = "https://e/x/runs/r_1/1/cancel/2/s";
 
-export function stepRequest({ steps = {}, props = {}, context = {}, action, request }: StepRun): Partial<ExecuteRequest> {
+export function stepRequest({ steps = {}, props = {}, context = {}, action, request }: StepRun): SandboxRequest {
   return {
     props: JSON.stringify(props),
     action: {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createBuilder } from "../../../builder/builder.ts";
 import type { Execution } from "../../../runner/sandbox/port.ts";
+import { patientBuilds } from "../../support/kept-packages.ts";
 import { requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
 import { returned, type StepRun, stepRequest } from "./action-support.ts";
 
@@ -13,7 +14,12 @@ let builder: Awaited<ReturnType<typeof createBuilder>>;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "headwater-actions-"));
   fixture = await startSandbox({ bundleDirectory: directory });
-  builder = await createBuilder({ directory, inspector: fixture.sandbox, bundles: { keep: async () => false, store: async () => {} } });
+  builder = await createBuilder({
+    directory,
+    inspector: fixture.sandbox,
+    bundles: { keep: async () => false, store: async () => {} },
+    limits: patientBuilds,
+  });
 });
 afterAll(async () => {
   await builder.stop();

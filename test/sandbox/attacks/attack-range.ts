@@ -1,22 +1,22 @@
 import { afterAll, afterEach, beforeAll } from "vitest";
-import type { Execution, ExecuteRequest } from "../../../runner/sandbox/port.ts";
-import { requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import type { Execution } from "../../../runner/sandbox/port.ts";
+import { requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "../sandbox-fixture.ts";
 
 /** Runs hostile components beside a canary of another owner in the same process, which must answer after each of them. */
 export interface AttackRange {
   readonly fixture: SandboxFixture;
   /** The body of `run` of a component with a db and an http prop. */
-  attack(body: string, request?: Partial<ExecuteRequest>): Promise<Execution>;
+  attack(body: string, request?: SandboxRequest): Promise<Execution>;
 }
 
-export function openRange(): AttackRange {
+export function openRange(options: Parameters<typeof startSandbox>[0] = {}): AttackRange {
   let fixture: SandboxFixture | undefined;
   const opened = (): SandboxFixture => {
     if (fixture === undefined) throw new Error("the range is not open yet");
     return fixture;
   };
   beforeAll(async () => {
-    fixture = await startSandbox();
+    fixture = await startSandbox({ ...options, timeLimits: { disposeMs: 250, ...options.timeLimits } });
   });
   afterAll(() => fixture?.stop());
   afterEach(() => askCanary(opened()));
@@ -27,13 +27,10 @@ export function openRange(): AttackRange {
     attack: (body, request) =>
       opened().run(
         `export default { name: "attack", props: { db: "$.service.db", http: "$.interface.http" }, async run(event) { ${body} } }`,
-        { limits: { timeoutMs: patientMs, memoryMb: 64 }, ...request },
+        { limits: { memoryMb: 64 }, ...request },
       ),
   };
 }
-
-/** The limit of a run that must end by itself, also on a busy machine. */
-export const patientMs = 20_000;
 
 const objectKeys = Object.getOwnPropertyNames(Object.prototype).length;
 

@@ -2,7 +2,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openRange } from "./attack-range.ts";
 import { type HostileServer, startHostileServer } from "./hostile-server.ts";
-import { errorOf } from "../sandbox-fixture.ts";
+import { errorOf, patientMs } from "../sandbox-fixture.ts";
 
 /** Components that attack through the network, and servers that attack components; 127.0.0.0/8 is allowed, nothing else is. */
 const range = openRange();
@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const returned = async (body: string, timeoutMs = 20_000): Promise<unknown> => {
+const returned = async (body: string, timeoutMs = patientMs): Promise<unknown> => {
   const execution = await range.attack(body, {
     event: JSON.stringify(server.port),
     limits: { timeoutMs, memoryMb: 64 },

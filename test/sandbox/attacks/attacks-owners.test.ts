@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Execution } from "../../../runner/sandbox/port.ts";
 import { sandboxPids, until } from "../processes.ts";
-import { ended, errorOf, requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import { ended, errorOf, patientMs, requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
 
 /** Owners whose runs have processes of their own: what one does to his process no other feels. */
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox({ ownerProcesses: 2 });
+  fixture = await startSandbox({ ownerProcesses: 2, timeLimits: { entryMs: 500, disposeMs: 250 } });
 });
 afterAll(() => fixture.stop());
 
 const code = `let n = 0; export default { name: "o", async run(event) { n++; await new Promise((ok) => setTimeout(ok, event ?? 0)); return n; } }`;
 const killer = `export default { name: "k", run() { const a = []; a.length = 2 ** 32 - 1; a.fill(0); } }`;
 const ran = async (owner: string, source: string, event = "0", text = code): Promise<Execution> => {
-  const request = { owner, source, event, limits: { timeoutMs: text === killer ? 1_000 : 30_000, memoryMb: 64 } };
+  const request = { owner, source, event, limits: { memoryMb: 64 } };
   return fixture.sandbox.execute(requestFor(await fixture.bundle(text), request));
 };
 const counts = async (runs: readonly Promise<Execution>[]): Promise<unknown[]> =>
@@ -27,7 +27,7 @@ describe("a process for each owner", () => {
   });
 
   it("is the most that a hostile owner can kill: a neighbour's run goes on, and stays warm", async () => {
-    const neighbour = ran("u_b", "dc_b", "6000");
+    const neighbour = ran("u_b", "dc_b", "3000");
     const hostile = await ran("u_a", "dc_k", "0", killer);
     expect(hostile).toMatchObject({ outcome: "limited", costProcess: true });
     expect(await neighbour).toMatchObject({ outcome: "returned", result: "3" });
@@ -64,7 +64,7 @@ describe("a process for each owner", () => {
   it("also inspects components", async () => {
     const inspected = await Promise.all(
       ["a", "b"].map(async (name) =>
-        fixture.sandbox.inspect({ bundle: await fixture.bundle(`export default { name: "${name}", run() {} }`), timeoutMs: 30_000 }),
+        fixture.sandbox.inspect({ bundle: await fixture.bundle(`export default { name: "${name}", run() {} }`), timeoutMs: patientMs }),
       ),
     );
     expect(inspected.map((one) => one.outcome === "read" && one.definition.name)).toEqual(["a", "b"]);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { ExecuteRequest, Execution } from "../../../runner/sandbox/port.ts";
-import { errorOf, requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import type { Execution } from "../../../runner/sandbox/port.ts";
+import { errorOf, requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "../sandbox-fixture.ts";
 
 /** A victim with a secret and an attacker share a process, one after the other: the attacker must not find the secret. */
 let fixture: SandboxFixture;
@@ -10,9 +10,9 @@ beforeAll(async () => {
 afterAll(() => fixture.stop());
 
 const secret = "s3cr3t-of-the-victim";
-const run = async (code: string, request: Partial<ExecuteRequest>): Promise<unknown> => {
+const run = async (code: string, request: SandboxRequest): Promise<unknown> => {
   const execution: Execution = await fixture.sandbox.execute(
-    requestFor(await fixture.bundle(code), { limits: { timeoutMs: 20_000, memoryMb: 64 }, ...request }),
+    requestFor(await fixture.bundle(code), { limits: { memoryMb: 64 }, ...request }),
   );
   return execution.outcome === "returned" ? JSON.parse(execution.result ?? "null") : errorOf(execution);
 };
@@ -22,7 +22,7 @@ const victim = (body: string): Promise<unknown> =>
     owner: "u_victim",
     props: JSON.stringify({ token: secret }),
   });
-const thief = (body: string, request: Partial<ExecuteRequest> = {}): Promise<unknown> =>
+const thief = (body: string, request: SandboxRequest = {}): Promise<unknown> =>
   run(`export default { name: "t", async run(event) { ${body} } }`, { source: "dc_thief", owner: "u_thief", ...request });
 
 describe("other sources' secrets", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { maxTimestampMs } from "../../../domain/clock.ts";
-import { openRange, patientMs } from "./attack-range.ts";
-import { emitted, ended, errorOf } from "../sandbox-fixture.ts";
+import { openRange } from "./attack-range.ts";
+import { emitted, ended, errorOf, patientMs } from "../sandbox-fixture.ts";
 
 /** What comes out of hostile components: results, errors, emits, responses; and what they try on the way out. */
 const range = openRange();
@@ -32,7 +32,7 @@ describe("results", () => {
     ["a then that loops for everybody", `Object.defineProperty(Object.prototype, "then", { get() { for (;;); } }); return {}`, late],
     ["microtasks after the end", `(async () => { for (;;) await null; })(); return 1`, late],
   ])("end in a limit: %s", async (_, body, code) => {
-    const timeoutMs = code === late ? 1_000 : patientMs;
+    const timeoutMs = code === late ? 300 : patientMs;
     expect(errorOf(await range.attack(body, { limits: { timeoutMs, memoryMb: 64 } }))).toMatchObject({
       outcome: "limited",
       code: expect.stringMatching(code) as string,
@@ -112,7 +112,11 @@ describe("the bridge", () => {
     ],
   ])("refuses arguments that would occupy the host: %s", async (_, call) => {
     expect(
-      errorOf(await range.attack(`try { await ${call}; return "taken"; } catch (e) { throw new TypeError(e.message); }`)),
+      errorOf(
+        await range.attack(`try { await ${call}; return "taken"; } catch (e) { throw new TypeError(e.message); }`, {
+          limits: { timeoutMs: 500 },
+        }),
+      ),
     ).toMatchObject({ outcome: expect.stringMatching(/threw|limited/) as string });
   });
 
@@ -199,20 +203,5 @@ describe("from run to run of one source", () => {
     const second = await range.fixture.run(code, { source: "dc_state" });
     expect(second).toMatchObject({ outcome: "returned", result: `["already_responded"]`, response: null });
     expect(emitted(second)).toEqual(["kept"]);
-  });
-});
-
-describe("the host's work", () => {
-  it.each([
-    ["decompression", `const zlib = __builtin("zlib"); const b = zlib.gzipSync(Buffer.alloc(15e6)); for (;;) zlib.gunzipSync(b);`],
-    ["domain names", `const { domainToASCII } = __builtin("url"); const s = "é".repeat(4000); for (;;) domainToASCII(s);`],
-    [
-      "hashes",
-      `const { createHash } = __builtin("crypto"); const b = Buffer.alloc(5e6); for (;;) createHash("sha512").update(b).digest();`,
-    ],
-  ])("is metered: %s", async (_, body) => {
-    expect(errorOf(await range.attack(body, { limits: { timeoutMs: 8_000, memoryMb: 128 } }))).toMatchObject({
-      outcome: expect.stringMatching(/threw|limited/) as string,
-    });
   });
 });

@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
-import type { Execution, ExecuteRequest } from "../../../runner/sandbox/port.ts";
+import type { Execution } from "../../../runner/sandbox/port.ts";
 import { openRange } from "./attack-range.ts";
-import { sandboxPids, until } from "../processes.ts";
-import { ended, errorOf } from "../sandbox-fixture.ts";
+import { ended, errorOf, type SandboxRequest } from "../sandbox-fixture.ts";
 
 /** Attacks that kill the process on purpose are marked: their canary answers from the next process. */
 const range = openRange();
 /** Of runs that do not end by themselves. */
-const limits = { timeoutMs: 600, memoryMb: 64 };
+const limits = { timeoutMs: 300 };
 
-const attack = (body: string, request: Partial<ExecuteRequest> = {}): Promise<Execution> => range.attack(body, request);
+const attack = (body: string, request: SandboxRequest = {}): Promise<Execution> => range.attack(body, request);
 
 const result = async (body: string): Promise<unknown> => {
   const execution = await attack(`return (() => { ${body} })();`);
@@ -75,45 +74,6 @@ describe("escape", () => {
   });
 });
 
-describe("time", () => {
-  it.each([
-    ["a loop", `for (;;);`],
-    ["a regular expression", `/(a+)+$/.test("a".repeat(40) + "b");`],
-    ["microtasks without end", `const f = () => Promise.resolve().then(f); await f();`],
-    ["an await loop", `for (;;) await null;`],
-    ["a loop in a timer", `await new Promise(() => setTimeout(() => { for (;;); }, 1));`],
-    ["a loop in toJSON", `this.$emit({ toJSON() { for (;;); } });`],
-    ["a loop in a getter of what is thrown", `throw { get message() { for (;;); } };`],
-    ["a loop in a proxy", `this.http.respond(new Proxy({}, { get() { for (;;); } }));`],
-    ["intervals", `for (let i = 0; i < 100; i++) setInterval(() => {}, 1); await new Promise(() => {});`],
-    ["immediates", `const f = () => setImmediate(f); f(); await new Promise(() => {});`],
-    ["calls of the host", `for (;;) crypto.getRandomValues(new Uint8Array(1)), await null;`],
-  ])("is limited for %s", async (_, body) => {
-    expect(errorOf(await attack(body, { limits }))).toMatchObject({
-      outcome: "limited",
-      code: expect.stringMatching(/run_timeout|bridge_limit|memory_limit/) as string, // Whichever comes first: promises that wait for one another take memory.
-    });
-  });
-
-  it("is limited at the top level of a module", async () => {
-    expect(errorOf(await range.fixture.run(`for (;;); export default {}`, { limits }))).toMatchObject({ outcome: "limited" });
-  });
-
-  it("of the CPU is limited over the whole run, with or without pauses", async () => {
-    const execution = await attack(
-      `for (;;) { const end = Date.now() + 300; while (Date.now() < end); await new Promise((r) => setTimeout(r, 1)); }`,
-      { limits: { timeoutMs: 60_000, memoryMb: 64 } },
-    );
-    expect(errorOf(execution)).toMatchObject({ outcome: "limited", code: "cpu_limit" });
-    expect(ended(execution).cpuMs).toBeGreaterThan(9_900);
-  });
-
-  it("after the run is unavailable: finalization callbacks never run", async () => {
-    const body = `let called = false; globalThis.r = new FinalizationRegistry(() => { for (;;); }); for (let i = 0; i < 1000; i++) globalThis.r.register({}, 1); return 1;`;
-    expect(await attack(body)).toMatchObject({ outcome: "returned" });
-  });
-});
-
 describe("floods", () => {
   it.each([
     ["timers", `for (let i = 0; i < 5000; i++) setTimeout(() => {}, 1000);`, "threw", "timer_limit"],
@@ -141,7 +101,7 @@ describe("floods", () => {
 describe("memory", () => {
   const limited = { outcome: "limited", code: "memory_limit" };
   it.each([
-    ["arrays", `const all = []; for (;;) all.push(new Array(100).fill(1));`],
+    ["arrays", `const all = []; for (;;) all.push(new Array(100_000).fill(1));`],
     [
       "texts",
       `let s = "x"; const all = []; for (;;) { all.push(s + all.length); s = s.length < 2 ** 20 ? s + s : s + "y"; JSON.parse(JSON.stringify(s)); }`,
@@ -149,16 +109,13 @@ describe("memory", () => {
     ["closures", `const all = []; for (;;) { const x = all.length; all.push(() => x); }`],
     ["maps", `const m = new Map(); for (let i = 0; ; i++) m.set({ i }, i);`],
   ])("is limited for %s", async (_, body) => {
-    const execution = await attack(body, { limits: { timeoutMs: 4_000, memoryMb: 32 } });
-    expect(errorOf(execution)).toMatchObject({
-      outcome: "limited",
-      code: expect.stringMatching(/memory_limit|run_timeout/) as string,
-    });
+    const execution = await attack(body, { limits: { memoryMb: 32 } });
+    expect(errorOf(execution)).toMatchObject(limited);
   });
 
   it("in buffers is limited", async () => {
     const execution = await attack(`const all = []; for (;;) all.push(new Uint8Array(2 ** 20).fill(1));`, {
-      limits: { timeoutMs: 10_000, memoryMb: 32 },
+      limits: { memoryMb: 32 },
     });
     expect(["threw", "limited"]).toContain(execution.outcome);
   });
@@ -173,25 +130,12 @@ describe("memory", () => {
 
   it("that makes V8 abort kills the process, which is replaced", async () => {
     const execution = await attack(`const a = new Array(100 * 2 ** 20); for (let i = 0; i < a.length; i++) a[i] = i;`, {
-      limits: { timeoutMs: 20_000, memoryMb: 32 },
+      limits: { memoryMb: 32 },
     });
     expect(execution.outcome === "crashed" ? limited : errorOf(execution)).toMatchObject({
       outcome: "limited",
       code: expect.stringMatching(/memory_limit|cpu_limit/) as string,
     });
-  });
-});
-
-describe("operations that V8 cannot interrupt", () => {
-  it.each([
-    ["multiplying huge integers", `const a = (1n << 200000000n) - 1n; return String(a * a).length;`],
-    ["filling an array of 2^32 - 1", `const a = []; a.length = 2 ** 32 - 1; a.fill(0);`],
-  ])("is ended with its process: %s", async (what, body) => {
-    const before = sandboxPids();
-    // Of an owner who is not kept apart yet.
-    const execution = await attack(body, { limits, owner: `u_${what.replaceAll(" ", "_")}` });
-    expect(errorOf(execution)).toMatchObject({ outcome: "limited" });
-    await until(() => before.some((pid) => !sandboxPids().includes(pid)), "the end of the process");
   });
 });
 

@@ -37,7 +37,7 @@ function inNode(snippets: Snippets): Record<string, string[]> {
 async function inSandbox(fixture: SandboxFixture, snippets: Snippets): Promise<Record<string, string[]>> {
   const execution = await fixture.run(
     `const require = (name) => globalThis.__builtin(name); const builtin = process; export default { name: "compare", async run() { ${programOf(snippets)}; return results; } }`,
-    { limits: { timeoutMs: 20_000, memoryMb: 256 } },
+    { limits: { memoryMb: 256 } },
   );
   if (execution.outcome !== "returned") throw new Error(JSON.stringify(errorOf(execution)));
   return JSON.parse(execution.result ?? "null") as Record<string, string[]>;

@@ -51,7 +51,7 @@ describe("crypto prints the same in the sandbox as in Node.js", () => {
 async function attempt(expression: string): Promise<unknown> {
   const execution = await fixture.run(
     `import c from "crypto"; export default { name: "c", async run() { try { await ${expression}; return "done"; } catch (error) { return error.code; } } }`,
-    { limits: { timeoutMs: 5000, memoryMb: 128 } },
+    { limits: { memoryMb: 128 } },
   );
   return execution.outcome === "returned" ? JSON.parse(execution.result ?? "null") : errorOf(execution);
 }
@@ -104,14 +104,5 @@ describe("limits", () => {
   it("an encrypted key with headers, which could hide its rounds, is refused", async () => {
     const pem = encrypted.privateKey.replace("KEY-----\n", "KEY-----\nX-Y: z\n\n");
     expect(await attempt(`c.createPrivateKey({ key: ${JSON.stringify(pem)}, passphrase: "secret" })`)).toBe("ERR_INVALID_ARG_VALUE");
-  });
-
-  it("synchronous work beyond a quarter of the time is refused", async () => {
-    // Two seconds more than a quarter of the time that has passed, which takes long on a machine with other work.
-    const execution = await fixture.run(
-      `import c from "crypto"; export default { name: "c", run() { const [data, key, iv] = [60_000, 32, 16].map((size) => Buffer.alloc(size)); for (;;) c.createCipheriv("aes-256-cfb1", key, iv).update(data); } }`,
-      { limits: { timeoutMs: 120_000, memoryMb: 128 } },
-    );
-    expect(errorOf(execution)).toMatchObject({ outcome: "threw", message: expect.stringContaining("more than a quarter of the time") });
   });
 });

@@ -71,7 +71,7 @@ const componentOf = (subjects: Readonly<Record<string, Subject>>): string =>
 
 function sandboxRun(fixture: SandboxFixture, bundle: Bundle): Run {
   return async (name, input) => {
-    const request = requestFor(bundle, { event: JSON.stringify({ name, input }), limits: { timeoutMs: 20_000, memoryMb: 256 } });
+    const request = requestFor(bundle, { event: JSON.stringify({ name, input }), limits: { memoryMb: 256 } });
     const execution = await fixture.sandbox.execute(request);
     if (execution.outcome !== "returned") throw new Error(JSON.stringify(errorOf(execution), null, 1));
     return JSON.parse(execution.result ?? "null");

@@ -23,13 +23,7 @@ export async function openWorkbench(): Promise<Workbench> {
     directory,
     inspector: fixture.sandbox,
     bundles: { keep: async () => false, store: async () => {} },
-    limits: {
-      // Heavy packages on a machine that is busy with other tests.
-      buildMs: 150_000,
-      bundleMs: 90_000,
-      inspectMs: 60_000,
-      ...sharedPackages,
-    },
+    limits: sharedPackages,
   });
   const probe = `import ms from "ms@2.1.3"; export default { name: "probe", run: () => ms("1s") };`;
   const missing = await builder.build({ code: probe }).then(
@@ -46,7 +40,7 @@ export async function openWorkbench(): Promise<Workbench> {
         requestFor(bundle, {
           source: build.bundle,
           event: JSON.stringify({ servers }),
-          limits: { timeoutMs: 60_000, memoryMb: 256 },
+          limits: { memoryMb: 256 },
         }),
       );
       if (execution.outcome === "returned") return execution.result === null ? undefined : JSON.parse(execution.result);

@@ -1,10 +1,7 @@
 import { hostname } from "node:os";
-import { openRange } from "./attack-range.ts";
-import { type Attack, attackTable } from "./attack-table.ts";
+import type { Attack, AttackClass } from "../attack-table.ts";
 
 /** Ways out of the isolate, and values that lie about themselves on their way to the host. */
-const range = openRange();
-
 const nothing = /^returned:\[\]$/;
 const leaks = `const found = []; const look = (name, f) => { try { const v = f(); if (v !== undefined && v !== null && v !== false) found.push(name); } catch {} };`;
 
@@ -76,7 +73,7 @@ const escapes: readonly Attack[] = [
   ],
   [
     "names of the machine",
-    `const os = __builtin("os"); return [os.hostname() === event, os.userInfo?.().username === "root", Object.keys(os.networkInterfaces?.() ?? {}).length > 0].filter(Boolean)`,
+    `const os = __builtin("os"); return [os.hostname() === ${JSON.stringify(hostname())}, os.userInfo?.().username === "root", Object.keys(os.networkInterfaces?.() ?? {}).length > 0].filter(Boolean)`,
     nothing,
   ],
   [
@@ -95,7 +92,6 @@ const escapes: readonly Attack[] = [
     /^returned:"undefined"$/,
   ],
 ];
-attackTable("escape", range, escapes, { event: () => JSON.stringify(hostname()) });
 
 const contained = /^(returned|threw|limited):/;
 const liars: readonly Attack[] = [
@@ -221,4 +217,8 @@ const liars: readonly Attack[] = [
     contained,
   ],
 ];
-attackTable("values that lie", range, liars);
+
+export const containment: readonly AttackClass[] = [
+  { title: "escape", attacks: escapes },
+  { title: "values that lie", attacks: liars },
+];

@@ -14,7 +14,6 @@ import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { createDatabase, type Database } from "../../../platform/postgres/connection.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
-import { isSoak } from "../../support/soak.ts";
 import { startMortalReplica, startReplica, type MortalReplica } from "./process.ts";
 import { until, withJetStream } from "../jetstream/support.ts";
 
@@ -230,7 +229,7 @@ describe("two replicas of delivery", () => {
   ];
 
   /** Method: commits of all sources continue, and the plain webhook refuses every 20th once; then the replica that posts to ordered webhooks goes. */
-  it.runIf(isSoak).each(ways)("lose nothing, keep the order and deliver within seconds while one %s", async (way, goes) => {
+  it.each(ways)("lose nothing, keep the order and deliver within seconds while one %s", async (way, goes) => {
     const endpoints = await subscribe();
     const refused = new Set<number>();
     endpoints.plain.status = (n) => (n % 20 !== 0 || refused.has(n) ? 200 : (refused.add(n), 503));

@@ -1,9 +1,6 @@
-import { openRange } from "./attack-range.ts";
-import { type Attack, attackTable } from "./attack-table.ts";
+import type { Attack, AttackClass } from "../attack-table.ts";
 
 /** Loops, timers, floods: a run that exhausts a resource is ended, and its neighbour in the process is not affected. */
-const range = openRange();
-
 const time = /^(limited:(run_timeout|cpu_limit|memory_limit|bridge_limit|timer_limit)|threw:)/;
 const burns: readonly Attack[] = [
   ["alternatives that fail late", `/^(a|a?)+$/.test("a".repeat(60) + "b"); for (;;);`, time],
@@ -39,7 +36,6 @@ const burns: readonly Attack[] = [
     time,
   ],
 ];
-attackTable("computing", range, burns, { isSampled: true, timeoutMs: 700 });
 
 const timers: readonly Attack[] = [
   ["a million at once", `for (let i = 0; i < 1e6; i++) setTimeout(() => {}, 1e6);`, /^(threw:|limited:timer_limit)/],
@@ -76,7 +72,6 @@ const timers: readonly Attack[] = [
 function nothingOf(): RegExp {
   return /^returned:\[\]$/;
 }
-attackTable("timers", range, timers, { isSampled: true, timeoutMs: 500 });
 
 const floods: readonly Attack[] = [
   ["log lines", `for (;;) console.log("x");`, /^limited:/],
@@ -101,7 +96,6 @@ const floods: readonly Attack[] = [
     /^(limited|threw|returned):/,
   ],
 ];
-attackTable("floods", range, floods, { isSampled: true, timeoutMs: 800 });
 
 /** V8 looks late or never whether it should stop while it does these: they may cost the process, and then count against their source. */
 const stubborn: readonly Attack[] = [
@@ -120,4 +114,10 @@ const stubborn: readonly Attack[] = [
   ["JSON there and back", `const s = JSON.stringify(Array.from({ length: 1e5 }, (_, i) => ({ i }))); for (;;) JSON.parse(s);`, time],
   ["arrays in arrays", `let a = []; for (;;) a = [a, new Array(50).fill(a)];`, time],
 ];
-attackTable("what is interrupted late or never", range, stubborn, { isSampled: true, timeoutMs: 700, costsProcess: true });
+
+export const exhaustion: readonly AttackClass[] = [
+  { title: "computing", attacks: burns, timeoutMs: 700 },
+  { title: "timers", attacks: timers, timeoutMs: 500 },
+  { title: "floods", attacks: floods, timeoutMs: 800 },
+  { title: "what is interrupted late or never", attacks: stubborn, timeoutMs: 700, costsProcess: true },
+];

@@ -1,9 +1,6 @@
-import { openRange } from "./attack-range.ts";
-import { type Attack, attackTable } from "./attack-table.ts";
+import type { Attack, AttackClass } from "../attack-table.ts";
 
 /** Memory: a run that exhausts it is ended, and its neighbour in the process is not affected. */
-const range = openRange();
-
 const memory =
   /^(limited:(memory_limit|run_timeout|cpu_limit|bridge_limit)|threw:(RangeError|Error|TypeError|DOMException|InvalidCharacterError))/;
 const hoards: readonly Attack[] = [
@@ -69,8 +66,10 @@ const hoards: readonly Attack[] = [
   ["encoded text", `const all = []; const encoder = new TextEncoder(); for (;;) all.push(encoder.encode("€".repeat(1e5)));`, memory],
   ["proxies of proxies", `let p = {}; const all = []; for (;;) { p = new Proxy(p, {}); all.push([p, {}]); }`, memory],
 ];
-attackTable("hoarding", range, hoards, { timeoutMs: 1_000, memoryMb: 32 });
-
 /** What grows by doubling may find no room for its next step before V8 can ask: then it ends with its process, on some machines. */
 const leaps: readonly Attack[] = [["keys of one object", `const o = {}; for (let i = 0; ; i++) o["k" + i + "x".repeat(100)] = i;`, memory]];
-attackTable("hoarding by leaps", range, leaps, { timeoutMs: 1_000, memoryMb: 32, costsProcess: true });
+
+export const hoarding: readonly AttackClass[] = [
+  { title: "hoarding", attacks: hoards, timeoutMs: 1_000, memoryMb: 32 },
+  { title: "hoarding by leaps", attacks: leaps, timeoutMs: 1_000, memoryMb: 32, costsProcess: true },
+];

@@ -1,11 +1,10 @@
-import { sampleCases } from "../../support/soak.ts";
 import { startHttpServer } from "./servers/http-server.ts";
 import { startAll } from "./servers/listen.ts";
 import { namedCases } from "./named-cases.ts";
 import { testPackages } from "./suite.ts";
 
 /** Packages in the older versions that public components ask for, in the sandbox. */
-testPackages(sampleCases(namedCases, 6), async () => {
+testPackages(namedCases, async () => {
   const { ports, stop } = await startAll({ http: startHttpServer });
   return { servers: { http: `http://127.0.0.1:${ports.http}` }, stop };
 });

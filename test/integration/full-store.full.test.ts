@@ -14,7 +14,6 @@ import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.t
 import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
 import { withMigratedPostgres } from "../support/postgres.ts";
-import { isSoak } from "../support/soak.ts";
 import { streamOptions, until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
@@ -97,27 +96,24 @@ it("frees the bytes of a source that is deleted", async () => {
   await until(async () => (await lastCommit(nats.connection, ref)).text === undefined, "its history is gone");
 });
 
-it.runIf(isSoak)(
-  "runs sources of other owners while one owner floods with large emits, and runs each of its invocations once",
-  async () => {
-    const floods = ["dc_flood1", "dc_flood2", "dc_flood3", "dc_flood4"];
-    for (const source of floods) await deploy(source, "u_flood");
-    for (let n = 0; n < 10; n++) await deploy(`dc_quiet${n}`, "u_quiet");
-    const [ran, log]: [Map<string, number>, object[]] = [new Map(), []];
-    await startRecording();
-    await startEmitting(ran, log, 8 * mebibyte);
-    const perSource = 25;
-    for (let n = 0; n < perSource; n++) for (const source of floods) await invoke(source, eventBytes);
-    for (let n = 0; n < 10; n++) {
-      await invoke(`dc_quiet${n}`, 10);
-      await until(() => hasCommit("u_quiet", `dc_quiet${n}`), `the run of another owner during the flood (${n})`, 10_000);
-    }
-    await until(() => floods.every((source) => (ran.get(source) ?? 0) >= perSource), "the flood has run");
-    await until(async () => (await runs()).bytes < (storeBytes * 34) / 100 / 3, "RUNS is trimmed");
-    expect(floods.map((source) => ran.get(source))).toEqual(floods.map(() => perSource));
-    expect(log).toContainEqual(expect.objectContaining({ op: "owner.park", reason: "owner_commits" }));
-  },
-);
+it("runs sources of other owners while one owner floods with large emits, and runs each of its invocations once", async () => {
+  const floods = ["dc_flood1", "dc_flood2", "dc_flood3", "dc_flood4"];
+  for (const source of floods) await deploy(source, "u_flood");
+  for (let n = 0; n < 10; n++) await deploy(`dc_quiet${n}`, "u_quiet");
+  const [ran, log]: [Map<string, number>, object[]] = [new Map(), []];
+  await startRecording();
+  await startEmitting(ran, log, 8 * mebibyte);
+  const perSource = 25;
+  for (let n = 0; n < perSource; n++) for (const source of floods) await invoke(source, eventBytes);
+  for (let n = 0; n < 10; n++) {
+    await invoke(`dc_quiet${n}`, 10);
+    await until(() => hasCommit("u_quiet", `dc_quiet${n}`), `the run of another owner during the flood (${n})`, 10_000);
+  }
+  await until(() => floods.every((source) => (ran.get(source) ?? 0) >= perSource), "the flood has run");
+  await until(async () => (await runs()).bytes < (storeBytes * 34) / 100 / 3, "RUNS is trimmed");
+  expect(floods.map((source) => ran.get(source))).toEqual(floods.map(() => perSource));
+  expect(log).toContainEqual(expect.objectContaining({ op: "owner.park", reason: "owner_commits" }));
+});
 
 it("starts on a full store, which drains, and runs queued invocations once", async () => {
   const [ran, log]: [Map<string, number>, object[]] = [new Map(), []];

@@ -1,0 +1,4 @@
+import { testAttacks } from "./attack-table.ts";
+import { attackClasses } from "./tables/index.ts";
+
+testAttacks(attackClasses);

@@ -1,0 +1,3 @@
+import { testHostileCalls } from "./operations-fuzz.ts";
+
+testHostileCalls(1);
