@@ -6,7 +6,15 @@ import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { startGate } from "./gate.ts";
 import { sandboxPids, until } from "./processes.ts";
-import { errorOf, patientMs, requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbox-fixture.ts";
+import {
+  cacheDirectory,
+  errorOf,
+  patientMs,
+  requestFor,
+  type SandboxFixture,
+  type SandboxRequest,
+  startSandbox,
+} from "./sandbox-fixture.ts";
 
 const fixtures: SandboxFixture[] = [];
 afterEach(async () => {
@@ -240,10 +248,10 @@ describe("children", () => {
   it("die with a parent that is killed", async () => {
     const script = `
       import { createSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../runner/sandbox/pool.ts"))};
-      await createSandbox({ cacheDirectory: process.argv[1], bundleDirectory: process.argv[1], children: 2, egress: { allow: [], resolve: async () => [] } });
+      await createSandbox({ cacheDirectory: process.argv[2], bundleDirectory: process.argv[1], children: 2, egress: { allow: [], resolve: async () => [] } });
       console.log("ready");`;
     const fixture = await start();
-    const parent = spawn(process.execPath, ["--no-node-snapshot", "--input-type=module", "-e", script, fixture.directory], {
+    const parent = spawn(process.execPath, ["--no-node-snapshot", "--input-type=module", "-e", script, fixture.directory, cacheDirectory], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await new Promise((resolve) => parent.stdout.once("data", resolve));

@@ -9,7 +9,7 @@ import type { SandboxOptions } from "../../runner/sandbox/sandbox-options.ts";
 import { bundleComponent } from "./component.ts";
 
 /** The scripts of the guest are built once for all test files. */
-const cacheDirectory = join(tmpdir(), "headwater-test-sandbox");
+export const cacheDirectory = join(tmpdir(), "headwater-test-sandbox");
 
 /**
  * Of a run that ends by itself: beside programs that use all cores it takes many times as long. It is shorter than the limit of a test, so

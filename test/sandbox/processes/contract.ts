@@ -52,7 +52,7 @@ export function describeProcesses(processes: () => SandboxProcesses): void {
   it("measures memory and CPU time", async () => {
     const { process: started } = startProgram(
       processes(),
-      `const end = Date.now() + 300; while (Date.now() < end); require("node:fs").writeSync(2, "computed"); setInterval(() => {}, 1000)`,
+      `while (process.cpuUsage().user < 200_000); require("node:fs").writeSync(2, "computed"); setInterval(() => {}, 1000)`,
     );
     await once(started.stderr ?? process, "data");
     await measured(started);

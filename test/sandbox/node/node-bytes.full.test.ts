@@ -1,0 +1,4 @@
+import { testSubjects } from "./node-differential.ts";
+import { bytesSubjects } from "./bytes-subjects.ts";
+
+testSubjects(bytesSubjects);

@@ -1,0 +1,4 @@
+import { testSubjects } from "./node-differential.ts";
+import { flowSubjects } from "./flow-subjects.ts";
+
+testSubjects(flowSubjects);

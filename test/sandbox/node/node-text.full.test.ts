@@ -1,0 +1,4 @@
+import { testSubjects } from "./node-differential.ts";
+import { textSubjects } from "./text-subjects.ts";
+
+testSubjects(textSubjects);
