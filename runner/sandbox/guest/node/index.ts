@@ -10,6 +10,7 @@ type Stubs = Record<string, () => object>;
 const stub = (name: string) => (): unknown => (require("./stubs.ts") as unknown as Stubs)[name]?.();
 const member = (module: string, name: string) => (): unknown => (builtin(module) as Record<string, unknown>)[name];
 
+// Decision 0145 has what packages in place of assert, inspect, path, querystring, string_decoder and url were measured to cost.
 const loaders: Readonly<Record<string, () => unknown>> = Object.assign(Object.create(null) as object, {
   assert: () => require("./assert/assert.ts").default,
   "assert/strict": member("assert", "strict"),
