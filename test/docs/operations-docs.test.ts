@@ -60,9 +60,12 @@ function firstColumn(text: string): readonly string[] {
   return sorted(cells.flatMap((cell) => [...cell.matchAll(/`(\w+)`/g)].map(([, word = ""]) => word)));
 }
 
+/** Folders that have reasons of several kinds. Those of `deployable` are about hooks, which only sources have. */
+const sharedFolders: Readonly<Record<string, readonly string[]>> = { Source: ["configured", "deployable"], Workflow: ["configured"] };
+
 /** Quoted words such as "NameTaken"; "NamespaceHasNoOwner" is written in one place for all kinds. */
 function reasonsOf(kind: string): readonly string[] {
-  const folders = ["Source", "Workflow"].includes(kind) ? [folderOf(kind), "configured"] : [folderOf(kind)];
+  const folders = [folderOf(kind), ...(sharedFolders[kind] ?? [])];
   const texts = folders.flatMap((folder) => sourcesBelow(`operator/${folder}`)).filter((text) => /reason/i.test(text));
   const words = texts.flatMap((text) => [...text.matchAll(/"([A-Z][A-Za-z]*[a-z][A-Za-z]*)"/g)].map(([, word = ""]) => word));
   const shared = texts.some((text) => text.includes("namespaceHasNoOwner(")) ? ["NamespaceHasNoOwner"] : [];
