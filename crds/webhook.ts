@@ -20,7 +20,7 @@ const spec = z.object({
     .boolean()
     .optional()
     .describe(
-      "If true, events arrive in the order of their commits, one at a time: each waits until the previous one was delivered or became a dead letter. Default: false.",
+      "If true, the events of each source arrive in the order of their commits, one at a time: each waits until the previous one was delivered or became a dead letter. Default: false.",
     ),
   signingKeys: z
     .array(secretReference)

@@ -5,7 +5,7 @@ import type { RouteListener } from "../domain/source/deployment.ts";
 import type { Traces } from "../domain/traces.ts";
 import type { Deliveries, Invocations, Objects, Poster, WebhookTests, Workflows } from "./attempts/ports.ts";
 import type { OwnerMailer } from "./mail/ports.ts";
-import type { OrderedRequests, QueueStore } from "./ordered/ports.ts";
+import type { FormerQueues, OrderedRequests, QueueStore } from "./ordered/ports.ts";
 import type { Attempt, History, OwnerLimits } from "./record/ports.ts";
 import type { AnnounceEvent, Replays, Replicas, RouteEntries, Runs } from "./routing/ports.ts";
 
@@ -25,6 +25,7 @@ export interface DeliveryPorts {
   readonly admission: Pick<AdmissionGate, "admits">;
   readonly queueStore: QueueStore;
   readonly orderedRequests: OrderedRequests;
+  readonly formerQueues: FormerQueues;
   readonly history: History;
   readonly ownerLimits: OwnerLimits;
   readonly secrets: {
@@ -69,8 +70,6 @@ export interface DeliveryConfig {
   readonly attemptsPerWebhook: number;
   /** Bound on listeners of one event that are attempted directly; with more, each delivery becomes a message at once. */
   readonly maxDirectListeners: number;
-  /** Bound on the queue of an ordered webhook; further deliveries become dead letters. Absent: no bound. */
-  readonly maxQueued?: number;
   /** A webhook at which no delivery has succeeded for this time is disabled. Absent: never. */
   readonly disableAfterMs?: number;
   /** Milliseconds from a failed attempt to the next one; undefined after the last. */

@@ -10,7 +10,7 @@ const retryMs = 500;
  * cannot go away is passed to `giveUp`, which is repeated in turn: one message that cannot be stored must not hold up the others.
  */
 export async function settle(
-  action: () => Promise<void>,
+  action: () => Promise<unknown>,
   delivery: Pick<Delivery, "id">,
   { log }: Pick<DeliveryPorts, "log">,
   signal: AbortSignal,

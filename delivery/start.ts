@@ -1,5 +1,6 @@
 import { pause } from "../domain/retry.ts";
 import type { CommitPosition } from "../domain/source/deployment.ts";
+import { partitionOfRun } from "../domain/subjects.ts";
 import { Deliverer } from "./attempts/deliver.ts";
 import { readDueWork } from "./attempts/due-work.ts";
 import { FailingWebhooks } from "./attempts/failing-webhooks.ts";
@@ -8,7 +9,6 @@ import { testWebhook } from "./attempts/test-webhook.ts";
 import { WebhookAttempts } from "./attempts/webhook-attempts.ts";
 import { WorkflowQueues } from "./deliverers/workflow-queues.ts";
 import { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
-import { QueueAttempts } from "./ordered/queue-attempts.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
 import { startOwnerLimits } from "./record/owner-limits.ts";
 import { Recorder } from "./record/recorder.ts";
@@ -25,8 +25,6 @@ import { shareWork } from "./routing/shared-work.ts";
 import { assertSettled, settle } from "./settle.ts";
 
 export interface StartedDelivery {
-  /** Number of deliveries in the queues of ordered webhooks. */
-  queuedOrdered(): number;
   /** Resolves once this replica works on its share, or could not open all of it at first. */
   untilOpen(): Promise<void>;
   stop(): Promise<void>;
@@ -44,7 +42,7 @@ const settleMs = 3_000;
  * | RUNS | `routeCommit`, first attempts | its partitions |
  * | WORKFLOWS | `WorkflowQueues` | queues of workflows that become active |
  * | RUNS | `Recorder` | its partitions |
- * | RUNS, in order | `OrderedWebhooks` | all partitions, on one replica |
+ * | DELIVERIES: ordered queues | `OrderedWebhooks` | its partitions |
  * | DELIVERIES: due deliveries and events, redelivery requests | `Deliverer`, `ScheduledEvents`, `redeliver` | a message at a time |
  * | DELIVERIES: replays | `readReplays` | a message at a time |
  * | requests to test a webhook | `testWebhook` | a request at a time |
@@ -59,6 +57,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   // Routes are complete before the first commit is read.
   const watching = await watchRoutes(parts);
   await workflows.start();
+  await ordered.moveFormer();
   const recorder = new Recorder(ports);
   const limits = startOwnerLimits(ports);
   const due = await readDueWork({ deliverer, routes, ordered, scheduled, ports, signal: stopping.signal });
@@ -69,7 +68,6 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const trimming = ports.runs.startTrimming();
 
   return {
-    queuedOrdered: () => ordered.length,
     untilOpen: () => share.untilOpen(),
     stop: async () => {
       // What settles now is not repeated by another replica.
@@ -77,7 +75,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
       await Promise.all([share.stop(AbortSignal.timeout(settleMs)), reading]);
       await atMost(settleMs, Promise.all([replays.idle(), due.idle()]));
       stopping.abort();
-      await Promise.all([routing.stop(), recorder.stop(), ordered.stop(), limits.stop(), watching.stop(), trimming.stop()]);
+      await Promise.all([routing.stop(), recorder.stop(), limits.stop(), watching.stop(), trimming.stop()]);
       await Promise.all([deliverer.drain(), workflows.stop()]);
       await attempts.stop();
       await ports.runs.close();
@@ -106,16 +104,15 @@ function createParts(config: DeliveryConfig, ports: DeliveryPorts, signal: Abort
   const workflows = new WorkflowQueues(ports, routes, signal);
   const deliverer = new Deliverer(config, ports, attempts, workflows);
   const settled = settledDispatch(deliverer, ports, signal);
-  const queueAttempts = new QueueAttempts(config, ports, attempts, routes);
-  const ordered = new OrderedWebhooks({ config, ports, routes, attempts: queueAttempts, dispatch: settled, signal });
-  const dispatch: Dispatch = { ...settled, enqueue: (webhook, deliveries) => ordered.append(webhook, deliveries) };
+  const ordered = new OrderedWebhooks({ config, ports, routes, deliverer, signal });
+  const dispatch: Dispatch = { ...settled, enqueue: (deliveries) => ordered.append(deliveries) };
   const scheduled = new ScheduledEvents(ports, routes, dispatch, config.maxDirectListeners, signal);
   return { config, ports, signal, routes, failing, attempts, deliverer, workflows, ordered, dispatch, scheduled };
 }
 
 /** Repeats each step of the deliverer until it succeeds, or gives the delivery up. */
 function settledDispatch(deliverer: Deliverer, ports: DeliveryPorts, signal: AbortSignal): Pick<Dispatch, "attempt" | "schedule"> {
-  const settled = (act: () => Promise<void>, delivery: Delivery): Promise<void> =>
+  const settled = (act: () => Promise<unknown>, delivery: Delivery): Promise<void> =>
     settle(act, delivery, ports, signal, (error) => deliverer.abandon(delivery, error)).then(assertSettled);
   return {
     attempt: (delivery, route, waitedMs) => settled(() => deliverer.attemptFirst(delivery, route, waitedMs), delivery),
@@ -125,16 +122,15 @@ function settledDispatch(deliverer: Deliverer, ports: DeliveryPorts, signal: Abo
 
 function watchRoutes({ ports, routes, ordered, workflows }: Parts): Promise<Reading> {
   return ports.routes.watch((id, route) => {
-    const [before, webhook] = [routes.find(id), routes.webhook(id)];
+    const before = routes.webhook(id);
     routes.set(id, route);
-    ordered.changed(id, webhook, routes.webhook(id));
-    ordered.onRoute(before, route);
+    ordered.changed(id, before, routes.webhook(id));
     if (route?.listener.kind === "workflow") workflows.empty(route.listener.id);
   });
 }
 
 function readCommits(parts: Parts): PartitionReading {
-  const { config, ports, routes, dispatch, scheduled, signal } = parts;
+  const { config, ports, routes, ordered, dispatch, scheduled, signal } = parts;
   const chains = new KeyedChains();
   const handedOver = new HandedOver(() => ports.runs.publishFloors(), signal);
   const scheduleEvent = (event: ScheduledEvent): Promise<void> =>
@@ -153,8 +149,12 @@ function readCommits(parts: Parts): PartitionReading {
     const report = (error: unknown): void => {
       if (!signal.aborted) ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
     };
-    const listeners = routes.at(position, "direct");
-    const ofCommit = { ...commitDispatch, attempt: attemptOf(position) };
+    const listeners = routes.at(position);
+    // After another replica has taken over, this one must not go on with its commits in the queues that it opens next.
+    const queues = ordered.at(partitionOfRun(subject));
+    const enqueue = (deliveries: readonly Delivery[]): Promise<void> =>
+      queues?.deliver(deliveries) ?? Promise.reject(new Error("the partition is closed"));
+    const ofCommit = { ...commitDispatch, attempt: attemptOf(position), enqueue };
     routeCommit({ commit, position }, listeners, chains, ofCommit, config.maxDirectListeners, ports.clock.now()).then(done, report);
   });
 }

@@ -4,7 +4,6 @@ export const streams = {
   runs: "RUNS",
   state: "STATE",
   deliveries: "DELIVERIES",
-  ordered: "ORDERED",
   workflows: "WORKFLOWS",
 } as const;
 export const buckets = {
@@ -13,7 +12,6 @@ export const buckets = {
   routes: "ROUTES",
   runners: "RUNNERS",
   quotas: "QUOTAS",
-  lines: "LINES",
   versions: "VERSIONS",
   floors: "FLOORS",
   replicas: "REPLICAS",
@@ -91,14 +89,25 @@ export const replayLaneCount = 4;
 export const replaySubject = (lane: number, source: string): string => `replay.${lane}.${source}`;
 export const replayFilter = (lane: number): string => `replay.${lane}.>`;
 export const replayConsumer = (lane: number): string => `replay-${lane}`;
-/** The line of an ordered webhook: what is to be delivered there, in the order of commits. How far it has come is in the bucket LINES. */
-export const lineSubject = (webhook: string): string => `ordered.${webhook}`;
+/**
+ * The queue of one source's events for an ordered webhook, in the stream DELIVERIES. The last token is the number of deliveries in the
+ * message, so that NATS itself counts them.
+ */
+export const orderedSubject = (partition: number | "*", webhook: string, source: string, count: number | "*"): string =>
+  `ordered.${partition}.${webhook}.${source}.${count}`;
+/** The webhook, source and count of a subject. */
+export const partsOfOrdered = (subject: string): { readonly webhook: string; readonly source: string; readonly count: number } => {
+  const [, , webhook = "", source = "", count] = subject.split(".");
+  return { webhook, source, count: Number(count) };
+};
+/** Where an earlier version stored the queues of ordered webhooks, one subject for each, and how far each has come. */
+export const former = { ordered: "ORDERED", lines: "LINES", lineSubject: (webhook: string): string => `ordered.${webhook}` } as const;
 
 /** Request to delivery: post one event to a webhook now. */
 export const webhookTestSubject = "webhook.test";
 
-/** Request to the delivery replica that posts to ordered webhooks: append a delivery to a queue, or attempt its head now. */
-export const orderedQueueSubject = (kind: "append" | "attempt"): string => `webhook.ordered.${kind}`;
+/** Request to the delivery replica that holds a partition: append a delivery to an ordered queue, or attempt the head, which is due. */
+export const orderedQueueSubject = (kind: "append" | "attempt", partition: number | "*"): string => `webhook.ordered.${kind}.${partition}`;
 
 /**
  * Events that wait for a workflow that is not active. Owner and size are in the subject, so that NATS itself counts what waits for the

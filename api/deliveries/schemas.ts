@@ -68,7 +68,7 @@ export const lineHeadSchema = z
     next_attempt_at_ms: ms.nullable().describe("Null: it is attempted as soon as a permit is free."),
     last_attempt: z.object(result).nullable().describe("Its result; null if there was none, or it is not recorded yet."),
   })
-  .meta({ id: "LineHead", description: "The delivery that all others in the queue wait for." });
+  .meta({ id: "LineHead", description: "The delivery that is queued longest. Later ones of its source wait for it." });
 
 export const backlogSchema = z
   .object({
@@ -79,7 +79,7 @@ export const backlogSchema = z
         next_at_ms: ms.nullable().describe("The earliest of their times; null: there is none, or there are too many to read."),
       })
       .describe("Deliveries that wait for a retry or for the event's delivery time."),
-    line: z.object({ count: z.int(), head: lineHeadSchema.nullable() }).describe("The queue of an ordered webhook, including its head."),
+    line: z.object({ count: z.int(), head: lineHeadSchema.nullable() }).describe("The queues of an ordered webhook, one for each source."),
   })
   .meta({ id: "Backlog", description: "Stored deliveries of a webhook that are not delivered yet." });
 

@@ -78,13 +78,13 @@ export interface WebhookBacklog {
   readonly scheduled: number;
   /** The earliest of these times, epoch ms; undefined: there is none, or there are too many to read. */
   readonly nextAt: number | undefined;
-  /** Deliveries in the queue of an ordered webhook. */
+  /** Deliveries in the queues of an ordered webhook. */
   readonly queued: number;
-  /** The first delivery in that queue. */
+  /** The delivery that was queued first. */
   readonly head: QueueHead | undefined;
 }
 
-/** The delivery that all others in the queue of an ordered webhook wait for. */
+/** The first delivery in a queue of an ordered webhook: later ones of its source wait for it. */
 export interface QueueHead extends Omit<Delivered, "id"> {
   /** Number of attempts so far. */
   readonly attempts: number;

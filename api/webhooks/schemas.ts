@@ -11,7 +11,7 @@ export const webhookSchema = z
     description: z.string().nullable(),
     url: z.string(),
     active: z.boolean().describe("Whether events are posted."),
-    ordered: z.boolean().describe("Whether events arrive in the order of their commits, one at a time."),
+    ordered: z.boolean().describe("Whether the events of each source arrive in the order of their commits, one at a time."),
     disabled: z
       .object({ at: z.int().describe("Epoch seconds."), reason: z.enum(["EndpointGone", "EndpointFailing"]), message: z.string() })
       .optional()

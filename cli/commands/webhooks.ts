@@ -17,7 +17,7 @@ const create: Subcommand = {
   options: [
     { flags: "--name <name>", description: "display name, by which commands find it" },
     { flags: "--description <text>", description: "for people" },
-    { flags: "--ordered", description: "deliver events in the order of their commits, one at a time" },
+    { flags: "--ordered", description: "deliver the events of each source in order, one at a time" },
   ],
   examples: [{ command: "hw webhooks create https://example.com/orders --name orders", does: "Create a webhook." }],
   operations: ["createWebhook"],
@@ -37,7 +37,7 @@ const update: Subcommand = {
     { flags: "--url <url>", description: "address that events are posted to" },
     { flags: "--name <name>", description: "display name" },
     { flags: "--description <text>", description: "for people" },
-    { flags: "--ordered <on|off>", description: "deliver events in order, one at a time", choices: onOff },
+    { flags: "--ordered <on|off>", description: "deliver the events of each source in order, one at a time", choices: onOff },
     { flags: "--active <on|off>", description: "whether events are posted", choices: onOff },
   ],
   examples: [{ command: "hw webhooks update orders --url https://example.com/orders/2", does: "Change the address." }],

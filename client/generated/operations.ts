@@ -798,7 +798,7 @@ export type Webhook = {
   readonly description: string | null;
   readonly url: string;
   /** Whether events are posted. */ readonly active: boolean;
-  /** Whether events arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
+  /** Whether the events of each source arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
   /** Present while nothing is posted because the endpoint returned 410 Gone or has failed for days; PUT with `active: true` ends that. */ readonly disabled?: {
     /** Epoch seconds. */ readonly at: number;
     readonly reason: "EndpointGone" | "EndpointFailing";
@@ -824,7 +824,7 @@ export type CreatedWebhook = {
   readonly description: string | null;
   readonly url: string;
   /** Whether events are posted. */ readonly active: boolean;
-  /** Whether events arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
+  /** Whether the events of each source arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
   /** Present while nothing is posted because the endpoint returned 410 Gone or has failed for days; PUT with `active: true` ends that. */ readonly disabled?: {
     /** Epoch seconds. */ readonly at: number;
     readonly reason: "EndpointGone" | "EndpointFailing";
@@ -851,7 +851,7 @@ export type RotatedWebhook = {
   readonly description: string | null;
   readonly url: string;
   /** Whether events are posted. */ readonly active: boolean;
-  /** Whether events arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
+  /** Whether the events of each source arrive in the order of their commits, one at a time. */ readonly ordered: boolean;
   /** Present while nothing is posted because the endpoint returned 410 Gone or has failed for days; PUT with `active: true` ends that. */ readonly disabled?: {
     /** Epoch seconds. */ readonly at: number;
     readonly reason: "EndpointGone" | "EndpointFailing";
@@ -899,7 +899,7 @@ export type Backlog = {
     readonly count: number;
     /** The earliest of their times; null: there is none, or there are too many to read. */ readonly next_at_ms: number | null;
   };
-  /** The queue of an ordered webhook, including its head. */ readonly line: {
+  /** The queues of an ordered webhook, one for each source. */ readonly line: {
     readonly count: number;
     readonly head: LineHead | null;
   };

@@ -35,10 +35,11 @@ export async function readDueWork({ deliverer, routes, ordered, scheduled, ports
     onDue: (text, ack) => {
       const delivery = decodeDelivery(text);
       const giveUp = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
-      run(() => deliverer.attemptDue(delivery, routes), delivery, ack, giveUp);
+      const attempt = () => (delivery.inOrder === true ? ordered.attemptDue(delivery) : deliverer.attemptDue(delivery, routes));
+      run(attempt, delivery, ack, giveUp);
     },
     onEvent: (text, ack) => run(() => scheduled.emit(text), { id: "a scheduled event" }, ack),
-    onRequest: (request, ack) => run(() => redeliver(request, routes, ordered, deliverer, ports), { id: request.webhook }, ack),
+    onRequest: (request, ack) => run(() => redeliver(request, routes, deliverer, ports), { id: request.webhook }, ack),
   });
   return { stop: () => reading.stop(), idle: () => pending.idle() };
 }

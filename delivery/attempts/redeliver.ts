@@ -1,6 +1,5 @@
 import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import { kindOfId } from "../../domain/ids.ts";
-import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import { redelivery, type StoredDeadLetter } from "../record/dead-letter.ts";
 import { decodeDelivery, encodeDelivery } from "../routing/delivery.ts";
@@ -17,13 +16,7 @@ type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "clock" | "log">;
  * deleted. After a crash in between the request is repeated, and the message id shows that the delivery is already stored. A delivery
  * that has been delivered in the meantime, or is being attempted, is left alone.
  */
-export async function redeliver(
-  request: RedeliveryRequest,
-  routes: Routes,
-  ordered: Pick<OrderedWebhooks, "attemptNow">,
-  deliverer: Deliverer,
-  ports: Ports,
-): Promise<void> {
+export async function redeliver(request: RedeliveryRequest, routes: Routes, deliverer: Deliverer, ports: Ports): Promise<void> {
   const { webhook } = request;
   // The sends of a workflow name it in place of a webhook.
   const isWorkflow = kindOfId(webhook) === "workflow";
@@ -34,7 +27,6 @@ export async function redeliver(
     );
   if ("upTo" in request) return redeliverUpTo(webhook, request.upTo, ports);
   for (const id of request.deliveries) {
-    if (routes.wasOrdered(webhook) && (await ordered.attemptNow(webhook, id))) continue;
     const scheduled = await ports.deliveries.findScheduled(webhook, id);
     if (scheduled !== undefined) await deliverer.schedule(decodeDelivery(scheduled), ports.clock.now());
     const letter = await ports.history.findDeadLetter(webhook, id);

@@ -1,297 +1,299 @@
-import {
-  isLaterState,
-  nextIndex,
-  stateAfterDone,
-  stateAfterFailure,
-  type FailingHead,
-  type QueueState,
-} from "../../domain/delivery/ordered-queue.ts";
+import { Unavailable } from "../../domain/errors.ts";
 import { pause } from "../../domain/retry.ts";
-import type { CommitPosition } from "../../domain/source/deployment.ts";
+import type { Deliverer } from "../attempts/deliver.ts";
+import type { Settled } from "../attempts/discards.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
-import type { Delivery } from "../routing/delivery.ts";
+import { decodeDelivery, type Delivery } from "../routing/delivery.ts";
+import type { Routes } from "../routing/routes.ts";
 import { settle } from "../settle.ts";
-import type { OrderedShares } from "./ordered-shares.ts";
-import type { QueueMessage } from "./ports.ts";
-import type { NextAttempt, QueueAttempts } from "./queue-attempts.ts";
-import { decodeBatch, QueueWriter, webhookDeleted } from "./queue-writer.ts";
+import { BatchWriter } from "./batch-writer.ts";
+import { batchesOf, decodeBatch } from "./batches.ts";
+import type { QueueKey } from "./ports.ts";
 
-/** The state is saved in the background after this time. A crash repeats the deliveries that were made since. */
-const saveDelayMs = 250;
 const retryMs = 500;
-/** A copy of the stream that is behind has the next message within 200 such waits; otherwise the message was removed. */
-const missingRetryMs = 50;
-const maxMissingRetries = 200;
-/** `setTimeout` takes at most 24 days. */
-const maxWaitMs = 3_600_000;
+/** A queue whose head is not scheduled after this time has lost its schedule, for example because NATS was restored. */
+const recheckMs = 60_000;
 
-type Ports = Pick<DeliveryPorts, "queueStore" | "history" | "clock" | "log">;
+/** The first delivery that is not done: it is being attempted, or waits in DELIVERIES for its next attempt. */
+interface Head {
+  readonly delivery: Delivery;
+  /** Resolves with undefined if the replica stops before. */
+  readonly settled: Promise<Settled | undefined>;
+  /** The result of `settled`, once it is known. */
+  outcome?: Settled | undefined;
+}
 
 export interface QueueParts {
-  readonly config: Pick<DeliveryConfig, "maxQueued" | "attemptTimeoutMs">;
-  readonly ports: Ports;
-  readonly attempts: Pick<QueueAttempts, "attempt">;
-  /** False if another replica may have taken over the queues: nothing is posted then. */
-  readonly isCurrent: () => boolean;
-  readonly shares: Pick<OrderedShares, "refusal">;
+  readonly config: Pick<DeliveryConfig, "deliveryDeadlineMs" | "attemptTimeoutMs">;
+  readonly ports: Pick<DeliveryPorts, "queueStore" | "deliveries" | "replicas" | "clock" | "log">;
+  readonly deliverer: Pick<Deliverer, "attempt" | "schedule" | "hold" | "release" | "abandon">;
+  readonly routes: Routes;
+  /** Called when nothing is stored or attempted any more. */
+  readonly onIdle: () => void;
 }
 
 /**
- * The queue of one ordered webhook. Routed deliveries are stored at its end. At its head one delivery at a time is attempted, and the
- * next one only after it was delivered or became a dead letter:
+ * The events of one source for one ordered webhook, attempted one at a time. While attempts succeed within the delivery deadline, nothing is
+ * stored:
  *
- *   idle ──stored──▶ reading ──message──▶ attempting ──done──▶ reading
- *    ▲                  │                    │ failed
- *    └──no message──────┘                    ▼
- *                    reading ◀──time──── waiting for the next attempt
+ *   idle ── events ──▶ attempting ── delivered, or a dead letter ──▶ the next one, or idle
+ *                        │    ▲
+ *     failed, or slower  │    │ due
+ *     than the deadline  ▼    │
+ *                      stored: the head is scheduled in DELIVERIES like any delivery, and stays first in the queue;
+ *                      later events are stored behind it
  *
- * While a queue is idle or waiting, only its state is in memory: the deliveries are in the stream.
+ * Memory holds only numbers while the head waits. A crash repeats events from the last floor of the partition on, in the same order.
  */
 export class OrderedQueue {
-  readonly #webhook: string;
+  readonly key: QueueKey;
   readonly #parts: QueueParts;
-  readonly #writer: QueueWriter;
+  /** Aborts when the partition is handed over: nothing more is attempted, and what arrives is stored. */
+  readonly #retiring = new AbortController();
   readonly #ending = new AbortController();
-  #state: QueueState;
-  #savedState: QueueState;
+  readonly #isHeadKnown = Promise.withResolvers<void>();
+  #mustFindHead: boolean;
+  #isDelivering = false;
+  /** Number of stored batches. */
+  #batches: number;
+  readonly #writer: BatchWriter;
+  /** Batches up to this sequence are done. */
+  #doneUpTo = 0;
+  #head: Head | undefined;
   #running: Promise<void> | undefined;
-  /** The state to save if the attempt in flight does not end before this replica stops. */
-  #stateIfFailed: QueueState | undefined;
-  #isWoken = false;
-  #confirming: Promise<void> | undefined;
-  #endWait: (() => void) | undefined;
-  /** Sequences of messages that are done and not removed yet. */
-  #doneSequences: number[] = [];
-  #saving: Promise<void> = Promise.resolve();
-  #saveTimer: NodeJS.Timeout | undefined;
+  #recheck: NodeJS.Timeout | undefined;
 
-  constructor(webhook: string, state: QueueState, parts: QueueParts) {
-    this.#webhook = webhook;
-    this.#state = state;
-    this.#savedState = state;
+  /** @param batches number of batches that are stored already */
+  constructor(key: QueueKey, parts: QueueParts, batches = 0) {
+    this.key = key;
     this.#parts = parts;
-    const queue = {
-      state: () => this.#state,
-      onStored: () => this.wake(),
-      confirm: () => this.#confirm(),
-      refusal: (bytes: number) => parts.shares.refusal(webhook, bytes),
-    };
-    this.#writer = new QueueWriter(webhook, parts.config, parts.ports, queue, this.#ending.signal);
+    this.#writer = new BatchWriter(key, parts.ports);
+    this.#batches = batches;
+    this.#mustFindHead = batches > 0;
+    if (batches === 0) this.#isHeadKnown.resolve();
   }
 
-  append(deliveries: readonly Delivery[], position: CommitPosition | undefined): Promise<void> {
-    return this.#writer.append(deliveries, position);
-  }
-
-  /** Number of queued deliveries, as far as it is known: after a start, once the end of the queue has been read. */
-  get length(): number {
-    return Math.max(0, this.#writer.number - this.#state.number);
-  }
-
-  /** Bytes of queued deliveries, as far as they are known. */
-  get bytes(): number {
-    return Math.max(0, this.#writer.bytes - (this.#state.bytes ?? 0));
-  }
-
-  get state(): QueueState {
-    return this.#state;
-  }
-
-  /** Starts to deliver, because the queue has or may have messages. */
-  wake(): void {
-    this.#isWoken = true;
-    this.#running ??= this.#run(); // Never rejects.
-  }
-
-  /** Continues after a start. Removes messages that were done before it. */
-  async resume(): Promise<void> {
-    const { queueStore } = this.#parts.ports;
-    await this.#confirm();
-    const first = await queueStore.findNext(this.#webhook, 1);
-    if (first !== undefined && first.seq < this.#state.seq) await queueStore.removeBefore(this.#webhook, this.#state.seq);
-    await this.#writer.tail();
-    this.wake();
-  }
-
-  /** Makes the head's next attempt now. With `delivery`, only if that is the head. Returns false if no head waits for an attempt. */
-  attemptNow(delivery?: string): boolean {
-    const { failing } = this.#state;
-    if (failing === undefined || (delivery !== undefined && delivery !== failing.delivery)) return false;
-    this.#state = { ...this.#state, failing: { ...failing, atMs: Math.min(failing.atMs, this.#parts.ports.clock.now()) } };
-    this.#endWait?.();
-    return true;
-  }
-
-  /** Ends the queue of a deleted webhook. Resolves once nothing is attempted any more. */
-  async end(): Promise<void> {
-    this.#ending.abort(webhookDeleted);
-    this.#endWait?.();
-    await this.#running;
-    clearTimeout(this.#saveTimer);
-    await this.#saving;
+  get isIdle(): boolean {
+    return this.#batches === 0 && !this.#isDelivering && this.#running === undefined && this.#head === undefined;
   }
 
   /**
-   * Stops attempts and saves the state. An attempt that takes longer than `endsWithinMs` continues: the next replica that holds the queue
-   * repeats it, after its timeout.
+   * Delivers events after all earlier ones. Resolves once they are delivered or stored. One call at a time.
+   *
+   * @param waitedMs time that they waited behind earlier ones. @throws when another replica has taken over
    */
+  async deliver(deliveries: readonly Delivery[], waitedMs: number): Promise<void> {
+    this.#isDelivering = true;
+    try {
+      const rest = this.#batches > 0 ? deliveries : await this.#attemptAtOnce(deliveries, waitedMs);
+      if (rest.length > 0) await this.#store(rest);
+    } finally {
+      this.#isDelivering = false;
+    }
+    this.#wake();
+  }
+
+  /** Continues with stored batches. */
+  start(): void {
+    this.#wake();
+  }
+
+  /** Attempts the head, which is due. A delivery that is not the head is done: its message was handed out twice. */
+  async attemptDue(delivery: Delivery): Promise<void> {
+    await this.#isHeadKnown.promise;
+    const head = this.#head;
+    if (head?.delivery.id !== delivery.id || (await head.settled) !== "scheduled" || this.#head !== head) return;
+    this.#parts.deliverer.release(delivery);
+    const { settled } = this.#begin(delivery);
+    this.#wake();
+    if ((await settled) === undefined) throw new Unavailable("this replica stops: the delivery is attempted by the next one");
+  }
+
+  /** Makes the next attempt now, if the head waits for it. */
+  async attemptSoon(): Promise<void> {
+    const { ports, deliverer } = this.#parts;
+    if (this.#head?.outcome !== "scheduled") return;
+    const scheduled = await ports.deliveries.findScheduled(this.key.webhook, this.#head.delivery.id);
+    if (scheduled !== undefined) await deliverer.schedule(decodeDelivery(scheduled), ports.clock.now());
+  }
+
+  /** The batches of a deleted webhook were removed. */
+  forget(): void {
+    if (this.#head?.outcome === "scheduled") this.#head = undefined;
+    this.#wake();
+  }
+
+  /** Starts no more attempts. */
+  retire(): void {
+    this.#retiring.abort();
+    clearTimeout(this.#recheck);
+  }
+
+  /** An attempt that takes longer than `endsWithinMs` continues: the next replica repeats it after its timeout. */
   async stop(endsWithinMs: number): Promise<void> {
-    this.#ending.abort();
-    this.#endWait?.();
+    this.retire();
     const late = new AbortController();
-    const tooLate = pause(endsWithinMs, late.signal);
-    await Promise.race([this.#running, tooLate]);
+    await Promise.race([this.#running, pause(endsWithinMs, late.signal)]);
     late.abort();
-    clearTimeout(this.#saveTimer);
-    await this.#saving;
-    this.#state = this.#stateIfFailed ?? this.#state;
-    if (this.#savedState !== this.#state) await this.#saveNow();
+    const { ports, deliverer, config } = this.#parts;
+    const head = this.#head;
+    if (head !== undefined && head.outcome === undefined)
+      await settle(
+        () => deliverer.schedule(head.delivery, ports.clock.now() + config.attemptTimeoutMs),
+        head.delivery,
+        ports,
+        AbortSignal.abort(),
+      );
+    this.#ending.abort();
+    this.#isHeadKnown.resolve();
+  }
+
+  /** @returns those that must be stored: the first one has failed, is slower than the deadline, or was not attempted */
+  async #attemptAtOnce(deliveries: readonly Delivery[], waitedMs: number): Promise<readonly Delivery[]> {
+    const until = performance.now() + this.#parts.config.deliveryDeadlineMs - waitedMs;
+    for (const [index, delivery] of deliveries.entries()) {
+      const leftMs = until - performance.now();
+      if (leftMs <= 0 || this.#retiring.signal.aborted) return deliveries.slice(index);
+      const enough = new AbortController();
+      const outcome = await Promise.race([this.#begin(delivery).settled, pause(leftMs, enough.signal)]);
+      enough.abort();
+      if (outcome !== "done") return deliveries.slice(index);
+      this.#head = undefined;
+    }
+    return [];
+  }
+
+  #begin(delivery: Delivery): Head {
+    const head: Head = { delivery, settled: this.#attempt(delivery).then((outcome) => (head.outcome = outcome)) };
+    this.#head = head;
+    return head;
+  }
+
+  /** Never rejects. */
+  async #attempt(delivery: Delivery): Promise<Settled | undefined> {
+    const { ports, deliverer, routes } = this.#parts;
+    let outcome: Settled = "done";
+    const act = async (): Promise<void> => {
+      const mayAttempt = ports.replicas.isCurrent() && !this.#retiring.signal.aborted;
+      if (!mayAttempt) throw new Unavailable("another replica may have taken over the partition, so this one attempts nothing");
+      outcome = await deliverer.attempt(delivery, routes);
+    };
+    const giveUp = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
+    return (await settle(act, delivery, ports, this.#ending.signal, giveUp)) ? outcome : undefined;
+  }
+
+  #wake(): void {
+    if (this.#running !== undefined) return;
+    if (this.#hasWork) this.#running = this.#run(); // Never rejects.
+    else if (this.isIdle) this.#parts.onIdle();
+  }
+
+  get #hasWork(): boolean {
+    if (this.#batches === 0 || this.#retiring.signal.aborted) return false;
+    return this.#mustFindHead || this.#head?.outcome !== "scheduled";
   }
 
   async #run(): Promise<void> {
-    while (this.#isWoken && !this.#ending.signal.aborted) {
-      this.#isWoken = false;
+    clearTimeout(this.#recheck);
+    while (this.#hasWork) {
       try {
-        await this.#deliverAll();
+        await this.#deliverFirst();
       } catch (error) {
-        const fields = { op: "line.read", "webhook.id": this.#webhook, err: error };
+        const fields = { op: "ordered.read", "webhook.id": this.key.webhook, "source.id": this.key.source, err: error };
         this.#parts.ports.log.warn(fields, "an ordered queue cannot continue, trying again");
-        this.#isWoken = true;
-        await this.#wait(retryMs);
+        await pause(retryMs, this.#retiring.signal);
       }
     }
     this.#running = undefined;
+    if (this.isIdle) this.#parts.onIdle();
+    else if (!this.#retiring.signal.aborted) this.#recheck = setTimeout(() => this.#checkAgain(), recheckMs).unref();
   }
 
-  /**
-   * Runs once, before anything is attempted or stored. Writes the state unless the stored one is later: the state may have been read from
-   * a copy that is behind, and after this write a previous holder that had stalled cannot write an older one. @throws Unavailable
-   */
-  #confirm(): Promise<void> {
-    this.#confirming ??= this.#confirmState().catch((error: unknown) => {
-      this.#confirming = undefined;
-      throw error;
-    });
-    return this.#confirming;
+  #checkAgain(): void {
+    this.#mustFindHead = true;
+    this.#wake();
   }
 
-  async #confirmState(): Promise<void> {
-    for (;;) {
-      const later = await this.#parts.ports.queueStore.saveState(this.#webhook, this.#state);
-      if (later === undefined) return;
-      this.#savedState = this.#state = later;
+  /** Delivers the rest of the first batch, up to the first delivery that must be attempted again, and removes the batch. */
+  async #deliverFirst(): Promise<void> {
+    const { queueStore } = this.#parts.ports;
+    const batch = await queueStore.findNext(this.key, this.#doneUpTo + 1);
+    const deliveries = batch === undefined ? [] : decodeBatch(batch.text);
+    if (this.#mustFindHead) await this.#findHead(deliveries);
+    if (batch === undefined) return this.#becomeEmpty();
+    const atHead = deliveries.findIndex(({ id }) => id === this.#head?.delivery.id);
+    let index = Math.max(0, atHead);
+    for (let delivery = deliveries[index]; delivery !== undefined; delivery = deliveries[index]) {
+      if (this.#retiring.signal.aborted) return this.#markNext(delivery, index);
+      const head = this.#head?.delivery.id === delivery.id ? this.#head : this.#begin(delivery);
+      const outcome = await head.settled;
+      if (this.#head !== head) continue; // It was due in the meantime, and is attempted again.
+      if (outcome !== "done") return;
+      this.#head = undefined;
+      index++;
     }
+    await this.#removeDone(batch.seq, deliveries);
   }
 
-  async #deliverAll(): Promise<void> {
-    await this.#confirm();
-    while (!this.#ending.signal.aborted) {
-      if (!this.#parts.isCurrent()) {
-        await this.#wait(retryMs);
-        continue;
-      }
-      const waitMs = (this.#state.failing?.atMs ?? 0) - this.#parts.ports.clock.now();
-      if (waitMs > 0) {
-        await this.#wait(Math.min(waitMs, maxWaitMs));
-        continue;
-      }
-      const message = await this.#readNext();
-      if (message === undefined) return;
-      await this.#deliverBatch(message);
+  /** Before the next attempt: a batch that stays behind a removed one would be repeated out of order. */
+  async #removeDone(seq: number, deliveries: readonly Delivery[]): Promise<void> {
+    const { ports, deliverer } = this.#parts;
+    this.#doneUpTo = seq;
+    await settle(() => ports.queueStore.remove(seq), { id: this.key.webhook }, ports, this.#ending.signal);
+    for (const delivery of deliveries) deliverer.release(delivery);
+    this.#batches--;
+    this.#writer.removed(seq);
+  }
+
+  /** The batches were removed with their webhook. */
+  #becomeEmpty(): void {
+    this.#batches = 0;
+    if (this.#head?.outcome !== undefined) this.#head = undefined;
+  }
+
+  /** Its schedule shows the next replica how much of the batch is done. */
+  async #markNext(delivery: Delivery, index: number): Promise<void> {
+    const { deliverer, ports } = this.#parts;
+    if (index > 0 && this.#head === undefined) await deliverer.schedule(delivery, ports.clock.now());
+  }
+
+  /** After a start, and when the head waits for long: one of the first deliveries may be scheduled or due. */
+  async #findHead(deliveries: readonly Delivery[]): Promise<void> {
+    const before = this.#head;
+    const scheduled = deliveries.length === 0 ? new Set() : await this.#parts.ports.queueStore.listScheduled(this.key.webhook);
+    this.#mustFindHead = false;
+    this.#isHeadKnown.resolve();
+    if (this.#head !== before || (before !== undefined && before.outcome !== "scheduled")) return;
+    const delivery = deliveries.findLast(({ id }) => scheduled.has(id));
+    this.#head = delivery && { delivery, settled: Promise.resolve("scheduled"), outcome: "scheduled" };
+  }
+
+  async #store(deliveries: readonly Delivery[]): Promise<void> {
+    const { ports, deliverer } = this.#parts;
+    const kept: Delivery[] = [];
+    for (const delivery of deliveries) {
+      let isHeld = false;
+      const hold = async (): Promise<void> => void (isHeld = await deliverer.hold(delivery, delivery === this.#head?.delivery));
+      if (!(await settle(hold, delivery, ports, this.#ending.signal))) throw takenOver();
+      if (isHeld) kept.push(delivery);
     }
+    for (const batch of batchesOf(kept)) await this.#storeBatch(batch);
   }
 
-  /** Undefined if there are no more messages. */
-  async #readNext(): Promise<QueueMessage | undefined> {
-    for (let missing = 0; missing < maxMissingRetries && !this.#ending.signal.aborted; missing++) {
-      const message = await this.#parts.ports.queueStore.findNext(this.#webhook, this.#state.seq);
-      if (message !== undefined) return message;
-      const { seq } = await this.#writer.tail();
-      if (seq < this.#state.seq) return undefined;
-      await this.#wait(missingRetryMs);
-    }
-    this.#writer.forgetTail();
-    return undefined;
-  }
-
-  /** Delivers the rest of a batch, up to the first delivery that must be attempted again. */
-  async #deliverBatch({ seq, text }: QueueMessage): Promise<void> {
-    const batch = decodeBatch(text);
-    for (let index = nextIndex(this.#state, seq); index < batch.deliveries.length; index++) {
-      const delivery = batch.deliveries[index];
-      if (delivery === undefined || this.#ending.signal.aborted || !this.#parts.isCurrent()) return;
-      this.#stateIfFailed = stateAfterFailure(this.#state, seq, batch, index, this.#sameAttemptLater(delivery));
-      const settled = await this.#attempt(delivery);
-      this.#stateIfFailed = undefined;
-      if (settled === undefined) return;
-      if (settled.next !== undefined) {
-        this.#state = stateAfterFailure(this.#state, seq, batch, index, { delivery: delivery.id, ...settled.next });
-        return this.#save();
-      }
-      this.#state = stateAfterDone(this.#state, seq, batch, index);
-      if (this.#state.seq > seq) this.#doneSequences.push(seq);
-      this.#saveSoon();
-    }
-  }
-
-  /** The same attempt, once the one in flight must have timed out. */
-  #sameAttemptLater({ id, attempt }: Delivery): FailingHead {
-    const { failing } = this.#state;
-    const atMs = this.#parts.ports.clock.now() + this.#parts.config.attemptTimeoutMs;
-    return { delivery: id, attempt: failing?.delivery === id ? failing.attempt : attempt, atMs };
-  }
-
-  /** Undefined if the queue stopped before the delivery was settled. */
-  async #attempt(delivery: Delivery): Promise<{ readonly next: NextAttempt | undefined } | undefined> {
-    const { failing } = this.#state;
-    const { attempts, ports } = this.#parts;
-    const attempted = failing?.delivery === delivery.id ? { ...delivery, attempt: failing.attempt } : delivery;
-    let next: NextAttempt | undefined;
-    const act = async (): Promise<void> => {
-      next = await attempts.attempt(attempted);
+  async #storeBatch(deliveries: readonly Delivery[]): Promise<void> {
+    const { ports, deliverer } = this.#parts;
+    let stored = 0;
+    const append = async (): Promise<void> => {
+      if (!(await this.#writer.append(deliveries, () => this.#retiring.signal.aborted))) this.#ending.abort();
+      else stored = 1;
     };
-    return (await settle(act, attempted, ports, this.#ending.signal)) ? { next } : undefined;
-  }
-
-  #wait(ms: number): Promise<void> {
-    if (this.#ending.signal.aborted) return Promise.resolve();
-    return new Promise((resolve) => {
-      const end = (): void => {
-        clearTimeout(timer);
-        this.#endWait = undefined;
-        resolve();
-      };
-      const timer = setTimeout(end, ms);
-      this.#endWait = end;
-    });
-  }
-
-  #saveSoon(): void {
-    this.#saveTimer ??= setTimeout(() => void this.#save(), saveDelayMs); // Never rejects.
-  }
-
-  #save(): Promise<void> {
-    clearTimeout(this.#saveTimer);
-    this.#saveTimer = undefined;
-    return (this.#saving = this.#saving.then(() => this.#saveNow()));
-  }
-
-  /** Saves the state first and removes messages second, because the state then says up to which commit the queue has everything. */
-  async #saveNow(): Promise<void> {
-    const [done, state] = [this.#doneSequences, this.#state];
-    this.#doneSequences = [];
-    try {
-      const later = await this.#parts.ports.queueStore.saveState(this.#webhook, state);
-      this.#savedState = state;
-      // Another replica took this one for dead, and has delivered more.
-      if (later !== undefined && isLaterState(later, this.#state)) this.#savedState = this.#state = later;
-      await this.#parts.ports.queueStore.remove(this.#webhook, done);
-      for (const sequence of done) this.#writer.removed(sequence);
-    } catch (error) {
-      const fields = { op: "line.keep", "webhook.id": this.#webhook, err: error };
-      this.#parts.ports.log.warn(fields, "the state of an ordered queue is not saved yet, trying again");
-      this.#doneSequences = [...done, ...this.#doneSequences];
-      if (!this.#ending.signal.aborted) this.#saveSoon();
-    }
+    const giveUp = async (error: Error): Promise<void> => {
+      for (const delivery of deliveries) await deliverer.abandon(delivery, error);
+    };
+    const isSettled = await settle(append, { id: this.key.webhook }, ports, this.#ending.signal, giveUp);
+    if (!isSettled || this.#ending.signal.aborted) throw takenOver();
+    this.#batches += stored;
   }
 }
+
+const takenOver = (): Error => new Unavailable("another replica has taken over the partition");

@@ -1,196 +1,133 @@
-import type { PartitionWork } from "../../domain/invocation/partition-share.ts";
+import { partitionOf } from "../../domain/invocation/partition.ts";
 import { pause } from "../../domain/retry.ts";
-import { isRoutedInOrder, type CommitPosition, type Route } from "../../domain/source/deployment.ts";
-import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
+import { partitionCount } from "../../domain/subjects.ts";
+import type { DeliveryPorts } from "../ports.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../routing/delivery.ts";
-import { KeyedChains } from "../routing/keyed-chains.ts";
-import type { OpenPartition, OrderedReading } from "../routing/ports.ts";
-import { parseCommit, routeCommit, type CommitDispatch, type Dispatch } from "../routing/router.ts";
-import type { Routes, Webhook } from "../routing/routes.ts";
+import type { Webhook } from "../routing/routes.ts";
 import { settle } from "../settle.ts";
-import { OrderedQueues } from "./ordered-queues.ts";
-import type { OrderedQueueAccess } from "./ports.ts";
-import type { QueueAttempts } from "./queue-attempts.ts";
+import { encodeBatch } from "./batches.ts";
+import { OrderedPartition } from "./ordered-partition.ts";
+import type { QueueParts } from "./ordered-queue.ts";
+import type { OrderedAccess } from "./ports.ts";
 
-/** Interval of the check whether any webhook is ordered. It also bounds how late a route may become known. */
-const skipIntervalMs = 5_000;
-/** Time for stores and posts in flight to end when another replica takes over. A replica has 3 s to hand over a partition. */
-const [storeMs, postMs] = [1_000, 1_500] as const;
+/** In versions with the stream ORDERED, the work for ordered webhooks was shared like one more partition. */
+const formerPartition = partitionCount;
+const formerIntervalMs = 5_000;
 
-export interface OrderedParts {
-  readonly config: DeliveryConfig;
+export interface OrderedParts extends Omit<QueueParts, "onIdle"> {
   readonly ports: DeliveryPorts;
-  readonly routes: Routes;
-  readonly attempts: QueueAttempts;
-  /** For webhooks that are no longer ordered. */
-  readonly dispatch: Pick<Dispatch, "attempt" | "schedule">;
   readonly signal: AbortSignal;
 }
 
+export interface OpenQueues {
+  /** Starts no more attempts: what arrives from now on is stored. */
+  retire(): void;
+  /** Call it once nothing more arrives. */
+  stop(): Promise<void>;
+}
+
 /**
- * The work for all ordered webhooks, which one replica does at a time. It reads the commits of all partitions in the order of the stream,
- * stores deliveries at the end of the webhooks' queues, and posts them from there. Other replicas send it the replayed and scheduled
- * events that they have for a queue.
- *
- * If a replica stalls and another takes over, both may believe that they hold the work. The order is still kept: appending and saving a
- * state fail unless they follow what the writer has read.
+ * Deliveries to ordered webhooks. The replica that holds the partition of a source delivers the source's events, so nothing is shared.
+ * Other replicas send it the replayed and scheduled events that they have, and what is due.
  */
 export class OrderedWebhooks {
   readonly #parts: OrderedParts;
-  readonly #reading: OrderedReading;
-  readonly #chains = new KeyedChains();
+  readonly #open = new Map<number, OrderedPartition>();
   readonly #appending = new Map<string, Promise<void>>();
-  /** Undefined while another replica holds the work. */
-  #queues: OrderedQueues | undefined;
-  /** Queues from the last time that this replica held the work. */
-  #previousQueues: OrderedQueues | undefined;
-  #open: OpenPartition | undefined;
-  /** Serializes opening and closing of the reading. */
-  #changing: Promise<void> = Promise.resolve();
 
   constructor(parts: OrderedParts) {
     this.#parts = parts;
-    this.#reading = parts.ports.runs.routeInOrder((text, done, subject, position) => this.#route(text, done, subject, position));
   }
 
-  /** Continues the work of the previous replica. @throws when NATS does not answer */
-  async open(): Promise<PartitionWork> {
-    const { config, ports, routes, attempts } = this.#parts;
-    const ownerOf = (webhook: string): string | undefined => routes.find(webhook)?.owner;
-    const queues = new OrderedQueues({ config, ports, attempts, ownerOf, isCurrent: () => ports.replicas.isCurrent() });
-    await queues.start(routes, this.#previousQueues);
-    this.#previousQueues = this.#queues = queues;
-    if (routes.hasOrdered) await this.#startReading();
-    const skipping = new AbortController();
-    const skipped = this.#skipWhileUnordered(skipping.signal);
-    const requests = await ports.orderedRequests.serve(this.#local(queues));
+  /** Continues the work of the previous replica on a partition. @throws Unavailable */
+  async open(partition: number): Promise<OpenQueues> {
+    const { ports } = this.#parts;
+    const queues = new OrderedPartition(partition, this.#parts);
+    await queues.start();
+    const requests = await ports.orderedRequests.serve(partition, this.#local(queues));
+    this.#open.set(partition, queues);
+    const moving = new AbortController();
+    if (partition === 0) void this.#moveFormerLater(moving.signal); // Never rejects.
     return {
+      retire: () => queues.retire(),
       stop: async () => {
-        this.#queues = undefined;
-        skipping.abort();
-        // While NATS is away none of these ends, but the queues must stop before another replica opens them.
-        await Promise.race([Promise.all([requests.stop(), skipped, this.#stopReading()]), pause(storeMs)]);
-        await queues.stop(postMs);
-        await ports.runs.publishFloors();
+        moving.abort();
+        if (this.#open.get(partition) === queues) this.#open.delete(partition);
+        await Promise.all([requests.stop(), queues.stop()]);
       },
     };
   }
 
-  /** Applies a change of a subscription's route. Commits that were read without it are read again; queues drop what they already have. */
-  onRoute(before: Route | undefined, route: Route | undefined): void {
-    if (this.#queues === undefined || route === undefined || !this.#parts.routes.isRoutedInOrder(route.subscription)) return;
-    if (before !== undefined && isRoutedInOrder(before)) return;
-    const from = (route.orderedSince ?? route.after)?.seq ?? Number.POSITIVE_INFINITY;
-    if (this.#open !== undefined && from >= this.#reading.position()) return;
-    void this.#startReading(from).catch((error: unknown) =>
-      this.#parts.ports.log.warn({ op: "line.route", subscription: route.subscription, err: error }, "commits are not read in order yet"),
-    );
+  /** The queues of a partition that this replica holds. */
+  at(partition: number): OrderedPartition | undefined {
+    return this.#open.get(partition);
+  }
+
+  /** Delivers events that belong to no commit. Resolves once they are delivered or stored. */
+  async append(deliveries: readonly Delivery[]): Promise<void> {
+    const { ports, signal } = this.#parts;
+    for (const delivery of deliveries) {
+      const append = (): Promise<void> => this.#access(delivery).append(encodeDelivery(delivery));
+      if (!(await settle(append, delivery, ports, signal))) throw new Error("stopped before the delivery was queued");
+    }
+  }
+
+  /** Attempts a delivery that is due. Resolves once its message can be acked. @throws Unavailable */
+  attemptDue(delivery: Delivery): Promise<void> {
+    return this.#access(delivery).attempt(encodeDelivery(delivery));
   }
 
   /** Applies a change of a webhook's own route. */
   changed(webhook: string, before: Webhook | undefined, after: Webhook | undefined): void {
-    this.#queues?.changed(webhook, before, after);
+    if (before !== undefined) for (const queues of this.#open.values()) queues.changed(webhook, before, after);
   }
 
-  /** Number of queued deliveries; 0 while another replica holds the queues. */
-  get length(): number {
-    return this.#queues?.length ?? 0;
-  }
-
-  /** Queues deliveries that belong to no commit. Resolves once they are stored. */
-  async append(webhook: string, deliveries: readonly Delivery[]): Promise<void> {
-    const { ports, signal } = this.#parts;
-    for (const delivery of deliveries) {
-      const store = () => this.#access().append(webhook, encodeDelivery(delivery));
-      if (!(await settle(store, delivery, ports, signal))) throw new Error("stopped before the delivery was queued");
-    }
-  }
-
-  /** @throws Unavailable */
-  async attemptNow(webhook: string, delivery: string): Promise<boolean> {
-    return this.#access().attemptNow(webhook, delivery);
-  }
-
-  async stop(): Promise<void> {
-    await this.#reading.stop();
-  }
-
-  #route(text: string, done: () => void, subject: string, position: CommitPosition): void {
-    const { routes, config, ports, signal } = this.#parts;
-    const commit = parseCommit(text, subject, ports.log);
-    if (commit === undefined || !routes.hasOrdered) return done();
-    const listeners = routes.at(position, "ordered");
-    const { maxDirectListeners } = config;
-    const routing = routeCommit({ commit, position }, listeners, this.#chains, this.#dispatch(), maxDirectListeners, ports.clock.now());
-    routing.then(done, (error: unknown) => {
-      // A commit that is not done is read again by the next replica.
-      if (this.#queues !== undefined && !signal.aborted)
-        ports.log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed to ordered webhooks");
+  /** Moves what an earlier version has queued, before anything is delivered, unless a replica of that version still works on it. @throws Unavailable */
+  async moveFormer(): Promise<void> {
+    const { queueStore } = this.#parts.ports;
+    await this.#move(async (delivery) => {
+      const { listener: webhook, event } = delivery;
+      const key = { partition: partitionOf(event.source), webhook, source: event.source };
+      const after = (await queueStore.findLast(key))?.seq ?? 0;
+      await queueStore.append(key, encodeBatch([delivery]), 1, after);
     });
   }
 
-  #dispatch(): CommitDispatch {
-    const { attempt, schedule } = this.#parts.dispatch;
-    const queues = this.#queues;
-    return {
-      attempt,
-      schedule,
-      // The replica that holds the commit's partition schedules them.
-      scheduleEvent: () => Promise.resolve(),
-      send: () => Promise.resolve(),
-      enqueue: async (webhook, deliveries, position) => {
-        if (queues === undefined) throw new Error("another replica has taken over the ordered webhooks");
-        await queues.append(webhook, deliveries, position);
-      },
-    };
+  /** Moves what replicas of an earlier version leave behind when they stop. */
+  async #moveFormerLater(signal: AbortSignal): Promise<void> {
+    for (let isOver = false; !isOver && !signal.aborted;) {
+      await pause(formerIntervalMs, signal);
+      isOver = await this.#move((delivery) => this.append([delivery])).catch(() => false);
+    }
   }
 
-  #access(): OrderedQueueAccess {
-    return this.#queues === undefined ? this.#parts.ports.orderedRequests.remote : this.#local(this.#queues);
+  /** @returns false if a replica of the earlier version works. A message is removed last: a crash repeats it. */
+  async #move(store: (delivery: Delivery) => Promise<void>): Promise<boolean> {
+    const { formerQueues, replicas } = this.#parts.ports;
+    if ((await replicas.heldByOthers()).has(formerPartition)) return false;
+    for (let batch = await formerQueues.next(); batch !== undefined; batch = await formerQueues.next()) {
+      for (const delivery of batch.deliveries) await store({ ...decodeDelivery(delivery), inOrder: true });
+      await batch.remove();
+    }
+    return true;
   }
 
-  #local(queues: OrderedQueues): OrderedQueueAccess {
+  #access({ event }: Delivery): OrderedAccess {
+    const partition = partitionOf(event.source);
+    const queues = this.#open.get(partition);
+    return queues === undefined ? this.#parts.ports.orderedRequests.remote(partition) : this.#local(queues);
+  }
+
+  #local(queues: OrderedPartition): OrderedAccess {
     return {
-      append: (webhook, text) => {
+      append: (text) => {
         const delivery = decodeDelivery(text);
         // A delivery that is requested again while it is being stored is stored once.
-        const appending = this.#appending.get(delivery.id) ?? queues.append(webhook, [delivery], undefined);
+        const appending = this.#appending.get(delivery.id) ?? queues.deliver([delivery]);
         this.#appending.set(delivery.id, appending);
         return appending.finally(() => this.#appending.delete(delivery.id));
       },
-      attemptNow: async (webhook, delivery) => queues.attemptNow(webhook, delivery),
+      attempt: (text) => queues.attemptDue(decodeDelivery(text)),
     };
-  }
-
-  #startReading(from?: number): Promise<void> {
-    return this.#change(async () => {
-      void this.#open?.close(); // Never rejects.
-      this.#open = await this.#reading.open(from);
-    });
-  }
-
-  /** Resolves once the commits that were handed out are stored. */
-  async #stopReading(): Promise<void> {
-    let closing: Promise<void> | undefined;
-    await this.#change(() => {
-      closing = this.#open?.close();
-      this.#open = undefined;
-      return Promise.resolve();
-    });
-    await closing;
-  }
-
-  #change(change: () => Promise<void>): Promise<void> {
-    const changed = this.#changing.then(change);
-    this.#changing = changed.catch(() => undefined);
-    return changed;
-  }
-
-  /** Raises the floor without reading commits, while no webhook is ordered. Never rejects. */
-  async #skipWhileUnordered(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      if (this.#open === undefined && !this.#parts.routes.hasOrdered) await this.#reading.skip().catch(() => undefined); // Repeated below.
-      await pause(skipIntervalMs, signal);
-    }
   }
 }

@@ -1,56 +1,61 @@
-import type { QueueState } from "../../domain/delivery/ordered-queue.ts";
-import type { StreamUsage } from "../../domain/limits/stream-share.ts";
 import type { Reading } from "../routing/ports.ts";
 
-/**
- * The stream ORDERED, which holds the queues of ordered webhooks, and the bucket LINES, which holds their states. One replica works with
- * them at a time. Writes of a previous one are refused.
- */
+/** Names the queue of one source's events for one ordered webhook. */
+export interface QueueKey {
+  /** Of the source. */
+  readonly partition: number;
+  readonly webhook: string;
+  readonly source: string;
+}
+
+/** The queues in the stream DELIVERIES. The replica that holds the partition of the source writes to them. Reads are those of the leader. */
 export interface QueueStore {
-  load(): Promise<StoredQueues>;
-  findLast(webhook: string): Promise<QueueMessage | undefined>;
-  /** The first message at or after sequence `from`. It may be read from a stream copy that lacks the most recent messages. */
-  findNext(webhook: string, from: number): Promise<QueueMessage | undefined>;
+  /** The queues of a partition that are not empty, with the number of their batches. */
+  list(partition: number): Promise<readonly (QueueKey & { readonly batches: number })[]>;
+  /** The first batch at or after sequence `from`. */
+  findNext(key: QueueKey, from: number): Promise<StoredBatch | undefined>;
+  findLast(key: QueueKey): Promise<StoredBatch | undefined>;
   /**
-   * Stores a message at the end of the queue and returns its sequence. Returns undefined unless the queue's last message has sequence
-   * `after` (0: the queue is empty).
+   * Stores a batch of `count` deliveries at the end of the queue and returns its sequence. Returns undefined unless the queue's last batch
+   * has sequence `after` (0: the queue is empty).
    */
-  append(webhook: string, text: string, after: number): Promise<number | undefined>;
-  /** Messages that do not exist are ignored. */
-  remove(webhook: string, sequences: readonly number[]): Promise<void>;
-  removeBefore(webhook: string, sequence: number): Promise<void>;
-  /** Stores the state of a queue, unless the stored state is later. @returns the later state */
-  saveState(webhook: string, state: QueueState): Promise<QueueState | undefined>;
-  /** Size of the stream, which all owners share. Undefined: it has no limit. @throws Unavailable */
-  usage(): Promise<StreamUsage | undefined>;
-  /** Removes all messages and the state of a queue. */
-  deleteQueue(webhook: string): Promise<void>;
+  append(key: QueueKey, text: string, count: number, after: number): Promise<number | undefined>;
+  /** A batch that does not exist is ignored. */
+  remove(sequence: number): Promise<void>;
+  /** Removes the queues of a webhook in a partition. */
+  removeAll(partition: number, webhook: string): Promise<void>;
+  /** Ids of the webhook's deliveries that are scheduled or due. */
+  listScheduled(webhook: string): Promise<ReadonlySet<string>>;
 }
 
-export interface StoredQueues {
-  /** Identity of the stream, which changes when it is deleted and created again. */
-  readonly stream: string;
-  /** Webhooks whose queues have messages. */
-  readonly stored: readonly string[];
-  /** States of all queues, also of empty ones. */
-  readonly states: ReadonlyMap<string, QueueState>;
-}
-
-export interface QueueMessage {
+export interface StoredBatch {
   readonly seq: number;
   readonly text: string;
 }
 
-/** Requests to the one replica that posts to ordered webhooks. */
+/** Requests to the replica that holds a partition. */
 export interface OrderedRequests {
-  serve(queues: OrderedQueueAccess): Promise<Reading>;
-  /** @throws Unavailable when no replica answers in time */
-  readonly remote: OrderedQueueAccess;
+  serve(partition: number, access: OrderedAccess): Promise<Reading>;
+  /** Access to a partition of another replica. Its methods throw Unavailable when no replica answers in time. */
+  remote(partition: number): OrderedAccess;
 }
 
-export interface OrderedQueueAccess {
-  /** Resolves once the delivery, given as JSON text, is stored at the end of the webhook's queue. */
-  append(webhook: string, delivery: string): Promise<void>;
-  /** Makes the next attempt now if the delivery is the head of its queue and waits for that attempt; false if it is not. */
-  attemptNow(webhook: string, delivery: string): Promise<boolean>;
+/** Deliveries are JSON text. */
+export interface OrderedAccess {
+  /** Delivers an event that belongs to no commit, after earlier ones of its source. Resolves once it is delivered or stored. */
+  append(delivery: string): Promise<void>;
+  /** Attempts the first delivery of a queue, which is due. Resolves once its message can be acked. */
+  attempt(delivery: string): Promise<void>;
+}
+
+/** The stream ORDERED, in which an earlier version stored one queue for each webhook. */
+export interface FormerQueues {
+  /** The first message. Undefined: there is none. */
+  next(): Promise<FormerBatch | undefined>;
+}
+
+export interface FormerBatch {
+  /** Those that are not done, each as JSON text. */
+  readonly deliveries: readonly string[];
+  remove(): Promise<void>;
 }

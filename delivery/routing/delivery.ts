@@ -13,6 +13,8 @@ export interface Delivery {
   readonly attempt: number;
   /** Of a redelivery, the number of attempts before it became a dead letter. The retry schedule starts again after them. */
   readonly attemptsBefore?: number;
+  /** It is attempted by the replica with the queue of its source and its ordered webhook. */
+  readonly inOrder?: true;
 }
 
 export interface RoutedEvent extends EventContext {

@@ -16,8 +16,6 @@ export interface Runs {
   route(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): PartitionReading;
   /** Hands out each commit after the sequence that a partition is opened with, in order and without gaps. */
   record(onCommit: (text: string, sequence: number, subject: string, done: () => void) => void): PartitionReading<[afterSequence: number]>;
-  /** Hands out each commit of all partitions at least once, in the order of the stream. */
-  routeInOrder(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): OrderedReading;
   /** Publishes the floors of router and recorder; false: publishing failed. They are also published four times a second. Never rejects. */
   publishFloors(): Promise<boolean>;
   /** Removes routed and recorded commits from the stream until it is stopped. Several replicas may do so at once. */
@@ -31,18 +29,6 @@ export interface PartitionReading<From extends readonly unknown[] = []> extends 
   open(partition: number, ...from: From): Promise<OpenPartition>;
   /** Resolves once every commit that was handed out is done. */
   idle(): Promise<void>;
-}
-
-export interface OrderedReading extends Reading {
-  /** Reads from the last published floor, or after sequence `from` if that is lower. @throws when NATS does not answer */
-  open(from?: number): Promise<OpenPartition>;
-  /** Highest sequence that may have been handed out. */
-  position(): number;
-  /**
-   * Raises the floor without reading, while there are no ordered webhooks: to the last commit that the stream held at the previous call.
-   * @throws when NATS does not answer
-   */
-  skip(): Promise<void>;
 }
 
 export interface OpenPartition {

@@ -15,8 +15,8 @@ export interface Dispatch {
   readonly attempt: (delivery: Delivery, route: Route, waitedMs: number) => Promise<void>;
   /** Stores the delivery as a message of its own that is due at `atMs` (epoch ms). */
   readonly schedule: (delivery: Delivery, atMs: number) => Promise<void>;
-  /** Stores deliveries at the end of an ordered webhook's queue, in the order of these calls. `position`: that of their commit. */
-  readonly enqueue: (webhook: string, deliveries: readonly Delivery[], position?: CommitPosition) => Promise<void>;
+  /** Delivers events of one source to an ordered webhook, after those of earlier calls. */
+  readonly enqueue: (deliveries: readonly Delivery[]) => Promise<void>;
 }
 
 export interface CommitDispatch extends Dispatch {
@@ -54,7 +54,7 @@ export function parseCommit(text: string, subject: string, log: Log): Commit | u
  *
  * | listener | its delivery |
  * |---|---|
- * | an ordered webhook | is stored in the webhook's queue, with the others of the commit |
+ * | an ordered webhook | is attempted after all earlier ones of the same source, or stored in their queue |
  * | a webhook, one of more than `maxDirectListeners` | becomes a message at once, so that a crash does not repeat hundreds of requests |
  * | any other | is attempted now, after earlier deliveries of the same source to this listener |
  */
@@ -71,7 +71,7 @@ export async function routeCommit(
   const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduleEvent(event));
   const sends = sendsOf(commit);
   const sent = sends.length === 0 ? [] : [dispatch.send(sends)];
-  await Promise.all([...scheduled, ...sent, dispatchAll(planned, chains, dispatch, now, position)]);
+  await Promise.all([...scheduled, ...sent, dispatchAll(planned, chains, dispatch, now)]);
 }
 
 /** Routes one event that belongs to no commit: a replayed event or a scheduled one that is due. */
@@ -92,32 +92,25 @@ function planDeliveries(event: RoutedEvent, routes: Pick<Routes, "listeners">, m
   return listeners.map((route): PlannedDelivery => {
     const { listener } = route;
     const delivery = firstDelivery(event, route);
-    if (listener.kind === "webhook" && listener.ordered === true) return { delivery, route, by: "queue" };
+    if (listener.kind === "webhook" && listener.ordered === true) return { delivery: { ...delivery, inOrder: true }, route, by: "queue" };
     return { delivery, route, by: listener.kind === "webhook" && listeners.length > maxDirectListeners ? "message" : "chain" };
   });
 }
 
-async function dispatchAll(
-  planned: readonly PlannedDelivery[],
-  chains: KeyedChains,
-  dispatch: Dispatch,
-  now: number,
-  position?: CommitPosition,
-): Promise<void> {
+async function dispatchAll(planned: readonly PlannedDelivery[], chains: KeyedChains, dispatch: Dispatch, now: number): Promise<void> {
   const queued = Map.groupBy(
     planned.filter(({ by }) => by === "queue"),
-    ({ delivery }) => delivery.listener,
+    ({ delivery }) => chainOf(delivery),
   );
-  const enqueued = [...queued].map(([webhook, ofWebhook]) => {
-    const deliveries = ofWebhook.map(({ delivery }) => delivery);
-    return dispatch.enqueue(webhook, deliveries, position);
-  });
   const others = planned.filter(({ by }) => by !== "queue");
   await Promise.all([
-    ...enqueued,
+    // In the chain of first attempts as well: the webhook may have become ordered while one is made.
+    ...[...queued].map(([chain, ofWebhook]) => chains.append(chain, () => dispatch.enqueue(ofWebhook.map(({ delivery }) => delivery)))),
     ...others.map(({ delivery, route, by }) => {
       if (by === "message") return dispatch.schedule(delivery, now);
-      return chains.append(`${delivery.event.source} ${route.listener.id}`, (waitedMs) => dispatch.attempt(delivery, route, waitedMs));
+      return chains.append(chainOf(delivery), (waitedMs) => dispatch.attempt(delivery, route, waitedMs));
     }),
   ]);
 }
+
+const chainOf = ({ event, listener }: Delivery): string => `${event.source} ${listener}`;

@@ -1,5 +1,5 @@
 import { canHearItself, RouteIndex } from "../../domain/event/subscription-match.ts";
-import { isRoutedInOrder, type CommitPosition, type Route, type RouteListener } from "../../domain/source/deployment.ts";
+import type { CommitPosition, Route, RouteListener } from "../../domain/source/deployment.ts";
 import type { RoutedEvent } from "./delivery.ts";
 
 export type Webhook = Extract<RouteListener, { kind: "webhook" }>;
@@ -13,8 +13,6 @@ interface ActiveWorkflowRoute extends Pick<Route, "owner"> {
 export class Routes {
   readonly #index = new RouteIndex();
   readonly #byId = new Map<string, Route>();
-  /** Subscriptions of webhooks that are routed in order. */
-  readonly #inOrder = new Set<string>();
   /** Subscriptions that lead to an active workflow, by workflow. */
   readonly #active = new Map<string, Map<string, ActiveWorkflowRoute>>();
 
@@ -23,13 +21,9 @@ export class Routes {
     if (route === undefined) {
       this.#index.remove(subscription);
       this.#byId.delete(subscription);
-      this.#inOrder.delete(subscription);
       return;
     }
-    const isOwnEntry = route.emitter === route.listener.id;
-    if (isRoutedInOrder(route) && !isOwnEntry) this.#inOrder.add(subscription);
-    else this.#inOrder.delete(subscription);
-    if (!isOwnEntry || listensToItself(route)) this.#index.set(route);
+    if (route.emitter !== route.listener.id || listensToItself(route)) this.#index.set(route);
     this.#byId.set(subscription, route);
   }
 
@@ -63,28 +57,9 @@ export class Routes {
     this.#active.set(route.listener.id, ofWorkflow.set(subscription, route));
   }
 
-  /** Whether any subscription is routed in order. */
-  get hasOrdered(): boolean {
-    return this.#inOrder.size > 0;
-  }
-
-  /** Whether the webhook is, or ever was, ordered. */
-  wasOrdered(webhook: string): boolean {
-    const own = this.#byId.get(webhook);
-    return own !== undefined && isRoutedInOrder(own);
-  }
-
-  isRoutedInOrder(subscription: string): boolean {
-    return this.#inOrder.has(subscription);
-  }
-
-  /**
-   * The routes for the events of a commit: without subscriptions that are newer than the commit, and only those that are routed in
-   * order, or only the others. A replica that learns of `orderedSince` too late routes an event twice rather than not at all.
-   */
-  at(position: CommitPosition, by: "direct" | "ordered"): Pick<Routes, "listeners"> {
-    const isRoutedHere = (route: Route): boolean => isOrderedAt(route, position) === (by === "ordered");
-    return { listeners: (event) => this.listeners(event).filter((route) => !isUpTo(position, route.after) && isRoutedHere(route)) };
+  /** The routes for the events of a commit, without subscriptions that are newer than the commit. */
+  at(position: CommitPosition): Pick<Routes, "listeners"> {
+    return { listeners: (event) => this.listeners(event).filter((route) => !isUpTo(position, route.after)) };
   }
 
   /** A source or workflow that listens to all of its owner does not receive its own events: each would cause another. */
@@ -103,8 +78,6 @@ const isActiveWorkflow = (route: Route): route is Route & ActiveWorkflowRoute =>
  */
 const listensToItself = ({ emitter, listener, channel }: Route): boolean =>
   listener.kind !== "webhook" && emitter === listener.id && canHearItself(channel);
-
-const isOrderedAt = (route: Route, position: CommitPosition): boolean => isRoutedInOrder(route) && !isUpTo(position, route.orderedSince);
 
 function isUpTo({ stream, seq }: CommitPosition, last: CommitPosition | undefined): boolean {
   return last?.stream === stream && seq <= last.seq;

@@ -1,13 +1,10 @@
 import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
 import { pause } from "../../domain/retry.ts";
-import { partitionCount } from "../../domain/subjects.ts";
 import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type { PartitionReading } from "./ports.ts";
 
-/** The work for all ordered webhooks is shared like one more partition of RUNS, after the last one. */
-const orderedPartition = partitionCount;
 /** First attempts end or are stored within the delivery deadline of one second; the rest is for a slow NATS. */
 const handoverMs = 3_000;
 
@@ -25,17 +22,20 @@ export interface SharedWorkParts {
 export async function shareWork({ ports, routing, recorder, ordered }: SharedWorkParts): Promise<PartitionShare<PartitionWork>> {
   const { replicas, log, runs } = ports;
   const openPartition = async (partition: number): Promise<PartitionWork> => {
+    const queues = await ordered.open(partition);
     const routed = await routing.open(partition);
     const recorded = recorder.open(partition);
     return {
       stop: async () => {
+        queues.retire();
         await Promise.all([routed.close(), recorded.close()]);
+        await queues.stop();
         await runs.publishFloors();
       },
     };
   };
   const share: PartitionShare<PartitionWork> = new PartitionShare(
-    { member: replicas.replica, handoverMs, count: partitionCount + 1 },
+    { member: replicas.replica, handoverMs },
     {
       join: ({ onMembers, holds }) =>
         replicas.join({
@@ -45,7 +45,7 @@ export async function shareWork({ ports, routing, recorder, ordered }: SharedWor
           onLapse: () => share.lapse(),
         }),
       heldByOthers: () => replicas.heldByOthers(),
-      open: (partition) => (partition === orderedPartition ? ordered.open() : openPartition(partition)),
+      open: openPartition,
       pause,
       log,
     },

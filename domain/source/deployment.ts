@@ -94,16 +94,7 @@ export interface Route {
   readonly listener: RouteListener;
   /** The last commit before the subscription. Events up to it are not delivered. */
   readonly after?: CommitPosition;
-  /**
-   * For a webhook that is or was ordered: events of later commits are routed by the one replica that routes to ordered webhooks. Absent
-   * for an ordered webhook: that replica routes all commits.
-   */
-  readonly orderedSince?: CommitPosition;
 }
-
-/** Does the one replica for ordered webhooks route it, from `orderedSince` on? */
-export const isRoutedInOrder = ({ listener, orderedSince }: Route): boolean =>
-  listener.kind === "webhook" && (listener.ordered === true || orderedSince !== undefined);
 
 /** Position of a commit on RUNS. */
 export interface CommitPosition {
@@ -119,7 +110,7 @@ export type RouteListener =
       readonly url: string;
       /** Epoch ms; earlier failures do not count, see domain/delivery/webhook-failures.ts. */
       readonly enabledAt?: number;
-      /** Events are delivered one at a time, in the order of their commits; absent: no. */
+      /** Events of one source are delivered one at a time, in the order of their commits; absent: no. */
       readonly ordered?: boolean;
       /** The `whsec_…` signing keys, newest first, each a compact JWE. */ readonly keys: readonly string[];
       /** `user:password` of each post, a compact JWE; absent: none. */

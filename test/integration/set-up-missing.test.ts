@@ -38,15 +38,15 @@ it("finds everything after setup", async () => {
 });
 
 it("names the missing streams and buckets, logs at once that it waits, and fails with what to do", async () => {
-  await change((made) => made.filter((each) => !each.startsWith(`${streams.ordered}=`) && !each.startsWith("KV_LINES=")));
+  await change((made) => made.filter((each) => !each.startsWith(`${streams.workflows}=`) && !each.startsWith("KV_FLOORS=")));
   const { warnings, warn } = log();
   await expect(waitForStreams(nats.connection, { warn }, 1_000)).rejects.toMatchObject({
     code: "not_set_up",
     message: expect.stringMatching(
-      /lacks streams of this version \(ORDERED, KV_LINES\), after 1 s .*: run setup .*npm start -- --setup/,
+      /lacks streams of this version \(WORKFLOWS, KV_FLOORS\), after 1 s .*: run setup .*npm start -- --setup/,
     ) as string,
   });
-  expect(warnings).toEqual([{ op: "nats.wait", missing: [streams.ordered, "KV_LINES"] }]);
+  expect(warnings).toEqual([{ op: "nats.wait", missing: [streams.workflows, "KV_FLOORS"] }]);
   const waiting = waitForStreams(nats.connection, log());
   await setUpStreams(nats.connection, streamOptions);
   await waiting;

@@ -5,6 +5,7 @@ import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admissi
 import { createOwnerLimits } from "../../platform/jetstream/buckets/quotas.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { createDeliveries } from "../../platform/jetstream/deliveries/due-deliveries.ts";
+import { createFormerQueues } from "../../platform/jetstream/deliveries/former-queues.ts";
 import { createOrderedQueueStore } from "../../platform/jetstream/deliveries/ordered-queues.ts";
 import { readReplays } from "../../platform/jetstream/deliveries/replays.ts";
 import { createRouteEntries } from "../../platform/jetstream/deliveries/routes.ts";
@@ -39,6 +40,7 @@ export function deliveryPorts({ connection, ...parts }: DeliveryParts): Delivery
     deliveries: createDeliveries(connection, dueConsumer),
     announce: (event) => announceEmitted(connection, event),
     queueStore: createOrderedQueueStore(connection),
+    formerQueues: createFormerQueues(connection),
     replicas,
     orderedRequests: createOrderedQueueRequests(connection, () => replicas.isCurrent()),
     replays: { read: (onEvent) => readReplays(connection, onEvent) },

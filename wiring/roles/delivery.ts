@@ -1,6 +1,6 @@
 import type { DeliveryConfig } from "../../delivery/ports.ts";
 import { startUpkeep } from "../../delivery/record/upkeep.ts";
-import { startDelivery, type StartedDelivery } from "../../delivery/start.ts";
+import { startDelivery } from "../../delivery/start.ts";
 import { nextAttempt } from "../../domain/delivery/retry-schedule.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { createS3Objects } from "../../platform/http/s3-objects.ts";
@@ -39,11 +39,9 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   disposeWith(opened, await servePoolRequests(connection));
   disposeWith(opened, startRecoveringStranded(connection, dueConsumer, logger));
   disposeWith(opened, startUpkeep(createHistory(database), logger));
-  let started: StartedDelivery | undefined;
-  const metrics = deliveryMetrics(connection, () => started?.queuedOrdered() ?? 0);
+  const metrics = deliveryMetrics(connection);
   const parts = await openParts(context, { connection, database }, opened);
   const delivery = await startDelivery(deliveryConfig(configuration), deliveryPorts({ ...parts, metrics }));
-  started = delivery;
   return {
     stop: async () => {
       await delivery.stop();
@@ -88,10 +86,10 @@ function openObjects({ configuration, logger }: RoleContext, opened: AsyncDispos
   return { objects: createS3Objects(s3, client) };
 }
 
-const deliveryMetrics = (connection: Connection, ordered: () => number) =>
+const deliveryMetrics = (connection: Connection) =>
   createDeliveryMetrics(
     processMetrics(),
-    async () => ({ ...(await deliveryBacklog(connection, dueConsumer)), ordered: ordered() }),
+    () => deliveryBacklog(connection, dueConsumer),
     () => streamUsage(connection),
   );
 
@@ -100,7 +98,6 @@ function deliveryConfig({ deliveryRetryMs, webhookDisableAfterMs }: Configuratio
     deliveryDeadlineMs: 1_000,
     attemptsPerWebhook,
     maxDirectListeners: 16,
-    maxQueued: 1_000_000,
     attemptTimeoutMs,
     ...(webhookDisableAfterMs === undefined ? {} : { disableAfterMs: webhookDisableAfterMs }),
     nextAttempt: deliveryRetryMs === undefined ? nextAttempt : scheduleOf(deliveryRetryMs),

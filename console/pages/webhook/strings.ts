@@ -16,7 +16,7 @@ export const text = {
   testRefused: "The test was not sent",
   url: "Address",
   order: "Order",
-  ordered: "in order, one at a time",
+  ordered: "in order of each source, one at a time",
   unordered: "as soon as possible",
   created: "Created",
   // Attempts
@@ -66,8 +66,8 @@ export const text = {
   due: "Due",
   scheduled: "Waiting for a retry or their time",
   next: "Next",
-  queued: "Ordered queue",
-  head: "First in the ordered queue",
+  queued: "Ordered queues",
+  head: "Queued longest",
   waits: "It has waited since",
   headAttempts: "Attempts so far",
   nothing: "Nothing waits.",
@@ -87,7 +87,7 @@ export const text = {
   // Settings
   name: "Name",
   description: "Description",
-  orderedLabel: "Post events in their order, one at a time",
+  orderedLabel: "Post the events of each source in their order, one at a time",
   save: "Save",
   saved: "The webhook was changed",
   saveFailed: "The webhook was not changed",

@@ -13,7 +13,7 @@ export const text = {
   search: "Search by name or address",
   noMatch: "No webhook matches",
   urlHint: "Where events are posted.",
-  orderedLabel: "Post events in their order, one at a time",
+  orderedLabel: "Post the events of each source in their order, one at a time",
   createAction: "Create",
   createFailed: "The webhook was not created",
   key: "The signing key. Copy it now: it is not shown again.",

@@ -9,8 +9,9 @@ import {
   configureSubject,
   deploymentKey,
   emittedSubject,
-  lineSubject,
+  former,
   orderedQueueSubject,
+  orderedSubject,
   operatorStatusSubject,
   partitionCount,
   poolRequests,
@@ -91,9 +92,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       // Whether a stream is full.
       api("STREAM.LIST"),
       // Backlogs of webhooks.
-      ...[streams.deliveries, streams.ordered].map((stream) => api(`DIRECT.GET.${stream}`)),
-      api(`DIRECT.GET.${streams.ordered}.${lineSubject("*")}`),
-      api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
+      api(`DIRECT.GET.${streams.deliveries}`),
       api(`STREAM.INFO.${streams.deliveries}`),
       // Runners' reports about their backlogs.
       ...reading(bucket(buckets.runners)),
@@ -127,12 +126,12 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "workflow.>",
       // Empties the queues of workflows that become active.
       ...["INFO", "PURGE", "MSG.GET"].map((request) => api(`STREAM.${request}.${streams.workflows}`)),
-      "ordered.*",
-      ...["INFO", "PURGE", "MSG.GET", "MSG.DELETE"].map((request) => api(`STREAM.${request}.${streams.ordered}`)),
-      api(`DIRECT.GET.${streams.ordered}`),
-      `$KV.${buckets.lines}.*`,
-      api(`DIRECT.GET.${bucket(buckets.lines)}.$KV.${buckets.lines}.*`),
-      ...reading(bucket(buckets.lines)),
+      // The queues of ordered webhooks, and those of an earlier version.
+      orderedSubject("*", "*", "*", "*"),
+      ...[streams.deliveries, former.ordered].flatMap((stream) =>
+        ["MSG.GET", "MSG.DELETE"].map((request) => api(`STREAM.${request}.${stream}`)),
+      ),
+      api(`DIRECT.GET.${bucket(former.lines)}.$KV.${former.lines}.*`),
       ...reading(streams.runs),
       // Trims the commits of RUNS that are processed and copied to STATE.
       api(`STREAM.PURGE.${streams.runs}`),
@@ -145,10 +144,10 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...following(streams.state),
       `$KV.${buckets.floors}.*`,
       api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`),
-      // Heartbeats of the replicas, and requests to the one that posts to ordered webhooks.
+      // Heartbeats of the replicas, and requests to the one that holds a partition.
       `$KV.${buckets.replicas}.${replicaKey("delivery", "*")}`,
       api(`DIRECT.GET.${bucket(buckets.replicas)}`),
-      ...(["append", "attempt"] as const).map(orderedQueueSubject),
+      ...(["append", "attempt"] as const).map((kind) => orderedQueueSubject(kind, "*")),
       api("STREAM.LIST"),
       ...reading(streams.deliveries),
       ...reading(bucket(buckets.routes)),
@@ -173,7 +172,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...poolRequests.map((request) => poolRequestSubject("*", request)),
       stateUsageSubject("*", "*"),
       webhookTestSubject,
-      ...(["append", "attempt"] as const).map(orderedQueueSubject),
+      ...(["append", "attempt"] as const).map((kind) => orderedQueueSubject(kind, "*")),
     ],
   },
   /** Creates and updates streams, writes entries, sets timers, requests hooks, deletes histories. It may not delete streams. */

@@ -1,12 +1,12 @@
+import type { StoredMsg } from "@nats-io/jetstream";
 import type { QueueHead, WebhookBacklog } from "../../../api/webhooks/ports.ts";
 import type { Delivery } from "../../../delivery/routing/delivery.ts";
 import { HeadwaterError, Unavailable } from "../../../domain/errors.ts";
-import { nextIndex, type DeliveryBatch, type QueueState } from "../../../domain/delivery/ordered-queue.ts";
-import { buckets, deliverSubject, lineSubject, retrySubject, streams } from "../../../domain/subjects.ts";
-import { Bucket } from "../buckets/bucket.ts";
+import { deliverSubject, orderedSubject, retrySubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 import { onceAt } from "../schedules.ts";
+import { countOrdered } from "./delivery-backlog.ts";
 
 /** With more schedules than these the earliest is not searched: it would require reading their events. */
 const maxRead = { messages: 256, bytes: 1_024 * 1_024 };
@@ -14,18 +14,19 @@ const maxRead = { messages: 256, bytes: 1_024 * 1_024 };
 const offsetAfterLast = 2 ** 31 - 1;
 
 /**
- * Reads the backlog of a webhook from the streams, with a few requests to NATS and without the delivery role; of a line its head and its end are read.
+ * Reads the backlog of a webhook from the streams, with a few requests to NATS and without the delivery role; of ordered queues the
+ * first message is read.
  *
  * @throws Unavailable
  */
 export async function readWebhookBacklog(connection: Connection, webhook: string): Promise<WebhookBacklog> {
   try {
-    const [due, scheduled, line] = await Promise.all([
+    const [due, scheduled, queues] = await Promise.all([
       countSubjects(connection, deliverSubject(webhook, ">")),
       countSubjects(connection, retrySubject(webhook, ">")),
-      readLine(connection, webhook),
+      readQueues(connection, webhook),
     ]);
-    return { due, scheduled, nextAt: await firstOf(connection, webhook, scheduled), ...line };
+    return { due, scheduled, nextAt: await firstOf(connection, webhook, scheduled), ...queues };
   } catch (cause) {
     if (cause instanceof HeadwaterError) throw cause;
     throw new Unavailable("the backlog of the webhook cannot be read: NATS does not answer, try again in a moment", {
@@ -60,52 +61,50 @@ async function firstOf({ manager }: Connection, webhook: string, scheduled: numb
   return left > 0 || times.length === 0 ? undefined : Math.min(...times);
 }
 
-interface Found {
-  readonly seq: number;
-  /** Epoch ms. */
-  readonly storedAt: number;
-  readonly pack: DeliveryBatch<Delivery>;
+/** The queues of all sources. Their head is the delivery that was stored first. */
+async function readQueues(connection: Connection, webhook: string): Promise<Pick<WebhookBacklog, "queued" | "head">> {
+  const { manager } = connection;
+  const filter = orderedSubject("*", webhook, "*", "*");
+  const { state } = await manager.streams.info(streams.deliveries, { subjects_filter: filter });
+  const { ordered: queued } = countOrdered(state.subjects);
+  const first = queued === 0 ? undefined : await found(manager.direct.getMessage(streams.deliveries, { seq: 1, next_by_subj: filter }));
+  if (first === undefined) return { queued, head: undefined };
+  const batch = first.json<readonly Delivery[]>(); // Only the delivery role writes to the stream.
+  return { queued, head: await headOf(connection, batch, first.time.getTime()) };
 }
 
-async function readLine(connection: Connection, webhook: string): Promise<Pick<WebhookBacklog, "queued" | "head">> {
-  const states = new Bucket<QueueState>(connection, buckets.lines, (json) => json as QueueState); // Only the delivery role writes entries.
-  const [state, last] = await Promise.all([states.get(webhook), findPack(connection, { last_by_subj: lineSubject(webhook) })]);
-  const queued = Math.max(0, (last?.pack.number ?? 0) - (state?.number ?? 0));
-  if (queued === 0) return { queued: 0, head: undefined };
-  // A recreated stream counts from 1 again: a stored sequence of the former stream is void.
-  const from = (seq: number) => findPack(connection, { seq, next_by_subj: lineSubject(webhook) });
-  const first = (state === undefined ? undefined : await from(state.seq)) ?? (await from(1));
-  return { queued, head: first === undefined ? undefined : headOf(first, state) };
-}
-
-function headOf({ seq, storedAt, pack }: Found, state: QueueState | undefined): QueueHead | undefined {
-  const delivery = pack.deliveries[state === undefined ? 0 : nextIndex(state, seq)];
-  if (delivery === undefined) return undefined; // It was finished between the two reads.
-  const { id, subscription, event } = delivery;
-  const failing = state?.failing?.delivery === id ? state.failing : undefined;
+/** The delivery of a batch that waits for its next attempt; else the first one. @param since epoch ms */
+async function headOf({ manager }: Connection, batch: readonly Delivery[], since: number): Promise<QueueHead | undefined> {
+  const subjects = batch.map(({ listener, id }) => retrySubject(listener, id));
+  const scheduled = await lastOf(manager.direct.getLastMessagesFor(streams.deliveries, { multi_last: subjects, batch: batch.length }));
+  const delivery = scheduled?.json<Delivery>() ?? batch[0];
+  if (delivery === undefined) return undefined;
+  const { id, subscription, event, attempt } = delivery;
   return {
     delivery: id,
     subscription,
     source: event.source,
     event: event.eventId,
     channel: event.channel,
-    attempts: (failing?.attempt ?? delivery.attempt) - 1,
-    since: storedAt,
-    nextAt: failing?.atMs,
+    attempts: attempt - 1,
+    since,
+    nextAt: scheduled === undefined ? undefined : onceAt(scheduled),
   };
 }
 
-type Query = { readonly last_by_subj: string } | { readonly seq: number; readonly next_by_subj: string };
-
-async function findPack({ manager }: Connection, query: Query): Promise<Found | undefined> {
+async function lastOf(requested: Promise<AsyncIterable<StoredMsg>>): Promise<StoredMsg | undefined> {
+  let last: StoredMsg | undefined;
   try {
-    const message = await manager.direct.getMessage(streams.ordered, query);
-    // Only the delivery role writes to the stream.
-    return message === null
-      ? undefined
-      : { seq: message.seq, storedAt: message.time.getTime(), pack: message.json() as DeliveryBatch<Delivery> };
+    for await (const message of await requested) last = message;
   } catch (error) {
-    if (isMessageNotFound(error)) return undefined;
-    throw error;
+    withoutMessage(error);
   }
+  return last;
+}
+
+const found = async <Message>(requested: Promise<Message | null>): Promise<Message | undefined> =>
+  (await requested.catch(withoutMessage)) ?? undefined;
+
+function withoutMessage(error: unknown): undefined {
+  if (!isMessageNotFound(error)) throw error;
 }

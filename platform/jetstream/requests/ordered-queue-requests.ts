@@ -1,36 +1,36 @@
 import { z } from "zod";
-import type { OrderedQueueAccess, OrderedRequests } from "../../../delivery/ordered/ports.ts";
+import type { OrderedAccess, OrderedRequests } from "../../../delivery/ordered/ports.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { orderedQueueSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
-const queueRequest = z.object({ webhook: z.string(), delivery: z.string() });
-const attemptReply = z.object({ isAttempted: z.boolean() });
+const body = z.object({ delivery: z.string() });
+const kinds = ["append", "attempt"] as const;
 
-const notAnswering = { message: "no delivery replica serves ordered webhooks: trying again" };
-const service: Service = {
-  timeoutMs: 3_000,
-  noReply: { absent: notAnswering, late: notAnswering, unreachable: notAnswering },
+const notAnswering = { message: "no delivery replica serves the partition: trying again" };
+const noReply = { absent: notAnswering, late: notAnswering, unreachable: notAnswering };
+/** An attempt is answered once it has ended. */
+const services: Readonly<Record<(typeof kinds)[number], Service>> = {
+  append: { timeoutMs: 5_000, noReply },
+  attempt: { timeoutMs: 30_000, noReply },
 };
 
 /**
- * Requests among delivery replicas, to the one that posts to ordered webhooks.
+ * Requests among delivery replicas, to the one that holds a partition.
  * @param isCurrent whether this replica may serve: a replica that stood still may have been replaced, and its requests repeated elsewhere
  */
 export function createOrderedQueueRequests({ nats }: Pick<Connection, "nats">, isCurrent: () => boolean): OrderedRequests {
-  const send = async (kind: "append" | "attempt", webhook: string, delivery: string): Promise<unknown> =>
-    request(nats, orderedQueueSubject(kind), service, { webhook, delivery }).catch((cause: unknown) => {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Unavailable(`the queue of the ordered webhook ${webhook} cannot be used: ${reason}`, { cause });
-    });
   return {
-    serve: async (queue) => {
-      const handlers = queueHandlers(queue);
+    serve: async (partition, access) => {
       const serving = await Promise.all(
-        (["append", "attempt"] as const).map((kind) =>
-          serve(nats, orderedQueueSubject(kind), service, (body) => handlers[kind](queueRequest.parse(body)), isCurrent),
-        ),
+        kinds.map((kind) => {
+          const handle = async (received: unknown): Promise<object> => {
+            await access[kind](body.parse(received).delivery);
+            return {};
+          };
+          return serve(nats, orderedQueueSubject(kind, partition), services[kind], handle, isCurrent);
+        }),
       );
       return {
         stop: async () => {
@@ -38,19 +38,14 @@ export function createOrderedQueueRequests({ nats }: Pick<Connection, "nats">, i
         },
       };
     },
-    remote: {
-      append: async (webhook, delivery) => void (await send("append", webhook, delivery)),
-      attemptNow: async (webhook, delivery) => attemptReply.parse(await send("attempt", webhook, delivery)).isAttempted,
+    remote: (partition) => {
+      const send = async (kind: keyof OrderedAccess, delivery: string): Promise<void> => {
+        await request(nats, orderedQueueSubject(kind, partition), services[kind], { delivery }).catch((cause: unknown) => {
+          const reason = cause instanceof Error ? cause.message : String(cause);
+          throw new Unavailable(`the ordered queues of partition ${partition} cannot be used: ${reason}`, { cause });
+        });
+      };
+      return { append: (delivery) => send("append", delivery), attempt: (delivery) => send("attempt", delivery) };
     },
   };
 }
-
-type QueueRequest = z.infer<typeof queueRequest>;
-
-const queueHandlers = (queue: OrderedQueueAccess) => ({
-  append: async ({ webhook, delivery }: QueueRequest): Promise<object> => {
-    await queue.append(webhook, delivery);
-    return {};
-  },
-  attempt: async ({ webhook, delivery }: QueueRequest): Promise<object> => ({ isAttempted: await queue.attemptNow(webhook, delivery) }),
-});

@@ -1,5 +1,5 @@
 import type { StoredMsg } from "@nats-io/jetstream";
-import { buckets, streams } from "../../../domain/subjects.ts";
+import { buckets, former, streams } from "../../../domain/subjects.ts";
 import { restoredFiller } from "../connection/backup-rights.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
@@ -8,7 +8,7 @@ import { statePosition } from "./state-position.ts";
 
 /** In the order of the saves: STATE and FLOORS, then what delivery writes, then INVOCATIONS, then RUNS (decision 0108). */
 const [copies, floors] = [streams.state, `KV_${buckets.floors}`];
-const streamsWrittenByDelivery = [streams.deliveries, streams.ordered, streams.workflows];
+const streamsWrittenByDelivery = [streams.deliveries, former.ordered, streams.workflows];
 const ordered: readonly string[] = [copies, floors, ...streamsWrittenByDelivery, streams.invocations, streams.runs];
 
 /** In the order of the saves. */
@@ -45,7 +45,6 @@ export async function settledUpTo(connection: Connection): Promise<number> {
   const known = await readFloors(connection);
   let upTo = Math.min(last_seq, await statePosition(connection));
   if (known === undefined) return 0;
-  upTo = Math.min(upTo, ...known.ordered);
   for (const each of [known.routed, known.recorded]) upTo = await doneUpTo(connection, each, upTo);
   return upTo;
 }

@@ -14,15 +14,12 @@ export function createRuns(connection: Connection, log: RunsLog): Runs {
   const failed = (error: unknown): void =>
     log.warn({ op: "runs.floor", err: error }, "floors could not be published: a crash now would repeat more deliveries");
   const publisher = new FloorPublisher(connection, failed);
-  const read = (
-    kind: FloorKind,
-    onMessage: PartitionedOptions["onMessage"],
-    by: Pick<PartitionedOptions, "filterOf" | "partitionOf"> = byPartition,
-  ): PartitionedFollow => {
+  const read = (kind: FloorKind, onMessage: PartitionedOptions["onMessage"]): PartitionedFollow => {
     const reader = new PartitionedFollow({
       connection,
       stream: streams.runs,
-      ...by,
+      filterOf: runsOfPartition,
+      partitionOf: partitionOfRun,
       maxOpenBytes,
       namePrefix: "delivery",
       onMessage,
@@ -57,28 +54,6 @@ export function createRuns(connection: Connection, log: RunsLog): Runs {
         stop: () => reader.stop(),
       };
     },
-    routeInOrder: (onCommit) => {
-      let [stream, seenSeq, skippedSeq] = ["", 0, 0];
-      const onMessage: PartitionedOptions["onMessage"] = (message, done) =>
-        onCommit(message.text(), done, message.subject, { stream, seq: message.seq });
-      const reader = read("ordered", onMessage, asOnePartition);
-      publisher.follow("ordered", () => new Map([[0, Math.max(skippedSeq, reader.floors().get(0) ?? 0)]]));
-      return {
-        open: async (from = Number.POSITIVE_INFINITY) => {
-          const floors = await publisher.load();
-          stream = floors.stream;
-          const floor = Math.max(skippedSeq, ...floors.ordered, reader.floors().get(0) ?? 0);
-          return reader.open(0, Math.min(floor, from));
-        },
-        position: () => reader.position(0),
-        skip: async () => {
-          await publisher.load();
-          skippedSeq = seenSeq;
-          seenSeq = (await connection.manager.streams.info(streams.runs)).state.last_seq;
-        },
-        stop: () => reader.stop(),
-      };
-    },
     publishFloors: () => publisher.publish(),
     startTrimming: () =>
       startTrimming({
@@ -90,12 +65,9 @@ export function createRuns(connection: Connection, log: RunsLog): Runs {
   };
 }
 
-const byPartition = { filterOf: runsOfPartition, partitionOf: partitionOfRun };
-const asOnePartition = { filterOf: () => "runs.>", partitionOf: () => 0 };
-
 /** Highest sequence, at most `upTo`, up to which all partitions are routed and recorded. @throws when NATS does not answer */
 async function processedUpTo(connection: Connection, upTo: number): Promise<number> {
   const floors = await loadFloors(connection);
   const processed = floors.routed.map((routed, partition) => Math.min(routed, floors.recorded[partition] ?? 0));
-  return doneUpTo(connection, processed, Math.min(upTo, ...floors.ordered));
+  return doneUpTo(connection, processed, upTo);
 }

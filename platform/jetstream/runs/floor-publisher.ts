@@ -67,6 +67,6 @@ export class FloorPublisher {
       const floors = this.#sources.get(kind)?.();
       return known[kind].map((floor, partition) => Math.max(floor, floors?.get(partition) ?? 0));
     };
-    return { stream: known.stream, routed: risen("routed"), recorded: risen("recorded"), ordered: risen("ordered") };
+    return { stream: known.stream, routed: risen("routed"), recorded: risen("recorded") };
   }
 }

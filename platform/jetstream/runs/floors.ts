@@ -12,15 +12,16 @@ export interface Floors {
   readonly stream: string;
   readonly routed: readonly number[];
   readonly recorded: readonly number[];
-  /** One number: the sequence up to which the commits of all partitions are routed to ordered webhooks. */
-  readonly ordered: readonly number[];
 }
 
-export type FloorKind = "routed" | "recorded" | "ordered";
+export type FloorKind = "routed" | "recorded";
 
 const sequence = z.int().min(0);
 const sequences = z.array(sequence).length(partitionCount);
-/** The numbers outside `partitions` apply to all partitions: an older version reads and writes only these. */
+/**
+ * The numbers outside `partitions` apply to all partitions: an older version reads and writes only these. `ordered`, of another one, is the
+ * sequence up to which commits are routed to ordered webhooks.
+ */
 const floorsEntry = z.object({
   stream: z.string(),
   routed: sequence,
@@ -36,11 +37,11 @@ const ofAll = (floor: number): readonly number[] => Array.from({ length: partiti
 
 function parseFloors(json: unknown): Floors {
   const { stream, routed, recorded, partitions } = floorsEntry.parse(json);
+  const [ordered = Number.POSITIVE_INFINITY] = partitions?.ordered ?? [];
   return {
     stream,
-    routed: partitions?.routed ?? ofAll(routed),
+    routed: (partitions?.routed ?? ofAll(routed)).map((floor) => Math.min(floor, ordered)),
     recorded: partitions?.recorded ?? ofAll(recorded),
-    ordered: partitions?.ordered ?? [routed],
   };
 }
 
@@ -56,11 +57,11 @@ export async function loadFloors(connection: Connection): Promise<Floors> {
   const { value, revision } = await entriesOf(connection).read(entryKey);
   if (value?.stream !== stream) {
     const routed = await formerFloor(connection);
-    return { stream, routed: ofAll(routed), recorded: ofAll(0), ordered: [routed] };
+    return { stream, routed: ofAll(routed), recorded: ofAll(0) };
   }
   const known = (floor: number): number => Math.min(floor, info.state.last_seq);
-  const { routed, recorded, ordered } = value;
-  const floors = { stream, routed: routed.map(known), recorded: recorded.map(known), ordered: ordered.map(known) };
+  const { routed, recorded } = value;
+  const floors = { stream, routed: routed.map(known), recorded: recorded.map(known) };
   // A server that lost its newest commits assigns their sequences again: a floor must not be above the last one.
   if (!isSame(floors, value)) await putFloors(connection, floors, revision);
   return floors;
@@ -78,7 +79,7 @@ async function formerFloor({ manager }: Connection): Promise<number> {
 /** The higher floor of each partition. */
 export function higherFloors(one: Floors, other: Floors): Floors {
   const higher = (kind: FloorKind) => one[kind].map((floor, partition) => Math.max(floor, other[kind][partition] ?? 0));
-  return { stream: one.stream, routed: higher("routed"), recorded: higher("recorded"), ordered: higher("ordered") };
+  return { stream: one.stream, routed: higher("routed"), recorded: higher("recorded") };
 }
 
 /** Bound on retries when other replicas change the entry at the same time. */
@@ -107,9 +108,9 @@ async function putFloors({ publisher }: Connection, floors: Floors, revision: nu
   await publisher.publish(`$KV.${buckets.floors}.${entryKey}`, encodeFloors(floors), { expectedLastSubjectSequence: revision });
 }
 
-function encodeFloors({ stream, routed, recorded, ordered }: Floors): string {
-  const lowest = { routed: Math.min(...routed, ...ordered), recorded: Math.min(...recorded) };
-  return JSON.stringify({ stream, ...lowest, partitions: { routed, recorded, ordered } });
+function encodeFloors({ stream, routed, recorded }: Floors): string {
+  const lowest = { routed: Math.min(...routed), recorded: Math.min(...recorded) };
+  return JSON.stringify({ stream, ...lowest, partitions: { routed, recorded } });
 }
 
 export const isSame = (one: Floors, other: Floors): boolean => encodeFloors(one) === encodeFloors(other);

@@ -10,11 +10,10 @@ const limitedShares: Readonly<Record<string, number>> = {
   [streams.runs]: 34,
   [streams.state]: 16,
   [`OBJ_${bundleStore}`]: 5,
-  [streams.ordered]: 4,
   [streams.workflows]: 2,
 };
 /** A stream with schedules cannot refuse messages, only drop the oldest (nats-server 2.15). So these have a share without a limit. */
-const unlimitedShares: Readonly<Record<string, number>> = { [streams.invocations]: 22, [streams.deliveries]: 12 };
+const unlimitedShares: Readonly<Record<string, number>> = { [streams.invocations]: 22, [streams.deliveries]: 16 };
 
 /** `max_bytes` of a stream; -1: no limit. @param storeBytes bytes of a server's disk for all streams */
 export const maxBytesOf = (stream: string, storeBytes: number | undefined): number => bytesOf(limitedShares[stream], storeBytes) ?? -1;
@@ -50,7 +49,7 @@ export async function streamUsage({ manager }: Connection): Promise<readonly Str
 const fullShare = 0.95;
 
 /** Owners have shares of these streams, and what does not fit becomes a dead letter: no work of others waits for room. */
-const shared: readonly string[] = [streams.workflows, streams.ordered];
+const shared: readonly string[] = [streams.workflows];
 
 export const isFull = ({ stream, bytes, maxBytes }: StreamUsage): boolean =>
   !shared.includes(stream) && maxBytes > 0 && bytes >= fullShare * maxBytes;

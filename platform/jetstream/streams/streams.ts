@@ -10,7 +10,7 @@ import {
 } from "@nats-io/jetstream";
 import { nanos } from "@nats-io/transport-node";
 import { InvalidInput } from "../../../domain/errors.ts";
-import { bundleStore, buckets, changedSubject, streams } from "../../../domain/subjects.ts";
+import { bundleStore, buckets, changedSubject, orderedSubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { maxBytesOf } from "./stream-limits.ts";
 import { setUpPool } from "../invocations/pool-consumers.ts";
@@ -125,17 +125,8 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
       ...common,
       ...scheduling,
       name: streams.deliveries,
-      subjects: ["deliver.>", "retry.>", "replay.>"],
+      subjects: ["deliver.>", "retry.>", "replay.>", orderedSubject("*", "*", "*", "*")],
       retention: RetentionPolicy.Workqueue,
-      max_consumers: 4_096,
-    },
-    {
-      ...common,
-      name: streams.ordered,
-      subjects: ["ordered.*"],
-      retention: RetentionPolicy.Limits,
-      discard: DiscardPolicy.New,
-      allow_direct: true,
       max_consumers: 4_096,
     },
     {

@@ -47,8 +47,8 @@ async function routed(given: Commit, routes: readonly Route[], now = 0) {
   const dispatch = {
     attempt: (delivery: Delivery) => Promise.resolve(void attempted.push(delivery)),
     schedule: (delivery: Delivery, atMs: number) => Promise.resolve(void scheduled.push([delivery.id, atMs])),
-    enqueue: (webhook: string, deliveries: readonly Delivery[]) =>
-      Promise.resolve(void enqueued.push([webhook, deliveries.map(({ id }) => id)])),
+    enqueue: (deliveries: readonly Delivery[]) =>
+      Promise.resolve(void enqueued.push([deliveries[0]?.listener ?? "", deliveries.map(({ id }) => id)])),
     send: (sends: readonly Delivery[]) => Promise.resolve(void sent.push(...sends)),
     scheduleEvent: (event: ScheduledEvent) => Promise.resolve(void events.push(event)),
   };

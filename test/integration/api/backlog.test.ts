@@ -34,14 +34,15 @@ describe("the backlog of a webhook", () => {
     const from = Date.now();
     const delivery = await world.deliver();
     const { receiver, webhook } = await failing({ ordered: true });
-    const [first = ""] = await world.emit({ n: 1 }, { n: 2 });
-    await world.emit({ n: 3 });
+    const [first = ""] = await world.emitFrom("dc_emitter", { n: 1 }, { n: 2 });
+    await world.emitFrom("dc_emitter", { n: 3 });
     await until(async () => {
       const { count, head } = (await backlog(webhook.id)).line;
       return count === 3 && head?.last_attempt !== null;
     }, "three are in line, and an attempt is written");
     const expected = {
       ...nothing,
+      scheduled: { count: 1, next_at_ms: inAnHour(from) },
       line: {
         count: 3,
         head: {
@@ -71,7 +72,7 @@ describe("the backlog of a webhook", () => {
     receiver.status = 200;
     await world.deliver();
     expect((await api.ask("POST", `/v1/deliveries/${shown.line.head.delivery_id}/retry`)).status).toBe(202);
-    await until(() => receiver.received.length === 4, "the line has gone on");
+    await until(() => receiver.received.length === 4, "the queue continues");
     await until(async () => (await backlog(webhook.id)).line.count === 0, "nothing is in line");
     expect(await backlog(webhook.id)).toEqual(nothing);
   });

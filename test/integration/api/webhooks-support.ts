@@ -70,6 +70,8 @@ export interface RepairWorld {
   observe(webhook: string): Promise<void>;
   /** A run of a new source of ada's, that emits these. Returns their emit ids. */
   emit(...values: readonly unknown[]): Promise<readonly string[]>;
+  /** A run of that source, after its earlier ones. */
+  emitFrom(source: string, ...values: readonly unknown[]): Promise<readonly string[]>;
   get(path: string): Promise<Answer["body"]>;
   /** What delivery knows of a webhook or a subscription. */
   routeOf(id: string): Promise<Route | undefined>;
@@ -181,6 +183,8 @@ export function withRepairWorld(): RepairWorld {
   }
 
   let number = 0;
+  /** Sequences of the last commits, by source. */
+  const lastCommits = new Map<string, number>();
   const world: RepairWorld = {
     api,
     streams,
@@ -210,8 +214,9 @@ export function withRepairWorld(): RepairWorld {
       const { items } = await api.store.list(subscriptionKind, { namespace });
       for (const { metadata } of items) await untilWritten(() => subscriptionReconciler(ports, keys)(`${namespace}/${metadata.name}`));
     },
-    async emit(...values) {
-      const source = `dc_emitter${++number}`;
+    emit: (...values) => world.emitFrom(`dc_emitter${number + 1}`, ...values),
+    async emitFrom(source, ...values) {
+      number++;
       const at = 1_700_000_000_000 + number;
       const events = values.map((value, n) => ({
         id: `${at}-${n}`,
@@ -234,7 +239,9 @@ export function withRepairWorld(): RepairWorld {
         state: emptyState,
         ...world.also,
       };
-      await appendCommit(streams.connection, { source, owner: ada.id, partition: partitionOf(source) }, JSON.stringify(commit), 0);
+      const ref = { source, owner: ada.id, partition: partitionOf(source) };
+      const appended = await appendCommit(streams.connection, ref, JSON.stringify(commit), lastCommits.get(source) ?? 0);
+      if (appended.outcome === "stored") lastCommits.set(source, appended.sequence);
       return events.map(({ emitId }) => emitId);
     },
     get: async (path) => {

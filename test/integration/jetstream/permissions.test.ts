@@ -5,13 +5,13 @@ import { credsAuthenticator, connect as dial, type NatsConnection } from "@nats-
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Deployment } from "../../../domain/source/deployment.ts";
 import { encodePack } from "../../../domain/invocation/invocation.ts";
-import { newQueueState } from "../../../domain/delivery/ordered-queue.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import {
   buckets,
   deliverSubject,
   deploymentKey,
   invokeSubject,
+  orderedSubject,
   packSubject,
   runnerConsumer,
   partitionCount,
@@ -265,9 +265,8 @@ describe("a runner of a pool with an owner", () => {
     ["webhook.test", "{}"],
     ["retry.wh_1.x"],
     [`replay.0.${source}`],
-    ["ordered.wh_1"],
-    ["$KV.LINES.wh_1"],
-    ["$JS.API.STREAM.MSG.DELETE.ORDERED", JSON.stringify({ seq: 1 })],
+    [orderedSubject(0, "wh_1", source, 1)],
+    ["$JS.API.STREAM.MSG.DELETE.DELIVERIES", JSON.stringify({ seq: 1 })],
     [runSubject(0, "u_two", source)],
     [`$KV.${buckets.routes}.sub_1`],
     [`$KV.${buckets.endpoints}.key`],
@@ -536,36 +535,51 @@ describe("the queue of a workflow", () => {
 });
 
 describe("the queue of an ordered webhook", () => {
+  const key = { partition: 3, webhook: "wh_1", source };
+
   it("belongs to the delivery role alone", async () => {
     const queues = createOrderedQueueStore(await as("delivery", await roleCredentials(keys, "delivery")));
-    expect(await queues.append("wh_1", "one", 0)).toBe(1);
-    expect(await queues.append("wh_1", "two", 1)).toBe(2);
-    const { stream, stored } = await queues.load();
-    const two = { seq: 2, text: "two" };
-    expect([stored, await queues.findLast("wh_1"), await queues.findNext("wh_1", 2)]).toEqual([["wh_1"], two, two]);
-    await queues.saveState("wh_1", newQueueState(stream));
-    await queues.removeBefore("wh_1", 2);
-    await queues.remove("wh_1", [1, 2]);
-    await queues.deleteQueue("wh_1");
-    expect(await queues.load()).toEqual({ stream, stored: [], states: new Map() });
+    const one = (await queues.append(key, "one", 2, 0)) ?? 0;
+    expect(await queues.append(key, "another", 1, 0)).toBeUndefined();
+    const two = (await queues.append(key, "two", 1, one)) ?? 0;
+    const [first, last] = [
+      { seq: one, text: "one" },
+      { seq: two, text: "two" },
+    ];
+    expect(await queues.list(3)).toEqual([{ ...key, batches: 2 }]);
+    expect([await queues.findNext(key, 1), await queues.findNext(key, one + 1), await queues.findLast(key)]).toEqual([first, last, last]);
+    await queues.remove(one);
+    await queues.remove(one);
+    expect(await queues.findNext(key, 1)).toEqual(last);
+    await queues.removeAll(3, "wh_1");
+    expect([await queues.list(3), await queues.findLast(key)]).toEqual([[], undefined]);
+    expect(await queues.append(key, "again", 1, two)).toBeUndefined();
+    expect(await queues.append(key, "again", 1, 0)).toBeGreaterThan(two);
+    await queues.removeAll(3, "wh_1");
     for (const role of ["api", "ingress"] as const) {
       const { publisher } = await as(role, await roleCredentials(keys, role));
-      await expect(publisher.publish("ordered.wh_1", "{}", { timeoutMs: 1_000 })).rejects.toThrow();
+      await expect(publisher.publish(orderedSubject(3, "wh_1", source, 1), "{}", { timeoutMs: 1_000 })).rejects.toThrow();
     }
   });
 
   it("can be read by the API, like scheduled events", async () => {
     const deliverer = await as("delivery", await roleCredentials(keys, "delivery"));
     const queues = createOrderedQueueStore(deliverer);
-    const head = { id: "em_3.sub_1", subscription: "sub_1", event: { source, eventId: "1-0", channel: "" }, attempt: 1 };
-    await queues.append("wh_2", JSON.stringify({ number: 1, deliveries: [head] }), 0);
-    await queues.saveState("wh_2", newQueueState("s"));
+    const head = { id: "em_3.sub_1", listener: "wh_2", subscription: "sub_1", event: { source, eventId: "1-0", channel: "" }, attempt: 1 };
+    await queues.append({ ...key, webhook: "wh_2" }, JSON.stringify([head]), 1, 0);
     const schedule = { kind: "at", atMs: Date.now() + 3_600_000 } as const;
-    const [subject, target] = [retrySubject("wh_2", "em_1.sub_1"), deliverSubject("wh_2", "em_1.sub_1")];
-    await publishScheduled(deliverer.publisher, { subject, target, schedule, body: "later" });
-    const backlog = { due: 0, scheduled: 1, nextAt: schedule.atMs, queued: 1, head: { delivery: "em_3.sub_1" } };
+    const [subject, target] = [retrySubject("wh_2", head.id), deliverSubject("wh_2", head.id)];
+    await publishScheduled(deliverer.publisher, { subject, target, schedule, body: JSON.stringify({ ...head, attempt: 2 }) });
+    const backlog = {
+      due: 0,
+      scheduled: 1,
+      nextAt: schedule.atMs,
+      queued: 1,
+      head: { delivery: head.id, attempts: 1, nextAt: schedule.atMs },
+    };
     expect(await readWebhookBacklog(await as("api", await roleCredentials(keys, "api")), "wh_2")).toMatchObject(backlog);
-    await queues.deleteQueue("wh_2");
+    expect(await queues.listScheduled("wh_2")).toEqual(new Set([head.id]));
+    await queues.removeAll(3, "wh_2");
     await endSchedule(deliverer, streams.deliveries, subject);
   });
 });

@@ -1,0 +1,32 @@
+import { kindOfId } from "../../domain/ids.ts";
+import { sealedSend } from "../deliverers/send.ts";
+import type { DeliveryPorts } from "../ports.ts";
+import { deadLetter } from "../record/dead-letter.ts";
+import type { Delivery } from "../routing/delivery.ts";
+import { sendKindOf } from "../routing/sends.ts";
+
+/** `scheduled`: the delivery is stored in DELIVERIES and will be due again. `done`: it needs no further attempt. */
+export type Settled = "done" | "scheduled";
+
+/** Deliveries to sources cannot fail: they are stored, or repeated. */
+export const becomesDeadLetter = ({ listener }: Delivery): boolean => kindOfId(listener) !== "source";
+
+/** Stores deliveries that are given up as dead letters. */
+export class Discards {
+  readonly #ports: Pick<DeliveryPorts, "history" | "secrets" | "clock">;
+
+  constructor(ports: Pick<DeliveryPorts, "history" | "secrets" | "clock">) {
+    this.#ports = ports;
+  }
+
+  async add(delivery: Delivery, reason: string): Promise<Settled> {
+    const kept = sendKindOf(delivery) === undefined ? delivery : await sealedSend(delivery, this.#ports.secrets);
+    await this.#ports.history.recordDeadLetters([deadLetter(kept, reason, this.#ports.clock.now())]);
+    return "done";
+  }
+
+  /** Of a delivery whose current attempt was not made. */
+  unattempted(delivery: Delivery, reason: string): Promise<Settled> {
+    return this.add({ ...delivery, attempt: delivery.attempt - 1 }, reason);
+  }
+}

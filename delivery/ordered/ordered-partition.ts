@@ -1,0 +1,82 @@
+import type { Delivery } from "../routing/delivery.ts";
+import { KeyedChains } from "../routing/keyed-chains.ts";
+import type { Webhook } from "../routing/routes.ts";
+import { settle } from "../settle.ts";
+import { OrderedQueue, type QueueParts } from "./ordered-queue.ts";
+import type { QueueKey } from "./ports.ts";
+
+/** Time for posts in flight to end when another replica takes over. A replica has 3 s to hand over a partition. */
+const postMs = 1_500;
+
+/** The ordered queues of the sources of one partition, while this replica holds it. */
+export class OrderedPartition {
+  readonly #partition: number;
+  readonly #parts: Omit<QueueParts, "onIdle">;
+  readonly #queues = new Map<string, OrderedQueue>();
+  readonly #chains = new KeyedChains();
+  readonly #stopping = new AbortController();
+
+  constructor(partition: number, parts: Omit<QueueParts, "onIdle">) {
+    this.#partition = partition;
+    this.#parts = parts;
+  }
+
+  /** Continues the work of the previous replica. Queues of deleted webhooks are removed. @throws Unavailable */
+  async start(): Promise<void> {
+    const { ports, routes } = this.#parts;
+    for (const { batches, ...key } of await ports.queueStore.list(this.#partition)) {
+      if (routes.webhook(key.webhook) === undefined) await ports.queueStore.removeAll(this.#partition, key.webhook);
+      else this.#create(key, batches).start();
+    }
+  }
+
+  /** Resolves once the deliveries, which have one source and one webhook, are delivered or stored. @throws when another replica has taken over */
+  deliver(deliveries: readonly Delivery[]): Promise<void> {
+    const [first] = deliveries;
+    if (first === undefined) return Promise.resolve();
+    const { listener: webhook, event } = first;
+    const { source } = event;
+    return this.#chains.append(nameOf(webhook, source), (waitedMs) => {
+      if (this.#stopping.signal.aborted) return Promise.reject(new Error("another replica has taken over the partition"));
+      const key = { partition: this.#partition, webhook, source };
+      return (this.#queues.get(nameOf(webhook, source)) ?? this.#create(key)).deliver(deliveries, waitedMs);
+    });
+  }
+
+  /** Attempts a delivery that is due. Resolves once its message can be acked. */
+  async attemptDue(delivery: Delivery): Promise<void> {
+    await this.#queues.get(nameOf(delivery.listener, delivery.event.source))?.attemptDue(delivery);
+  }
+
+  /** Applies a change of a webhook's own route. After another URL or enabling, next attempts are made at once. */
+  changed(webhook: string, before: Webhook, after: Webhook | undefined): void {
+    const { ports } = this.#parts;
+    const queues = [...this.#queues.values()].filter(({ key }) => key.webhook === webhook);
+    const act = async (): Promise<void> => {
+      if (after === undefined) await ports.queueStore.removeAll(this.#partition, webhook);
+      for (const queue of queues) await (after === undefined ? queue.forget() : queue.attemptSoon());
+    };
+    const isChanged = after === undefined || after.url !== before.url || after.enabledAt !== before.enabledAt;
+    if (isChanged && queues.length > 0) void settle(act, { id: webhook }, ports, this.#stopping.signal); // Never rejects.
+  }
+
+  /** Starts no more attempts: what arrives from now on is stored. */
+  retire(): void {
+    for (const queue of this.#queues.values()) queue.retire();
+  }
+
+  async stop(): Promise<void> {
+    this.retire();
+    await Promise.all([...this.#queues.values()].map((queue) => queue.stop(postMs)));
+    this.#stopping.abort();
+  }
+
+  #create(key: QueueKey, batches = 0): OrderedQueue {
+    const name = nameOf(key.webhook, key.source);
+    const queue = new OrderedQueue(key, { ...this.#parts, onIdle: () => this.#queues.delete(name) }, batches);
+    this.#queues.set(name, queue);
+    return queue;
+  }
+}
+
+const nameOf = (webhook: string, source: string): string => `${webhook} ${source}`;
