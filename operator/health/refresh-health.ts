@@ -4,22 +4,18 @@ import { enabledAt, webhookHealthOf } from "../../crds/webhook-health.ts";
 import { webhookKind, type WebhookResource } from "../../crds/webhook.ts";
 import { workflowHealthOf } from "../../crds/workflow-health.ts";
 import { workflowKind, type WorkflowResource } from "../../crds/workflow.ts";
-import { Conflict, NotFound } from "../../domain/errors.ts";
 import type { WebhookOutcomes } from "../../domain/delivery/webhook-health.ts";
 import { successRate, type RecentOutcomes } from "../../domain/outcomes.ts";
 import { sameStatus } from "../controller/conditions.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { withFields } from "../controller/status.ts";
 import { statusHealth } from "./status-health.ts";
+import { batchSize, writeIntervalMs, writeRefreshed } from "./write-refreshed.ts";
 
 /** A new state shows in the status within this time, if few change at once. */
 const intervalMs = 15_000;
 /** A state that lasts is written again after this time: its message counts. */
 const rewriteMs = 5 * 60_000;
-/** Resources per query. */
-const batchSize = 500;
-/** Limits writes to 300 per minute, however many states change. */
-const writeIntervalMs = 200;
 
 type Ports = Pick<OperatorPorts, "store" | "outcomes" | "clock">;
 
@@ -113,7 +109,8 @@ class Refresh<S, T extends HealthStatus, O extends RecentOutcomes> {
       if (recent === undefined && known !== undefined) continue;
       if (recent !== undefined) this.#seen.set(id, recent.position);
       if (!this.#mustWrite(id, resource, this.#kind.healthOf(resource, recent, now), now)) continue;
-      if (await this.#write(resource, recent, now)) this.#written.set(id, now);
+      const statusOf = (current: Resource<S, T>): T => withFields(current.status, this.#kind.healthOf(current, recent, now));
+      if (await writeRefreshed(this.#ports.store, this.#kind.kind, resource, statusOf)) this.#written.set(id, now);
       await sleep(writeIntervalMs, undefined, { signal });
     }
   }
@@ -122,21 +119,6 @@ class Refresh<S, T extends HealthStatus, O extends RecentOutcomes> {
     if (status.state !== health.state || status.problem?.code !== health.problem?.code) return true;
     const isOld = now - (this.#written.get(id) ?? 0) >= rewriteMs;
     return !isWell(status.state) && isOld && !sameStatus(withFields(status, health), status);
-  }
-
-  /** Skips a resource that was changed in the meantime: the next refresh writes it. */
-  async #write({ metadata }: Resource<S, T>, recent: O | undefined, now: number): Promise<boolean> {
-    const { store } = this.#ports;
-    const { kind, healthOf } = this.#kind;
-    const current = await store.find(kind, metadata.namespace, metadata.name);
-    if (current?.metadata.uid !== metadata.uid || current.metadata.deletionTimestamp !== undefined) return false;
-    try {
-      await store.updateStatus(kind, { ...current, status: withFields(current.status, healthOf(current, recent, now)) });
-      return true;
-    } catch (error) {
-      if (error instanceof Conflict || error instanceof NotFound) return false;
-      throw error;
-    }
   }
 }
 

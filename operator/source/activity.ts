@@ -2,7 +2,6 @@ import type { ComponentResource } from "../../crds/component.ts";
 import { setTimeout as sleep } from "node:timers/promises";
 import { sourceHealth } from "../../crds/source-health.ts";
 import { sourceKind, type SourceResource } from "../../crds/source.ts";
-import { Conflict, NotFound } from "../../domain/errors.ts";
 import { disabledCode, disabledError } from "../../domain/run/kills.ts";
 import { disabledReason, errorLine } from "../../domain/source/source-health.ts";
 import { nextStatus, readyConditions, withFields } from "../controller/status.ts";
@@ -10,6 +9,7 @@ import type { OperatorPorts, SourceActivity } from "../ports.ts";
 import { buildFor } from "../configured/additional-props.ts";
 import { componentNameOf } from "./observe/component-of.ts";
 import { statusHealth } from "../health/status-health.ts";
+import { batchSize, writeIntervalMs, writeRefreshed } from "../health/write-refreshed.ts";
 import { withHealth } from "../deployable/report.ts";
 import { nextTickTime } from "./plan/desired.ts";
 import { wasReady } from "./observe/settled.ts";
@@ -17,10 +17,6 @@ import type { StatusFields } from "./plan/step.ts";
 
 /** Interval between refreshes. */
 const intervalMs = 5 * 60_000;
-/** Sources per query. */
-const batchSize = 500;
-/** Limits writes to 300 per minute, however many sources run. The status is for people and does not change with each run. */
-const writeIntervalMs = 200;
 
 export interface ActivityCaches {
   sources(): Iterable<SourceResource>;
@@ -53,8 +49,13 @@ interface Activity {
 export async function refreshActivity(ports: OperatorPorts, caches: ActivityCaches, signal: AbortSignal): Promise<number> {
   let written = 0;
   const backlogs = await ports.sourceBacklogs.read().catch(() => undefined);
-  for (const sources of batches([...caches.sources()])) {
+  const known = [...caches.sources()].flatMap((source) => {
+    const { id } = source.status;
+    return id === undefined || source.invalid !== undefined ? [] : [{ id, source }];
+  });
+  for (let from = 0; from < known.length; from += batchSize) {
     signal.throwIfAborted();
+    const sources = known.slice(from, from + batchSize);
     const activities = await ports.activity.since(
       sources.map(({ id, source }) => ({ source: id, lastRunAt: timeOf(source.status.lastRunTime) })),
     );
@@ -63,7 +64,7 @@ export async function refreshActivity(ports: OperatorPorts, caches: ActivityCach
       const latest = { activity: byId.get(id), backlog: backlogs === undefined ? undefined : (backlogs.get(id) ?? 0) };
       if (!hasChanged(source, latest)) continue;
       if (written > 0) await sleep(writeIntervalMs, undefined, { signal });
-      if (await write(source, latest, caches, ports)) written++;
+      if (await writeRefreshed(ports.store, sourceKind, source, (current) => statusOf(current, latest, caches, ports))) written++;
     }
   }
   return written;
@@ -74,26 +75,11 @@ function hasChanged({ status }: SourceResource, { activity, backlog }: Activity)
   return backlog !== undefined && backlog !== (status.backlog ?? 0);
 }
 
-/** Skips a source that was changed in the meantime: it is being reconciled, and the next refresh writes it. */
-async function write(source: SourceResource, latest: Activity, caches: ActivityCaches, ports: OperatorPorts): Promise<boolean> {
-  const { namespace, name } = source.metadata;
-  const current = await ports.store.find(sourceKind, namespace, name);
-  if (current === undefined || current.metadata.uid !== source.metadata.uid || current.metadata.deletionTimestamp !== undefined)
-    return false;
-  const { activity, backlog } = latest;
-  const fields = { ...activityFields(current, activity, caches, ports), ...(backlog === undefined ? {} : { backlog }) };
-  const status = withFields(current.status, fields);
-  const next =
-    activity === undefined
-      ? withHealth(current, status, sourceHealth)
-      : withFields(status, statusHealth(sourceHealth({ ...current, status }, activity.failing)));
-  try {
-    await ports.store.updateStatus(sourceKind, { ...current, status: next });
-    return true;
-  } catch (error) {
-    if (error instanceof Conflict || error instanceof NotFound) return false;
-    throw error;
-  }
+function statusOf(source: SourceResource, { activity, backlog }: Activity, caches: ActivityCaches, ports: OperatorPorts) {
+  const fields = { ...activityFields(source, activity, caches, ports), ...(backlog === undefined ? {} : { backlog }) };
+  const status = withFields(source.status, fields);
+  if (activity === undefined) return withHealth(source, status, sourceHealth);
+  return withFields(status, statusHealth(sourceHealth({ ...source, status }, activity.failing)));
 }
 
 function activityFields(
@@ -124,15 +110,4 @@ function disabledFields(source: SourceResource, { source: id, failing }: SourceA
 
 function timeOf(text: string | undefined): number {
   return text === undefined ? 0 : Date.parse(text);
-}
-
-function* batches(sources: Iterable<SourceResource>): Iterable<readonly { readonly id: string; readonly source: SourceResource }[]> {
-  let next: { id: string; source: SourceResource }[] = [];
-  for (const source of sources) {
-    const { id } = source.status;
-    if (id === undefined || source.invalid !== undefined) continue;
-    next.push({ id, source });
-    if (next.length === batchSize) yield next.splice(0);
-  }
-  if (next.length > 0) yield next;
 }

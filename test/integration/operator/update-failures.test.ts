@@ -16,6 +16,11 @@ const signal = new AbortController().signal;
 const { now, change, entryOf } = sourcesIn(world);
 beforeEach(() => world.failing.clear());
 
+const operatorOf = (source: SourceResource, ports: OperatorPorts = world.ports) => {
+  const reconcile = sourceReconciler(config, ports, new Slugs());
+  return () => settled(() => reconcile(keyOf(source), signal));
+};
+
 /** One pass of one operator over the source and its component. @returns when the next pass is due */
 const pass = (source: SourceResource, ports: OperatorPorts = world.ports): Promise<number | undefined> =>
   sourceOperator(source, ports, config, settled)();
@@ -136,7 +141,7 @@ describe("an update that fails in an operator killed between any two steps", () 
       await change(source, { props: { note: "new" } });
       const died = await dyingPass(source, dieAt);
       await world.ports.store.delete(sourceKind, source.metadata.namespace, source.metadata.name);
-      await sourceReconciler(config, world.ports, new Slugs())(keyOf(source), signal);
+      await operatorOf(source)();
       expect(await world.ports.store.find(sourceKind, source.metadata.namespace, source.metadata.name)).toBeUndefined();
       expect([await entryOf(source), await world.ports.versions.get(idOf(source)), await world.timers(idOf(source))]).toEqual([
         undefined,
@@ -257,8 +262,7 @@ describe("an update", () => {
     let ahead = 0;
     const ports = { ...world.ports, clock: { now: () => world.ports.clock.now() + ahead } };
     const source = await deployedSource();
-    const reconcile = sourceReconciler(config, ports, new Slugs());
-    const look = () => reconcile(keyOf(source), signal);
+    const look = operatorOf(source, ports);
     world.failing.add("activate");
     await change(source, { props: { note: "new" } });
     const againMs = await look();
