@@ -5,9 +5,12 @@ import type { RunError } from "../../domain/run-products.ts";
 export class FailedUpdates {
   readonly #failures = new Map<string, { readonly update: string; readonly error: RunError }>();
 
+  /** Forgets a failure of another update: that one is tried again if it is requested again. */
   find(uid: string, update: string): RunError | undefined {
     const failure = this.#failures.get(uid);
-    return failure?.update === update ? failure.error : undefined;
+    if (failure?.update === update) return failure.error;
+    this.#failures.delete(uid);
+    return undefined;
   }
 
   add(uid: string, update: string, error: Error): void {
