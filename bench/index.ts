@@ -28,10 +28,9 @@ const names = [
   "neighbours",
   "owner-processes",
   "fetch",
-  "migrations",
 ] as const;
 /** Need what not every machine has: measured when they are named. */
-const onDemand = ["cluster", "console", "pools", "scale"] as const;
+const onDemand = ["console", "pools", "scale"] as const;
 
 const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N --sources N --applied N --nats-servers N]
 
