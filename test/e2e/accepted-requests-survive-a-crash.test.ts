@@ -9,7 +9,7 @@ import { closeAgent, createPair, eventsOf, relay, taken, type Pair } from "./sup
 
 /** Kills each process once. accepted-requests-survive-crashes.soak.test.ts kills and suspends them repeatedly. */
 const targets: readonly Target[] = ["sandbox", "runner", "delivery", "operator", "ingress", "api", "builder", "nats", "postgres"];
-const requestsPerSecond = 20;
+const requestsPerSecond = 6;
 
 let directory: TemporaryDirectory;
 let cluster: Cluster;

@@ -65,11 +65,11 @@ const webhook = ({ url }: Receiver = receiver): Promise<string> => createWebhook
 const heard = (): readonly string[] => receiver.received.map(({ body }) => body);
 
 describe("a source that listens to a source", () => {
-  it("runs with each of 1,000 events, once and in order", async () => {
+  it("runs with each of 200 events, once and in order", async () => {
     const [a, b] = [await deploy(headwater, emitter), await deploy(headwater, listener, { me: "b" })];
     await subscribe(headwater, a.id, b.id);
-    for (let run = 0; run < 10; run++) await post(a.endpoint, { say: String(run), times: 100 });
-    await until(async () => (await eventsOf(b.id)).length >= 1_000, "the listener has run 1,000 times");
+    for (let run = 0; run < 10; run++) await post(a.endpoint, { say: String(run), times: 20 });
+    await until(async () => (await eventsOf(b.id)).length >= 200, "the listener has run 200 times");
     const events = (await eventsOf(b.id)).toReversed();
     expect(events).toEqual((await eventsOf(a.id)).toReversed().map((event) => ({ ...event, path: ["b"] })));
     await remove(a.id, b.id);

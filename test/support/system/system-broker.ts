@@ -20,8 +20,8 @@ export interface SystemBroker {
   stop(): Promise<void>;
 }
 
-/** Files that need other settings start a system of their own. */
-const settings = { HEADWATER_KEEP_EVENTS: "20000", HEADWATER_DELIVERY_RETRY: "1s,1s,1s,1s" };
+/** Files that need other settings start a system of their own. No power fails here, so messages need not be synced one by one. */
+const settings = { HEADWATER_KEEP_EVENTS: "20000", HEADWATER_DELIVERY_RETRY: "1s,1s,1s,1s", HEADWATER_SYNC_INTERVAL: "100ms" };
 
 /**
  * Starts one system by `npm start` when the first test file asks for it. The broker runs in the process that outlives the files, like the broker
