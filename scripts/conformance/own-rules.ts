@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { Rule } from "./rule.ts";
 import { eventually, expectEqual } from "./session.ts";
-import { component, dataOf, pageOf, subscription, user, webhook } from "./shapes.ts";
+import { autoSubscription, component, dataOf, pageOf, subscription, user, webhook } from "./shapes.ts";
 
 const organization = z.looseObject({ id: z.string(), name: z.string(), orgname: z.string(), email: z.string() });
 const healthy = z.looseObject({
@@ -145,6 +145,22 @@ export const ownRules: readonly Rule[] = [
       expectEqual("whether mails go there", data.email_confirmed, false);
       await session.expectStatus(404, "POST", "/orgs/o_000000000000/email_confirmation");
       await session.expectStatus(204, "DELETE", `/orgs/${data.id}`);
+    },
+  },
+  {
+    about: "Auto-subscriptions",
+    name: "auto-subscriptions are made, listed and deleted",
+    check: async (session) => {
+      const listener = session.recall("webhook");
+      const query = `event_name=%24logs&listener_id=${listener}`;
+      const list = async (): Promise<readonly string[]> => {
+        const { data } = await session.get(pageOf(autoSubscription), "GET", "/users/me/auto_subscriptions?limit=100");
+        return data.filter((each) => each.listener_id === listener).map((each) => each.event_name);
+      };
+      await session.get(z.unknown(), "POST", `/auto_subscriptions?${query}`);
+      await eventually(async () => expectEqual("channels", await list(), ["$logs"]));
+      await session.get(z.unknown(), "DELETE", `/auto_subscriptions?${query}`);
+      await eventually(async () => expectEqual("channels", await list(), []));
     },
   },
   {

@@ -5,6 +5,7 @@ import { componentRules } from "./component-rules.ts";
 import { eventRules } from "./event-rules.ts";
 import { healthRules } from "./health-rules.ts";
 import { keptWorkRules } from "./kept-work-rules.ts";
+import { organizationRules } from "./organization-rules.ts";
 import { ownRules } from "./own-rules.ts";
 import { registryRules } from "./registry-rules.ts";
 import { routingRules } from "./routing-rules.ts";
@@ -16,5 +17,5 @@ import { workflowRules } from "./workflow-rules.ts";
 export const rules: Readonly<Record<Group, readonly Rule[]>> = {
   specification: [...componentRules, ...sourceRules, ...eventRules, ...routingRules],
   clients: [...addressRules, ...clientEventRules, ...clientRules],
-  headwater: [...ownRules, ...healthRules, ...keptWorkRules, ...registryRules, ...workflowRules],
+  headwater: [...ownRules, ...organizationRules, ...healthRules, ...keptWorkRules, ...registryRules, ...workflowRules],
 };

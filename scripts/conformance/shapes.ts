@@ -17,7 +17,17 @@ export const pageOf = <Shape extends z.ZodType>(item: Shape) =>
     data: z.array(item),
   });
 
-export const user = z.looseObject({ id: id("u"), username: z.string(), email: z.string(), orgs: z.array(z.unknown()) });
+export const user = z.looseObject({
+  id: id("u"),
+  username: z.string(),
+  email: z.string(),
+  orgs: z.array(z.unknown()),
+  // Depends on the plan.
+  daily_compute_time_quota: z.number().optional(),
+  daily_compute_time_used: z.number().optional(),
+  daily_invocations_quota: z.number().optional(),
+  daily_invocations_used: z.number().optional(),
+});
 export const component = z.looseObject({
   id: id("sc"),
   code: z.string(),
@@ -51,6 +61,7 @@ export const webhook = z.looseObject({
   ...times,
 });
 export const subscription = z.looseObject({ id: id("sub"), emitter_id: z.string(), listener_id: z.string(), event_name: z.string() });
+export const autoSubscription = z.looseObject({ id: id("asub"), listener_id: z.string(), event_name: z.string() });
 export const created = { user_id: id("u") };
 export const account = z.looseObject({
   id: id("apn"),
