@@ -190,7 +190,10 @@ describe("a suspect, whose run filled its memory", () => {
     const [exclusive = 0, ...others] = sandboxPids().filter((pid) => pid !== shared);
     expect(others).toEqual([]);
     // All of its threads, also those of isolates, which are otherwise five steps below their process.
-    await until(() => readdirSync(`/proc/${exclusive}/task`).every((thread) => getPriority(Number(thread)) === 10), "low priority");
+    await until(
+      () => readdirSync(`/proc/${exclusive}/task`).every((thread) => getPriority(Number(thread)) === getPriority() + 10),
+      "low priority",
+    );
     process.kill(exclusive, "SIGKILL");
     await lost.promise;
     expect(await fixture.run(answer, { owner: "u_hostile" })).toMatchObject({ outcome: "returned", result: "42" });

@@ -1,5 +1,5 @@
 import { readdirSync } from "node:fs";
-import { setPriority } from "node:os";
+import { getPriority, setPriority } from "node:os";
 
 /**
  * Steps of `nice`. A thread five steps below another gets about a third of what that one gets of a busy core. A larger distance would
@@ -8,6 +8,8 @@ import { setPriority } from "node:os";
 const threadNice = 5;
 /** For a suspect's child: the isolates of all other owners go first. */
 const lowPriorityNice = 10;
+/** The lowest priority of Linux. */
+const maxNice = 19;
 
 /**
  * Lowers the priority of all threads of a child but its main one: isolates compute in them, and the main thread, which carries the
@@ -21,7 +23,7 @@ export class ThreadPriorities {
   /** @param isLowPriority lowers the main thread too */
   constructor(pid: number | undefined, isLowPriority: boolean) {
     this.#pid = pid;
-    this.#nice = isLowPriority ? lowPriorityNice : threadNice;
+    this.#nice = Math.min(maxNice, priorityOf(pid) + (isLowPriority ? lowPriorityNice : threadNice));
     if (isLowPriority && pid !== undefined) lowerPriority(pid, this.#nice); // Its new threads inherit it.
   }
 
@@ -40,6 +42,15 @@ function threadsOf(pid: number | undefined): readonly string[] {
     return readdirSync(`/proc/${pid}/task`);
   } catch {
     return [];
+  }
+}
+
+/** That of its parent, which may run at a low priority itself. */
+function priorityOf(pid: number | undefined): number {
+  try {
+    return pid === undefined ? 0 : getPriority(pid);
+  } catch {
+    return 0; // It has ended.
   }
 }
 
