@@ -21,7 +21,7 @@ import { parseCommit, routeCommit, type Dispatch } from "./routing/router.ts";
 import { Routes } from "./routing/routes.ts";
 import { sendKindOf } from "./routing/sends.ts";
 import { ScheduledEvents } from "./routing/scheduled-events.ts";
-import { shareWork } from "./routing/shared-work.ts";
+import { shareWork } from "./shared-work.ts";
 import { assertSettled, settle } from "./settle.ts";
 
 export interface StartedDelivery {

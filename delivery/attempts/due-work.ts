@@ -1,6 +1,5 @@
-import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
 import type { DeliveryPorts } from "../ports.ts";
-import { decodeDelivery } from "../routing/delivery.ts";
+import { decodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Reading } from "../routing/ports.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { ScheduledEvents } from "../routing/scheduled-events.ts";
@@ -11,7 +10,8 @@ import { redeliver } from "./redeliver.ts";
 export interface DueParts {
   readonly deliverer: Deliverer;
   readonly routes: Routes;
-  readonly ordered: OrderedWebhooks;
+  /** Attempts the heads of ordered queues. */
+  readonly ordered: { attemptDue(delivery: Delivery): Promise<void> };
   readonly scheduled: ScheduledEvents;
   readonly ports: DeliveryPorts;
   readonly signal: AbortSignal;

@@ -1,6 +1,6 @@
 import { bytesOfClass, sizeClassOf } from "../../domain/limits/size-class.ts";
 import { ownerShareBytes } from "../../domain/limits/stream-share.ts";
-import type { WaitingEvents, WorkflowQueue, Workflows } from "../attempts/ports.ts";
+import type { WaitingEvents, WorkflowQueue, Workflows } from "./ports.ts";
 
 /** Bound on the events that wait for one workflow. */
 const maxPerWorkflow = 10_000;

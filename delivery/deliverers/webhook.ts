@@ -2,7 +2,7 @@ import { LRUCache } from "lru-cache";
 import { parseSigningKey, signatureHeaders, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { replayIn } from "../../domain/event/replay.ts";
 import { traceContext } from "../../domain/traces.ts";
-import type { PostResult } from "../attempts/ports.ts";
+import type { PostResult } from "./ports.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";

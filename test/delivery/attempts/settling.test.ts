@@ -6,7 +6,7 @@ import { decodeDelivery, firstDelivery, type Delivery } from "../../../delivery/
 import { WebhookAttempts } from "../../../delivery/attempts/webhook-attempts.ts";
 import { FailingWebhooks } from "../../../delivery/attempts/failing-webhooks.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
-import type { PostResult } from "../../../delivery/attempts/ports.ts";
+import type { PostResult } from "../../../delivery/deliverers/ports.ts";
 import { Routes } from "../../../delivery/routing/routes.ts";
 import { settle } from "../../../delivery/settle.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { WaitingEvents } from "../../../delivery/attempts/ports.ts";
+import type { WaitingEvents } from "../../../delivery/deliverers/ports.ts";
 import { WaitingShares } from "../../../delivery/deliverers/waiting-shares.ts";
 
 const queue = { workflow: "p_1", owner: "u_1" };

@@ -1,9 +1,9 @@
-import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
-import { pause } from "../../domain/retry.ts";
-import type { OrderedWebhooks } from "../ordered/ordered-webhooks.ts";
-import type { DeliveryPorts } from "../ports.ts";
-import type { Recorder } from "../record/recorder.ts";
-import type { PartitionReading } from "./ports.ts";
+import { PartitionShare, type PartitionWork } from "../domain/invocation/partition-share.ts";
+import { pause } from "../domain/retry.ts";
+import type { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
+import type { DeliveryPorts } from "./ports.ts";
+import type { Recorder } from "./record/recorder.ts";
+import type { PartitionReading } from "./routing/ports.ts";
 
 /** First attempts end or are stored within the delivery deadline of one second; the rest is for a slow NATS. */
 const handoverMs = 3_000;
