@@ -39,7 +39,7 @@ const egress = createEgress({
 });
 
 async function messageOfWebhook(url: string): Promise<string> {
-  const client = createWebhookClient({ egress, timeoutMs: 2_000, connections: 1 });
+  const client = createWebhookClient({ egress, timeoutMs: 30_000, connections: 1 });
   const result = await client.post({ url, headers: {}, body: "{}" });
   await client.close();
   return result.outcome === "unreachable" ? result.message : result.outcome;
@@ -112,13 +112,13 @@ describe("an endpoint", () => {
 
   it("is described alike for the code of components and for tokens", async () => {
     const url = `https://expired.test:${await tlsServer(expired)}/component.mjs`;
-    const reader = createTextReader({ egress, maxBytes: 1_000, timeoutMs: 2_000 });
+    const reader = createTextReader({ egress, maxBytes: 1_000, timeoutMs: 30_000 });
     await expect(reader.read(url, new AbortController().signal)).rejects.toMatchObject({
       code: "address_unreachable",
       message: `'${url}' cannot be fetched: the certificate of expired.test expired on 2021-03-04`,
     });
     await reader.close();
-    const refresher = createTokenRefresher({ egress, timeoutMs: 2_000 });
+    const refresher = createTokenRefresher({ egress, timeoutMs: 30_000 });
     const request = { tokenUrl: url, clientId: "c", refreshToken: "r", clientAuthentication: "basic" } as const;
     expect(await refresher.refresh(request)).toEqual({
       outcome: "unavailable",
