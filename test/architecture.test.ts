@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative } from "node:path";
 import { describe, expect, it } from "vitest";
 
@@ -93,6 +93,14 @@ describe("architecture", () => {
     const guest = "runner/sandbox/guest/";
     const wrong = local.filter(({ from, to, typeOnly }) => from.startsWith(guest) && !to.startsWith(guest) && !typeOnly);
     expect(wrong.map(describeImport)).toEqual([]);
+  });
+
+  it("requires only files that exist: the compiler does not look for those of the guest's require", () => {
+    const required = files.flatMap((from) =>
+      [...textOf(from).matchAll(/\brequire\("(\.[^"]+)"\)/g)].map(([, to = ""]) => join(dirname(from), to)),
+    );
+    expect(required.length).toBeGreaterThan(50);
+    expect(required.filter((file) => !existsSync(join(root, file)))).toEqual([]);
   });
 
   it("keeps the order of the runner's rooms: intake, schedule, run, commit", () => {

@@ -34,7 +34,7 @@ export async function runMigrations(db: Kysely<Tables>, list: readonly Migration
 }
 
 async function runList(db: Kysely<Tables>, list: readonly Migration[]): Promise<void> {
-  await inTransaction(db, async (transaction) => {
+  await inLockedTransaction(db, async (transaction) => {
     await createRecords(transaction);
     await recognizeFormer(transaction, list);
   });
@@ -58,14 +58,14 @@ async function runMigration(db: Kysely<Tables>, migration: Migration): Promise<v
 async function runStep(db: Kysely<Tables>, migration: Migration, step: Step, number: number): Promise<void> {
   switch (step.kind) {
     case "transaction":
-      return inTransaction(db, async (transaction) => {
+      return inLockedTransaction(db, async (transaction) => {
         // Another process may have run it since it was read.
         if ((await stepsDone(transaction, migration)) >= number) return;
         await step.run(transaction);
         await recordStep(transaction, migration, number);
       });
     case "batches":
-      while (await inTransaction(db, step.run));
+      while (await inLockedTransaction(db, step.run));
       return recordStep(db, migration, number);
     case "index":
       await createIndex(db, step);
@@ -75,7 +75,7 @@ async function runStep(db: Kysely<Tables>, migration: Migration, step: Step, num
   }
 }
 
-function inTransaction<Result>(db: Kysely<Tables>, run: (transaction: Kysely<Tables>) => Promise<Result>): Promise<Result> {
+function inLockedTransaction<Result>(db: Kysely<Tables>, run: (transaction: Kysely<Tables>) => Promise<Result>): Promise<Result> {
   const attempt = (): Promise<Result> =>
     db.transaction().execute(async (transaction) => {
       await sql.raw(`set local lock_timeout = '${maxLockWait}'`).execute(transaction);
