@@ -39,6 +39,9 @@ export interface ConfigureWorld {
   open(sealed: string): Promise<string>;
 }
 
+/** Limit of an uninterrupted stretch of computing. */
+export const entryMs = 2_000;
+
 export function withConfigureWorld(): ConfigureWorld {
   const nats = withJetStream({ partitions: partitionCount });
   withPoolRequests(nats);
@@ -53,7 +56,7 @@ export function withConfigureWorld(): ConfigureWorld {
   beforeAll(async () => {
     keys = await temporaryDirectory("configure");
     await ensurePoolKeys(keys.path, defaultPool);
-    fixture = await startSandbox();
+    fixture = await startSandbox({ timeLimits: { entryMs } });
     answers = new RunAnswers(nats.connection);
     answers.start();
     const ports = {

@@ -7,7 +7,7 @@ import type { ConfigureCall, ConfiguredOptions } from "../../domain/component/co
 import { encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, invokeSubject } from "../../domain/subjects.ts";
-import { failure, namespace, options, withConfigureWorld } from "./configure-world.ts";
+import { entryMs, failure, namespace, options, withConfigureWorld } from "./configure-world.ts";
 import { until } from "./jetstream/support.ts";
 
 const world = withConfigureWorld();
@@ -156,7 +156,7 @@ describe("a call that fails says why:", () => {
       "options of prop 'board' threw Error: no such team",
     ]);
     const endless = await save(`export default { name: "c", props: { x: { type: "string", options() { for (;;); } } }, run() {} }`);
-    expect(await failure(ask(endless, options("x")))).toEqual([422, "cpu_limit", expect.stringContaining("5000 ms")]);
+    expect(await failure(ask(endless, options("x")))).toEqual([422, "cpu_limit", expect.stringContaining(`${entryMs} ms`)]);
   });
 
   test.each<[string, ConfigureCall, readonly unknown[]]>([

@@ -28,7 +28,7 @@ let answers: RunAnswers;
 let admission = new AdmissionGate(defaultBacklogLimits);
 const runs = () => createManualRuns(nats.connection, answers, admission);
 const api = withApi(
-  { runTimeoutMs: 20_000 },
+  { runTimeoutMs: 200_000 },
   { runs: { run: (request, signal) => runs().run(request, signal), dryRun: (request) => runs().dryRun(request) } },
 );
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
@@ -38,7 +38,7 @@ let runner: Runner | undefined;
 let seq = 0;
 
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await startSandbox({ timeLimits: { entryMs: 2_000 } });
   answers = new RunAnswers(nats.connection);
   answers.start();
 });
@@ -53,7 +53,7 @@ afterAll(async () => {
 
 async function wakeRunner(): Promise<void> {
   runner = await startRunner(
-    { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 10_000, memoryMb: 128, stateCacheBytes: 2 ** 20 },
+    { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 100_000, memoryMb: 128, stateCacheBytes: 2 ** 20 },
     {
       ...createRunnerPorts(nats.connection, defaultPool),
       sandbox: { ...fixture.sandbox, stop: async () => undefined },
