@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
 import { startReceiver, until, type Receiver } from "../e2e/support/headwater.ts";
 import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
@@ -51,6 +51,10 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     );
     [source, endpoint] = [made.id, made.configured_props.http.endpoint_url];
     return () => receiver.close();
+  });
+
+  beforeEach(() => {
+    status = 200;
   });
 
   test("show why an attempt failed, with its request and response, and send it again", async () => {
@@ -171,7 +175,7 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     await emit("first in the queue");
     await emit("second in the queue");
     const page = await openTab(webhook, "backlog");
-    await page.getByText("Ordered queue", { exact: true }).waitFor();
+    await page.getByText("Ordered queues", { exact: true }).waitFor();
     await expectAccessible(page);
     status = 200;
   });
