@@ -127,6 +127,7 @@ describe.skipIf(chromiumPath === undefined)("the page of a source", () => {
     await page.getByRole("button", { name: "Deploy this code" }).click();
     await page.getByText("The new code runs").waitFor();
     await page.getByText("hooks.deply: hook 'deply' is unknown and is never called").waitFor();
+    await page.locator(".cm-content", { hasText: "deply" }).waitFor();
     await writeCode(page, code);
     await page.getByRole("button", { name: "Deploy this code" }).click();
   });

@@ -172,6 +172,8 @@ const repeats = (endpoint: Endpoint): number => endpoint.received.length - first
 async function expectAll(
   { plain, ordered }: { readonly plain: Endpoint; readonly ordered: Endpoint },
   storedAt: ReadonlyMap<number, number>,
+  /** A replica stood still: once it goes on, what it was sending may arrive again, behind later events. */
+  { repeatsLate = false } = {},
 ) {
   const all = [...storedAt.keys()];
   await until(() => firsts(plain).length === all.length && firsts(ordered).length === all.length, "all have arrived", waitMs);
@@ -179,7 +181,7 @@ async function expectAll(
   // Commits of a source are made one after the other, so their numbers are their order.
   for (const [index, source] of sources.entries()) {
     const isOfSource = (n: number): boolean => n % sources.length === index;
-    const heard = ordered.received.map(({ n }) => n).filter(isOfSource);
+    const heard = (repeatsLate ? firsts(ordered) : ordered.received.map(({ n }) => n)).filter(isOfSource);
     expect(disorder(all.filter(isOfSource).map(String), heard.map(String)), source).toBeUndefined();
   }
   for (const { received } of [plain, ordered]) {
@@ -248,7 +250,7 @@ describe("two replicas of delivery", () => {
     const before = storedAt.size;
     await until(() => storedAt.size > before + 500, "commits go on");
     await emitting.stop();
-    await expectAll(endpoints, storedAt);
+    await expectAll(endpoints, storedAt, { repeatsLate: way.startsWith("stands still") });
     const delays = [endpoints.plain, endpoints.ordered].map((endpoint) => Math.round(maxDelay(endpoint, storedAt)));
     const attemptsOf = (n: number) => endpoints.plain.received.filter((received) => received.n === n);
     await until(() => [...refused].every((n) => attemptsOf(n).length > 1), "what was refused is delivered", waitMs);

@@ -16,7 +16,7 @@ export function openRange(options: Parameters<typeof startSandbox>[0] = {}): Att
     return fixture;
   };
   beforeAll(async () => {
-    fixture = await startSandbox({ ...options, timeLimits: { disposeMs: 250, ...options.timeLimits } });
+    fixture = await startSandbox({ ...options, timeLimits: { disposeMs: 2_500, ...options.timeLimits } });
   });
   afterAll(() => fixture?.stop());
   afterEach(() => askCanary(opened()));
