@@ -65,6 +65,8 @@ async function migratedTemplate(server: string): Promise<string> {
     await admin.query(`create database ${name} owner ${setupUser.name}`);
     try {
       await createTables(setupUrlOf(addressOf(server, name)));
+      // Postgres copies no database to which another session is connected, such as one of autovacuum.
+      await admin.query(`alter database ${name} allow_connections false`);
     } catch (error) {
       await admin.query(`drop database ${name} with (force)`);
       throw error;
