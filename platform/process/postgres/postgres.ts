@@ -101,6 +101,8 @@ const settings: Readonly<Record<string, string>> = {
   log_timezone: "UTC",
 };
 const nonDurable: Readonly<Record<string, string>> = {
+  // Files of tests that run at once share the server.
+  max_connections: "300",
   fsync: "off",
   synchronous_commit: "off",
   full_page_writes: "off",
