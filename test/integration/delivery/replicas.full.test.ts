@@ -213,6 +213,7 @@ describe("two replicas of delivery", () => {
     await emitting.stop();
     await expectAll(endpoints, emitting.storedAt);
     expect(refused.size).toBeGreaterThan(10);
+    await until(() => repeats(endpoints.ordered) >= refused.size, "what was refused is delivered", waitMs);
     expect([repeats(endpoints.plain), repeats(endpoints.ordered)]).toEqual([0, refused.size]);
   });
 
