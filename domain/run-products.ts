@@ -1,3 +1,5 @@
+import { z } from "zod";
+
 /** An error that user code threw or caused, with our frames removed from the stack. */
 export interface RunError {
   readonly name: string;
@@ -6,6 +8,13 @@ export interface RunError {
   /** Stable and snake_case when a limit or rule of ours ended the run (`run_timeout`, `memory_limit`, `emit_without_id` …). */
   readonly code?: string;
 }
+
+export const runErrorSchema = z.object({
+  name: z.string(),
+  message: z.string(),
+  stack: z.string().exactOptional(),
+  code: z.string().exactOptional(),
+});
 
 /** The checked and normalized argument of `http.respond()`. */
 export interface HttpResponse {
@@ -16,6 +25,13 @@ export interface HttpResponse {
   readonly base64?: boolean;
 }
 
+export const httpResponseSchema = z.object({
+  status: z.number(),
+  headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
+  body: z.string(),
+  base64: z.boolean().exactOptional(),
+});
+
 /** One line of a source's log, as facts on `$logs`: `{k:"console.log", ts, msg}`, `{k:"error", ts, err}` … ts in epoch ms. */
 export interface LogRecord {
   readonly k: string;
@@ -25,3 +41,6 @@ export interface LogRecord {
   readonly h?: string;
   readonly err?: RunError;
 }
+
+/** The fields that all kinds of records have. */
+export const logRecordSchema = z.looseObject({ k: z.string(), ts: z.number() });

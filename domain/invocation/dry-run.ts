@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isJson } from "../json.ts";
 import type { WorkflowTest } from "../workflow/test-run.ts";
-import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
+import { httpResponseSchema, logRecordSchema, runErrorSchema, type HttpResponse, type LogRecord, type RunError } from "../run-products.ts";
 
 /**
  * A run that stores nothing: an invocation with the trigger `dry-run`, which wakes runners like any other. It reads its source's state
@@ -61,12 +61,6 @@ export interface DryRunOutcome {
 export const maxDryRunBytes = 768 * 1024;
 
 const json = z.string().refine(isJson);
-const error = z.object({
-  name: z.string(),
-  message: z.string(),
-  stack: z.string().exactOptional(),
-  code: z.string().exactOptional(),
-});
 const outcome = z.object({
   startedAt: z.number(),
   durationMs: z.number(),
@@ -82,17 +76,10 @@ const outcome = z.object({
       payload: json,
     }),
   ),
-  logs: z.array(z.looseObject({ k: z.string(), ts: z.number() })),
+  logs: z.array(logRecordSchema),
   writes: z.array(z.object({ prop: z.string(), key: z.string(), value: json.nullable() })),
-  response: z
-    .object({
-      status: z.number(),
-      headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-      body: z.string(),
-      base64: z.boolean().exactOptional(),
-    })
-    .nullable(),
-  error: error.nullable(),
+  response: httpResponseSchema.nullable(),
+  error: runErrorSchema.nullable(),
   result: json.nullable(),
 });
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isJson } from "../json.ts";
-import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
+import { httpResponseSchema, logRecordSchema, runErrorSchema, type HttpResponse, type LogRecord, type RunError } from "../run-products.ts";
 import type { StepDeployment } from "./deployment.ts";
 import { stepOutcomes } from "./run-commit.ts";
 import { sendKinds, type SendRequest } from "./run-state.ts";
@@ -64,13 +64,6 @@ export interface TestedFlow {
 
 const json = z.string().refine(isJson);
 const jsonObject = json.refine((text) => /^\s*\{/.test(text));
-const error = z.object({
-  name: z.string(),
-  message: z.string(),
-  stack: z.string().exactOptional(),
-  code: z.string().exactOptional(),
-});
-const logs = z.array(z.looseObject({ k: z.string(), ts: z.number() }));
 const send = z.object({ kind: z.enum(sendKinds), argument: json, step: z.string(), at: z.number() });
 const flow = z.object({
   kind: z.enum(flowKinds),
@@ -88,8 +81,8 @@ const step = z.object({
   exports: jsonObject,
   flow: flow.nullable(),
   sends: z.array(send),
-  logs,
-  error: error.nullable(),
+  logs: z.array(logRecordSchema),
+  error: runErrorSchema.nullable(),
 });
 const outcome = z.object({
   status: z.enum(testStatuses),
@@ -97,15 +90,8 @@ const outcome = z.object({
   durationMs: z.number(),
   cpuMs: z.number(),
   steps: z.array(step),
-  response: z
-    .object({
-      status: z.number(),
-      headers: z.record(z.string(), z.union([z.string(), z.array(z.string())])),
-      body: z.string(),
-      base64: z.boolean().exactOptional(),
-    })
-    .nullable(),
-  error: error.nullable(),
+  response: httpResponseSchema.nullable(),
+  error: runErrorSchema.nullable(),
 });
 
 /** Parses a runner's reply, which is untrusted because the process runs user code. Undefined if it is invalid. */

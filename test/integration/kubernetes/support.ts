@@ -22,7 +22,7 @@ export function withKubernetes(kube: KubeApi, options: KubernetesOptions = {}): 
 
 export interface Proxied {
   readonly kubernetes: Kubernetes;
-  /** What lies between it and the API server. */
+  /** The proxy through which it reaches the API server. */
   readonly proxy: CuttableProxy;
   /** The API server cannot be reached, until `arrive`. */
   leave(): Promise<void>;
