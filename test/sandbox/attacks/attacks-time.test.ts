@@ -4,7 +4,7 @@ import { ended, errorOf } from "../sandbox-fixture.ts";
 import { openRange } from "./attack-range.ts";
 
 /** Each is reached by computing, however slow the machine is, and not by anything that comes before. */
-const timeLimits = { entryMs: 500, loadMs: 1_000, cpuMs: 1_000 };
+const timeLimits = { entryMs: 500, loadMs: 1_000, cpuMs: 1_000, disposeMs: 250 };
 const range = openRange({ timeLimits });
 
 describe("time", () => {
