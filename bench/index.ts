@@ -5,34 +5,11 @@ import { findNatsServer } from "../platform/process/nats/nats-server.ts";
 import { isReached, ratioOf, type Figure } from "./figure.ts";
 import { formatTable } from "./table.ts";
 
-const names = [
-  "accepted",
-  "committed",
-  "spread",
-  "whole-path",
-  "workflows",
-  "deploy",
-  "build",
-  "dev-save",
-  "cold-start",
-  "timers",
-  "webhooks",
-  "listeners",
-  "fan-out",
-  "bad-endpoints",
-  "backlog",
-  "lists",
-  "memory",
-  "streams",
-  "warm-isolates",
-  "neighbours",
-  "owner-processes",
-  "fetch",
-] as const;
-/** Need what not every machine has: measured when they are named. */
-const onDemand = ["console", "pools", "scale"] as const;
+const names = ["accepted", "committed", "whole-path", "workflows", "timers", "webhooks", "neighbours", "owner-processes", "fetch"] as const;
+/** Need programs that not every machine has: measured when they are named. */
+const onDemand = ["scale"] as const;
 
-const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --deliveries N --sources N --applied N --nats-servers N]
+const help = `Usage: npm run bench [-- name… --json FILE --seconds N --timers N --interval N --components N --owners N --sources N --applied N --nats-servers N]
 
 Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.join(", ")}.
   --json FILE     also writes the figures as JSON
@@ -41,7 +18,6 @@ Figures: ${names.join(", ")}; all of them without a name. On demand: ${onDemand.
   --interval N    seconds between two ticks of each (5)
   --components N  components that the sources are spread over (1)
   --owners N      owners that the sources are spread over (1)
-  --deliveries N  those that wait in the backlog figure (100000)
   --sources N     those of the scale figure (1000)
   --applied N     how many of them are applied; the others are copies (1000)
   --nats-servers N  3: a cluster of three, with three replicas of each stream (1)
@@ -57,7 +33,6 @@ async function main(): Promise<void> {
       interval: { type: "string", default: "5" },
       components: { type: "string", default: "1" },
       owners: { type: "string", default: "1" },
-      deliveries: { type: "string", default: "100000" },
       sources: { type: "string", default: "1000" },
       applied: { type: "string", default: "1000" },
       "nats-servers": { type: "string", default: "1" },
@@ -67,14 +42,13 @@ async function main(): Promise<void> {
   if (values.help) return console.log(help);
   const unknown = positionals.filter((name) => ![...names, ...onDemand].some((known) => known === name));
   if (unknown.length > 0) throw new Error(`no figure is called ${unknown.join(", ")}: choose among ${[...names, ...onDemand].join(", ")}`);
-  const { seconds, timers, interval, components, owners, deliveries, sources, applied } = values;
+  const { seconds, timers, interval, components, owners, sources, applied } = values;
   const numbers = {
     seconds: Number(seconds),
     timers: Number(timers),
     interval: Number(interval),
     components: Number(components),
     owners: Number(owners),
-    deliveries: Number(deliveries),
     sources: Number(sources),
     applied: Number(applied),
   };

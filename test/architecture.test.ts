@@ -46,7 +46,7 @@ const apiLayers: readonly (readonly string[])[] = [
 ];
 
 /** Folders side by side that import each other, sorted. A further pair fails: move the type or function to the folder in which it belongs. */
-const mutualFolders: readonly string[] = ["bench/harness/load and bench/harness/measure"];
+const mutualFolders: readonly string[] = [];
 
 /** Entry points of processes of their own: they wire what runs in them. */
 const entryPoints = ["runner/sandbox/children/child.ts"];

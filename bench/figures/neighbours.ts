@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { Figure } from "../figure.ts";
 import type { Accepted, AcceptOrders } from "../harness/load/accept-load.ts";
-import { answerTimes } from "../harness/measure/canary.ts";
+import { answerTimes } from "../harness/load/response-times.ts";
 import { startChild } from "../harness/child.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { invoke, pause, runOnce } from "../harness/load/runs.ts";

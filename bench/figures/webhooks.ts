@@ -51,7 +51,7 @@ async function saturated(): Promise<readonly Figure[]> {
     const rates: { readonly ours: number[]; readonly bare: number[] } = { ours: [], bare: [] };
     let parts = "";
     for (let round = 0; round <= rounds; round++) {
-      const ours = await deliveriesPerSecond(system, events, sources, `r${round}`);
+      const ours = await deliveriesPerSecond(system, events, sources);
       const child = startChild<{ perSecond: number }>("baseline/bare-posts", { urls, perUrl: underWay, bytes, durationMs });
       const bare = (await child.next()).perSecond;
       await child.stop();
@@ -80,17 +80,15 @@ async function deliveriesPerSecond(
   system: System,
   events: Events,
   sources: readonly string[],
-  name: string,
 ): Promise<{ readonly perSecond: number; readonly parts: string }> {
-  await events.start({ name, sources, listeners: 1, perCommit: 8, padding: 270, pace: { kind: "saturated", commitsPerSource: 3 } });
+  await events.start({ sources, commitsPerSource: 3, eventsPerCommit: 8, padding: 270 });
   await pause(1_000);
   await events.report();
   const [before, startedAt] = [system.cpu(), performance.now()];
   await pause(durationMs);
-  const { received, doubled, waiting } = (await events.report())(name);
+  const { received, doubled, waiting } = await events.report();
   const [parts, elapsedMs] = [cpuBetween(before, system.cpu()), performance.now() - startedAt];
-  await events.stop(name);
-  await events.arrived(name);
+  await events.stop();
   if (doubled > 0) throw new Error(`${doubled} deliveries of ${received} came twice, ${waiting} were waiting`);
   return { perSecond: (received / elapsedMs) * 1_000, parts: `${(total(parts) / received).toFixed(3)}: ${formatParts(parts, received)}` };
 }

@@ -9,8 +9,8 @@ const { urls, perUrl, bytes, durationMs } = await orders<{
   readonly durationMs: number;
 }>();
 const agent = new Agent({ connections: perUrl });
-const frame = JSON.stringify({ group: "bare", id: "", pad: "" }).length;
-const body = JSON.stringify({ group: "bare", id: "", pad: "x".repeat(Math.max(0, bytes - frame)) });
+const frame = JSON.stringify({ id: "", pad: "" }).length;
+const body = JSON.stringify({ id: "", pad: "x".repeat(Math.max(0, bytes - frame)) });
 let [answered, isOver] = [0, false];
 
 async function loop(url: string): Promise<void> {

@@ -58,31 +58,18 @@ export class RawClient {
   }
 }
 
-/** How an endpoint answers; absent: it accepts at once. */
-export interface Answer {
-  readonly status: number;
-  readonly afterMs: number;
-}
+const accepted = "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
-const answerText = (status: number): string => `HTTP/1.1 ${status} Bench\r\ncontent-length: 0\r\n\r\n`;
-const accepted = answerText(200);
-
-/** A webhook endpoint that accepts everything, unless `answerTo` says otherwise. */
-export async function startReceiver(
-  onBody: (body: string, path: string, status: number) => void,
-  answerTo: (path: string) => Answer | undefined = () => undefined,
-): Promise<{ readonly port: number; readonly server: Server }> {
+/** A webhook endpoint that accepts everything. */
+export async function startReceiver(onBody: (body: string) => void): Promise<{ readonly port: number; readonly server: Server }> {
   const server = net.createServer((socket) => {
     const reader = new MessageReader();
     socket.setNoDelay(true).setEncoding("latin1");
     socket.on("error", () => socket.destroy());
     socket.on("data", (chunk: Buffer | string) => {
-      for (const { start, body } of reader.take(chunk.toString())) {
-        const path = start.split(" ", 2)[1] ?? "/";
-        const answer = answerTo(path);
-        if (answer === undefined) socket.write(accepted);
-        else setTimeout(() => socket.writable && socket.write(answerText(answer.status)), answer.afterMs);
-        onBody(body, path, answer?.status ?? 200);
+      for (const { body } of reader.take(chunk.toString())) {
+        socket.write(accepted);
+        onBody(body);
       }
     });
   });

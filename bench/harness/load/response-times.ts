@@ -1,11 +1,11 @@
 import type { Answer, Invocation } from "../../../domain/invocation/invocation.ts";
 import { answerFilter, answerSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../../../platform/jetstream/connection/connection.ts";
-import { invoke, pause } from "../load/runs.ts";
+import { invoke, pause } from "./runs.ts";
 
-const token = "canary";
+const token = "bench";
 const everyMs = 40;
-const patienceMs = 60_000;
+const timeoutMs = 60_000;
 
 /** Runs sources in turns for a time. @returns how long each run took from being stored to its commit, ms */
 export async function answerTimes(connection: Connection, sources: readonly string[], durationMs: number): Promise<readonly number[]> {
@@ -23,7 +23,7 @@ export async function answerTimes(connection: Connection, sources: readonly stri
     const answerTo = answerSubject(token, `n${times.length}`);
     const { promise, resolve } = Promise.withResolvers<number>();
     waiting.set(answerTo, { sentAt: performance.now(), settle: resolve });
-    const timer = setTimeout(() => resolve(patienceMs), patienceMs);
+    const timer = setTimeout(() => resolve(timeoutMs), timeoutMs);
     times.push(promise.finally(() => clearTimeout(timer)));
     const invocation: Invocation = { source, trigger: "manual", at: Date.now(), event: {}, answerTo };
     await invoke(connection, source, [invocation]);
