@@ -9,7 +9,8 @@ import { childNetwork } from "./child-network.ts";
 import { ParentNetwork } from "./parent-network.ts";
 import { cachePath } from "./code-caches.ts";
 import { encodeFrames, readFrames } from "../frames.ts";
-import { type ActiveContext, enforceCpuLimit, execute, type ExecutionRoom, reportPauses } from "../isolate/execute.ts";
+import { execute, type ExecutionRoom } from "../isolate/execute.ts";
+import { ActiveContexts } from "../isolate/active-contexts.ts";
 import { inspect } from "../isolate/inspect.ts";
 import { hideMemory } from "../jail/kernel.ts";
 import { limits } from "../limits.ts";
@@ -100,7 +101,7 @@ async function perform(id: number, message: Extract<ToChild, { kind: "execute" |
 
 async function start(options: ChildOptions): Promise<void> {
   const prelude = await loadPrelude(options);
-  const active = new Set<ActiveContext>();
+  const active = new ActiveContexts();
   const nursery = new Nursery({
     prelude,
     // Where the parent cannot pass sockets, this process obeys the policy itself.
@@ -117,11 +118,10 @@ async function start(options: ChildOptions): Promise<void> {
   room = { warm, active, nursery };
   started.resolve(room);
   setInterval(() => {
-    enforceCpuLimit(active, options.timeLimits.cpuMs);
+    active.enforceCpuLimit(options.timeLimits.cpuMs);
     warm.sweep();
     if (active.size === 0) void warm.collectOne(); // Only when idle, since it would delay runs. Never rejects.
   }, 250);
-  setInterval(() => reportPauses(active), 25);
   send({ kind: "ready" });
 }
 

@@ -36,7 +36,8 @@ export class Activity implements OperationContext {
   readonly startedAt = performance.now();
   readonly #entrances: Entrances;
   readonly #onResponse: ((response: HttpResponse) => void) | undefined;
-  readonly #abort = new AbortController();
+  /** Created when an operation asks for it: most runs end without one, and it costs as much as an entry into an isolate. */
+  #abort: AbortController | undefined;
   #ending: Ending | undefined;
   #messages = 0;
   #bytes = 0;
@@ -72,7 +73,10 @@ export class Activity implements OperationContext {
     return this.#entrances.state;
   }
 
+  /** Aborts at the end. */
   get signal(): AbortSignal {
+    this.#abort ??= new AbortController();
+    if (this.#ending !== undefined) this.#abort.abort();
     return this.#abort.signal;
   }
 
@@ -100,7 +104,7 @@ export class Activity implements OperationContext {
     clearImmediate(this.#wakeNow);
     this.#wake = undefined;
     this.#wakeNow = undefined;
-    this.#abort.abort();
+    this.#abort?.abort();
   }
 
   /**

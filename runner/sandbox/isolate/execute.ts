@@ -1,11 +1,10 @@
-import type { RunError } from "../../../domain/run-products.ts";
+import type { ActiveContexts } from "./active-contexts.ts";
 import type { Ending } from "./activity.ts";
 import type { GuestContext } from "./context.ts";
 import type { IsolateKind, Nursery } from "./spare-isolates.ts";
 import type { ExecuteRequest, Execution, Listeners } from "../port.ts";
 import { repeatedRequest } from "../repeated-request.ts";
 import { ProductCollector } from "./products.ts";
-import { limitError } from "./run-error.ts";
 import type { WarmSource } from "./shared-isolate.ts";
 import type { WarmIsolates } from "./warm-isolates.ts";
 
@@ -14,16 +13,7 @@ export interface ExecutionRoom {
   readonly warm: WarmIsolates;
   readonly nursery: Nursery;
   /** Contexts in which something happens now, for the watch on CPU time. */
-  readonly active: Set<ActiveContext>;
-}
-
-export interface ActiveContext {
-  readonly context: GuestContext;
-  readonly cpuMsBefore: number;
-  /** Epoch of the process, ms. */
-  readonly since: number;
-  /** Called once when nothing computes in it, see `reportPauses`. */
-  onPause: (() => void) | undefined;
+  readonly active: ActiveContexts;
 }
 
 /** What the parent knows of an execution, and hears of it. */
@@ -33,9 +23,6 @@ export interface RunInProgress extends Listeners {
 }
 
 type Attempt = Execution | "interrupted";
-
-/** A shorter run that waits is not reported: most are over by then. */
-const minReportedMs = 50;
 
 /**
  * Runs one request in the source's warm context, or in a new one that stays if it may.
@@ -159,7 +146,7 @@ export async function watched(
   { id, onPause }: RunInProgress,
   act: () => Promise<Ending>,
 ): Promise<Ending> {
-  const active: ActiveContext = { context, cpuMsBefore: context.cpuMs(), since: performance.now(), onPause };
+  const active = { context, cpuMsBefore: context.cpuMs(), since: performance.now(), onPause };
   room.active.add(active);
   context.execution = id;
   try {
@@ -178,25 +165,4 @@ function toExecution(ending: Ending, products: ProductCollector, request: Execut
   if (ending.outcome !== "done") return { ...ending, ...made };
   if (dbError !== undefined) return { outcome: "threw", error: dbError, ...made };
   return { outcome: "returned", result: ending.value, ...made };
-}
-
-/** Ends runs that have used up their CPU time, however often they paused. */
-export function enforceCpuLimit(active: Iterable<ActiveContext>, maxCpuMs: number): void {
-  for (const { context, cpuMsBefore } of active) {
-    if (context.cpuMs() - cpuMsBefore > maxCpuMs) context.limit(cpuError(maxCpuMs));
-  }
-}
-
-/** Reports runs that have lasted a moment and wait for I/O: the scheduler may begin others of their owner. */
-export function reportPauses(active: Iterable<ActiveContext>): void {
-  const startedBefore = performance.now() - minReportedMs;
-  for (const each of active) {
-    if (each.onPause === undefined || each.since > startedBefore || each.context.isComputing) continue;
-    each.onPause();
-    each.onPause = undefined;
-  }
-}
-
-function cpuError(maxCpuMs: number): RunError {
-  return limitError("cpu_limit", `the run used more than ${maxCpuMs} ms of CPU time, the limit`);
 }

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type StdioOptions } from "node:child_process"
 import { sandboxProfile } from "../jail/profiles.ts";
 import type { ProcessStart, ProcessUsage } from "./port.ts";
 import { ThreadPriorities } from "./priority.ts";
-import { mainThreadCpuMs, residentBytesOf } from "./process-usage.ts";
+import { UsageReader } from "./process-usage.ts";
 
 const priorityPollMs = 100;
 
@@ -11,6 +11,7 @@ export class SpawnedProcess {
   /** Undefined if `spawn` threw. */
   readonly child: ChildProcess | undefined;
   readonly #onExit: (how: string) => void;
+  #usage: UsageReader | undefined;
   #timer: NodeJS.Timeout | undefined;
   #killReason: string | undefined;
 
@@ -39,7 +40,7 @@ export class SpawnedProcess {
   }
 
   measure(): ProcessUsage {
-    return { residentBytes: residentBytesOf(this.pid), mainThreadCpuMs: mainThreadCpuMs(this.pid) };
+    return this.#usage?.read() ?? { residentBytes: 0, mainThreadCpuMs: 0 };
   }
 
   kill(): void {
@@ -52,6 +53,7 @@ export class SpawnedProcess {
       else this.kill();
     });
     child.on("exit", (code, signal) => this.#end(this.#killReason ?? signal ?? `exit code ${code}`));
+    this.#usage = new UsageReader(child.pid);
     const priorities = new ThreadPriorities(child.pid, isLowPriority);
     this.#timer = setInterval(() => this.#limitThreads(priorities.lower()), priorityPollMs);
   }
@@ -66,6 +68,8 @@ export class SpawnedProcess {
     if (this.#timer === undefined) return;
     clearInterval(this.#timer);
     this.#timer = undefined;
+    this.#usage?.close();
+    this.#usage = undefined;
     this.#onExit(how);
   }
 }
