@@ -52,7 +52,7 @@ async function main(): Promise<void> {
     sources: Number(sources),
     applied: Number(applied),
   };
-  process.env["HEADWATER_BENCH_NATS_SERVERS"] = values["nats-servers"]; // Read by harness/system.ts, which figures import.
+  process.env["HEADWATER_TEST_NATS_SERVERS"] = values["nats-servers"]; // Read by test/support/nats/nats-servers.ts, which figures import.
   const machine = { ...(await describeMachine()), "nats-servers": values["nats-servers"] };
   const figures: Figure[] = [];
   const failed: string[] = [];

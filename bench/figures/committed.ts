@@ -2,7 +2,7 @@ import type { Figure } from "../figure.ts";
 import { startChild } from "../harness/child.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { committedRuns } from "../harness/load/committed-runs.ts";
-import { cpuBetween, formatParts } from "../harness/measure/process-tree.ts";
+import { cpuBetween, formatParts } from "../../test/support/process-tree.ts";
 import { median } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 

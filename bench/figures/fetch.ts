@@ -4,7 +4,8 @@ import type { AddressInfo } from "node:net";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { Figure } from "../figure.ts";
 import { Entries } from "../harness/deploy.ts";
-import { followRuns, invoke, until } from "../harness/load/runs.ts";
+import { followRuns, invoke } from "../harness/load/runs.ts";
+import { until } from "../../test/support/until.ts";
 import { median } from "../harness/measure/statistics.ts";
 import { startSystem } from "../harness/system.ts";
 
@@ -46,7 +47,7 @@ export async function run(): Promise<readonly Figure[]> {
     for (let round = 0; round < rounds; round++) {
       nodes.push(await ofNode(port, round));
       await invoke(system.connection, source, [{ source, trigger: "manual", at: Date.now(), event: { port }, generation: 1 }]);
-      await until(() => commits.length > round, "the source has run", 30_000, 2);
+      await until(() => commits.length > round, "the source has run");
       ours.push(timesOf(commits[round]));
     }
     await following.stop();

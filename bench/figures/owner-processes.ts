@@ -1,7 +1,7 @@
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { runOnce } from "../harness/load/runs.ts";
-import { cpuBetween, total } from "../harness/measure/process-tree.ts";
+import { cpuBetween, total } from "../../test/support/process-tree.ts";
 import { median } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
 

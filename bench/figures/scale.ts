@@ -1,4 +1,5 @@
 import { request } from "undici";
+import { cpuBetween, formatParts, residentSetOf, total } from "../../test/support/process-tree.ts";
 import type { Figure } from "../figure.ts";
 import { copySources } from "../harness/load/copied-sources.ts";
 import {
@@ -10,9 +11,7 @@ import {
   settledSources,
   timeChanges,
 } from "../harness/load/kube-sources.ts";
-import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";
-import type { Metrics } from "../harness/role-process.ts";
-import { startScaleSystem, type ScaleSystem } from "../harness/scale-system.ts";
+import { startScaleSystem, type Metrics, type ScaleSystem } from "../harness/scale-system.ts";
 import { describeTimes, percentile } from "../harness/measure/statistics.ts";
 
 /**
@@ -68,8 +67,8 @@ async function firstDeployment(system: ScaleSystem, sources: number): Promise<re
   const readyMs = performance.now() - startedAt;
   const parts = cpuBetween(before, system.cpu());
   const written = writtenBetween(writesBefore, await writesOf(client));
-  const { most } = operator.memory();
-  await operator.stop();
+  const { max } = residentSetOf(operator.pid);
+  await operator.end("SIGTERM");
   return [
     {
       name: `${sources} sources applied at once until all are ready`,
@@ -85,7 +84,7 @@ async function firstDeployment(system: ScaleSystem, sources: number): Promise<re
       unit: "writes",
       note: formatCounts(written),
     },
-    megabytes(`${sources} sources: memory of the operator while it deploys all`, most, operatorGoal(sources), "largest resident set"),
+    megabytes(`${sources} sources: memory of the operator while it deploys all`, max, operatorGoal(sources), "largest resident set"),
   ];
 }
 
@@ -95,7 +94,7 @@ async function addCopies(system: ScaleSystem, from: number, to: number): Promise
   await copySources(system, from, to);
   const operator = await system.startOperator();
   await operator.until(isCaughtUp(to));
-  await operator.stop();
+  await operator.end("SIGTERM");
 }
 
 async function secondStart(system: ScaleSystem, sources: number): Promise<readonly Figure[]> {
@@ -104,14 +103,14 @@ async function secondStart(system: ScaleSystem, sources: number): Promise<readon
   const operator = await system.startOperator();
   const againMs = await operator.until(isCaughtUp(sources));
   const parts = cpuBetween(before, system.cpu());
-  const { most } = operator.memory();
+  const { max } = residentSetOf(operator.pid);
   await expectAllSettled(client, sources);
   const writesBefore = await writesOf(client);
   await new Promise((resolve) => setTimeout(resolve, restMs));
   const written = writtenBetween(writesBefore, await writesOf(client));
   const times = await timeChanges(client, sources, changes);
-  const rest = operator.memory().now;
-  await operator.stop();
+  const rest = residentSetOf(operator.pid).now;
+  await operator.end("SIGTERM");
   return [
     {
       name: `${sources} sources: start of the operator until it has caught up`,
@@ -122,7 +121,7 @@ async function secondStart(system: ScaleSystem, sources: number): Promise<readon
     },
     megabytes(
       `${sources} sources: memory of the operator`,
-      most,
+      max,
       operatorGoal(sources),
       `largest resident set of a start; at rest ${Math.round(rest / 2 ** 20)} MB`,
     ),
@@ -149,8 +148,8 @@ async function firstList(system: ScaleSystem, sources: number): Promise<readonly
   const times: number[] = [];
   for (let n = 0; n <= lists; n++) times.push(await timeList(url, key));
   const [first = Number.NaN, ...others] = times;
-  const { most } = api.memory();
-  await api.stop();
+  const { max } = residentSetOf(api.pid);
+  await api.end("SIGTERM");
   return [
     {
       name: `${sources} sources: first list of the API after its start, a page of 100`,
@@ -160,7 +159,7 @@ async function firstList(system: ScaleSystem, sources: number): Promise<readonly
       goal: { of: "value", atMost: 1_000 },
       note: `baseline: p50 of the next ${lists}; the API was ready ${(api.readyMs / 1_000).toFixed(1)} s after its start`,
     },
-    megabytes(`${sources} sources: memory of the API`, most, 300, `largest resident set after ${lists + 1} lists`),
+    megabytes(`${sources} sources: memory of the API`, max, 300, `largest resident set after ${lists + 1} lists`),
   ];
 }
 

@@ -4,7 +4,7 @@ import { defaultPool, invokeSubject, streams, timerSubject } from "../../domain/
 import { setTimer } from "../../platform/jetstream/schedules.ts";
 import type { Figure } from "../figure.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
-import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";
+import { cpuBetween, formatParts, total } from "../../test/support/process-tree.ts";
 import { followRuns, pause, runOnce } from "../harness/load/runs.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
 import { countTicks } from "../harness/measure/tick-ledger.ts";

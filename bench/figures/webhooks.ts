@@ -2,7 +2,7 @@ import type { Figure } from "../figure.ts";
 import { startChild } from "../harness/child.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { startEvents, type Events } from "../harness/load/events.ts";
-import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";
+import { cpuBetween, formatParts, total } from "../../test/support/process-tree.ts";
 import { startRoundTrips } from "../harness/load/round-trip-sources.ts";
 import { pause } from "../harness/load/runs.ts";
 import { median } from "../harness/measure/statistics.ts";

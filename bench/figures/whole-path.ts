@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import type { Figure } from "../figure.ts";
-import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";
+import { cpuBetween, formatParts, total } from "../../test/support/process-tree.ts";
 import { recordedUpTo } from "../harness/load/recorded.ts";
 import type { Load } from "../harness/measure/round-trip-ledger.ts";
 import { startRoundTrips, type RoundTripSources } from "../harness/load/round-trip-sources.ts";

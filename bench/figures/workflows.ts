@@ -1,8 +1,9 @@
 import type { Figure } from "../figure.ts";
 import { Entries, owner } from "../harness/deploy.ts";
 import { recordedUpTo } from "../harness/load/recorded.ts";
-import { invoke, pause, until } from "../harness/load/runs.ts";
-import { cpuBetween, formatParts, total } from "../harness/measure/process-tree.ts";
+import { invoke, pause } from "../harness/load/runs.ts";
+import { until } from "../../test/support/until.ts";
+import { cpuBetween, formatParts, total } from "../../test/support/process-tree.ts";
 import { median, percentile } from "../harness/measure/statistics.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
 import { deployWorkflow, followCommits, loadRuns, subscribeWorkflow } from "../harness/workflows.ts";
@@ -80,7 +81,7 @@ async function sourceToStep(system: System, entries: Entries): Promise<Figure> {
     await pause(Math.max(0, (n * 1_000) / perSecond - (performance.now() - startedAt)));
     void invoke(system.connection, source, [{ source, trigger: "manual", at: Date.now(), event: {} }]);
   }
-  await until(() => latencies.length >= count, "each event has started a run", 60_000);
+  await until(() => latencies.length >= count, "each event has started a run");
   await following.stop();
   const measured = latencies.slice(count / 4); // The rest is warm-up.
   const note = `p50 ${median(measured).toFixed(1)} ms, ${measured.length} events`;
@@ -146,14 +147,14 @@ async function suspend(system: System, prefix: string, count: number): Promise<(
       "p_wait",
       runs.slice(start, start + 200).map((run) => ({ source: "p_wait", trigger: "manual", run, at: Date.now(), event: { owner } })),
     );
-    await until(() => waiting.size >= Math.min(count, start + 200), "the runs are suspended", 120_000);
+    await until(() => waiting.size >= Math.min(count, start + 200), "the runs are suspended");
   }
   return async (resumed) => {
     const times: number[] = [];
     for (const run of runs.slice(0, resumed)) {
       const sentAt = performance.timeOrigin + performance.now();
       await invoke(connection, "p_wait", [{ source: "p_wait", trigger: "resume", resume: { run, suspension: 1, action: "resume" } }]);
-      await until(() => startedAt.has(run), "the run goes on", 30_000, 1);
+      await until(() => startedAt.has(run), "the run goes on", undefined, { firstPauseMs: 1, maxPauseMs: 1 });
       times.push((startedAt.get(run) ?? 0) - sentAt);
     }
     await following.stop();

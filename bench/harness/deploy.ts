@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Build } from "../../domain/component/definition.ts";
 import type { Deployment, Endpoint, Route } from "../../domain/source/deployment.ts";
 import { buckets, defaultPool, deploymentKey } from "../../domain/subjects.ts";
@@ -15,12 +14,12 @@ export const owner = "u_bench";
  * nowhere else, so they see no difference.
  */
 export class Entries {
-  readonly #system: Pick<System, "connection" | "dataDirectory">;
+  readonly #system: Pick<System, "connection" | "keysDirectory">;
   readonly #deployments: Bucket<Deployment>;
   readonly #endpoints: Bucket<Endpoint>;
   readonly #routes: Bucket<Route>;
 
-  constructor(system: Pick<System, "connection" | "dataDirectory">) {
+  constructor(system: Pick<System, "connection" | "keysDirectory">) {
     this.#system = system;
     this.#deployments = bucket<Deployment>(system.connection, buckets.deployments);
     this.#endpoints = bucket<Endpoint>(system.connection, buckets.endpoints);
@@ -59,7 +58,7 @@ export class Entries {
 
   /** A webhook of its own for the source, unless one is named; a source has as many as it has subscriptions of different names. */
   async subscribe(source: string, url: string, name = source.slice(3), webhook = `wh_${name}`): Promise<void> {
-    const secrets = await createSecrets(join(this.#system.dataDirectory, "keys"));
+    const secrets = await createSecrets(this.#system.keysDirectory);
     const key = await secrets.seal(`whsec_${Buffer.from("a key of the bench's own").toString("base64")}`);
     await this.#routes.put(`sub_${name}`, {
       subscription: `sub_${name}`,

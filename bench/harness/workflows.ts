@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import type { Build } from "../../domain/component/definition.ts";
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import type { Endpoint, Route } from "../../domain/source/deployment.ts";
@@ -23,7 +22,7 @@ export async function deployWorkflow(
   stepCount: number,
 ): Promise<void> {
   const resumeKey = "a key of the bench's own";
-  const secrets = await createSecrets(join(system.dataDirectory, "keys"));
+  const secrets = await createSecrets(system.keysDirectory);
   const steps = Array.from({ length: stepCount }, (_, index): StepDeployment => {
     const name = `step${index}`;
     const code = { bundle: build.bundle, needsNode: build.needsNode };

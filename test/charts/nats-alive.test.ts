@@ -7,7 +7,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startNats, type NatsServer } from "../../platform/process/nats/nats-server.ts";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { natsBinary } from "../support/nats/nats.ts";
 import { chart } from "../support/helm.ts";
 import { startSmallDisk, type SmallDisk } from "../support/small-disk.ts";

@@ -1,7 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { startHeadwater, until } from "../e2e/support/headwater.ts";
+import { startHeadwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startHwProcess } from "./hw.ts";

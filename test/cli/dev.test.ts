@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { startProxy } from "../support/cuttable-proxy.ts";
 import { missingPrograms } from "../support/on-path.ts";
 import { startInTerminal, type TerminalProgram } from "../support/terminal.ts";

@@ -3,7 +3,8 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { loadAll } from "../../cli/commands.ts";
-import { startHeadwater, until, type Headwater } from "../e2e/support/headwater.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { shell, type World } from "./hw.ts";
 

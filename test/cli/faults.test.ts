@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { startProxy } from "../support/cuttable-proxy.ts";
 import { missingPrograms } from "../support/on-path.ts";
 import { startInTerminal } from "../support/terminal.ts";

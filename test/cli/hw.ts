@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { Readable, Writable } from "node:stream";
 import { exitCodeOf } from "../../cli/main.ts";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 
 export const program = join(import.meta.dirname, "..", "..", "bin", "hw.mjs");
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { blocksOf, missingLines, Session } from "../e2e/support/documented-session.ts";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 
 const root = join(import.meta.dirname, "..", "..");
 

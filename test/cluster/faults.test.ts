@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { call, deploy, type Endpoint, makeNamespace, namespace, newOwnerOf, owned, request, state, report } from "./installation.ts";
 import { nodeShell, onNode } from "./node-shell.ts";
 import { conditionOf, get, isReady, kubectl, list, tryKubectl } from "./kubectl.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { z } from "zod";
 import { chart, helm } from "../support/helm.ts";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { get, kubectl, list, tryKubectl } from "./kubectl.ts";
 
 /** The release under test, and the pod within the cluster by which tests reach it. */

@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { z } from "zod";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { askProbe, call, deploy, owned, probeAddress, type Endpoint } from "./installation.ts";
 import { kubectl } from "./kubectl.ts";
 

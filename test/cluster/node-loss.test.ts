@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { chart } from "../support/helm.ts";
 import {
   type Endpoint,

@@ -1,6 +1,6 @@
 import { afterAll, expect, it } from "vitest";
 import { z } from "zod";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { call, deploy, type Endpoint, namespace, owned, report } from "./installation.ts";
 import { kubectl, tryKubectl } from "./kubectl.ts";
 import { countingSources, expectNothingLost, startLoad } from "./load.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { helm } from "../support/helm.ts";
 import { askProbe, call, deploy, makeNamespace, namespace, newOwnerOf, owned, request, report } from "./installation.ts";
 import { conditionOf, get, isReady, kubectl, list } from "./kubectl.ts";

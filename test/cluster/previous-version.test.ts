@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { helm } from "../support/helm.ts";
 import {
   askProbe,

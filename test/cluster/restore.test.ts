@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { helm } from "../support/helm.ts";
 import type { TemporaryDirectory } from "../support/temporary-directory.ts";
 import { backupOf, checkout, documentedBackup, documentedBlocks, runBlock } from "./documented.ts";

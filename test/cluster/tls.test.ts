@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { createAuthority } from "../support/certificate-authority.ts";
 import { helm } from "../support/helm.ts";
 import { hosts, natsPeer, peer, startInside, tlsValues, writeCertificates } from "./certificates.ts";

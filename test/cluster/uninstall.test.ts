@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { helm } from "../support/helm.ts";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "../support/until.ts";
 import { call, install, namespace, owned, removeInstallation } from "./installation.ts";
 import { kubectl, list } from "./kubectl.ts";
 import { countingSources, startLoad } from "./load.ts";

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { startReceiver, until, type Receiver } from "../e2e/support/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
 import { expectAccessible, hostileText, openAsOperator, withConsole } from "./support/console.ts";
 

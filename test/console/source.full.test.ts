@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Page } from "playwright-core";
-import { startReceiver, until, type Receiver } from "../e2e/support/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 import { chromiumPath, expectFitsWidths, writeCode } from "./support/browser.ts";
 import { expectAccessible, hostileText, withConsole } from "./support/console.ts";
 

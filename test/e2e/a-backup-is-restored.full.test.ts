@@ -10,8 +10,9 @@ import { withPostgres } from "../support/postgres.ts";
 import { startSmallDisk } from "../support/small-disk.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
-import { startMessageServers, type MessageServers } from "./support/message-servers.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
+import { startNatsServers, type NatsServers } from "../support/nats/nats-servers.ts";
 import { closeAgent, createPair, eventsOf, idsHeard, relay, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
 /**
@@ -23,7 +24,7 @@ const [former, next] = [withPostgres(), withPostgres()];
 
 let directory: TemporaryDirectory;
 let keys: NatsKeys;
-let servers: { readonly former: MessageServers; readonly next: MessageServers };
+let servers: { readonly former: NatsServers; readonly next: NatsServers };
 let ports: { readonly api: number; readonly ingress: number };
 const pairs: Pair[] = [];
 let headwater: Headwater;
@@ -102,8 +103,8 @@ beforeAll(async () => {
   await writeFile(join(directory.path, "admin.creds"), await adminCredentials(keys));
   await writeFile(join(directory.path, "backup.creds"), await backupCredentials(keys));
   const [one, other] = [
-    await startMessageServers(join(directory.path, "one"), keys),
-    await startMessageServers(join(directory.path, "other"), keys),
+    await startNatsServers(join(directory.path, "one"), keys),
+    await startNatsServers(join(directory.path, "other"), keys),
   ];
   servers = { former: one, next: other };
   ports = { api: await steadyPort(), ingress: await steadyPort() };

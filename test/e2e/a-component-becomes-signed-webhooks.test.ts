@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { Webhook } from "standardwebhooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 
 interface Source {
   readonly data: {

@@ -3,7 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 
 /** Serves a repository of components from this process; the test allows the loopback network for it. */
 const files: Record<string, string> = {

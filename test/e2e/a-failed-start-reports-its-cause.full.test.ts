@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { launch, startHeadwater, until, type Headwater } from "./support/headwater.ts";
-import { mainOf, processesOf } from "./support/process-tree.ts";
+import { launch, startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
+import { mainOf, processesOf } from "../support/process-tree.ts";
 
 let directory: TemporaryDirectory;
 let taken: Server;

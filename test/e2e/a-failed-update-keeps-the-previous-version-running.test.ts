@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 
 interface Source {
   readonly id: string;

@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startSmallDisk, type SmallDisk } from "../support/small-disk.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
 import { expectHistory, expectOneIdEach, untilAccepted } from "./support/ledger.ts";
 import { closeAgent, createPair, send, taken, type Answer, type Pair } from "./support/sources-with-endpoints.ts";
 

@@ -3,7 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startForeignNats, startLeafNode, type ForeignNats, type LeafNode } from "../support/nats/foreign-nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 
 /** An account of NATS that Headwater has not signed, with a limit of storage, in the JetStream domain of a hub behind a leaf node. */
 const emitter = `

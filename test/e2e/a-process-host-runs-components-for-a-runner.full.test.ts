@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { type Cluster, startCluster } from "./support/cluster.ts";
+import { type Cluster, startCluster } from "../support/system/cluster.ts";
 import { counter } from "./support/components.ts";
-import { until } from "./support/headwater.ts";
-import { deploy, postJson } from "./support/sources.ts";
+import { until } from "../support/until.ts";
+import { deploy, postJson } from "../support/system/sources.ts";
 
 /** As in a pod: the runner has the keys, and a process host starts the processes in which components run. */
 

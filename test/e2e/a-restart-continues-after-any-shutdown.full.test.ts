@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { counter, ticker, waiter } from "./support/components.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
-import { mainOf, processesOf } from "./support/process-tree.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
+import { mainOf, processesOf } from "../support/process-tree.ts";
 
 interface Created {
   readonly data: {

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./support/cluster.ts";
+import { startCluster, type Cluster } from "../support/system/cluster.ts";
 import { counter } from "./support/components.ts";
-import { until } from "./support/headwater.ts";
-import { deploy, postJson } from "./support/sources.ts";
+import { until } from "../support/until.ts";
+import { deploy, postJson } from "../support/system/sources.ts";
 
 /** A runner that cannot start sandbox processes fails no run: it reports that it is not ready, and runs the queue once it can. */
 

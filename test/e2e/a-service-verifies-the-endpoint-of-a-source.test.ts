@@ -1,8 +1,8 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { withFamilies, type Service } from "./support/families-support.ts";
-import { until } from "./support/headwater.ts";
-import type { Source } from "./support/sources.ts";
+import { until } from "../support/until.ts";
+import type { Source } from "../support/system/sources.ts";
 
 /**
  * Services call a new endpoint before they confirm its subscription, so the request of a hook waits for a run of the same source.

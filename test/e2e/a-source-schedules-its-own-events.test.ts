@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 
 /** The fixture task-scheduler.mjs: a source that listens to itself, and emits with `delivery_ts`. */
 const code = readFileSync(join(import.meta.dirname, "../../fixtures/components/task-scheduler.mjs"), "utf8");

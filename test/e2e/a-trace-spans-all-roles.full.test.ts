@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCollector, type CollectedSpan, type Collector } from "../support/otlp-collector.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./support/cluster.ts";
-import { startReceiver, until, type Called, type Receiver } from "./support/headwater.ts";
+import { startCluster, type Cluster } from "../support/system/cluster.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
+import type { Called } from "../support/system/client.ts";
 
 /** The spans of an endpoint's trace: name, and the role that exported it. */
 const steps = [

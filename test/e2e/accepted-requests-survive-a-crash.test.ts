@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { disorder } from "../support/order.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster, type Target } from "./support/cluster.ts";
-import { until } from "./support/headwater.ts";
+import { startCluster, type Cluster, type Target } from "../support/system/cluster.ts";
+import { until } from "../support/until.ts";
 import { expectHistory, expectOneIdEach, untilQuiet } from "./support/ledger.ts";
 import { load } from "./support/mixed-load.ts";
 import { closeAgent, createPair, eventsOf, relay, taken, type Pair } from "./support/sources-with-endpoints.ts";

@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster, type Target } from "./support/cluster.ts";
-import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { startCluster, type Cluster, type Target } from "../support/system/cluster.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 
 /** Counts its runs in the db, and says which request each count belongs to. */
 const counter = `

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 
 /**
  * Sources that are paused, updated or deleted while they have work in their queue. Method: a run waits for the gate, a server that responds

@@ -8,8 +8,9 @@ import { pause } from "../../domain/retry.ts";
 import { chart } from "../support/helm.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./support/cluster.ts";
-import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { startCluster, type Cluster } from "../support/system/cluster.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 import { prometheusMissing, startPrometheus, type Prometheus } from "./support/prometheus.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./support/cluster.ts";
-import { until } from "./support/headwater.ts";
+import { startCluster, type Cluster } from "../support/system/cluster.ts";
+import { until } from "../support/until.ts";
 import { closeAgent, createPair, idsHeard, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
 const pairs: Pair[] = [];

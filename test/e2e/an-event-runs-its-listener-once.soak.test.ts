@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./support/cluster.ts";
-import { until } from "./support/headwater.ts";
+import { startCluster, type Cluster } from "../support/system/cluster.ts";
+import { until } from "../support/until.ts";
 
 /** Hundreds of events in one run: the router acks their commit only after it has handed over all of them. */
 const burst = 200;

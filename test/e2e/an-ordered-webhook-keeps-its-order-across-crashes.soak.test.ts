@@ -2,9 +2,9 @@ import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { disorder, returns } from "../support/order.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./support/cluster.ts";
+import { startCluster, type Cluster } from "../support/system/cluster.ts";
 import type { Behaviour } from "./support/failing-endpoint.ts";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 import { addSource, closeAgent, createPair, eventsOf, idsHeard, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
 /** Pause between two requests to a source. The source emits more than a failing endpoint accepts, and less than a working one does. */

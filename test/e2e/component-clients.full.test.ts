@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import { expect, it } from "vitest";
 import { withPostgres } from "../support/postgres.ts";
 import { withFamilies } from "./support/families-support.ts";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 
 /** Life cycles of components that use the SDK packages of their services; packages come from the npm registry. */
 const world = withFamilies();

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { withFamilies, type Asked } from "./support/families-support.ts";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 
 /**
  * Life cycles of components that resemble public ones (`fixtures/families`): configured with options, deployed, registered with a double

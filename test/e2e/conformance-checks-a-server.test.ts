@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startHostedService, type HostedService } from "../support/hosted-service.ts";
 import { withSystem } from "../support/system/system.ts";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 
 /** Runs `npm run conformance` against Headwater, and against a server that only implements lists. */
 const headwater = withSystem();

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster, type Target } from "./support/cluster.ts";
-import { natsServers } from "./support/message-servers.ts";
-import { until } from "./support/headwater.ts";
+import { startCluster, type Cluster, type Target } from "../support/system/cluster.ts";
+import { natsServerCount } from "../support/nats/nats-servers.ts";
+import { until } from "../support/until.ts";
 import { expectAttempts, expectHistory, expectOneIdEach, untilQuiet, type Disturbance } from "./support/ledger.ts";
 import { failing, load, oneOf, randomOf } from "./support/mixed-load.ts";
 import { closeAgent, createPair, relay, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
@@ -104,7 +104,7 @@ function disturb(what: Target | NatsFault): Promise<void> {
 /** Disturbs one target at a time, sometimes two. Each is back before the next disturbance. @returns how often each was disturbed */
 async function killAtRandom(random: () => number): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>();
-  const choices = natsServers === 1 ? targets : [...targets, ...natsFaults];
+  const choices = natsServerCount === 1 ? targets : [...targets, ...natsFaults];
   for (const end = performance.now() + killingSeconds * 1_000; performance.now() < end;) {
     const one = oneOf(choices, random);
     // A cluster of three NATS servers tolerates the loss of one.

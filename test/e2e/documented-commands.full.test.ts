@@ -4,7 +4,7 @@ import { missingPrograms } from "../support/on-path.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { documentedSettings, pages, readerOf } from "./support/documented-pages.ts";
 import { blocksOf } from "./support/documented-session.ts";
-import { startHeadwater, type Headwater } from "./support/headwater.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
 
 /** Runs the shell blocks of each page but README.md, which npm-start.test.ts runs, against a Headwater with its own data and ports. */
 let directory: TemporaryDirectory;

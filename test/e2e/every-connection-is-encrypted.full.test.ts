@@ -13,7 +13,8 @@ import { createAuthority } from "../support/certificate-authority.ts";
 import { writeIssued } from "../support/certificate-files.ts";
 import { natsBinary } from "../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
 
 const authority = createAuthority("authority of the installation");
 const trusted = tls.getCACertificates("default");

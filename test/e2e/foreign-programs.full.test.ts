@@ -10,7 +10,8 @@ import { missingPrograms } from "../support/on-path.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { blocksOf } from "./support/documented-session.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
 
 /**
  * Programs that were written for the hosted service run unchanged: they reach Headwater under the service's host names, with the

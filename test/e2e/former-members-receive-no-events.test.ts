@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { startReceiver, until, type Receiver } from "./support/headwater.ts";
-import { create, createWebhook, deploy, subscribe } from "./support/sources.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
+import { create, createWebhook, deploy, subscribe } from "../support/system/sources.ts";
 
 const counter = `
 export default {

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
 
 /** Steps that use up a resource: their run fails with an error that names the limit, and the runs of another workflow succeed. */
 let directory: TemporaryDirectory;

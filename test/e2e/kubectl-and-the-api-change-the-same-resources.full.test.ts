@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { withKubeApi } from "../support/kube/kube-api.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./support/cluster.ts";
-import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { startCluster, type Cluster } from "../support/system/cluster.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 
 /** Each role is a process, on a real kube-apiserver. No kubelet runs pods there, so the runner is a process too. */
 const kube = await withKubeApi({ own: true });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { until, type Called } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
+import type { Called } from "../support/system/client.ts";
 
 /** Emits the number of events that the request names, with its size and after its delay. */
 const maker = `

@@ -2,7 +2,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { startMailServer, type MailServer } from "../support/mail-server.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, until, type Headwater } from "./support/headwater.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { until } from "../support/until.ts";
 
 const limit = 5;
 let directory: TemporaryDirectory;

@@ -4,9 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { documentedSettings, readerOf } from "./support/documented-pages.ts";
-import { startHeadwater, startReceiver, until, type Called, type Headwater, type Receiver } from "./support/headwater.ts";
-import { mainOf, processesOf } from "./support/process-tree.ts";
-import { createWebhook, deploy, postJson, subscribe } from "./support/sources.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
+import type { Called } from "../support/system/client.ts";
+import { mainOf, processesOf } from "../support/process-tree.ts";
+import { createWebhook, deploy, postJson, subscribe } from "../support/system/sources.ts";
 
 /** One installation by `npm start`, from its first line to Ctrl-C: the tests depend on each other, because a start takes 7 s of CPU time. */
 let directory: TemporaryDirectory;

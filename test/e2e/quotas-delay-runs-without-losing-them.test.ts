@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { until } from "./support/headwater.ts";
-import { deploy, postJson } from "./support/sources.ts";
+import { until } from "../support/until.ts";
+import { deploy, postJson } from "../support/system/sources.ts";
 
 const emitter = `
 export default {

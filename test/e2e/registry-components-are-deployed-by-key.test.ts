@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 
 /** Deploys the components of each installation as a user does: by key, with the props of their pages. */
 interface Source {

@@ -14,8 +14,8 @@ import { findProgram, objectsOf, render, type Rendered } from "../support/helm.t
 import { kubeconfigOf } from "../support/kube/kube-api-client.ts";
 import { withKubeApi } from "../support/kube/kube-api.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster } from "./support/cluster.ts";
-import { until } from "./support/headwater.ts";
+import { startCluster, type Cluster } from "../support/system/cluster.ts";
+import { until } from "../support/until.ts";
 
 /**
  * The processes of the roles with the tokens of the chart's ServiceAccounts, on an API server that logs each request. The chart grants

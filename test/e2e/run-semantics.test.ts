@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { until } from "./support/headwater.ts";
+import { until } from "../support/until.ts";
 import { cases, dedupes } from "./support/run-semantics-components.ts";
 import { payloads, withRunWorld, type Run } from "./support/run-world.ts";
-import type { Source } from "./support/sources.ts";
+import type { Source } from "../support/system/sources.ts";
 
 /** Rules of a run. Each row is one run of a component that has a function per case. */
 const world = withRunWorld();

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 import { action, hooked, listens, repeats, responder, slowTicks, ticks, waits } from "./support/run-semantics-components.ts";
 import { payloads, withRunWorld, type Answered } from "./support/run-world.ts";
-import type { Source } from "./support/sources.ts";
+import type { Source } from "../support/system/sources.ts";
 
 /** What makes a source run, and what its caller receives. */
 const world = withRunWorld();

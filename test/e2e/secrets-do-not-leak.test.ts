@@ -12,8 +12,10 @@ import { startServers } from "../../platform/process/servers.ts";
 import { createLogger } from "../../platform/telemetry/logger.ts";
 import { client, say, startOauthServer, type OauthServer } from "../support/oauth-server.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startHeadwater, startReceiver, until, type Headwater, type Receiver } from "./support/headwater.ts";
-import { mainOf } from "./support/process-tree.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
+import { mainOf } from "../support/process-tree.ts";
 import { found, foundInFiles, needle, type Needle } from "./support/needles.ts";
 
 const random = (name: string): string => `${name}-${randomBytes(12).toString("hex")}`;

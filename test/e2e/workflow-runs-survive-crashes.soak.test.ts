@@ -2,8 +2,9 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Agent, request } from "undici";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { startCluster, type Cluster, type Target } from "./support/cluster.ts";
-import { startReceiver, until, type Receiver } from "./support/headwater.ts";
+import { startCluster, type Cluster, type Target } from "../support/system/cluster.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 
 /** Each step posts its name, the request and its attempt. The second one suspends the run, and the last one emits. */
 const post = `await fetch(this.url, { method: "POST", body: JSON.stringify({ step: this.step, request: steps.trigger.event.query.request, attempt: $.context.attempt }) });`;

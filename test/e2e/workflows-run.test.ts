@@ -2,8 +2,10 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withSystem } from "../support/system/system.ts";
-import { startReceiver, until, type Called, type Receiver } from "./support/headwater.ts";
-import { createWebhook, deploy, postJson as post, subscribe } from "./support/sources.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
+import type { Called } from "../support/system/client.ts";
+import { createWebhook, deploy, postJson as post, subscribe } from "../support/system/sources.ts";
 
 /** Workflows over REST on a whole installation, as clients use them. */
 const action = (run: string, props = "{}"): string =>

@@ -8,7 +8,7 @@ import { areSetUp } from "../../platform/jetstream/streams/streams.ts";
 import { givenNats } from "../../platform/process/nats/given-nats.ts";
 import { parseConfiguration } from "../../platform/process/settings/configuration.ts";
 import { prepare } from "../../wiring/install/prepare.ts";
-import { launch } from "../e2e/support/headwater.ts";
+import { launch } from "../support/system/headwater.ts";
 import { startForeignNats, type ForeignNats } from "../support/nats/foreign-nats.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { until } from "../e2e/support/headwater.ts";
+import { until } from "./until.ts";
 
 /** A program in a terminal of its own. */
 export interface TerminalProgram {

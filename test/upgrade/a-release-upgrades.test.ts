@@ -7,7 +7,10 @@ import { gunzipSync } from "node:zlib";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { startPostgres } from "../../platform/process/postgres/postgres.ts";
-import { call, startHeadwater, startReceiver, until, type Headwater, type Receiver } from "../e2e/support/headwater.ts";
+import { call } from "../support/system/client.ts";
+import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
+import { startReceiver, type Receiver } from "../support/system/receiver.ts";
+import { until } from "../support/until.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { dataArchive, databaseDump, expectations as expectationsFile, secretToken, settings, type Expectations } from "./release.ts";
 

@@ -1,7 +1,8 @@
 import { startChild } from "../child.ts";
-import type { ProcessUse } from "../measure/process-tree.ts";
+import type { ProcessUse } from "../../../test/support/process-tree.ts";
 import type { System } from "../system.ts";
-import { followRuns, lastRun, pause, until } from "./runs.ts";
+import { followRuns, lastRun, pause } from "./runs.ts";
+import { until } from "../../../test/support/until.ts";
 
 /** What a system committed while its queue was never empty. */
 export interface CommittedRuns {
@@ -43,7 +44,5 @@ async function untilDone({ connection }: System): Promise<void> {
   await until(
     async () => (await connection.manager.streams.info("INVOCATIONS")).state.messages === 0,
     "runners finish what is in the queue",
-    60_000,
-    300,
   );
 }

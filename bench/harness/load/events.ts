@@ -2,7 +2,7 @@ import { startChild } from "../child.ts";
 import { owner } from "../deploy.ts";
 import type { Received } from "../measure/event-ledger.ts";
 import type { System } from "../system.ts";
-import { until } from "./runs.ts";
+import { until } from "../../../test/support/until.ts";
 
 /** Each source commits again when the events of a commit have been received. */
 export interface EventLoad {
@@ -19,7 +19,7 @@ export type EventOrder = { readonly do: "start"; readonly load: EventLoad } | { 
 export interface Events {
   readonly ports: readonly number[];
   start(load: EventLoad): Promise<void>;
-  /** Resolves when every event has been received. @throws when that takes longer than 30 seconds */
+  /** Resolves when every event has been received. @throws when that takes too long */
   stop(): Promise<void>;
   /** Since the last report. */
   report(): Promise<Received>;
@@ -39,7 +39,7 @@ export async function startEvents({ nats }: Pick<System, "nats">, endpoints: num
     start: async (load) => void (await order({ do: "start", load })),
     stop: async () => {
       await order({ do: "stop" });
-      await until(async () => (await order({ do: "report" })).waiting === 0, "every event is received", 30_000, 100);
+      await until(async () => (await order({ do: "report" })).waiting === 0, "every event is received");
     },
     report: () => order({ do: "report" }),
     end: () => child.stop(),

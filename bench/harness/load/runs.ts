@@ -4,6 +4,7 @@ import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, invokeSubject, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { followFrom } from "../../../platform/jetstream/read/follow.ts";
+import { until } from "../../../test/support/until.ts";
 
 export const lastRun = async ({ manager }: Connection): Promise<number> => (await manager.streams.info(streams.runs)).state.last_seq;
 
@@ -28,15 +29,6 @@ export async function followRuns(
   }); // Written by a runner.
 }
 
-/** @throws when the condition does not hold in time */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 30_000, stepMs = 20): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  while (!(await condition())) {
-    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, stepMs));
-  }
-}
-
 export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Each source once, 50 at a time: what memory a burst of cold starts takes is another question. */
@@ -46,7 +38,7 @@ export async function runOnce(connection: Connection, ids: readonly string[]): P
   for (let start = 0; start < ids.length; start += 50) {
     const some = ids.slice(start, start + 50);
     await Promise.all(some.map((id) => invoke(connection, id, [{ source: id, trigger: "manual", at: Date.now(), event: {} }])));
-    await until(() => some.every((id) => !awaited.has(id)), "each source has run once", 60_000);
+    await until(() => some.every((id) => !awaited.has(id)), "each source has run once", undefined, { maxPauseMs: 20 });
   }
   await following.stop();
 }

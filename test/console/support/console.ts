@@ -1,7 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { startHeadwater, type Client, type Headwater } from "../../e2e/support/headwater.ts";
+import { startHeadwater, type Headwater } from "../../support/system/headwater.ts";
+import type { Client } from "../../support/system/client.ts";
 import { withSystem, type SharedSystem } from "../../support/system/system.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
 import { axeViolations, chromiumPath, openTab, startBrowser, type Tab } from "./browser.ts";

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { steadyPort } from "../../support/steady-port.ts";
 import { blocksOf, difference, missingLines, Session, type Block } from "./documented-session.ts";
-import { until, type Client } from "./headwater.ts";
+import { until } from "../../support/until.ts";
+import type { Client } from "../../support/system/client.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 export const pages = [

@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { until } from "./headwater.ts";
+import { until } from "../../support/until.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..");
 

@@ -4,9 +4,9 @@ import type { AddressInfo } from "node:net";
 import { join, relative, sep } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { registryAnswers } from "../../support/npm-registry.ts";
-import { until } from "./headwater.ts";
+import { until } from "../../support/until.ts";
 import { withRunWorld, type Answered, type Run, type RunWorld } from "./run-world.ts";
-import type { Source } from "./sources.ts";
+import type { Source } from "../../support/system/sources.ts";
 
 const root = join(import.meta.dirname, "..", "..", "..", "fixtures", "families");
 

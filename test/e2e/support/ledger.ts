@@ -1,6 +1,7 @@
 import { expect } from "vitest";
-import type { Cluster } from "./cluster.ts";
-import { until, type Client } from "./headwater.ts";
+import type { Cluster } from "../../support/system/cluster.ts";
+import { until } from "../../support/until.ts";
+import type { Client } from "../../support/system/client.ts";
 import { eventsOf, idsHeard, taken, type Pair } from "./sources-with-endpoints.ts";
 
 /** The time in epoch ms during which a process was down; `until` is when all were back. */

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Cluster } from "./cluster.ts";
+import type { Cluster } from "../../support/system/cluster.ts";
 import type { Behaviour } from "./failing-endpoint.ts";
 import { send, type Pair } from "./sources-with-endpoints.ts";
 

@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { z } from "zod";
 import { findProgram } from "../../support/helm.ts";
 import { steadyPort } from "../../support/steady-port.ts";
-import { until } from "./headwater.ts";
+import { until } from "../../support/until.ts";
 
 export interface Prometheus {
   readonly url: string;

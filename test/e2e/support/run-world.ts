@@ -1,7 +1,8 @@
 import { expect } from "vitest";
 import { withSystem, type SharedSystem } from "../../support/system/system.ts";
-import { until, type Called } from "./headwater.ts";
-import { deploy, type Source } from "./sources.ts";
+import { until } from "../../support/until.ts";
+import type { Called } from "../../support/system/client.ts";
+import { deploy, type Source } from "../../support/system/sources.ts";
 
 export interface Run {
   readonly status: string;

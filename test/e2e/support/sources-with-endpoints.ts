@@ -1,7 +1,7 @@
 import { Agent, request } from "undici";
 import { startFailingEndpoint, type FailingEndpoint } from "./failing-endpoint.ts";
-import type { Client } from "./headwater.ts";
-import { create, deploy, subscribe } from "./sources.ts";
+import type { Client } from "../../support/system/client.ts";
+import { create, deploy, subscribe } from "../../support/system/sources.ts";
 
 /** Counts its runs in the db, and emits the requested number of events, each with the count and the request. */
 const counter = `

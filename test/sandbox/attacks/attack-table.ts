@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Bundle, Execution } from "../../../runner/sandbox/port.ts";
-import { cpuMsOfProcess } from "../../support/cpu-time.ts";
+import { cpuMsOfProcess } from "../../support/process-tree.ts";
 import { sandboxPids } from "../processes.ts";
 import { patientMs, requestFor } from "../sandbox-fixture.ts";
 import { type AttackRange, openRange } from "./attack-range.ts";

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { startHeadwater } from "../../e2e/support/headwater.ts";
+import { startHeadwater } from "./headwater.ts";
 import { temporaryDirectory } from "../temporary-directory.ts";
 
 /** How a test file reaches the system. */

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, inject } from "vitest";
-import { call, clientOf, type Called, type Client } from "../../e2e/support/headwater.ts";
+import { call, clientOf, type Called, type Client } from "./client.ts";
 import type { SystemAccess } from "./system-broker.ts";
 
 /** A user with a key for everything. */

@@ -1,4 +1,4 @@
-import type { Client } from "./headwater.ts";
+import type { Client } from "./client.ts";
 
 /** A source, and its endpoint if it has one. */
 export interface Source {

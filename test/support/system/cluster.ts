@@ -1,30 +1,23 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { RoleName } from "../../../platform/process/settings/configuration.ts";
+import { streams } from "../../../domain/subjects.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { deliveryBacklog } from "../../../platform/jetstream/deliveries/delivery-backlog.ts";
-import { adminCredentials } from "../../../platform/process/nats/nats-accounts.ts";
-import { storeRoleCredentials } from "../../../platform/process/nats/nats-credentials.ts";
-import type { NatsConnection } from "../../../platform/process/nats/nats-connection.ts";
-import { storedNatsRoot, natsKeysOf } from "../../../platform/process/nats/nats-keys.ts";
 import { createDatabase } from "../../../platform/postgres/connection.ts";
 import { migrate } from "../../../platform/postgres/migrations/migrations.ts";
-import { isDatabaseRole, setUpRoles, urlOfRole } from "../../../platform/postgres/roles.ts";
-import { defaultPool, streams } from "../../../domain/subjects.ts";
-import { startPostgres, type PostgresServer } from "../../../platform/process/postgres/postgres.ts";
-import { rolePasswords } from "../../support/postgres-users.ts";
-import { steadyPort } from "../../support/steady-port.ts";
-import { clientOf, until, type Client } from "./headwater.ts";
-import { natsServers, startMessageServers } from "./message-servers.ts";
-
-const root = join(import.meta.dirname, "..", "..", "..");
+import { setUpRoles } from "../../../platform/postgres/roles.ts";
+import type { NatsConnection } from "../../../platform/process/nats/nats-connection.ts";
+import type { RoleName } from "../../../platform/process/settings/configuration.ts";
+import { rolePasswords } from "../postgres-users.ts";
+import { partOf, processTree } from "../process-tree.ts";
+import { steadyPort } from "../steady-port.ts";
+import { until } from "../until.ts";
+import { clientOf, type Client } from "./client.ts";
+import { runMain, startMain, type MainProcess } from "./main-process.ts";
+import { startServers, type ServerName } from "./servers.ts";
 
 type Backlog = Awaited<ReturnType<typeof deliveryBacklog>>;
-type ServerName = "nats" | "postgres";
 export type Target = RoleName | "sandbox" | ServerName;
 
 export interface ClusterOptions {
@@ -65,63 +58,34 @@ export interface Cluster extends Client {
 const secondDelivery = "second delivery";
 type ProcessName = RoleName | typeof secondDelivery;
 
-interface Role {
-  child: ChildProcess;
-  output: string;
-}
-
 export async function startCluster(directory: string, { kubeconfig, env: more = {}, envOf = {} }: ClusterOptions = {}): Promise<Cluster> {
-  const servers = await startServers(directory);
+  const servers = await startServers(directory, { hasUsers: true });
   const ports = { api: await steadyPort(), ingress: await steadyPort() };
   const env = {
-    ...process.env,
-    NATS_URL: servers.natsConnection().servers,
-    HEADWATER_STREAM_REPLICAS: String(natsServers),
-    DATABASE_URL: servers.postgres.url,
     HEADWATER_DATA: directory,
     HEADWATER_LISTEN: `127.0.0.1:${ports.api}`,
     HEADWATER_INGRESS_LISTEN: `127.0.0.1:${ports.ingress}`,
-    HEADWATER_EGRESS_ALLOW: "127.0.0.0/8",
     HEADWATER_KEEP_EVENTS: "100000",
-    HEADWATER_LOG_LEVEL: "warn",
     HEADWATER_DELIVERY_RETRY: "500ms,1s,2s,4s,8s,16s",
     ...(kubeconfig === undefined ? {} : { HEADWATER_RESOURCES: "kubernetes", KUBECONFIG: kubeconfig }),
     ...more,
   };
-  const credentialsOf = (name: RoleName | "admin"): NodeJS.ProcessEnv => ({
-    HEADWATER_NATS_CREDENTIALS: join(directory, "credentials", `${name}.creds`),
-  });
-  if (kubeconfig !== undefined) await setUp({ ...env, ...credentialsOf("admin") });
-  await prepareRoles(servers.postgres.url);
-  /** As its own user, so that a missing right fails the test. */
-  const databaseOf = (name: RoleName): NodeJS.ProcessEnv =>
-    isDatabaseRole(name) ? { DATABASE_URL: urlOfRole(servers.postgres.url, name, rolePasswords) } : {};
-  const roles = new Map<ProcessName, Role>();
-  const startRole = async (name: ProcessName): Promise<void> => {
-    roles.set(name, await startProcess(name === secondDelivery ? "delivery" : name));
-  };
-  const startProcess = async (name: RoleName): Promise<Role> => {
-    const health = envOf[name]?.["HEADWATER_HEALTH_LISTEN"];
-    const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts")], {
-      cwd: root,
-      env: { ...env, ...credentialsOf(name), ...databaseOf(name), ...envOf[name], HEADWATER_ROLES: name },
-      stdio: ["ignore", "pipe", "pipe", ...(health === undefined ? (["ipc"] as const) : [])],
-    });
-    const role: Role = { child, output: "" };
-    for (const stream of [child.stdout, child.stderr]) stream?.on("data", (chunk: Buffer) => (role.output += chunk.toString()));
-    const ready = Promise.race([
-      health === undefined ? once(child, "message") : until(() => isReady(health), `${name} to be ready`),
-      once(child, "exit").then(() => Promise.reject(new Error(`${name} ended:\n${role.output}`))),
-    ]);
-    await ready;
-    return role;
-  };
+  const settingsOf = (role: RoleName | "admin") => ({ ...env, ...servers.settingsOf(role) });
+  // Migrates as the chart's Job does, twice at once.
+  const setUp = (): Promise<void> => runMain({ env: settingsOf("admin"), args: ["--setup"] });
+  if (kubeconfig !== undefined) await Promise.all([setUp(), setUp()]);
+  await prepareRoles(servers.databaseUrl);
+  const roles = new Map<ProcessName, MainProcess>();
+  const startProcess = (name: RoleName): Promise<MainProcess> =>
+    startMain({ env: { ...settingsOf(name), ...envOf[name], HEADWATER_ROLES: name } });
+  const startRole = async (name: ProcessName): Promise<void> =>
+    void roles.set(name, await startProcess(name === secondDelivery ? "delivery" : name));
   try {
     for (const name of ["operator", "delivery", "api", "ingress", "builder", "runner"] as const) await startRole(name);
     // Both would listen on the same address.
     if (envOf.delivery?.["HEADWATER_HEALTH_LISTEN"] === undefined) await startRole(secondDelivery);
   } catch (error) {
-    for (const { child } of roles.values()) child.kill("SIGKILL");
+    await Promise.all([...roles.values()].map((role) => role.end("SIGKILL")));
     await servers.stop();
     throw error;
   }
@@ -134,8 +98,7 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
   async function killRole(name: ProcessName): Promise<void> {
     const role = roles.get(name);
     if (role === undefined) throw new Error(`${name} does not run`);
-    role.child.kill("SIGKILL");
-    await once(role.child, "exit");
+    await role.end("SIGKILL");
     for (const deadline = performance.now() + returnTimeoutMs; ;) {
       try {
         return await startRole(name);
@@ -149,57 +112,41 @@ export async function startCluster(directory: string, { kubeconfig, env: more = 
     ...clientOf(`http://127.0.0.1:${ports.api}/v1`, `http://127.0.0.1:${ports.ingress}`, key),
     kill: async (target) => {
       if (target === "nats" || target === "postgres") return (await servers.takeAway(target))();
-      if (target === "sandbox") return killSandboxChild(roles.get("runner")?.child.pid ?? 0);
+      if (target === "sandbox") return killSandboxChild(roles.get("runner")?.pid ?? 0);
       return killRole(processOf(target));
     },
     takeAway: (server) => servers.takeAway(server),
-    loseVolume: async () => (await servers.loseVolume())(),
-    changeLeaders: () => servers.changeLeaders(),
-    backlog: () => backlogOf(servers.natsConnection()),
+    loseVolume: async () => (await servers.nats.takeAway({ losesDisk: true }))(),
+    changeLeaders: () => servers.nats.changeLeaders(),
+    backlog: () => backlogOf(servers.nats.connection()),
     leftDeliveries: async () => {
-      const outputs = (["delivery", secondDelivery] as const).map((name) => roles.get(name)?.output.slice(-4_000));
-      return [await leftDeliveriesOf(servers.natsConnection()), ...outputs].join("\n");
+      const outputs = (["delivery", secondDelivery] as const).map((name) => roles.get(name)?.output().slice(-4_000));
+      return [await leftDeliveriesOf(servers.nats.connection()), ...outputs].join("\n");
     },
     commits: async () => {
       const commits = await asking(
-        servers.natsConnection(),
+        servers.nats.connection(),
         async ({ manager }) => (await manager.streams.info(streams.runs)).state.last_seq,
       );
       if (commits === undefined) throw new Error("NATS does not report how many runs were committed");
       return commits;
     },
     stall: async (target, ms) => {
-      const pid = target === "nats" ? servers.natsPid() : roles.get(processOf(target))?.child.pid;
+      const pid = target === "nats" ? servers.nats.pid() : roles.get(processOf(target))?.pid;
       if (pid === undefined) throw new Error(`${target} does not run`);
       process.kill(pid, "SIGSTOP");
       await sleep(ms);
       process.kill(pid, "SIGCONT");
     },
     addRunner: async () => {
-      const { child } = await startProcess("runner");
-      return { stop: () => end(child, "SIGTERM"), kill: () => end(child, "SIGKILL") };
+      const runner = await startProcess("runner");
+      return { stop: () => runner.end("SIGTERM"), kill: () => runner.end("SIGKILL") };
     },
     stop: async () => {
-      await Promise.all([...roles.values()].map(({ child }) => end(child, "SIGTERM")));
+      await Promise.all([...roles.values()].map((role) => role.end("SIGTERM")));
       await servers.stop();
     },
   };
-}
-
-/** Migrates as the chart's Job does, twice at once. */
-async function setUp(env: NodeJS.ProcessEnv): Promise<void> {
-  const runs = [1, 2].map(async () => {
-    const child = spawn(process.execPath, ["--no-node-snapshot", join(root, "main.ts"), "--setup"], {
-      cwd: root,
-      env,
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let output = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
-    const [code] = (await once(child, "exit")) as [number | null];
-    if (code !== 0) throw new Error(`setup ended with ${code}:\n${output}`);
-  });
-  await Promise.all(runs);
 }
 
 /** Makes the tables and the roles' users. */
@@ -211,43 +158,6 @@ async function prepareRoles(url: string): Promise<void> {
   } finally {
     await close();
   }
-}
-
-const isReady = (address: string): Promise<boolean> =>
-  fetch(`http://${address}/readyz`).then(
-    ({ ok }) => ok,
-    () => false,
-  );
-
-async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
-  child.kill(signal);
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-}
-
-async function startServers(directory: string) {
-  const keys = natsKeysOf(await storedNatsRoot(join(directory, "keys", "nats-root")));
-  await storeRoleCredentials(join(directory, "credentials"), keys, defaultPool);
-  await writeFile(join(directory, "credentials", "admin.creds"), await adminCredentials(keys), { mode: 0o600 });
-  const nats = await startMessageServers(directory, keys);
-  let postgres: PostgresServer = await startPostgres({ dataDirectory: join(directory, "postgres") });
-  return {
-    postgres,
-    natsPid: () => nats.pid(),
-    natsConnection: () => nats.connection(),
-    loseVolume: () => nats.takeAway({ losesDisk: true }),
-    changeLeaders: () => nats.changeLeaders(),
-    takeAway: async (which: ServerName): Promise<() => Promise<void>> => {
-      if (which === "nats") return nats.takeAway();
-      await postgres.kill();
-      return async () => {
-        postgres = await startPostgres({ dataDirectory: join(directory, "postgres"), port: postgres.port });
-      };
-    },
-    stop: async () => {
-      await nats.stop();
-      await postgres.stop();
-    },
-  };
 }
 
 const backlogOf = (server: NatsConnection): Promise<Backlog | undefined> =>
@@ -294,22 +204,10 @@ async function leftDeliveriesOf(server: NatsConnection): Promise<string> {
 
 /** Kills one sandbox process and waits until its runner has started another one. */
 async function killSandboxChild(runner: number): Promise<void> {
-  const children = () => isolateProcessesOf(runner);
+  const children = () => processTree([runner]).filter((pid) => partOf(pid) === "sandbox");
   const before = children();
   const [victim] = before;
   if (victim === undefined) throw new Error(`runner ${runner} has no children`);
   process.kill(victim, "SIGKILL");
   await until(() => !children().includes(victim) && children().length >= before.length, "the runner starts another child");
-}
-
-function isolateProcessesOf(parent: number): number[] {
-  const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
-  return pids.map(Number).filter((pid) => {
-    try {
-      const isOf = Number(readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ")[1]) === parent;
-      return isOf && readFileSync(`/proc/${pid}/cmdline`, "utf8").includes("sandbox/child");
-    } catch {
-      return false; // The process has ended.
-    }
-  });
 }

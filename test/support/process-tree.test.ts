@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { afterEach, describe, expect, it } from "vitest";
-import { cpuBetween, cpuOf, memoryOf, processTree, total } from "../../bench/harness/measure/process-tree.ts";
+import { cpuBetween, cpuOf, memoryOf, processTree, total } from "./process-tree.ts";
 
 const children: ChildProcess[] = [];
 afterEach(async () => {
