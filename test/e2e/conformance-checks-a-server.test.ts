@@ -1,11 +1,10 @@
-import { spawn } from "node:child_process";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { conformance as command } from "../../scripts/conformance/command.ts";
 import { startHostedService, type HostedService } from "../support/hosted-service.ts";
 import { withSystem } from "../support/system/system.ts";
 import { until } from "../support/until.ts";
 
-/** Runs `npm run conformance` against Headwater, and against a server that only implements lists. */
+/** Runs the command of `npm run conformance` against Headwater, and against a server that only implements lists. */
 const headwater = withSystem();
 let poor: HostedService;
 
@@ -16,11 +15,10 @@ afterAll(async () => {
   await poor.stop();
 });
 
-function conformance(...flags: readonly string[]): Promise<{ readonly code: number | null; readonly lines: readonly string[] }> {
-  const child = spawn(process.execPath, [join(import.meta.dirname, "../../scripts/conformance.ts"), ...flags]);
-  let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, lines: output.trim().split("\n") })));
+async function conformance(...flags: readonly string[]): Promise<{ readonly code: number; readonly lines: readonly string[] }> {
+  const lines: string[] = [];
+  const print = (line: string): void => void lines.push(line);
+  return { code: await command(flags, { print, printError: print }), lines };
 }
 
 it("reports every rule as kept by Headwater, and removes everything it created", async () => {
