@@ -53,10 +53,10 @@ async function start(change: (ports: DeliveryPorts) => Partial<DeliveryPorts> = 
     log: silent,
   });
   const config = {
-    deliveryDeadlineMs: 500,
+    deliveryDeadlineMs: 600_000,
     attemptsPerWebhook: 4,
     maxDirectListeners: 16,
-    attemptTimeoutMs: 1_500,
+    attemptTimeoutMs: 600_000,
     nextAttempt: () => 200,
   };
   const delivery = await startDelivery(config, { ...ports, ...change(ports) });

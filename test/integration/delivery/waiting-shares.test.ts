@@ -8,10 +8,10 @@ import { withWorkflowWorld } from "./workflow-support.ts";
 
 const world = withWorkflowWorld();
 const { start, stopAll, subscribe, putWorkflow, emitOf, queuedFor, invocationsOf } = world;
-const mebibyte = 2 ** 20;
-/** 2 % of it are for WORKFLOWS: 16 MiB. */
-const storeBytes = 800 * mebibyte;
-const large = JSON.stringify("x".repeat(800_000));
+/** 2 % of it are for WORKFLOWS: 1 MiB. */
+const storeBytes = 50 * 2 ** 20;
+/** Counts as 64 KiB. */
+const large = JSON.stringify("x".repeat(50_000));
 const all = { limit: 100, cursor: null };
 
 it("keeps what waits for an owner's workflow while another owner fills his share, whose further events become dead letters", async () => {
@@ -28,7 +28,7 @@ it("keeps what waits for an owner's workflow while another owner fills his share
   await emitOf("u_modest", "dc_modest", [1, "1"]);
   await until(async () => (await queuedFor("p_modest")) === 1, "the modest owner's event waits");
 
-  const count = 40;
+  const count = 20;
   for (let n = 1; n <= count; n++) await emitOf("u_greedy", "dc_greedy", [n, large]);
   const stored = async () => (await queuedFor("p_greedy")) + (await deadLetters()).length;
   await until(async () => (await stored()) === count, "each event waits or is a dead letter");

@@ -199,10 +199,10 @@ describe("`$.send.http`", () => {
     expect((await deadLettersOf(workflow))[0]?.reason).toBe("the argument of $.send.http is invalid");
   });
 
-  it("is sent by a run with hundreds of them, each once", async () => {
+  it("is sent by a run with many of them, each once", async () => {
     await start();
-    const ids = await send("p_flood", ...Array.from({ length: 300 }, (_, n) => request(`/${n}`)));
-    await until(() => asked.length >= 300, "all requests");
+    const ids = await send("p_flood", ...Array.from({ length: 60 }, (_, n) => request(`/${n}`)));
+    await until(() => asked.length >= 60, "all requests");
     expect(asked.map(({ headers }) => headers["idempotency-key"]).toSorted()).toEqual(ids.toSorted());
   });
 

@@ -29,10 +29,10 @@ import { withJetStream } from "../jetstream/support.ts";
 
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const config = {
-  deliveryDeadlineMs: 500,
+  deliveryDeadlineMs: 600_000,
   attemptsPerWebhook: 4,
   maxDirectListeners: 16,
-  attemptTimeoutMs: 1_500,
+  attemptTimeoutMs: 600_000,
   nextAttempt: () => undefined,
 };
 

@@ -20,10 +20,10 @@ const postgres = withMigratedPostgres();
 const streams = withJetStream({ partitions: partitionCount });
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const config = {
-  deliveryDeadlineMs: 500,
+  deliveryDeadlineMs: 600_000,
   attemptsPerWebhook: 4,
   maxDirectListeners: 1,
-  attemptTimeoutMs: 1_500,
+  attemptTimeoutMs: 600_000,
   nextAttempt: () => undefined,
 };
 const running: { stop(): Promise<void> }[] = [];
