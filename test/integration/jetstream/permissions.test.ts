@@ -131,7 +131,7 @@ async function answered(
 describe("a runner of a pool with an owner", () => {
   it("finds its pool set up, and reads its invocations", async () => {
     expect(await areSetUp(runner)).toBe(true);
-    await waitForPool(runner, "own", 1_000);
+    await waitForPool(runner, "own", 60_000);
     const texts: string[] = [];
     const onMessage = (message: IntakeMessage): void => {
       texts.push(message.text);
@@ -150,7 +150,7 @@ describe("a runner of a pool with an owner", () => {
     const delivery = await as("delivery", await roleCredentials(keys, "delivery"));
     const serving = await servePoolRequests(delivery);
     for (let n = 0; n < partitionCount; n++) await admin.manager.consumers.delete("INVOCATIONS", runnerConsumer("own", n));
-    await waitForPool(runner, "own", 10_000);
+    await waitForPool(runner, "own", 60_000);
     await serving.stop();
     expect((await admin.manager.consumers.info("INVOCATIONS", runnerConsumer("own", 0))).config.mem_storage).toBe(true);
   });

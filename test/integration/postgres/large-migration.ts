@@ -2,8 +2,8 @@ import { sql } from "kysely";
 import { transaction, type Migration } from "../../../platform/postgres/migrations/step.ts";
 
 /** A table as large as `rows`, and what a version could do to it: a column whose content is computed, and an index. */
-export const rows = 200_000;
-const batchRows = 5_000;
+export const rows = 20_000;
+const batchRows = 500;
 
 export const largeMigrations: readonly Migration[] = [
   {
