@@ -104,7 +104,7 @@ export function withConfigureWorld(): ConfigureWorld {
 
   async function wakeRunner(): Promise<void> {
     runner = await startRunner(
-      { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 5_000, memoryMb: 128, stateCacheBytes: 2 ** 20 },
+      { runner: `r${randomBytes(4).toString("hex")}`, pool: defaultPool, runTimeoutMs: 60_000, memoryMb: 128, stateCacheBytes: 2 ** 20 },
       {
         ...createRunnerPorts(nats.connection, defaultPool),
         sandbox: { ...fixture.sandbox, stop: async () => undefined },
@@ -129,7 +129,7 @@ export function withConfigureWorld(): ConfigureWorld {
   async function save(code: string): Promise<string> {
     const bundle = await fixture.bundle(code);
     paths.set(bundle.hash, bundle.path);
-    const inspection = await fixture.sandbox.inspect({ bundle, timeoutMs: 5_000 });
+    const inspection = await fixture.sandbox.inspect({ bundle, timeoutMs: 60_000 });
     if (inspection.outcome === "rejected") throw new Error(inspection.message);
     const { definition } = inspection;
     const name = `component-${++saved}`;

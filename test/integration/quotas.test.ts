@@ -5,7 +5,7 @@ import { partitionOf } from "../../domain/invocation/partition.ts";
 import { dayOf } from "../../domain/limits/quota.ts";
 import { defaultPool, deploymentKey, invokeSubject, partitionCount } from "../../domain/subjects.ts";
 import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts";
-import { createOwnerLimits, readOverQuota, readWeights } from "../../platform/jetstream/buckets/quotas.ts";
+import { createOwnerLimits, readWeights } from "../../platform/jetstream/buckets/quotas.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { OwnerValueCache } from "../../runner/schedule/owner-value-cache.ts";
 import type { RunnerPorts } from "../../runner/ports.ts";
@@ -173,31 +173,6 @@ describe("an owner who has used up the invocations of the day", () => {
     const waitS = Number(refused?.headers["retry-after"]);
     expect(Math.abs(dayOf(clock.now()).endMs / 1_000 - clock.now() / 1_000 - waitS)).toBeLessThan(600);
   });
-});
-
-it("blocks more owners than the server lists at once, and unblocks them when their plan is raised", async () => {
-  const nothing = { name: "nothing", form: "free", dailyInvocations: 0, dailyComputeMs: null, weight: 1, maxOrganizations: 20 } as const;
-  await accounts.savePlan(nothing);
-  const owners = Array.from({ length: 1_100 }, (_, n) => `u_many${n}`);
-  for (const owner of owners) await accounts.choosePlan(owner, nothing.name);
-  const clock = new TestClock();
-  const counting = await startCounting(database, nats.connection, clock);
-  ends.push(() => counting.stop());
-  const { blockedUntil } = readOverQuota(nats.connection);
-  /** Reads on from the first owner that was in the other state. */
-  const untilAll = async (isBlocked: boolean): Promise<void> => {
-    let reached = 0;
-    await until(
-      async () => {
-        while (reached < owners.length && ((await blockedUntil(owners[reached] ?? "")) ?? 0) > clock.now() === isBlocked) reached++;
-        return reached === owners.length;
-      },
-      `all owners ${isBlocked ? "are" : "are not"} blocked`,
-    );
-  };
-  await untilAll(true);
-  await accounts.savePlan({ ...nothing, dailyInvocations: 1 });
-  await untilAll(false);
 });
 
 describe("the weight of a plan", () => {

@@ -73,7 +73,7 @@ export const mailerOf = ({ port }: Pick<MailServer, "port">, login?: SenderOptio
   createSmtpMailer({
     server: { host: "127.0.0.1", port, secure: false, login },
     from: { name: "Headwater", address: "headwater@example.com" },
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
   });
 
 /** The sender of one replica. */
