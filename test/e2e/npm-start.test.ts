@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -8,8 +9,9 @@ import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
 import { startReceiver, type Receiver } from "../support/system/receiver.ts";
 import { until } from "../support/until.ts";
 import type { Called } from "../support/system/client.ts";
+import { found, foundInFiles, needle } from "./support/needles.ts";
 import { mainOf, processesOf } from "../support/process-tree.ts";
-import { createWebhook, deploy, postJson, subscribe } from "../support/system/sources.ts";
+import { create, createWebhook, deploy, postJson, subscribe } from "../support/system/sources.ts";
 
 /** One installation by `npm start`, from its first line to Ctrl-C: the tests depend on each other, because a start takes 7 s of CPU time. */
 let directory: TemporaryDirectory;
@@ -17,12 +19,15 @@ let data: string;
 let ports: { readonly api: number; readonly ingress: number };
 let headwater: Headwater;
 let receiver: Receiver;
+let printed = "";
+const secrets = { prop: randomBytes(16).toString("hex"), credential: randomBytes(16).toString("hex") };
 
 interface Readiness {
   readonly status: number;
   readonly body: { readonly status: string; readonly checks: Readonly<Record<string, string>> };
 }
-const start = (): Promise<Headwater> => startHeadwater({ dataDirectory: data, ports, env: documentedSettings() });
+const start = (): Promise<Headwater> =>
+  startHeadwater({ dataDirectory: data, ports, env: { ...documentedSettings(), HEADWATER_LOG_LEVEL: "debug" } });
 
 beforeAll(async () => {
   [directory, receiver] = [await temporaryDirectory("npm-start"), await startReceiver()];
@@ -111,6 +116,29 @@ it("runs a source and answers its caller while the API process is suspended", as
   }
 });
 
+it("shows no secret in the results, errors and logs of runs that print them", async () => {
+  const { prop, credential } = secrets;
+  const account = await create(headwater, "/accounts", { app: "shop", credentials: { key: credential } });
+  const code = `export default {
+    name: "Careless", props: { token: { type: "string", secret: true }, shop: { type: "app", app: "shop" } },
+    async run() {
+      for (const secret of [this.token, this.shop.$auth.key]) {
+        console.log(secret, { secret }, Buffer.from(secret).toString("base64"));
+        await fetch("http://127.0.0.1:1/?access_token=" + secret, { headers: { authorization: "Bearer " + secret } }).catch(console.error);
+      }
+      throw new Error("no such key " + this.token, { cause: this.shop });
+    },
+  };`;
+  const { id } = await deploy(headwater, code, { token: prop, shop: { authProvisionId: account.id } });
+  const run = await headwater.call<{ data: { status: string } }>("POST", `/sources/${id}/runs`, {});
+  expect(run.body.data.status, run.text).toBe("failed");
+  expect(run.text).toContain("ECONNREFUSED");
+  const answers = [run.text];
+  for (const path of [`/sources/${id}`, `/sources/${id}/logs`, `/sources/${id}/runs`, "/accounts"])
+    answers.push((await headwater.call("GET", path)).text);
+  expect(found([needle("the prop", prop), needle("the credential", credential)], "an answer", answers.join("\n"))).toEqual([]);
+});
+
 describe("a start after every process was killed", () => {
   it("runs what was accepted, and delivers once what was scheduled", async () => {
     const source = await deploy(
@@ -130,17 +158,19 @@ describe("a start after every process was killed", () => {
     const summaries = (channel: string): Promise<Called<{ data: readonly unknown[] }>> =>
       headwater.call("GET", `/sources/${source.id}/event_summaries?event_name=${channel}`);
     await until(async () => (await summaries("$in")).body.data.length === 1, "the event is scheduled");
-    expect((await postJson(source.endpoint, { text: "accepted" })).status).toBe(200);
+    const accepted = ["one", "two", "three", "four", "five"];
+    for (const text of accepted) expect((await postJson(source.endpoint, { text })).status).toBe(200);
 
     for (const { pid } of processesOf(data)) process.kill(pid, "SIGKILL");
     await until(() => processesOf(data).length === 0, "every process ends");
     await headwater.stop();
+    printed = headwater.output();
     headwater = await start();
     const received = (): readonly string[] => receiver.received.map(({ body }) => body).toSorted();
-    const expected = [JSON.stringify({ n: 1, text: "scheduled" }), JSON.stringify({ n: 2, text: "accepted" })];
+    const expected = ["scheduled", ...accepted].map((text, index) => JSON.stringify({ n: index + 1, text }));
     await until(
       () => expected.every((body) => received().includes(body)),
-      "both are delivered",
+      "all are delivered",
       () => received().join("\n"),
     );
     await until(async () => (await summaries("$in")).body.data.length === 0, "nothing is scheduled any more");
@@ -155,4 +185,14 @@ it("ends gracefully by Ctrl-C, and leaves no process running", async () => {
     "every process ends",
     () => JSON.stringify(processesOf(data), null, 1),
   );
+});
+
+it("has written no secret to its output, databases and files, except for the API key in its own file", () => {
+  const needles = [
+    needle("the secret prop", secrets.prop),
+    needle("the credential", secrets.credential),
+    needle("the API key", headwater.key),
+  ];
+  expect(found(needles, "the output", printed + headwater.output())).toEqual([]);
+  expect(foundInFiles(needles, data, [join(data, "api-key")])).toEqual([]);
 });

@@ -31,7 +31,8 @@ const kube = await withKubeApi({
 const missing = kube.missing ?? (findProgram("helm") === undefined || !kube.hasKubectl ? "helm or kubectl was not found" : undefined);
 const suite = missing === undefined ? describe : describe.skip;
 
-const within = { timeout: 45_000, interval: 500 };
+/** Less than the limit of a test. */
+const within = { timeout: 240_000, interval: 500 };
 const owned = "headwater-default";
 const examples = join(import.meta.dirname, "../../docs/examples/kubernetes");
 
