@@ -13,11 +13,25 @@ const filesOf = (entries: readonly string[]): string[] =>
 
 const fullFiles = "test/**/*.full.test.ts";
 const soakFiles = "test/**/*.soak.test.ts";
-/** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/soak.ts). */
+/** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/command.ts). */
 const sampled = [
   "test/integration/backlog.test.ts",
   "test/integration/operator/{connections,kill,kill-kinds,update-failures,workflow-kill}.test.ts",
 ];
+/** Files that run a sample of their cases in `npm test` and all of them in `npm run test:all`. */
+const sampledTables = [
+  "test/cli/init.test.ts",
+  "test/docs/webhooks-docs.test.ts",
+  "test/integration/api/{at-once,contract,fuzz,streams-seam}.test.ts",
+  "test/integration/kubernetes/mirror.test.ts",
+  "test/scripts/main.test.ts",
+  "test/types/types.test.ts",
+];
+const full = {
+  include: [fullFiles, ...sampledTables],
+  exclude: [soakFiles],
+  env: { HEADWATER_TEST_FULL: "1" },
+};
 const soak = {
   include: [soakFiles, ...sampled],
   env: { HEADWATER_TEST_SOAK: "1" },
@@ -63,7 +77,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "full", include: [fullFiles], exclude: [soakFiles], maxWorkers: workers(3), sequence: { groupOrder: 3, ...order } },
+        test: { name: "full", ...full, maxWorkers: workers(3), sequence: { groupOrder: 3, ...order } },
       },
       { extends: true, test: { name: "soak", ...soak, isolate: true, maxWorkers: workers(2), sequence: { groupOrder: 4, ...order } } },
     ],

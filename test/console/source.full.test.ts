@@ -56,6 +56,20 @@ describe.skipIf(chromiumPath === undefined)("the page of a source", () => {
     return () => receiver.close();
   });
 
+  test("shows events as they arrive, filters them, and pauses", async () => {
+    const page = await open();
+    await page.getByText("Live", { exact: true }).waitFor();
+    await send({ summary: "second" });
+    await page.getByRole("button", { name: "second" }).waitFor();
+    await page.getByRole("button", { name: "Pause", exact: true }).last().click();
+    await send({ summary: "third" });
+    await page.getByRole("button", { name: "Continue (1 new)" }).click();
+    await page.getByRole("button", { name: "third" }).waitFor();
+    await page.getByLabel("Filter events").fill("second");
+    await page.getByRole("button", { name: "third" }).waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.get("q")).toBe("second");
+  });
+
   test("shows hostile and large events as text", async () => {
     await send({ n: 5, summary: hostileText, large: "x".repeat(500_000) });
     const page = await open();

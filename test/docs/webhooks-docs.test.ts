@@ -5,12 +5,13 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maxAttempts, maxRetryAfterMs, nextAttempt } from "../../domain/delivery/retry-schedule.ts";
 import { formatSigningKey, parseSigningKey, signatureHeaders, type Hmac } from "../../domain/delivery/webhook-signature.ts";
 import { blocksOf } from "../e2e/support/documented-session.ts";
+import { sampleOf } from "../support/command.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { languages, missingFor, prepare, verdictsOf, type Arrived } from "./verifiers.ts";
 
 /**
- * The code of docs/webhooks.md is run, in each language that is on PATH, with deliveries that our own code has signed: genuine ones
- * and deliveries that were tampered with.
+ * Runs the code of docs/webhooks.md, in each language that is on PATH, with deliveries that our own code has signed: genuine ones
+ * and deliveries that were tampered with. `npm test` runs that of the first language.
  */
 const path = "docs/webhooks.md";
 const page = readFileSync(join(import.meta.dirname, "../..", path), "utf8");
@@ -80,7 +81,7 @@ let directory: TemporaryDirectory;
 beforeAll(async () => void (directory = await temporaryDirectory("webhooks")));
 afterAll(() => directory.remove());
 
-describe.each(languages)("the code for $fence", (language) => {
+describe.each(sampleOf(languages))("the code for $fence", (language) => {
   const missing = missingFor(language);
   const run = missing === undefined ? it : it.skip;
   const why = missing === undefined ? "" : ` (skipped: ${missing} was not found on PATH)`;

@@ -11,7 +11,7 @@ import { servePoolRequests } from "../../platform/jetstream/invocations/pool-req
 import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
 import type { Runner } from "../../runner/start.ts";
 import { deployment } from "../runner/support.ts";
-import { isSoak } from "../support/soak.ts";
+import { isSoak } from "../support/command.ts";
 import { committedRuns, nothingSeen, startCountingRunner, type Seen, type StartOptions } from "./counting-runner.ts";
 import { startMortalRunner } from "./mortal-process.ts";
 import { quietMs, until, withJetStream } from "./jetstream/support.ts";

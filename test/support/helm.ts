@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { keptRender } from "./kept-renders.ts";
 import { reportMissing } from "./required-tools.ts";
 
 const root = join(import.meta.dirname, "..", "..");
@@ -29,8 +30,7 @@ export interface Ran {
 
 /** An environment without the user's Helm configuration. */
 export function helm(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
-  const program = findProgram("helm");
-  if (program === undefined) throw new Error("helm was not found below KUBEBUILDER_ASSETS or on PATH");
+  const program = helmPath();
   const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 64 * 2 ** 20, timeout: 600_000 };
   return new Promise((resolve) => {
     execFile(program, args, options, (error, stdout, stderr) => {
@@ -39,13 +39,20 @@ export function helm(args: readonly string[], env: Readonly<Record<string, strin
   });
 }
 
+function helmPath(): string {
+  const program = findProgram("helm");
+  if (program === undefined) throw new Error("helm was not found below KUBEBUILDER_ASSETS or on PATH");
+  return program;
+}
+
 /**
- * The output of `helm template` for the release `headwater` in the namespace `headwater`. The chart does not change during a run, so each set
- * of flags is rendered once in a worker. @throws with Helm's message
+ * The output of `helm template` for the release `headwater` in the namespace `headwater`. Each set of flags is rendered once for a version of
+ * the chart. @throws with Helm's message
  */
 export function render(...flags: readonly string[]): Promise<string> {
   return remembered(renders, flags.join("\n"), async () => {
-    const { code, stdout, stderr } = await helm(["template", "headwater", chart, "--namespace", "headwater", ...flags]);
+    const args = ["template", "headwater", chart, "--namespace", "headwater", ...flags];
+    const { code, stdout, stderr } = await keptRender(helmPath(), chart, flags, () => helm(args));
     if (code !== 0) throw new Error(stderr);
     return stdout;
   });

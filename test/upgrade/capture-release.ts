@@ -1,5 +1,5 @@
 /**
- * Writes the data of a release for `a-release-upgrades.test.ts`:
+ * Writes the data of a release for `a-release-upgrades.full.test.ts`:
  *
  *     node test/upgrade/capture-release.ts CHECKOUT MIGRATIONS
  *

@@ -4,6 +4,7 @@ import type { SourceResource } from "../../../api/resources/source.ts";
 import type { Kind } from "../../../crds/resource.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
+import { isFull } from "../../support/command.ts";
 import { fakeBuild } from "./fake-builds.ts";
 import { acme, ada, bob, keys, until, withApi, type Answer } from "./support.ts";
 
@@ -12,6 +13,8 @@ import { acme, ada, bob, keys, until, withApi, type Answer } from "./support.ts"
  * the assertions hold for each order.
  */
 const adminToken = "an-admin-token-of-many-characters-0123456789";
+/** Of concurrent requests in each test. */
+const rounds = isFull ? 8 : 3;
 /** Builds of code that says `held` wait for `released`, and report it. */
 const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 const api = withApi(
@@ -63,7 +66,7 @@ describe("keys", () => {
 describe("an organization", () => {
   test("keeps an admin when its admins remove or demote each other", async () => {
     const key = (await made("POST", "/v1/users/me/keys", { name: "mine" }, keys.bob)).key;
-    for (let round = 0; round < 10; round++) {
+    for (let round = 0; round < rounds; round++) {
       await api.accounts.putMember(ada.id, acme.id, "admin");
       await api.accounts.putMember(bob.id, acme.id, "admin");
       const path = `/v1/orgs/${acme.id}/members`;
@@ -81,7 +84,7 @@ describe("an organization", () => {
 describe("a webhook that is deleted", () => {
   test("leaves no subscriptions to it, even if some are created concurrently", async () => {
     const source = await made("POST", "/v1/sources", { component_code: "name: emitter" });
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < rounds; round++) {
       const { id } = await made("POST", "/v1/webhooks", { url: "https://example.com/" });
       const answers = await Promise.all([
         atOnce(6, (n) => api.ask("POST", `/v1/subscriptions?emitter_id=${source.id}&listener_id=${id}&event_name=c${n}`)),
@@ -166,7 +169,7 @@ describe("a user who is deleted", () => {
   });
 
   test("leaves no resources that were created concurrently", async () => {
-    for (let round = 0; round < 6; round++) {
+    for (let round = 0; round < rounds; round++) {
       const { id, key } = await user(`leaving-${round}`);
       const [deleted] = await Promise.all([
         admin("DELETE", `/users/${id}`),

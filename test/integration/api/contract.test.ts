@@ -9,15 +9,19 @@ import {
   makeWorld,
   pathWith,
   placesOf,
-  tested,
+  tested as all,
   withWholeApi,
   type Ids,
   type JsonSchema,
   type TestedOperation,
 } from "./document-support.ts";
+import { isFull } from "../../support/command.ts";
 import { keys, type Answer, type Ask } from "./support.ts";
 
 const api = withWholeApi();
+/** `npm test` leaves out aliases, and tries invalid values on every third operation: all of them read requests in the same code. */
+const tested = isFull ? all : all.filter(({ aliasOf }) => aliasOf === undefined);
+const triedWithValues = isFull ? all : tested.filter((_, index) => index % 3 === 0);
 let world: Ids = {};
 beforeAll(async () => {
   world = await makeWorld(api);
@@ -119,25 +123,49 @@ const countEntries = async (): Promise<number> =>
       .executeTakeFirstOrThrow()
   ).n;
 
-const withoutStreams = tested.filter((operation) => !isStream(operation));
+interface Counted {
+  readonly status: number;
+  /** How many entries of the audit log the request has added. */
+  readonly entries: number;
+}
+
+async function sendCounted(operation: TestedOperation, ids: Ids): Promise<Counted> {
+  const before = await countEntries();
+  const { status } = await sendTo(operation, ids);
+  return { status, entries: (await countEntries()) - before };
+}
+
+/** What deletions delete; other requests need theirs. */
+let deletable: Promise<Ids> | undefined;
+
+/** Makes everything again if an earlier deletion has ended what this one deletes. */
+async function deleteWith(operation: TestedOperation): Promise<Counted> {
+  const attempt = async (): Promise<Counted> => {
+    const ids = { ...(await (deletable ??= makeWorld(api))), ...(await unusedFor(operation)) };
+    if (operation.route === "DELETE /auto_subscriptions")
+      await api.ask("POST", "/v1/auto_subscriptions", { body: { listener_id: ids["webhooks/:id"], event_name: "$logs" } });
+    return sendCounted(operation, ids);
+  };
+  const first = await attempt();
+  if (first.status !== 404) return first;
+  deletable = undefined;
+  return attempt();
+}
+
+const withoutStreams = triedWithValues.filter((operation) => !isStream(operation));
 const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);
 
 describe("a valid request gets a response that fits the document", () => {
-  test.each(named(tested))("%s", async (route, operation) => {
+  test.each(named(tested))("%s", async (_, operation) => {
     if (isStream(operation)) {
       const answer = await open(`${pathWith(operation.path, world)}`);
       expect(answer.status).toBe(200);
       expectToFit(operation, answer);
       return;
     }
-    // What a deletion ends, others still need.
-    const ids = operation.method === "DELETE" ? { ...(await makeWorld(api)), ...(await unusedFor(operation)) } : world;
-    if (route === "DELETE /auto_subscriptions")
-      await api.ask("POST", "/v1/auto_subscriptions", { body: { listener_id: ids["webhooks/:id"], event_name: "$logs" } });
-    const before = await countEntries();
-    const { status } = await sendTo(operation, ids);
+    const { status, entries } = operation.method === "DELETE" ? await deleteWith(operation) : await sendCounted(operation, world);
     expect(Object.keys(operation.responses)).toContain(String(status));
-    expect((await countEntries()) - before, "entries of the audit log").toBe(changesSomething(operation) ? 1 : 0);
+    expect(entries, "entries of the audit log").toBe(changesSomething(operation) ? 1 : 0);
   });
 
   test.each(named(tested.filter(changesSomething)))("%s declares what it changes, for the audit log", (_, { change }) => {
@@ -226,7 +254,7 @@ describe("refuses values that are too large", () => {
 });
 
 describe("names a parameter that is given twice", () => {
-  test.each(named(tested))("%s", async (_, operation) => {
+  test.each(named(triedWithValues))("%s", async (_, operation) => {
     const isSelecting = !isStream(operation);
     const names = [...fieldsOf(operation.query).map(([name]) => name), ...(isSelecting ? ["include", "exclude"] : [])];
     for (const name of names) {

@@ -1,4 +1,4 @@
-import { isSoak } from "../../support/soak.ts";
+import { isSoak } from "../../support/command.ts";
 import type { Entries, OperatorPorts } from "../../../operator/ports.ts";
 
 class Killed extends Error {}
@@ -74,8 +74,8 @@ export async function settled(reconcile: () => Promise<number | undefined>): Pro
   }
 }
 
-/** `npm test` kills after every third change: each table begins with another one. */
-const step = isSoak ? 1 : 3;
+/** `npm test` kills after every fifth change: each table begins with another one. */
+const step = isSoak ? 1 : 5;
 let tables = 0;
 
 /** Kills the operator after its changes in turn, until it survives a pass. @returns the number of changes, rounded up to the next kill */
