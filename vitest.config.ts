@@ -19,16 +19,18 @@ const sampled = [
   "test/integration/operator/{connections,kill,kill-kinds,update-failures,workflow-kill}.test.ts",
 ];
 /** Files that run a sample of their cases in `npm test` and all of them in `npm run test:all`. */
-const sampledTables = [
-  "test/cli/init.test.ts",
+const filesWithFullCases = [
+  "test/cli/{faults,init}.test.ts",
   "test/docs/webhooks-docs.test.ts",
-  "test/integration/api/{at-once,contract,fuzz,streams-seam}.test.ts",
+  "test/integration/api/{at-once,backlog,contract,deliveries,dry-run,fuzz,http,organization-scope,replays,streams-seam}.test.ts",
   "test/integration/kubernetes/mirror.test.ts",
+  "test/integration/operator/kubernetes.test.ts",
+  "test/platform/postgres.test.ts",
   "test/scripts/main.test.ts",
   "test/types/types.test.ts",
 ];
 const full = {
-  include: [fullFiles, ...sampledTables],
+  include: [fullFiles, ...filesWithFullCases],
   exclude: [soakFiles],
   env: { HEADWATER_TEST_FULL: "1" },
 };

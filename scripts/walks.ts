@@ -32,10 +32,11 @@ export interface Copy {
   remove(): Promise<void>;
 }
 
-/** Copies the files of the working tree. Packages and downloaded tools are shared with the original. */
-export async function copyTree(): Promise<Copy> {
+/** Copies these files of the working tree, or all. Packages and downloaded tools are shared with the original. */
+export async function copyTree(files: readonly string[] = []): Promise<Copy> {
   const path = await mkdtemp(join(tmpdir(), "headwater-walks-"));
-  const listed = await run("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], { cwd: root, maxBuffer: 64 << 20 });
+  const list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard", "--", ...files];
+  const listed = await run("git", list, { cwd: root, maxBuffer: 64 << 20 });
   for (const file of listed.stdout.split("\0").filter((name) => name !== ""))
     await cp(join(root, file), join(path, file)).catch((error: unknown) => {
       if (!isMissing(error)) throw error; // Deleted in the working tree.

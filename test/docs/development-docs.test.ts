@@ -18,7 +18,7 @@ describe("docs/development.md", () => {
 });
 
 it("the diffs of docs/development.md apply", async () => {
-  const copy = await copyTree();
+  const copy = await copyTree(walks.flatMap(({ files }) => files));
   onTestFinished(() => copy.remove());
   for (const walk of walks) await expect(applyWalk(walk, copy)).resolves.not.toThrow();
 });

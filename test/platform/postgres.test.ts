@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startPostgres, type PostgresServer } from "../../platform/process/postgres/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { withPostgres } from "../support/postgres.ts";
+import { isFull } from "../support/command.ts";
 
 describe("startPostgres", () => {
   let directory: TemporaryDirectory;
@@ -41,7 +42,7 @@ describe("startPostgres", () => {
     expect(await query(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
-  it("starts although the process id of a dead server now belongs to another process", async () => {
+  it.runIf(isFull)("starts although the process id of a dead server now belongs to another process", async () => {
     const first = await start();
     await first.kill();
     const file = join(directory.path, "postgres", "data", "postmaster.pid");
@@ -51,7 +52,7 @@ describe("startPostgres", () => {
     expect(await query(second.url, "show fsync")).toEqual([{ fsync: "on" }]);
   });
 
-  it("refuses a wrong password, and stores its own readable only by the owner", async () => {
+  it.runIf(isFull)("refuses a wrong password, and stores its own readable only by the owner", async () => {
     const server = await start();
     const wrong = new URL(server.url);
     wrong.password = "wrong";
