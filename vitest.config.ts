@@ -26,7 +26,6 @@ const filesWithFullCases = [
   "test/integration/kubernetes/mirror.test.ts",
   "test/integration/operator/kubernetes.test.ts",
   "test/platform/postgres.test.ts",
-  "test/scripts/main.test.ts",
   "test/types/types.test.ts",
 ];
 const full = {

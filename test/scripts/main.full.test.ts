@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { roleNames } from "../../platform/process/settings/configuration.ts";
 import { waitUntil } from "../../domain/retry.ts";
 import { hasExited, isAlive } from "../../platform/process/processes.ts";
-import { isFull } from "../support/command.ts";
 import { natsBinary } from "../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 
@@ -50,25 +49,22 @@ describe("main", () => {
   const natsPid = async (): Promise<number> =>
     Number(await readFile(join(directory.path, ".headwater/nats/nats-server.pid"), "utf8").catch(() => "0"));
 
-  it.runIf(isFull)(
-    "starts a killed watchdog, server and role again, and leaves none behind when it is killed, not even a role that hangs",
-    async () => {
-      const [watchdog = 0] = watchdogsOf(main?.pid ?? 0);
-      process.kill(watchdog, "SIGKILL");
-      expect(await waitUntil(() => watchdogsOf(main?.pid ?? 0).some((pid) => pid !== watchdog), 120_000)).toBe(true);
-      const [runner, nats] = [pidOf("runner"), await natsPid()];
-      process.kill(nats, "SIGKILL");
-      expect(await waitUntil(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 120_000)).toBe(true);
-      // A role that starts later shows that the main process has reported the server to the watchdog.
-      process.kill(runner, "SIGKILL");
-      expect(await waitUntil(() => pidOf("runner") !== runner, 120_000)).toBe(true);
-      const left = [pidOf("runner"), pidOf("builder"), await natsPid()];
-      process.kill(pidOf("runner"), "SIGSTOP");
-      main?.kill("SIGKILL");
-      expect(await waitUntil(() => !left.some(isAlive), 120_000)).toBe(true);
-      main = await start();
-    },
-  );
+  it("starts a killed watchdog, server and role again, and leaves none behind when it is killed, not even a role that hangs", async () => {
+    const [watchdog = 0] = watchdogsOf(main?.pid ?? 0);
+    process.kill(watchdog, "SIGKILL");
+    expect(await waitUntil(() => watchdogsOf(main?.pid ?? 0).some((pid) => pid !== watchdog), 120_000)).toBe(true);
+    const [runner, nats] = [pidOf("runner"), await natsPid()];
+    process.kill(nats, "SIGKILL");
+    expect(await waitUntil(async () => (await natsPid()) !== nats && isAlive(await natsPid()), 120_000)).toBe(true);
+    // A role that starts later shows that the main process has reported the server to the watchdog.
+    process.kill(runner, "SIGKILL");
+    expect(await waitUntil(() => pidOf("runner") !== runner, 120_000)).toBe(true);
+    const left = [pidOf("runner"), pidOf("builder"), await natsPid()];
+    process.kill(pidOf("runner"), "SIGSTOP");
+    main?.kill("SIGKILL");
+    expect(await waitUntil(() => !left.some(isAlive), 120_000)).toBe(true);
+    main = await start();
+  });
 
   it("stops its roles in order and its servers after them", async () => {
     const servers = await natsPid();
