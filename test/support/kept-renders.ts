@@ -12,7 +12,7 @@ const kept = join(import.meta.dirname, "../../.headwater/renders");
 export async function keptRender<Ran>(program: string, chart: string, flags: readonly string[], render: () => Promise<Ran>): Promise<Ran> {
   const folder = join(kept, digestOf(filesOf(chart)));
   const { size, mtimeMs } = statSync(program);
-  const file = join(folder, `${digestOf([program, `${size} ${mtimeMs}`, ...flags, ...flags.map(valuesOf)])}.json`);
+  const file = join(folder, `${digestOf([program, `${size} ${mtimeMs}`, ...flags.map(contentOf)])}.json`);
   const found = await readFile(file, "utf8").catch(() => undefined);
   if (found !== undefined) return JSON.parse(found) as Ran; // Written below.
   const ran = await render();
@@ -34,10 +34,11 @@ function filesOf(chart: string): readonly string[] {
   });
 }
 
-/** The content of the file that a flag names, if it names one. */
-function valuesOf(flag: string): string {
-  const path = flag.slice(flag.lastIndexOf("=") + 1);
-  return existsSync(path) && statSync(path).isFile() ? readFileSync(path, "utf8") : "";
+/** The flag, with the content of the file that it names in place of its path. */
+function contentOf(flag: string): string {
+  const at = flag.lastIndexOf("=") + 1;
+  const path = flag.slice(at);
+  return existsSync(path) && statSync(path).isFile() ? flag.slice(0, at) + readFileSync(path, "utf8") : flag;
 }
 
 const digestOf = (texts: readonly string[]): string => createHash("sha256").update(JSON.stringify(texts)).digest("hex");
