@@ -16,13 +16,13 @@ const soakFiles = "test/**/*.soak.test.ts";
 /** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/command.ts). */
 const sampled = [
   "test/integration/backlog.test.ts",
-  "test/integration/operator/{connections,kill,kill-kinds,update-failures,workflow-kill}.test.ts",
+  "test/integration/operator/{connections,kill,kill-kinds.full,update-failures,workflow-kill.full}.test.ts",
 ];
 /** Files that run a sample of their cases in `npm test` and all of them in `npm run test:all`. */
 const filesWithFullCases = [
   "test/cli/{faults,init}.test.ts",
   "test/docs/webhooks-docs.test.ts",
-  "test/integration/api/{at-once,backlog,contract,deliveries,dry-run,fuzz,http,organization-scope,replays,streams-seam}.test.ts",
+  "test/integration/api/{backlog,contract,deliveries,dry-run,http,organization-scope,replays}.test.ts",
   "test/integration/kubernetes/mirror.test.ts",
   "test/integration/operator/kubernetes.test.ts",
   "test/platform/postgres.test.ts",

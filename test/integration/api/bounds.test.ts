@@ -4,7 +4,7 @@ import { keys, withApi, type Ask } from "./support.ts";
 
 /** What an answer says about mistakes has a bound, and so has the work for it: a request can have a hundred thousand mistakes. */
 const api = withApi();
-const count = 30_000;
+const count = 15_000;
 const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
   Object.fromEntries(Array.from({ length: count }, (_, index) => [String(index).padStart(9, "f"), value]));
 

@@ -9,7 +9,7 @@ import { ada, keys, until, withApi, type TestApi } from "./support.ts";
 
 const clientCount = 3;
 const megabyte = 10 ** 6;
-const ids = Array.from({ length: 30 }, (_, index) => `${index + 1}-0`);
+const ids = Array.from({ length: 24 }, (_, index) => `${index + 1}-0`);
 /** Rows of parts, in bytes, in the order in which they were read. */
 const parts: { readonly source: string; readonly bytes: number }[] = [];
 let source = "";
@@ -57,14 +57,14 @@ describe("a list with events of a megabyte", () => {
     const whole = await api.ask("GET", path(source));
     expect(whole.status).toBe(200);
     expect(whole.body.data.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed());
-    expect(whole.body.page_info).toEqual({ total_count: 30, count: 30, start_cursor: "30-0", end_cursor: "1-0", excluded_count: 0 });
+    expect(whole.body.page_info).toEqual({ total_count: 24, count: 24, start_cursor: "24-0", end_cursor: "1-0", excluded_count: 0 });
     expect(whole.body.data[7].event.text.length).toBe(megabyte);
     const legacy = await api.ask("GET", `/v1/sources/${source}/events?limit=100`);
     expect(legacy.body.data.map(({ id }: { id: string }) => id)).toEqual(ids.toReversed());
     expect(Object.keys(legacy.body)).toEqual(["data"]);
-    const before = await api.ask("GET", path(source, "limit=10&before=20-0&exclude=event"));
-    expect(before.body.data.map(({ id }: { id: string }) => id)).toEqual(ids.slice(20, 30).toReversed());
-    expect(before.body.page_info).toMatchObject({ count: 10, start_cursor: "30-0", end_cursor: "21-0" });
+    const before = await api.ask("GET", path(source, "limit=10&before=14-0&exclude=event"));
+    expect(before.body.data.map(({ id }: { id: string }) => id)).toEqual(ids.slice(14, 24).toReversed());
+    expect(before.body.page_info).toMatchObject({ count: 10, start_cursor: "24-0", end_cursor: "15-0" });
   });
 
   it("is read in parts as its client reads, and others are answered in the meantime", async () => {

@@ -5,7 +5,7 @@ import { commitOf, openStream, shows, withStreamingApi, type OpenStream } from "
 import { committedEvent as event } from "../committed-event.ts";
 import { until } from "../jetstream/support.ts";
 
-const most = 40;
+const most = 16;
 const { api, nats, world } = withStreamingApi({ keepAliveMs: 200, waitingBytes: 256 * 1024 }, { streamsPerUser: most });
 const opened: OpenStream[] = [];
 let sources: Readonly<Record<keyof typeof keys, string>> = { ada: "", bob: "" };
@@ -43,7 +43,7 @@ it("opens as many streams as the user's limit allows, even for concurrent reques
   expect(statuses.get(200)?.length).toBe(most);
   const refused = await ask("GET", `/v1/sources/${sources.ada}/sse`, "ada");
   expect(errorSchema.parse(refused.body)).toEqual({
-    error: "40 streams of ada are open on this server, the limit is 40: close some",
+    error: `${most} streams of ada are open on this server, the limit is ${most}: close some`,
     code: "too_many_streams",
     details: { open: most, most },
   });

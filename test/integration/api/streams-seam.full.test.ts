@@ -3,7 +3,6 @@ import { beforeAll, expect, it } from "vitest";
 import { ada } from "./support.ts";
 import { commitOf, openStream, withStreamingApi, type OpenStream } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
-import { isFull } from "../../support/command.ts";
 import { until } from "../jetstream/support.ts";
 
 const { api, world } = withStreamingApi({ keepAliveMs: 60_000, waitingBytes: 2 ** 20 });
@@ -93,6 +92,6 @@ it("misses and repeats no event between history and live stream", async () => {
       }
       await world.record();
     }),
-    { numRuns: isFull ? 60 : 12, endOnFailure: true },
+    { numRuns: 60, endOnFailure: true },
   );
 });

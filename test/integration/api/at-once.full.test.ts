@@ -4,7 +4,6 @@ import type { SourceResource } from "../../../api/resources/source.ts";
 import type { Kind } from "../../../crds/resource.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
-import { isFull } from "../../support/command.ts";
 import { fakeBuild } from "./fake-builds.ts";
 import { acme, ada, bob, keys, until, withApi, type Answer } from "./support.ts";
 
@@ -14,7 +13,7 @@ import { acme, ada, bob, keys, until, withApi, type Answer } from "./support.ts"
  */
 const adminToken = "an-admin-token-of-many-characters-0123456789";
 /** Of concurrent requests in each test. */
-const rounds = isFull ? 8 : 3;
+const rounds = 8;
 /** Builds of code that says `held` wait for `released`, and report it. */
 const [held, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
 const api = withApi(
