@@ -58,3 +58,14 @@ export async function until(condition: () => boolean | Promise<boolean>, what: s
 
 /** For assertions that a state does not change, which cannot be waited for: how long it must stay the same. */
 export const quietMs = 300;
+
+/** All data of the streams that a role could change, and their consumers. @param admin may list them */
+export async function contentOf(admin: Connection): Promise<string> {
+  const streams: string[] = [];
+  for await (const { config, state } of admin.manager.streams.list()) {
+    const consumers: string[] = [];
+    for await (const consumer of admin.manager.consumers.list(config.name)) consumers.push(consumer.name);
+    streams.push(`${config.name} ${state.messages} ${state.last_seq} ${config.subjects?.join()} ${consumers.toSorted().join()}`);
+  }
+  return streams.toSorted().join("\n");
+}
