@@ -13,6 +13,7 @@ import { savedObject } from "../../platform/kubernetes/backup/saved-object.ts";
 import { findProgram, objectsOf, render, type Rendered } from "../support/helm.ts";
 import { kubeconfigOf } from "../support/kube/kube-api-client.ts";
 import { withKubeApi } from "../support/kube/kube-api.ts";
+import { describeRight, kubernetesRights, unloggedRights } from "../support/rights/kubernetes.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 import { startCluster, type Cluster } from "../support/system/cluster.ts";
 import { until } from "../support/until.ts";
@@ -35,23 +36,6 @@ const suite = missing === undefined ? describe : describe.skip;
 const within = { timeout: 240_000, interval: 500 };
 const owned = "headwater-default";
 const examples = join(import.meta.dirname, "../../docs/examples/kubernetes");
-
-const createsByApply = "server-side apply is logged as patch, and needs both rights";
-/** Rights that no request shows, with the reason. */
-const unlogged: Readonly<Record<string, string>> = {
-  "operator: bind clusterroles": "checked without a request when a RoleBinding is created",
-  "operator: patch events": "used when an event of a resource is recorded again",
-  "api: get namespaces": "used when another process has just created the namespace of an owner",
-  "api: update subscriptions": "used when a member with subscriptions leaves an organization",
-  "admin: assign owners": "a policy asks the authorizer whether a user has it",
-  "admin: set labels": "a policy asks the authorizer whether a user has it",
-  ...Object.fromEntries(
-    ["deployments", "networkpolicies", "poddisruptionbudgets", "secrets", "serviceaccounts"].map((resource) => [
-      `operator in release: create ${resource}`,
-      createsByApply,
-    ]),
-  ),
-};
 
 interface Listed {
   readonly data: { readonly id: string };
@@ -161,12 +145,12 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
 
   it("are used, each of them, and suffice", async () => {
     for (const pool of await kube.objects.list("runnerpools", "")) await kube.objects.delete(`runnerpool ${pool.metadata.name}`, "");
-    const granted = objects.flatMap(rightsOf);
+    const granted = kubernetesRights.filter(({ role }) => role !== "view" && role !== "edit").map(describeRight);
     // The plugin OwnerReferencesPermissionEnforcement checks finalizers without a request.
-    const expected = granted.filter((right) => unlogged[right] === undefined && !right.endsWith("/finalizers"));
+    const expected = granted.filter((right) => unloggedRights[right] === undefined && !right.includes("/finalizers"));
     const unused = (): readonly string[] => expected.filter((right) => !used().has(right));
     await vi.waitFor(() => expect({ unused: unused(), refused: refusals() }).toEqual({ unused: [], refused: [] }), within);
-    expect(Object.keys(unlogged).filter((right) => !granted.includes(right))).toEqual([]);
+    expect(Object.keys(unloggedRights).filter((right) => !granted.includes(right))).toEqual([]);
   });
 });
 
@@ -210,25 +194,13 @@ async function done<T>(method: string, path: string, body?: unknown): Promise<T>
 
 const create = async (path: string, body?: unknown): Promise<string> => (await done<Listed>("POST", path, body)).data.id;
 
-const ruleSchema = z.object({ resources: z.array(z.string()), verbs: z.array(z.string()) });
-
-/** `<account>[ in release]: <verb> <resource>` for each right of a role; owners' Secrets are of an account of its own for each role. */
-function rightsOf({ kind, metadata, ...role }: Rendered): readonly string[] {
-  const account = metadata.name.replace(/^headwater-/, "");
-  if ((kind !== "Role" && kind !== "ClusterRole") || account === "view" || account === "edit") return [];
-  const where = kind === "Role" ? " in release" : "";
-  return z
-    .array(ruleSchema)
-    .parse(role["rules"])
-    .flatMap(({ resources, verbs }) => resources.flatMap((resource) => verbs.map((verb) => `${account}${where}: ${verb} ${resource}`)));
-}
-
 const entrySchema = z.object({
   verb: z.string(),
   user: z.object({ username: z.string() }),
   objectRef: z
     .object({
       resource: z.string().default(""),
+      apiGroup: z.string().optional(),
       subresource: z.string().optional(),
       namespace: z.string().optional(),
       name: z.string().optional(),
@@ -249,15 +221,13 @@ function requests(): readonly { readonly right: string; readonly code: number }[
     const { verb, user, objectRef, responseStatus } = entrySchema.parse(JSON.parse(line));
     const account = /^system:serviceaccount:headwater:headwater-(.+)$/.exec(user.username)?.[1];
     if (account === undefined || objectRef === undefined || responseStatus === undefined) return [];
-    const { resource, subresource, namespace } = objectRef;
+    const { resource, apiGroup, subresource, namespace } = objectRef;
     const inRelease = namespace === "headwater";
     const isOfOwner = !inRelease && (resource === "secrets" || resource === "configmaps");
-    const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+    const what = `${resource}${subresource === undefined ? "" : `/${subresource}`}${apiGroup === undefined ? "" : `.${apiGroup}`}`;
+    const role = isOfOwner ? (ownersRoles[account] ?? account) : account;
     return [
-      {
-        right: `${isOfOwner ? (ownersRoles[account] ?? account) : account}${inRelease ? " in release" : ""}: ${verb} ${what}`,
-        code: responseStatus.code,
-      },
+      { right: describeRight({ role, where: inRelease ? "release" : "everywhere", verb, resource: what }), code: responseStatus.code },
     ];
   });
 }

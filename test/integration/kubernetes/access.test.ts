@@ -11,6 +11,7 @@ import { createKubernetesSecretValues } from "../../../platform/kubernetes/secre
 import { findServiceAccount } from "../../../platform/kubernetes/access/service-account.ts";
 import { certificate, privateKey } from "../../sandbox/net/certificate.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
+import { rulesOf } from "../../support/rights/kubernetes.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
 import { newOwner } from "./support.ts";
 
@@ -76,25 +77,17 @@ async function serviceAccount(root: string): Promise<ClusterAccess> {
 const rbac = "rbac.authorization.k8s.io";
 const apiRole = "headwater-owner-secrets-api";
 
-/** The rights of the chart's roles that the adapters of this folder need, and no others. */
-const roles = {
-  "headwater-api": [{ apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch", "create"] }],
-  "headwater-operator": [
-    { apiGroups: [""], resources: ["namespaces"], verbs: ["get", "list", "watch"] },
-    { apiGroups: [rbac], resources: ["rolebindings"], verbs: ["list", "watch", "create", "update"] },
-    { apiGroups: [rbac], resources: ["rolebindings"], resourceNames: ["headwater-api"], verbs: ["delete"] },
-    { apiGroups: [rbac], resources: ["clusterroles"], resourceNames: ["headwater-owner-secrets", apiRole], verbs: ["bind"] },
-  ],
-  "headwater-owner-secrets": [{ apiGroups: [""], resources: ["secrets"], verbs: ["get", "list", "create", "patch", "delete"] }],
-  [apiRole]: [{ apiGroups: [""], resources: ["secrets"], verbs: ["create"] }],
-};
-
 beforeAll(async () => {
   if (kube.missing !== undefined) return;
   const base = `/apis/${rbac}/v1`;
   await kube.client.create("/api/v1/namespaces", { apiVersion: "v1", kind: "Namespace", metadata: { name: namespace } });
-  for (const [name, rules] of Object.entries(roles))
-    await kube.client.create(`${base}/clusterroles`, { apiVersion: `${rbac}/v1`, kind: "ClusterRole", metadata: { name }, rules });
+  for (const role of ["api", "operator", "owner-secrets", "owner-secrets-api"])
+    await kube.client.create(`${base}/clusterroles`, {
+      apiVersion: `${rbac}/v1`,
+      kind: "ClusterRole",
+      metadata: { name: `headwater-${role}` },
+      rules: rulesOf(role, "everywhere"),
+    });
   for (const name of ["headwater-api", "headwater-operator"]) {
     await kube.client.create(`/api/v1/namespaces/${namespace}/serviceaccounts`, {
       apiVersion: "v1",
