@@ -5,6 +5,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { startCluster, type Cluster, type Target } from "../support/system/cluster.ts";
 import { startReceiver, type Receiver } from "../support/system/receiver.ts";
 import { until } from "../support/until.ts";
+import { startLoad } from "./support/mixed-load.ts";
 
 /** Each step posts its name, the request and its attempt. The second one suspends the run, and the last one emits. */
 const post = `await fetch(this.url, { method: "POST", body: JSON.stringify({ step: this.step, request: steps.trigger.event.query.request, attempt: $.context.attempt }) });`;
@@ -61,35 +62,12 @@ afterAll(async () => {
 let requests = 0;
 const accepted = new Set<string>();
 
+/** Without a response the request may run or not. */
 async function send(): Promise<void> {
   const id = `q${++requests}`;
-  try {
-    const answer = await request(`${endpoint}?request=${id}`, { dispatcher: agent, method: "POST", headersTimeout: 5_000 });
-    await answer.body.dump();
-    if (answer.statusCode === 200) accepted.add(id);
-  } catch {
-    // Without an answer the request may run or not.
-  }
-}
-
-async function untilMoreAreSent(): Promise<void> {
-  const before = requests;
-  await until(() => requests > before + requestsPerSecond / 2, "more requests were sent");
-}
-
-/** Sends requests at a steady rate until `stop` is called. */
-function load(): { stop(): Promise<void> } {
-  const underWay = new Set<Promise<void>>();
-  const timer = setInterval(() => {
-    const sent = send().finally(() => underWay.delete(sent));
-    underWay.add(sent);
-  }, 1_000 / requestsPerSecond);
-  return {
-    stop: async () => {
-      clearInterval(timer);
-      await Promise.all(underWay);
-    },
-  };
+  const answer = await request(`${endpoint}?request=${id}`, { dispatcher: agent, method: "POST", headersTimeout: 5_000 });
+  await answer.body.dump();
+  if (answer.statusCode === 200) accepted.add(id);
 }
 
 const emitted = (): ReadonlyMap<string, ReadonlySet<string>> => {
@@ -125,11 +103,11 @@ async function expectNothingLostOrRepeated(): Promise<void> {
 
 const targets: readonly Target[] = ["sandbox", "runner", "delivery", "operator", "nats", "postgres"];
 it.each(targets)("%s, killed with -9 under load: no run is lost, and no committed step is executed again", async (target) => {
-  const loading = load();
-  await untilMoreAreSent(); // The kill must interrupt work.
+  const loading = startLoad(requestsPerSecond, send);
+  await loading.untilMoreAreSent(); // The kill must interrupt work.
   for (let round = 0; round < 3; round++) {
     await cluster.kill(target);
-    await untilMoreAreSent();
+    await loading.untilMoreAreSent();
   }
   // A killed NATS server loses its last acks and redelivers those messages after the ack wait.
   if (target === "nats") await sleep(longerThanAckWaitMs);

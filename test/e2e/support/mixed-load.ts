@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "../../support/until.ts";
 import type { Cluster } from "../../support/system/cluster.ts";
 import type { Behaviour } from "./failing-endpoint.ts";
 import { send, type Pair } from "./sources-with-endpoints.ts";
@@ -6,6 +7,11 @@ import { send, type Pair } from "./sources-with-endpoints.ts";
 export interface Running {
   /** Resolves when its last request has ended. */
   stop(): Promise<void>;
+}
+
+export interface Load extends Running {
+  /** Resolves when requests have been sent for that time more. */
+  untilMoreAreSent(seconds?: number): Promise<void>;
 }
 
 /** Mulberry32: in [0, 1), the same from the same seed. */
@@ -25,29 +31,49 @@ export function oneOf<Item>(items: readonly Item[], random: () => number): Item 
   return item;
 }
 
+/** Sends requests at a steady rate until `stop` is called. A request may fail. */
+export function startLoad(perSecond: number, sendOne: () => Promise<unknown>): Load {
+  const underWay = new Set<Promise<unknown>>();
+  let sent = 0;
+  const timer = setInterval(() => {
+    sent++;
+    const settled = sendOne()
+      .catch(() => undefined)
+      .finally(() => underWay.delete(settled));
+    underWay.add(settled);
+  }, 1_000 / perSecond);
+  return {
+    untilMoreAreSent: async (seconds = 0.5) => {
+      const before = sent;
+      await until(() => sent > before + perSecond * seconds, "more requests were sent");
+    },
+    stop: async () => {
+      clearInterval(timer);
+      await Promise.all(underWay);
+    },
+  };
+}
+
+const oneInTurn = <Item>(items: readonly Item[], turn: number): Item => oneOf(items, () => (turn % items.length) / items.length);
+
 let requests = 0;
 
 /** Sends small and large requests at a steady rate, with reads and changes through the API, until `stop` is called. */
-export function load(cluster: Cluster, pairs: readonly Pair[], perSecond: number): Running {
-  const underWay = new Set<Promise<unknown>>();
-  const begin = (work: Promise<unknown>): void => {
-    const settled = work.catch(() => undefined).finally(() => underWay.delete(settled));
-    underWay.add(settled);
-  };
-  const sending = setInterval(() => {
+export function load(cluster: Cluster, pairs: readonly Pair[], perSecond: number): Load {
+  const sending = startLoad(perSecond, async () => {
     const number = ++requests;
-    const pair = pairs[number % pairs.length];
-    if (pair !== undefined) begin(send(pair, `q${number}`, number % 10 === 0 ? { ballast: "x".repeat(20_000) } : {}));
-  }, 1_000 / perSecond);
-  const looking = setInterval(() => {
-    begin(cluster.call("GET", `/sources/${pairs[0]?.source}/event_summaries`));
-    begin(cluster.call("PUT", `/webhooks/${pairs[1]?.webhook}`, { name: `after ${requests} requests` }));
-  }, 1_000);
+    await send(oneInTurn(pairs, number), `q${number}`, number % 10 === 0 ? { ballast: "x".repeat(20_000) } : {});
+  });
+  const changing = startLoad(1, () =>
+    Promise.all([
+      cluster.call("GET", `/sources/${pairs[0]?.source}/event_summaries`),
+      cluster.call("PUT", `/webhooks/${pairs[1]?.webhook}`, { name: `after ${requests} requests` }),
+    ]),
+  );
   return {
+    untilMoreAreSent: (seconds) => sending.untilMoreAreSent(seconds),
     stop: async () => {
-      clearInterval(sending);
-      clearInterval(looking);
-      await Promise.all(underWay);
+      await Promise.all([sending.stop(), changing.stop()]);
     },
   };
 }
