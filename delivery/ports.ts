@@ -4,7 +4,7 @@ import type { AdmissionGate } from "../domain/limits/admission.ts";
 import type { RouteListener } from "../domain/source/deployment.ts";
 import type { Traces } from "../domain/traces.ts";
 import type { Deliveries, WebhookTests } from "./attempts/ports.ts";
-import type { Invocations, Objects, Poster, Workflows } from "./deliverers/ports.ts";
+import type { Invocations, Objects, Poster, Workflows } from "./destinations/ports.ts";
 import type { OwnerMailer } from "./mail/ports.ts";
 import type { FormerQueues, OrderedRequests, QueueStore } from "./ordered/ports.ts";
 import type { Attempt, History, OwnerLimits } from "./record/ports.ts";

@@ -1,9 +1,9 @@
-import type { Attempted } from "../deliverers/webhook.ts";
+import type { Attempted } from "../destinations/webhook.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import type { Attempt } from "../record/ports.ts";
 import { dueSince, subjectOf, type Delivery } from "../routing/delivery.ts";
 import { sendKindOf } from "../routing/sends.ts";
-import type { FailingWebhooks } from "./failing-webhooks.ts";
+import type { FailingWebhooks } from "../destinations/failing-webhooks.ts";
 
 const flushIntervalMs = 250;
 /** Bound on attempts that are held while Postgres is away. Beyond it the oldest are lost; deliveries are not. */

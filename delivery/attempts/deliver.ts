@@ -1,10 +1,10 @@
 import { parseRetryAfter } from "../../domain/delivery/retry-schedule.ts";
 import { assertNever, HeadwaterError, Invariant } from "../../domain/errors.ts";
 import type { Route, RouteListener } from "../../domain/source/deployment.ts";
-import { deliverAsInvocation } from "../deliverers/internal.ts";
-import { circuitOf } from "../deliverers/send.ts";
-import type { Outcome } from "../deliverers/webhook.ts";
-import type { WorkflowQueues } from "../deliverers/workflow-queues.ts";
+import { deliverAsInvocation } from "../destinations/invocation.ts";
+import { circuitOf } from "../destinations/send.ts";
+import type { Outcome } from "../destinations/webhook.ts";
+import type { WorkflowQueues } from "../destinations/workflow-queues.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import { PendingWork } from "../settle.ts";
@@ -16,7 +16,7 @@ import { LateAttempts } from "./late-attempts.ts";
 import { RescheduleSlots } from "./reschedule-slots.ts";
 import { RetryCapacity } from "./retry-capacity.ts";
 import { SharedTimeout } from "./shared-timeout.ts";
-import { attemptsInSchedule, type WebhookAttempts } from "./webhook-attempts.ts";
+import { attemptsInSchedule, type WebhookAttempts } from "./attempts.ts";
 
 /** A first attempt that waited longer behind others of its source is postponed, so that no webhook holds back the floor of RUNS. */
 const maxChainWaitMs = 5_000;

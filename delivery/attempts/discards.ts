@@ -1,5 +1,5 @@
 import { kindOfId } from "../../domain/ids.ts";
-import { sealedSend } from "../deliverers/send.ts";
+import { sealedSend } from "../destinations/send.ts";
 import type { DeliveryPorts } from "../ports.ts";
 import { deadLetter } from "../record/dead-letter.ts";
 import type { Delivery } from "../routing/delivery.ts";

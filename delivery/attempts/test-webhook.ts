@@ -2,7 +2,7 @@ import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-t
 import type { DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
-import type { WebhookAttempts } from "./webhook-attempts.ts";
+import type { WebhookAttempts } from "./attempts.ts";
 
 /** Posts one event to a webhook at once, signed like any other. Its emitter is the webhook itself. */
 export async function testWebhook(

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { AwsClient } from "aws4fetch";
-import type { Objects } from "../../delivery/deliverers/ports.ts";
+import type { Objects } from "../../delivery/destinations/ports.ts";
 import type { PostResult } from "./post-exchange.ts";
 import type { S3Address } from "./s3-address.ts";
 import type { WebhookClient } from "./webhook-client.ts";

@@ -1,4 +1,4 @@
-import type { QueuedDelivery, WaitingEvents, Workflows } from "../../../delivery/deliverers/ports.ts";
+import type { QueuedDelivery, WaitingEvents, Workflows } from "../../../delivery/destinations/ports.ts";
 import { bytesOfClass, sizeClassOf } from "../../../domain/limits/size-class.ts";
 import { partsOfWaiting, streams, waitingFilter, waitingOfOwner, waitingSubject, waitingWithoutOwner } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import type { Route } from "../../../domain/source/deployment.ts";
 import { Deliverer } from "../../../delivery/attempts/deliver.ts";
 import { decodeDelivery, firstDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
-import { WebhookAttempts } from "../../../delivery/attempts/webhook-attempts.ts";
-import { FailingWebhooks } from "../../../delivery/attempts/failing-webhooks.ts";
+import { WebhookAttempts } from "../../../delivery/attempts/attempts.ts";
+import { FailingWebhooks } from "../../../delivery/destinations/failing-webhooks.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
-import type { PostRequest, PostResult } from "../../../delivery/deliverers/ports.ts";
+import type { PostRequest, PostResult } from "../../../delivery/destinations/ports.ts";
 import { Routes } from "../../../delivery/routing/routes.ts";
 
 const maxInFlight = 4;

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Deliverer } from "../../../delivery/attempts/deliver.ts";
-import type { WebhookAttempts } from "../../../delivery/attempts/webhook-attempts.ts";
+import type { WebhookAttempts } from "../../../delivery/attempts/attempts.ts";
 import { decodeDelivery, firstDelivery } from "../../../delivery/routing/delivery.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
 import { Routes } from "../../../delivery/routing/routes.ts";

@@ -3,10 +3,10 @@ import type { Route } from "../../../domain/source/deployment.ts";
 import { LimitExceeded, Unavailable } from "../../../domain/errors.ts";
 import { Deliverer } from "../../../delivery/attempts/deliver.ts";
 import { decodeDelivery, firstDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
-import { WebhookAttempts } from "../../../delivery/attempts/webhook-attempts.ts";
-import { FailingWebhooks } from "../../../delivery/attempts/failing-webhooks.ts";
+import { WebhookAttempts } from "../../../delivery/attempts/attempts.ts";
+import { FailingWebhooks } from "../../../delivery/destinations/failing-webhooks.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
-import type { PostResult } from "../../../delivery/deliverers/ports.ts";
+import type { PostResult } from "../../../delivery/destinations/ports.ts";
 import { Routes } from "../../../delivery/routing/routes.ts";
 import { settle } from "../../../delivery/settle.ts";
 

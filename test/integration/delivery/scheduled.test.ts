@@ -6,7 +6,7 @@ import { Unavailable } from "../../../domain/errors.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { buckets, partitionCount, streams as names } from "../../../domain/subjects.ts";
 import type { DeliveryPorts } from "../../../delivery/ports.ts";
-import type { PostRequest } from "../../../delivery/deliverers/ports.ts";
+import type { PostRequest } from "../../../delivery/destinations/ports.ts";
 import { startDelivery } from "../../../delivery/start.ts";
 import { Bucket } from "../../../platform/jetstream/buckets/bucket.ts";
 import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";

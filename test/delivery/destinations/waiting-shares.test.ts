@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import type { WaitingEvents } from "../../../delivery/deliverers/ports.ts";
-import { WaitingShares } from "../../../delivery/deliverers/waiting-shares.ts";
+import type { WaitingEvents } from "../../../delivery/destinations/ports.ts";
+import { WaitingShares } from "../../../delivery/destinations/waiting-shares.ts";
 
 const queue = { workflow: "p_1", owner: "u_1" };
 const kibibyte = 1_024;

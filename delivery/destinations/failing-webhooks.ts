@@ -1,6 +1,6 @@
 import { disabledOf, recordFailure, type DisabledWebhook, type WebhookFailures } from "../../domain/delivery/webhook-failures.ts";
 import { pause } from "../../domain/retry.ts";
-import type { Attempted } from "../deliverers/webhook.ts";
+import type { Attempted } from "./webhook.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished, vi } from "vitest";
-import { FailingWebhooks } from "../../../delivery/attempts/failing-webhooks.ts";
+import { FailingWebhooks } from "../../../delivery/destinations/failing-webhooks.ts";
 import { firstDelivery } from "../../../delivery/routing/delivery.ts";
 import type { DeliveryPorts } from "../../../delivery/ports.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { deliverAsInvocation } from "../../../delivery/deliverers/internal.ts";
+import { deliverAsInvocation } from "../../../delivery/destinations/invocation.ts";
 import type { Delivery } from "../../../delivery/routing/delivery.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import { systemClock } from "../../../domain/clock.ts";

@@ -3,7 +3,7 @@ import type { DeliveryPorts } from "../ports.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
 import { isStoreFull, PendingWork, settle } from "../settle.ts";
-import { countDelivered, deliverAsInvocation } from "./internal.ts";
+import { countDelivered, deliverAsInvocation } from "./invocation.ts";
 import { WaitingShares } from "./waiting-shares.ts";
 
 type Ports = Pick<DeliveryPorts, "workflows" | "invocations" | "admission" | "clock" | "log">;

@@ -1,13 +1,13 @@
 import type { DisabledWebhook } from "../../domain/delivery/webhook-failures.ts";
 import type { Span, SpanEnd, Traces } from "../../domain/traces.ts";
-import { circuitOf, SendDeliverer } from "../deliverers/send.ts";
-import { WebhookDeliverer, type Attempted, type Outcome } from "../deliverers/webhook.ts";
+import { circuitOf, SendDeliverer } from "../destinations/send.ts";
+import { WebhookDeliverer, type Attempted, type Outcome } from "../destinations/webhook.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
 import type { DeliveredSend } from "../routing/sends.ts";
 import { AttemptBuffer } from "./attempt-buffer.ts";
-import type { FailingWebhooks } from "./failing-webhooks.ts";
+import type { FailingWebhooks } from "../destinations/failing-webhooks.ts";
 import { WebhookCircuits } from "./webhook-circuits.ts";
 
 type Ports = Pick<DeliveryPorts, "poster" | "mails" | "objects" | "secrets" | "hmac" | "history" | "clock" | "log" | "metrics" | "traces">;
