@@ -1,13 +1,13 @@
 import type { Clock } from "../domain/clock.ts";
 import type { Hmac } from "../domain/delivery/webhook-signature.ts";
 import type { AdmissionGate } from "../domain/limits/admission.ts";
-import type { RouteListener } from "../domain/source/deployment.ts";
+import type { Log } from "../domain/log.ts";
 import type { Traces } from "../domain/traces.ts";
-import type { Deliveries, WebhookTests } from "./attempts/ports.ts";
-import type { Invocations, Objects, Poster, Workflows } from "./destinations/ports.ts";
+import type { Deliveries, RetrySchedule, WebhookTests } from "./attempts/ports.ts";
+import type { DeliveryMetrics, Invocations, Objects, Poster, Secrets, Workflows } from "./destinations/ports.ts";
 import type { OwnerMailer } from "./mail/ports.ts";
 import type { FormerQueues, OrderedRequests, QueueStore } from "./ordered/ports.ts";
-import type { Attempt, History, OwnerLimits } from "./record/ports.ts";
+import type { History, OwnerLimits } from "./record/ports.ts";
 import type { AnnounceEvent, Replays, Replicas, RouteEntries, Runs } from "./routing/ports.ts";
 
 /** Everything that the delivery role reaches. Each room declares its ports; `wiring` connects adapters to them. */
@@ -29,12 +29,7 @@ export interface DeliveryPorts {
   readonly formerQueues: FormerQueues;
   readonly history: History;
   readonly ownerLimits: OwnerLimits;
-  readonly secrets: {
-    /** Opens signing keys. @throws InvalidInput */
-    open(sealed: string): Promise<string>;
-    /** Absent: a dead letter of `$.send.http` cannot be delivered again with its credentials. */
-    seal?(text: string): Promise<string>;
-  };
+  readonly secrets: Secrets;
   /** Absent: `$.send.email` fails, because the installation sends no mails. */
   readonly mails?: OwnerMailer;
   /** Absent: `$.send.s3` fails, because the installation has no store. */
@@ -49,19 +44,6 @@ export interface DeliveryPorts {
   readonly traces?: Traces | undefined;
 }
 
-export interface DeliveryMetrics {
-  /** Counts an attempt that has ended. `left_out`: the event must never go to this listener, for example because of a cycle of sources. */
-  attempted(listener: RouteListener["kind"] | "send", outcome: Attempt["outcome"] | "left_out", durationMs: number): void;
-  /** Observes the time from an event's commit, or its `delivery_ts`, to its arrival. */
-  delivered(listener: RouteListener["kind"], lagMs: number): void;
-}
-
-export interface Log {
-  info(fields: object, message?: string): void;
-  warn(fields: object, message?: string): void;
-  error(fields: object, message?: string): void;
-}
-
 export interface DeliveryConfig {
   /** A delivery that is not finished within this time becomes a message of its own. */
   readonly deliveryDeadlineMs: number;
@@ -73,8 +55,7 @@ export interface DeliveryConfig {
   readonly maxDirectListeners: number;
   /** A webhook at which no delivery has succeeded for this time is disabled. Absent: never. */
   readonly disableAfterMs?: number;
-  /** Milliseconds from a failed attempt to the next one; undefined after the last. */
-  readonly nextAttempt: (attempt: number, random: number, retryAfterMs?: number) => number | undefined;
+  readonly nextAttempt: RetrySchedule;
   /** Default: bursts of 200 posts, 50 posts a second. */
   readonly replayPace?: ReplayPace;
 }

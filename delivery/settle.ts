@@ -1,6 +1,6 @@
 import { InvalidInput, LimitExceeded, Unavailable } from "../domain/errors.ts";
+import type { Log } from "../domain/log.ts";
 import { retry } from "../domain/retry.ts";
-import type { DeliveryPorts } from "./ports.ts";
 import type { Delivery } from "./routing/delivery.ts";
 
 const retryMs = 500;
@@ -12,7 +12,7 @@ const retryMs = 500;
 export async function settle(
   action: () => Promise<unknown>,
   delivery: Pick<Delivery, "id">,
-  { log }: Pick<DeliveryPorts, "log">,
+  { log }: { readonly log: Pick<Log, "warn" | "error"> },
   signal: AbortSignal,
   giveUp?: (error: Error) => Promise<void>,
 ): Promise<boolean> {

@@ -3,10 +3,11 @@ import type { CommitPosition } from "../domain/source/deployment.ts";
 import { partitionOfRun } from "../domain/subjects.ts";
 import { Deliverer } from "./attempts/deliver.ts";
 import { readDueWork } from "./attempts/due-work.ts";
+import { Destinations } from "./destinations/destinations.ts";
 import { FailingWebhooks } from "./destinations/failing-webhooks.ts";
 import { reportDisabled } from "./attempts/report-disabled.ts";
 import { testWebhook } from "./attempts/test-webhook.ts";
-import { WebhookAttempts } from "./attempts/attempts.ts";
+import { Attempts } from "./attempts/attempts.ts";
 import { WorkflowQueues } from "./destinations/workflow-queues.ts";
 import { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
 import type { DeliveryConfig, DeliveryPorts } from "./ports.ts";
@@ -19,7 +20,6 @@ import type { PartitionReading, Reading } from "./routing/ports.ts";
 import { readReplays } from "./routing/replays.ts";
 import { parseCommit, routeCommit, type Dispatch } from "./routing/router.ts";
 import { Routes } from "./routing/routes.ts";
-import { sendKindOf } from "./routing/sends.ts";
 import { ScheduledEvents } from "./routing/scheduled-events.ts";
 import { shareWork } from "./shared-work.ts";
 import { assertSettled, settle } from "./settle.ts";
@@ -51,7 +51,7 @@ const settleMs = 3_000;
 export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts): Promise<StartedDelivery> {
   const stopping = new AbortController();
   const parts = createParts(config, ports, stopping.signal);
-  const { routes, failing, attempts, deliverer, ordered, scheduled, workflows } = parts;
+  const { routes, failing, attempts, destinations, deliverer, ordered, scheduled, workflows } = parts;
 
   await failing.follow(stopping.signal);
   // Routes are complete before the first commit is read.
@@ -61,7 +61,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const recorder = new Recorder(ports);
   const limits = startOwnerLimits(ports);
   const due = await readDueWork({ deliverer, routes, ordered, scheduled, ports, signal: stopping.signal });
-  const tests = await ports.tests.serve((request) => testWebhook(request, routes, attempts, ports));
+  const tests = await ports.tests.serve((request) => testWebhook(request, { routes, destinations, attempts, clock: ports.clock }));
   const routing = readCommits(parts);
   const replays = await readReplays(parts);
   const share = await shareWork({ ports, routing, recorder, ordered });
@@ -89,7 +89,8 @@ interface Parts {
   readonly signal: AbortSignal;
   readonly routes: Routes;
   readonly failing: FailingWebhooks;
-  readonly attempts: WebhookAttempts;
+  readonly attempts: Attempts;
+  readonly destinations: Destinations;
   readonly deliverer: Deliverer;
   readonly workflows: WorkflowQueues;
   readonly ordered: OrderedWebhooks;
@@ -100,14 +101,15 @@ interface Parts {
 function createParts(config: DeliveryConfig, ports: DeliveryPorts, signal: AbortSignal): Parts {
   const routes = new Routes();
   const failing = new FailingWebhooks(config, ports, (delivery, disabled) => reportDisabled(delivery, disabled, routes, ports));
-  const attempts = new WebhookAttempts(config, ports, failing);
   const workflows = new WorkflowQueues(ports, routes, signal);
-  const deliverer = new Deliverer(config, ports, attempts, workflows);
+  const destinations = new Destinations(ports, { routes, failing, queues: workflows });
+  const attempts = new Attempts(config, ports, () => failing.save());
+  const deliverer = new Deliverer(config, ports, attempts, destinations);
   const settled = settledDispatch(deliverer, ports, signal);
   const ordered = new OrderedWebhooks({ config, ports, routes, deliverer, signal });
   const dispatch: Dispatch = { ...settled, enqueue: (deliveries) => ordered.append(deliveries) };
   const scheduled = new ScheduledEvents(ports, routes, dispatch, config.maxDirectListeners, signal);
-  return { config, ports, signal, routes, failing, attempts, deliverer, workflows, ordered, dispatch, scheduled };
+  return { config, ports, signal, routes, failing, destinations, attempts, deliverer, workflows, ordered, dispatch, scheduled };
 }
 
 /** Repeats each step of the deliverer until it succeeds, or gives the delivery up. */
@@ -139,7 +141,7 @@ function readCommits(parts: Parts): PartitionReading {
   const attemptOf =
     ({ seq }: CommitPosition): Dispatch["attempt"] =>
     async (delivery, route, waitedMs) => {
-      if (route.listener.kind === "source") await handedOver.admit(route.listener.id, seq);
+      if (route?.listener.kind === "source") await handedOver.admit(route.listener.id, seq);
       return dispatch.attempt(delivery, route, waitedMs);
     };
   return ports.runs.route((text, done, subject, position) => {
@@ -159,18 +161,10 @@ function readCommits(parts: Parts): PartitionReading {
   });
 }
 
-/**
- * Requests are made at once, unless there are many. Mails and objects become messages first: attempts of due messages have no deadline,
- * so a slow mail server gets each mail once.
- */
-async function sendAll(sends: readonly Delivery[], { config, ports, dispatch, deliverer, signal }: Parts): Promise<void> {
+/** Sends of one run are attempted at once, unless there are many. */
+async function sendAll(sends: readonly Delivery[], { config, ports, dispatch }: Parts): Promise<void> {
   const isDirect = sends.length <= config.maxDirectListeners;
-  const send = (delivery: Delivery): Promise<void> => {
-    if (!isDirect || sendKindOf(delivery) !== "http") return dispatch.schedule(delivery, ports.clock.now());
-    const abandon = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
-    return settle(() => deliverer.sendFirst(delivery, "http"), delivery, ports, signal, abandon).then(assertSettled);
-  };
-  await Promise.all(sends.map(send));
+  await Promise.all(sends.map((send) => (isDirect ? dispatch.attempt(send, undefined, 0) : dispatch.schedule(send, ports.clock.now()))));
 }
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {

@@ -1,9 +1,14 @@
-import type { Attempted } from "../destinations/webhook.ts";
-import type { DeliveryPorts } from "../ports.ts";
-import type { Attempt } from "../record/ports.ts";
+import type { Log } from "../../domain/log.ts";
+import type { Attempted } from "../destinations/destination.ts";
+import type { DeliveryMetrics, ListenerKind } from "../destinations/ports.ts";
+import type { Attempt, AttemptRecords } from "../record/ports.ts";
 import { dueSince, subjectOf, type Delivery } from "../routing/delivery.ts";
-import { sendKindOf } from "../routing/sends.ts";
-import type { FailingWebhooks } from "../destinations/failing-webhooks.ts";
+
+export interface AttemptBufferPorts {
+  readonly history: AttemptRecords;
+  readonly log: Pick<Log, "info" | "warn">;
+  readonly metrics?: DeliveryMetrics;
+}
 
 const flushIntervalMs = 250;
 /** Bound on attempts that are held while Postgres is away. Beyond it the oldest are lost; deliveries are not. */
@@ -11,25 +16,24 @@ const maxBuffered = 20_000;
 
 /** Writes attempts and failures of webhooks to Postgres in batches, in the background, so that a slow Postgres slows no delivery. */
 export class AttemptBuffer {
-  readonly #ports: Pick<DeliveryPorts, "history" | "log" | "metrics">;
-  readonly #failing: Pick<FailingWebhooks, "save">;
+  readonly #ports: AttemptBufferPorts;
+  readonly #saveFailures: () => Promise<void>;
   #attempts: Attempt[] = [];
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  constructor(ports: Pick<DeliveryPorts, "history" | "log" | "metrics">, failing: Pick<FailingWebhooks, "save">) {
+  constructor(ports: AttemptBufferPorts, saveFailures: () => Promise<void>) {
     this.#ports = ports;
-    this.#failing = failing;
+    this.#saveFailures = saveFailures;
   }
 
-  add(delivery: Delivery, attempted: Attempted, isLast: boolean): void {
+  add(delivery: Delivery, kind: ListenerKind, attempted: Attempted, isLast: boolean): void {
     const { outcome, at, durationMs } = attempted;
     const result = outcome.outcome === "delivered" ? "delivered" : isLast ? "dead" : "retry";
-    const isSend = sendKindOf(delivery) !== undefined;
-    this.#ports.metrics?.attempted(isSend ? "send" : "webhook", result, durationMs);
+    this.#ports.metrics?.attempted(kind, result, durationMs);
     // The run may have called `$.send` days before it ended, so a send has no lag.
-    if (result === "delivered" && !isSend) this.#ports.metrics?.delivered("webhook", at + durationMs - dueSince(delivery, at));
+    if (result === "delivered" && kind !== "send") this.#ports.metrics?.delivered(kind, at + durationMs - dueSince(delivery, at));
     this.#append(delivery, attempted, result);
   }
 
@@ -67,7 +71,7 @@ export class AttemptBuffer {
     this.#attempts = [];
     try {
       if (attempts.length > 0) await this.#ports.history.recordAttempts(attempts);
-      await this.#failing.save();
+      await this.#saveFailures();
     } catch (error) {
       this.#ports.log.warn({ op: "attempt.record", attempts: attempts.length, err: error }, "attempts are not recorded yet, trying again");
       this.#attempts = [...attempts, ...this.#attempts].slice(-maxBuffered);

@@ -1,22 +1,21 @@
+import type { Clock } from "../../domain/clock.ts";
 import { parseRetryAfter } from "../../domain/delivery/retry-schedule.ts";
-import { assertNever, HeadwaterError, Invariant } from "../../domain/errors.ts";
-import type { Route, RouteListener } from "../../domain/source/deployment.ts";
-import { deliverAsInvocation } from "../destinations/invocation.ts";
-import { circuitOf } from "../destinations/send.ts";
-import type { Outcome } from "../destinations/webhook.ts";
-import type { WorkflowQueues } from "../destinations/workflow-queues.ts";
-import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
+import { assertNever, HeadwaterError } from "../../domain/errors.ts";
+import type { Log } from "../../domain/log.ts";
+import type { Route } from "../../domain/source/deployment.ts";
+import type { Destination, Outcome } from "../destinations/destination.ts";
+import type { Destinations } from "../destinations/destinations.ts";
+import type { DeliveryMetrics } from "../destinations/ports.ts";
 import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import { PendingWork } from "../settle.ts";
-import type { Routes, Webhook } from "../routing/routes.ts";
-import { sendKindOf, type DeliveredSend } from "../routing/sends.ts";
-import { becomesDeadLetter, Discards, type Settled } from "./discards.ts";
+import { attemptsInSchedule, type Attempts } from "./attempts.ts";
+import { becomesDeadLetter, Discards, type DiscardPorts, type Settled } from "./discards.ts";
 import { deliveryBytes, DuePlaces } from "./due-places.ts";
 import { LateAttempts } from "./late-attempts.ts";
+import type { Deliveries, RetrySchedule } from "./ports.ts";
 import { RescheduleSlots } from "./reschedule-slots.ts";
 import { RetryCapacity } from "./retry-capacity.ts";
 import { SharedTimeout } from "./shared-timeout.ts";
-import { attemptsInSchedule, type WebhookAttempts } from "./attempts.ts";
 
 /** A first attempt that waited longer behind others of its source is postponed, so that no webhook holds back the floor of RUNS. */
 const maxChainWaitMs = 5_000;
@@ -30,10 +29,27 @@ const maxLate = 128;
 
 const noCapacity = "too many bytes of this owner's deliveries wait for a later attempt, and the stream DELIVERIES is full";
 
-/** What an attempt needs a permit of: a webhook, or the circuit of a send. */
-interface Target {
-  readonly id: string;
-  readonly attempt: () => Promise<Outcome>;
+export interface DelivererConfig {
+  /** A first attempt that is not finished within this time has its next attempt stored. */
+  readonly deliveryDeadlineMs: number;
+  /** Timeout of one attempt, as the poster applies it. */
+  readonly attemptTimeoutMs: number;
+  readonly nextAttempt: RetrySchedule;
+}
+
+export interface DelivererPorts extends DiscardPorts {
+  readonly deliveries: Pick<Deliveries, "schedule" | "withdraw" | "usage">;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly log: Pick<Log, "warn">;
+  readonly metrics?: DeliveryMetrics;
+}
+
+/** An attempt that has begun. */
+interface Begun {
+  readonly destination: Destination;
+  readonly outcome: Promise<Outcome>;
 }
 
 /**
@@ -45,14 +61,14 @@ interface Target {
  *                  └─ gone, disabled, last attempt, or no capacity ─────▶ dead letter in Postgres
  */
 export class Deliverer {
-  readonly #config: Pick<DeliveryConfig, "nextAttempt" | "attemptTimeoutMs">;
-  readonly #ports: DeliveryPorts;
-  readonly #attempts: WebhookAttempts;
-  readonly #workflows: Pick<WorkflowQueues, "directRoute" | "store"> | undefined;
+  readonly #config: DelivererConfig;
+  readonly #ports: DelivererPorts;
+  readonly #attempts: Pick<Attempts, "acquire" | "postponeMs" | "attempt">;
+  readonly #destinations: Pick<Destinations, "of">;
   readonly #deadline: SharedTimeout;
   readonly #background = new PendingWork();
   /** Attempts whose outcome could not be settled. They are settled again, not made again. */
-  readonly #unsettled = new WeakMap<Delivery, Promise<Outcome>>();
+  readonly #unsettled = new WeakMap<Delivery, Begun>();
   readonly #late = new LateAttempts();
   readonly #discards: Discards;
   readonly #capacity: RetryCapacity;
@@ -60,17 +76,16 @@ export class Deliverer {
   readonly #places = new DuePlaces();
   readonly #placeSlots = new RescheduleSlots();
 
-  /** @param workflows absent for deliveries to webhooks only */
   constructor(
-    config: DeliveryConfig,
-    ports: DeliveryPorts,
-    attempts: WebhookAttempts,
-    workflows?: Pick<WorkflowQueues, "directRoute" | "store">,
+    config: DelivererConfig,
+    ports: DelivererPorts,
+    attempts: Pick<Attempts, "acquire" | "postponeMs" | "attempt">,
+    destinations: Pick<Destinations, "of">,
   ) {
     this.#config = config;
     this.#ports = ports;
     this.#attempts = attempts;
-    this.#workflows = workflows;
+    this.#destinations = destinations;
     this.#discards = new Discards(ports);
     this.#deadline = new SharedTimeout(config.deliveryDeadlineMs);
     this.#capacity = new RetryCapacity(() => ports.deliveries.usage?.());
@@ -80,78 +95,58 @@ export class Deliverer {
    * Makes the first attempt, straight from the run. Resolves once the delivery no longer needs its commit: it is delivered, or stored
    * after a failure or at the deadline. An attempt that takes longer continues; if it succeeds, the stored message is withdrawn.
    *
+   * @param route absent for a send, which has none
    * @param waitedMs time that the delivery waited behind others of the same source and listener
    */
-  async attemptFirst(delivery: Delivery, { owner, listener }: Route, waitedMs: number): Promise<Settled> {
-    if (listener.kind !== "webhook") return this.#store(delivery, owner, listener);
+  async attemptFirst(delivery: Delivery, route: Route | undefined, waitedMs: number): Promise<Settled> {
     try {
       const unsettled = this.#unsettled.get(delivery);
-      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled, owner);
-      const disabled = this.#attempts.disabled(listener);
-      if (disabled !== undefined) return await this.#discards.unattempted(delivery, disabled.message);
-      if (waitedMs > maxChainWaitMs) return await this.#postpone(delivery, listener);
-      return await this.#attemptAtOnce(delivery, owner, this.#webhookTarget(delivery, listener));
-    } catch (error) {
-      return this.#rescheduleWithoutDatabase(delivery, error);
-    }
-  }
-
-  /** Like `attemptFirst`, for what `$.send` asked for. */
-  async sendFirst(delivery: Delivery, kind: DeliveredSend): Promise<Settled> {
-    const { owner } = delivery.event;
-    try {
-      const unsettled = this.#unsettled.get(delivery);
-      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled, owner);
-      return await this.#attemptAtOnce(delivery, owner, this.#sendTarget(delivery, kind));
+      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled.destination, unsettled.outcome, true);
+      const destination = this.#destinations.of(delivery, route);
+      if (destination === undefined) return "done";
+      const { circuit, owner } = destination;
+      const refusal = destination.refusal();
+      if (refusal !== undefined) return await this.#discards.unattempted(delivery, refusal);
+      if (circuit === undefined) return await this.#store(delivery, destination);
+      if (destination.isScheduledFirst) return await this.schedule(delivery, this.#ports.clock.now());
+      if (waitedMs > maxChainWaitMs) return await this.#postpone(delivery, circuit);
+      if (this.#late.inFlightOf(owner) >= maxLate) return await this.#rescheduleSoon(delivery, owner);
+      return await this.#attempt(delivery, destination, circuit, true);
     } catch (error) {
       return this.#rescheduleWithoutDatabase(delivery, error);
     }
   }
 
   /** Attempts a due delivery. Resolves once its message can be acked. */
-  async attemptDue(delivery: Delivery, routes: Routes): Promise<void> {
+  async attemptDue(delivery: Delivery): Promise<void> {
     this.release(delivery);
-    await this.attempt(delivery, routes);
+    await this.attempt(delivery);
   }
 
   /** Attempts a delivery and waits for the outcome, however slow it is. */
-  async attempt(delivery: Delivery, routes: Routes): Promise<Settled> {
+  async attempt(delivery: Delivery): Promise<Settled> {
     try {
       const unsettled = this.#unsettled.get(delivery);
-      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled);
+      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled.destination, unsettled.outcome, false);
       if (await this.#late.supersedes(delivery)) return "done";
-      const send = sendKindOf(delivery);
-      if (send !== undefined) return await this.#attemptInPlace(delivery, delivery.event.owner, this.#sendTarget(delivery, send));
-      const webhook = routes.webhook(delivery.listener);
-      const route = routes.find(delivery.subscription);
-      // Events that were accepted for a workflow stay when the subscription ends.
-      const workflow = routes.workflow(delivery.listener);
-      // A redelivery goes to the webhook or workflow even if the subscription was deleted.
-      const listener = delivery.attemptsBefore === undefined ? (route?.listener ?? workflow) : (webhook ?? workflow);
-      const disabled = webhook === undefined ? undefined : this.#attempts.disabled(webhook);
-      if (disabled !== undefined) return await this.#discards.unattempted(delivery, disabled.message);
-      if (webhook?.keys.length === 0) return await this.#discards.unattempted(delivery, "nothing could be posted to the webhook");
-      if (listener === undefined) return "done"; // The subscription or its listener was deleted.
-      if (listener.kind !== "webhook")
-        return await this.#store(delivery, route?.owner ?? routes.find(delivery.listener)?.owner ?? "", listener);
-      const owner = routes.find(listener.id)?.owner ?? route?.owner ?? delivery.event.owner;
-      return await this.#attemptInPlace(delivery, owner, this.#webhookTarget(delivery, listener));
+      const destination = this.#destinations.of(delivery);
+      if (destination === undefined) return "done";
+      const { circuit } = destination;
+      const refusal = destination.refusal();
+      if (refusal !== undefined) return await this.#discards.unattempted(delivery, refusal);
+      if (circuit === undefined) return await this.#store(delivery, destination);
+      return await this.#attemptInPlace(delivery, destination, circuit);
     } catch (error) {
       return this.#rescheduleWithoutDatabase(delivery, error);
     }
   }
 
-  async #attemptAtOnce(delivery: Delivery, owner: string, target: Target): Promise<Settled> {
-    if (this.#late.inFlightOf(owner) >= maxLate) return this.#rescheduleSoon(delivery, owner);
-    return this.#attempt(delivery, target, owner);
-  }
-
   /** Attempts a due delivery in one of its owner's places. Without one it is due again soon: NATS can hand out others in the meantime. */
-  async #attemptInPlace(delivery: Delivery, owner: string, target: Target): Promise<Settled> {
-    const place = this.#places.take(owner, delivery);
-    if (place === undefined) return this.#rescheduleSoon(delivery, owner);
+  async #attemptInPlace(delivery: Delivery, destination: Destination, circuit: string): Promise<Settled> {
+    const place = this.#places.take(destination.owner, delivery);
+    if (place === undefined) return this.#rescheduleSoon(delivery, destination.owner);
     try {
-      return await this.#attempt(delivery, target);
+      return await this.#attempt(delivery, destination, circuit, false);
     } finally {
       place.release();
     }
@@ -195,77 +190,60 @@ export class Deliverer {
     return this.#background.idle();
   }
 
-  /** Deliveries to sources and workflows need no HTTP attempt: storing the message delivers it. */
-  async #store(delivery: Delivery, owner: string, listener: Exclude<RouteListener, Webhook>): Promise<Settled> {
-    const { id } = listener;
-    // The workflow may have changed while the delivery waited behind earlier ones, which may be in its queue.
-    const route = listener.kind === "source" ? { owner, listener } : this.#workflows?.directRoute(id);
-    if (route === undefined) return this.#storeInQueue(delivery, owner);
-    const outcome = await deliverAsInvocation(delivery, route, this.#ports);
-    return outcome === "backlog_full" ? this.schedule(delivery, this.#backlogSlots.next(owner, this.#ports.clock.now())) : "done";
+  /** Without a permit, a deadline and a record of the attempt: storing the message delivers it. */
+  async #store(delivery: Delivery, destination: Destination): Promise<Settled> {
+    return this.#settle(delivery, destination, await destination.attempt(delivery, delivery.event.traceparent), false);
   }
 
-  /** An event that may not wait for its workflow becomes a dead letter of it. */
-  async #storeInQueue(delivery: Delivery, owner: string): Promise<Settled> {
-    if (this.#workflows === undefined) throw new Invariant(`delivery ${delivery.id} names a workflow, and these are for webhooks only`);
-    const refusal = await this.#workflows.store(delivery, owner);
-    if (refusal === undefined) return "done";
-    await this.#discards.unattempted(delivery, refusal);
-    this.#ports.metrics?.attempted("workflow", "dead", 0);
-    return "done";
-  }
-
-  /** @param firstOf owner of a first attempt; absent for a due delivery, which waits for the outcome, but behind fewer others for a permit */
-  async #attempt(delivery: Delivery, target: Target, firstOf?: string): Promise<Settled> {
+  /** A due attempt waits for the outcome, but behind fewer others for a permit. */
+  async #attempt(delivery: Delivery, destination: Destination, circuit: string, isFirst: boolean): Promise<Settled> {
     const now = this.#ports.clock.now();
-    const maxWaiting = firstOf === undefined ? maxDueWaiting : undefined;
-    const acquired = await this.#attempts.acquire(target.id, now, this.#deadline.timeoutMs, maxWaiting);
-    if (!acquired) return this.#postpone(delivery, target, now);
-    return this.#settleAttempt(delivery, target.attempt(), firstOf);
+    const acquired = await this.#attempts.acquire(circuit, now, this.#deadline.timeoutMs, isFirst ? undefined : maxDueWaiting);
+    if (!acquired) return this.#postpone(delivery, circuit, now);
+    return this.#settleAttempt(delivery, destination, this.#attempts.attempt(delivery, destination, circuit), isFirst);
   }
 
-  #webhookTarget(delivery: Delivery, webhook: Webhook): Target {
-    return { id: webhook.id, attempt: () => this.#attempts.attempt(delivery, webhook) };
-  }
-
-  #sendTarget(delivery: Delivery, kind: DeliveredSend): Target {
-    return { id: circuitOf(delivery, kind), attempt: () => this.#attempts.send(delivery, kind) };
-  }
-
-  #postpone(delivery: Delivery, { id }: Pick<Target, "id">, now = this.#ports.clock.now()): Promise<Settled> {
-    return this.schedule(delivery, now + this.#attempts.postponeMs(id, now));
+  #postpone(delivery: Delivery, circuit: string, now = this.#ports.clock.now()): Promise<Settled> {
+    return this.schedule(delivery, now + this.#attempts.postponeMs(circuit, now));
   }
 
   /** If the deadline of a first attempt expires first, schedules the next attempt now, and settles this one in the background. */
-  async #settleAttempt(delivery: Delivery, attempt: Promise<Outcome>, firstOf?: string): Promise<Settled> {
-    const outcome = await (firstOf === undefined ? attempt : this.#deadline.race(attempt));
+  async #settleAttempt(delivery: Delivery, destination: Destination, attempt: Promise<Outcome>, isFirst: boolean): Promise<Settled> {
+    const outcome = await (isFirst ? this.#deadline.race(attempt) : attempt);
     try {
-      if (outcome !== undefined) return await this.#settle(delivery, outcome, false);
+      if (outcome !== undefined) return await this.#settle(delivery, destination, outcome, false);
       const settled = await this.#retryLater(delivery, this.#config.attemptTimeoutMs - this.#deadline.timeoutMs);
-      this.#inBackground(this.#late.add(delivery, firstOf ?? delivery.event.owner, this.#settleLate(delivery, attempt)));
+      this.#inBackground(this.#late.add(delivery, destination.owner, this.#settleLate(delivery, destination, attempt)));
       return settled;
     } catch (error) {
-      this.#unsettled.set(delivery, attempt);
+      this.#unsettled.set(delivery, { destination, outcome: attempt });
       attempt.catch(() => this.#unsettled.delete(delivery));
       throw error;
     }
   }
 
-  async #settleLate(delivery: Delivery, attempt: Promise<Outcome>): Promise<Outcome> {
+  async #settleLate(delivery: Delivery, destination: Destination, attempt: Promise<Outcome>): Promise<Outcome> {
     const outcome = await attempt;
-    await this.#settle(delivery, outcome, true);
+    await this.#settle(delivery, destination, outcome, true);
     return outcome;
   }
 
   /** @param isScheduled whether the next attempt is already stored, which is right for `retry` unless there is a Retry-After */
-  async #settle(delivery: Delivery, outcome: Outcome, isScheduled: boolean): Promise<Settled> {
+  async #settle(delivery: Delivery, { kind, owner }: Destination, outcome: Outcome, isScheduled: boolean): Promise<Settled> {
     switch (outcome.outcome) {
       case "delivered":
+      case "left_out":
         break;
       case "retry":
         return isScheduled && outcome.retryAfter === undefined ? "scheduled" : this.#retryLater(delivery, 0, outcome);
+      case "backlog_full":
+        return this.schedule(delivery, this.#backlogSlots.next(owner, this.#ports.clock.now()));
       case "listener-gone":
         await this.#discards.add(delivery, outcome.error);
+        break;
+      case "refused":
+        await this.#discards.unattempted(delivery, outcome.error);
+        this.#ports.metrics?.attempted(kind, "dead", 0);
         break;
       default:
         return assertNever(outcome);

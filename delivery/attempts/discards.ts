@@ -1,9 +1,16 @@
 import { kindOfId } from "../../domain/ids.ts";
-import { sealedSend } from "../destinations/send.ts";
-import type { DeliveryPorts } from "../ports.ts";
+import type { Clock } from "../../domain/clock.ts";
+import type { Secrets } from "../destinations/ports.ts";
+import { sealedSend } from "../destinations/send-http.ts";
 import { deadLetter } from "../record/dead-letter.ts";
+import type { DeadLetters } from "../record/ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
-import { sendKindOf } from "../routing/sends.ts";
+
+export interface DiscardPorts {
+  readonly history: Pick<DeadLetters, "recordDeadLetters">;
+  readonly secrets: Pick<Secrets, "seal">;
+  readonly clock: Clock;
+}
 
 /** `scheduled`: the delivery is stored in DELIVERIES and will be due again. `done`: it needs no further attempt. */
 export type Settled = "done" | "scheduled";
@@ -13,14 +20,14 @@ export const becomesDeadLetter = ({ listener }: Delivery): boolean => kindOfId(l
 
 /** Stores deliveries that are given up as dead letters. */
 export class Discards {
-  readonly #ports: Pick<DeliveryPorts, "history" | "secrets" | "clock">;
+  readonly #ports: DiscardPorts;
 
-  constructor(ports: Pick<DeliveryPorts, "history" | "secrets" | "clock">) {
+  constructor(ports: DiscardPorts) {
     this.#ports = ports;
   }
 
   async add(delivery: Delivery, reason: string): Promise<Settled> {
-    const kept = sendKindOf(delivery) === undefined ? delivery : await sealedSend(delivery, this.#ports.secrets);
+    const kept = await sealedSend(delivery, this.#ports.secrets);
     await this.#ports.history.recordDeadLetters([deadLetter(kept, reason, this.#ports.clock.now())]);
     return "done";
   }

@@ -35,7 +35,7 @@ export async function readDueWork({ deliverer, routes, ordered, scheduled, ports
     onDue: (text, ack) => {
       const delivery = decodeDelivery(text);
       const giveUp = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
-      const attempt = () => (delivery.inOrder === true ? ordered.attemptDue(delivery) : deliverer.attemptDue(delivery, routes));
+      const attempt = () => (delivery.inOrder === true ? ordered.attemptDue(delivery) : deliverer.attemptDue(delivery));
       run(attempt, delivery, ack, giveUp);
     },
     onEvent: (text, ack) => run(() => scheduled.emit(text), { id: "a scheduled event" }, ack),

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Outcome } from "../destinations/webhook.ts";
+import type { Outcome } from "../destinations/destination.ts";
 import type { Delivery } from "../routing/delivery.ts";
 
 /** A message that was handed out before it was withdrawn arrives within this time, unless there is a backlog. */

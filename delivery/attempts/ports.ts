@@ -3,6 +3,9 @@ import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-t
 import type { StreamUsage } from "../../domain/limits/stream-share.ts";
 import type { Reading } from "../routing/ports.ts";
 
+/** Milliseconds from a failed attempt to the next one; undefined after the last. `random` is in [0, 1). */
+export type RetrySchedule = (attempt: number, random: number, retryAfterMs?: number) => number | undefined;
+
 /** The stream DELIVERIES: deliveries that were not finished at once, each a message of its own. */
 export interface Deliveries {
   /** Schedules a delivery for `atMs`. Replaces an earlier schedule of the same delivery; a repeated `messageId` is ignored. */

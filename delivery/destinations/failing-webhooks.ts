@@ -1,11 +1,17 @@
 import { disabledOf, recordFailure, type DisabledWebhook, type WebhookFailures } from "../../domain/delivery/webhook-failures.ts";
+import type { Log } from "../../domain/log.ts";
 import { pause } from "../../domain/retry.ts";
-import type { Attempted } from "./webhook.ts";
-import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
+import type { Attempted } from "./destination.ts";
+import type { WebhookFailureStore } from "./ports.ts";
 
 const loadIntervalMs = 2_000;
+
+interface Ports {
+  readonly history: WebhookFailureStore;
+  readonly log: Pick<Log, "warn">;
+}
 
 /**
  * Which webhooks fail, since when, and which are disabled for it. Memory decides. It is saved in the background, and the records of
@@ -13,7 +19,7 @@ const loadIntervalMs = 2_000;
  */
 export class FailingWebhooks {
   readonly #disableAfterMs: number;
-  readonly #ports: Pick<DeliveryPorts, "history" | "log">;
+  readonly #ports: Ports;
   readonly #onDisable: (delivery: Delivery, disabled: DisabledWebhook) => Promise<void>;
   readonly #known = new Map<string, WebhookFailures>();
   /** Unsaved changes, with the record before the change; undefined for a webhook that did not fail. */
@@ -23,8 +29,8 @@ export class FailingWebhooks {
 
   /** @param onDisable called before the record is stored, with the delivery that disabled the webhook; must be idempotent */
   constructor(
-    { disableAfterMs = Number.POSITIVE_INFINITY }: Pick<DeliveryConfig, "disableAfterMs">,
-    ports: Pick<DeliveryPorts, "history" | "log">,
+    { disableAfterMs = Number.POSITIVE_INFINITY }: { readonly disableAfterMs?: number },
+    ports: Ports,
     onDisable: (delivery: Delivery, disabled: DisabledWebhook) => Promise<void>,
   ) {
     this.#disableAfterMs = disableAfterMs;

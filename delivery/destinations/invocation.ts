@@ -1,11 +1,15 @@
 import { hash } from "node:crypto";
+import type { Clock } from "../../domain/clock.ts";
 import { eventMetadata } from "../../domain/event/event-metadata.ts";
 import { nextHop, nextWay } from "../../domain/invocation/hops.ts";
 import { isJson } from "../../domain/json.ts";
+import type { AdmissionGate } from "../../domain/limits/admission.ts";
+import type { Log } from "../../domain/log.ts";
 import type { Route } from "../../domain/source/deployment.ts";
 import { traceContext } from "../../domain/traces.ts";
-import type { DeliveryPorts } from "../ports.ts";
 import { dueSince, type Delivery } from "../routing/delivery.ts";
+import type { Outcome } from "./destination.ts";
+import type { DeliveryMetrics, Invocations } from "./ports.ts";
 
 /** A source, or a workflow that is active. */
 export interface RunListener {
@@ -18,36 +22,47 @@ export interface RunRoute extends Pick<Route, "owner"> {
   readonly listener: RunListener;
 }
 
-export type RunPorts = Pick<DeliveryPorts, "invocations" | "admission" | "log" | "metrics" | "clock">;
+export interface InvocationPorts {
+  readonly invocations: Invocations;
+  /** Knows which listening sources have a full backlog. */
+  readonly admission: Pick<AdmissionGate, "admits">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn">;
+  readonly metrics?: DeliveryMetrics;
+}
+
+const delivered: Outcome = { outcome: "delivered", status: null };
+const backlogFull: Outcome = { outcome: "backlog_full", status: null, error: "the backlog of the listener or of its owner is full" };
 
 /**
  * Stores an event for a listening source or workflow as an invocation, under the delivery's id, so that repetitions are stored once. NATS
  * forgets these ids if it is killed, so the listener recognizes them too: a source by `domain/event/processed-events.ts`, a workflow by the
  * id of the run, which follows from the id of the delivery.
  *
- * @returns `backlog_full` if the listener or its owner has a full backlog: deliver it later, without counting an attempt
+ * Rejects if NATS cannot store it.
  */
 export async function deliverAsInvocation(
   delivery: Delivery,
   { owner, listener: { kind, pool } }: RunRoute,
-  ports: RunPorts,
-): Promise<"settled" | "backlog_full"> {
+  ports: InvocationPorts,
+): Promise<Outcome> {
   const { event, listener } = delivery;
   const started = ports.clock.now();
   const hops = nextHop(event.hops ?? 0);
-  const leaveOut = (outcome: string, message: string): "settled" => {
+  const leaveOut = (outcome: string, error: string): Outcome => {
     ports.metrics?.attempted(kind, "left_out", 0);
-    ports.log.warn({ op: "event.route", outcome, "source.id": event.source, "listener.id": listener }, message);
-    return "settled";
+    const fields = { op: "event.route", outcome, "source.id": event.source, "listener.id": listener };
+    ports.log.warn(fields, `an event is not delivered: ${error}`);
+    return { outcome: "left_out", status: null, error };
   };
-  if (hops === undefined) return leaveOut("too_far", "an event is not delivered: it has passed through too many sources and workflows");
+  if (hops === undefined) return leaveOut("too_far", "it has passed through too many sources and workflows");
   // The payload becomes part of the JSON below. Only a runner can forge an invalid one, which could change the source or the trigger.
-  if (!isJson(event.payload)) return leaveOut("no_json", "an event is not delivered: its payload is not JSON");
+  if (!isJson(event.payload)) return leaveOut("no_json", "its payload is not JSON");
   const invocation = invocationText(delivery, hops);
-  if (!ports.admission.admits({ pool, source: listener, owner }, invocation.length, performance.now())) return "backlog_full";
+  if (!ports.admission.admits({ pool, source: listener, owner }, invocation.length, performance.now())) return backlogFull;
   await ports.invocations.request(pool, listener, invocation, delivery.id);
   countDelivered(kind, delivery, started, ports);
-  return "settled";
+  return delivered;
 }
 
 /** Built from parts, because parsing and encoding the payload again would cost more than everything else here. */
@@ -67,7 +82,7 @@ export function countDelivered(
   kind: RunListener["kind"],
   delivery: Delivery,
   started: number,
-  { metrics, clock }: Pick<DeliveryPorts, "metrics" | "clock">,
+  { metrics, clock }: Pick<InvocationPorts, "metrics" | "clock">,
 ): void {
   const now = clock.now();
   metrics?.attempted(kind, "delivered", now - started);

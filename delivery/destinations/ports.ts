@@ -1,4 +1,30 @@
+import type { WebhookFailures } from "../../domain/delivery/webhook-failures.ts";
 import type { StreamUsage } from "../../domain/limits/stream-share.ts";
+import type { RouteListener } from "../../domain/source/deployment.ts";
+
+/** `send`: what `$.send` of workflows asked for. */
+export type ListenerKind = RouteListener["kind"] | "send";
+
+export interface DeliveryMetrics {
+  /** Counts an attempt that has ended. `left_out`: the event must never go to this listener, for example because of a cycle of sources. */
+  attempted(listener: ListenerKind, outcome: "delivered" | "retry" | "dead" | "left_out", durationMs: number): void;
+  /** Observes the time from an event's commit, or its `delivery_ts`, to its arrival. */
+  delivered(listener: RouteListener["kind"], lagMs: number): void;
+}
+
+export interface Secrets {
+  /** Opens signing keys and sealed payloads. @throws InvalidInput */
+  open(sealed: string): Promise<string>;
+  /** Absent: a dead letter of `$.send.http` cannot be delivered again with its credentials. */
+  seal?(text: string): Promise<string>;
+}
+
+/** Postgres: webhooks that fail. */
+export interface WebhookFailureStore {
+  listFailingWebhooks(): Promise<readonly WebhookFailures[]>;
+  /** Replaces the records of `failing`, and deletes the records of `recovered` unless they have changed. */
+  saveWebhookFailures(failing: readonly WebhookFailures[], recovered: readonly WebhookFailures[]): Promise<void>;
+}
 
 export interface Invocations {
   /** Stores an invocation, given as JSON text, of a listening source or workflow of the pool. A repeated `messageId` is ignored. */

@@ -1,65 +1,110 @@
 import { LRUCache } from "lru-cache";
-import { parseSigningKey, signatureHeaders, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
+import type { Clock } from "../../domain/clock.ts";
+import { parseSigningKey, signatureHeaders, type Hmac, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { replayIn } from "../../domain/event/replay.ts";
+import type { Log } from "../../domain/log.ts";
 import { traceContext } from "../../domain/traces.ts";
-import type { PostResult } from "./ports.ts";
-import type { DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
+import type { Attempted, Destination, Outcome } from "./destination.ts";
+import type { FailingWebhooks } from "./failing-webhooks.ts";
+import type { Poster, Secrets } from "./ports.ts";
+import { notMade, outcomeOf } from "./post-outcome.ts";
 
-/** Result of an attempt. `listener-gone`: the webhook returned 410 or is disabled, or a send cannot succeed: it is not attempted again. */
-export type Outcome =
-  | { readonly outcome: "delivered"; readonly status: number | null }
-  | {
-      readonly outcome: "retry";
-      readonly status: number | null;
-      readonly error: string;
-      readonly retryAfter: string | undefined;
-    }
-  | { readonly outcome: "listener-gone"; readonly status: number | null; readonly error: string };
+export interface WebhookPorts {
+  readonly poster: Poster;
+  readonly secrets: Pick<Secrets, "open">;
+  readonly hmac: Hmac;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "error">;
+}
 
-/** An attempt that has ended. */
-export interface Attempted {
-  readonly outcome: Outcome;
-  /** Start in epoch ms. */
-  readonly at: number;
-  readonly durationMs: number;
+type Failing = Pick<FailingWebhooks, "disabled" | "record">;
+
+export class Webhooks {
+  readonly #poster: SignedPoster;
+  readonly #failing: Failing;
+
+  constructor(ports: WebhookPorts, failing: Failing) {
+    this.#poster = new SignedPoster(ports);
+    this.#failing = failing;
+  }
+
+  at(webhook: Webhook, owner: string): Destination {
+    return new WebhookDestination(webhook, owner, this.#poster, this.#failing);
+  }
+}
+
+class WebhookDestination implements Destination {
+  readonly kind = "webhook";
+  readonly owner: string;
+  readonly isScheduledFirst = false;
+  readonly #webhook: Webhook;
+  readonly #poster: SignedPoster;
+  readonly #failing: Failing;
+
+  constructor(webhook: Webhook, owner: string, poster: SignedPoster, failing: Failing) {
+    this.owner = owner;
+    this.#webhook = webhook;
+    this.#poster = poster;
+    this.#failing = failing;
+  }
+
+  get circuit(): string {
+    return this.#webhook.id;
+  }
+
+  refusal(): string | undefined {
+    const { id, keys } = this.#webhook;
+    if (keys.length === 0) return `webhook ${id} is not active: activate it, or fix what its conditions report, then retry this delivery`;
+    return this.#failing.disabled(this.#webhook)?.message;
+  }
+
+  attempt(delivery: Delivery, traceparent: string | undefined): Promise<Outcome> {
+    return this.#poster.post(delivery, this.#webhook, traceparent);
+  }
+
+  /** Only the host of the URL is an attribute: the rest may be a secret. */
+  spanAttributes(): Readonly<Record<string, string>> {
+    const { id, url } = this.#webhook;
+    return { "http.request.method": "POST", "server.address": URL.parse(url)?.hostname ?? "", "webhook.id": id };
+  }
+
+  ended(delivery: Delivery, attempted: Attempted, circuitOpenUntil: number | undefined): Promise<string | undefined> | undefined {
+    return this.#failing.record(delivery, this.#webhook, attempted, circuitOpenUntil)?.then((disabled) => disabled?.message);
+  }
 }
 
 /** Posts the emitted payload as it is, without envelope, with both signatures (Standard Webhooks, and the older header). */
-export class WebhookDeliverer {
-  readonly #ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">;
+class SignedPoster {
+  readonly #ports: WebhookPorts;
   /** Opened signing keys by their sealed form. */
   readonly #keys = new LRUCache<string, SigningKey>({ max: 10_000 });
   /** Authorization headers by their sealed credentials. */
   readonly #authorizations = new LRUCache<string, string>({ max: 10_000 });
 
-  constructor(ports: Pick<DeliveryPorts, "poster" | "secrets" | "hmac" | "clock">) {
+  constructor(ports: WebhookPorts) {
     this.#ports = ports;
   }
 
-  /** @param traceparent of the attempt's span, which the receiver continues */
-  async attempt(delivery: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<Outcome> {
+  async post(delivery: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<Outcome> {
     const { event } = delivery;
-    const keys = this.#openedKeys(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#openKey(sealed))));
-    const headers = signatureHeaders(
-      { id: event.emitId, emitter: event.source, at: this.#ports.clock.now(), body: event.payload },
-      keys,
-      this.#ports.hmac,
-    );
-    const authorization = webhook.basicAuth === undefined ? {} : { authorization: await this.#authorization(webhook.basicAuth) };
-    const result = await this.#ports.poster.post({
-      url: webhook.url,
-      headers: {
+    const { poster, clock, hmac, log } = this.#ports;
+    try {
+      const keys = this.#openedKeys(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#openKey(sealed))));
+      const signed = { id: event.emitId, emitter: event.source, at: clock.now(), body: event.payload };
+      const headers = {
         "content-type": "application/json",
         ...replayHeader(event),
         ...traceContext({ traceparent, tracestate: event.tracestate }),
-        ...authorization,
-        ...headers,
-      },
-      body: event.payload,
-    });
-    return outcomeOf(result, "redirects are not followed, give the webhook the final address");
+        ...(webhook.basicAuth === undefined ? {} : { authorization: await this.#authorization(webhook.basicAuth) }),
+        ...signatureHeaders(signed, keys, hmac),
+      };
+      const result = await poster.post({ url: webhook.url, headers, body: event.payload });
+      return outcomeOf(result, "redirects are not followed, give the webhook the final address");
+    } catch (error) {
+      return notMade(delivery, error, log);
+    }
   }
 
   /** Undefined if one of the keys must be opened first. */
@@ -92,15 +137,4 @@ export class WebhookDeliverer {
 function replayHeader({ emitId }: Delivery["event"]): Readonly<Record<string, string>> {
   const replay = replayIn(emitId);
   return replay === undefined ? {} : { "x-headwater-replay": replay };
-}
-
-/** 2xx is delivered, 410 is gone; everything else is retried. @param redirectAdvice what to do about a redirect */
-export function outcomeOf(result: PostResult, redirectAdvice: string): Outcome {
-  if (result.outcome === "unreachable")
-    return { outcome: "retry", status: null, error: `${result.code}: ${result.message}`, retryAfter: undefined };
-  const { status, retryAfter } = result;
-  if (status >= 200 && status < 300) return { outcome: "delivered", status };
-  if (status === 410) return { outcome: "listener-gone", status, error: "the endpoint answered 410 Gone" };
-  const error = status >= 300 && status < 400 ? `the endpoint answered ${status}: ${redirectAdvice}` : `the endpoint answered ${status}`;
-  return { outcome: "retry", status, error, retryAfter };
 }

@@ -1,12 +1,16 @@
 import { pause, retry } from "../../domain/retry.ts";
-import type { DeliveryPorts } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
 import { isStoreFull, PendingWork, settle } from "../settle.ts";
-import { countDelivered, deliverAsInvocation } from "./invocation.ts";
+import { countDelivered, deliverAsInvocation, type InvocationPorts } from "./invocation.ts";
+import type { Workflows } from "./ports.ts";
 import { WaitingShares } from "./waiting-shares.ts";
 
-type Ports = Pick<DeliveryPorts, "workflows" | "invocations" | "admission" | "clock" | "log">;
+interface Ports extends Omit<InvocationPorts, "metrics"> {
+  readonly workflows: Workflows;
+  readonly log: Pick<Log, "warn" | "error">;
+}
 
 interface Emptying {
   /** A delivery was stored since the queue was last seen empty. */
@@ -34,7 +38,7 @@ const retryMs = 500;
 export class WorkflowQueues {
   readonly #ports: Ports;
   /** For the arrival in the queue. The later delivery is not counted again. */
-  readonly #metrics: DeliveryPorts["metrics"];
+  readonly #metrics: InvocationPorts["metrics"];
   readonly #shares: WaitingShares;
   readonly #routes: Pick<Routes, "activeWorkflow" | "find">;
   readonly #signal: AbortSignal;
@@ -42,7 +46,7 @@ export class WorkflowQueues {
   readonly #work = new PendingWork();
   #started = false;
 
-  constructor(ports: Ports & Pick<DeliveryPorts, "metrics">, routes: Pick<Routes, "activeWorkflow" | "find">, signal: AbortSignal) {
+  constructor(ports: Ports & Pick<InvocationPorts, "metrics">, routes: Pick<Routes, "activeWorkflow" | "find">, signal: AbortSignal) {
     const { workflows, invocations, admission, clock, log } = ports;
     this.#metrics = ports.metrics;
     this.#shares = new WaitingShares(workflows);
@@ -140,12 +144,15 @@ export class WorkflowQueues {
       const next = route === undefined ? undefined : await this.#ports.workflows.findNext(workflow, sequence + 1);
       if (route === undefined || next === undefined) return undefined;
       const delivery = decodeDelivery(next.text);
-      let outcome: "settled" | "backlog_full" = "settled";
-      const deliver = async (): Promise<void> => void (outcome = await deliverAsInvocation(delivery, route, this.#ports));
+      let isFull = false;
+      const deliver = async (): Promise<void> => {
+        const { outcome } = await deliverAsInvocation(delivery, route, this.#ports);
+        isFull = outcome === "backlog_full";
+      };
       // A delivery that NATS refuses for good must not hold up those behind it.
       const isSettled = await settle(deliver, delivery, this.#ports, this.#signal, async () => undefined);
       if (!isSettled) return undefined;
-      if (outcome === "settled") return next.sequence;
+      if (!isFull) return next.sequence;
       await pause(fullBacklogPauseMs, this.#signal);
     }
   }

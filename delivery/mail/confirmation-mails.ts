@@ -1,7 +1,7 @@
 import { confirmationMail } from "../../domain/mail/confirmation-mail.ts";
 import type { MailSession } from "../../domain/mail/outgoing-mail.ts";
 import { backoffMs } from "../../domain/retry.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { again, maxFailures, messages } from "./error-mails.ts";
 import type { MailBudget } from "./mail-budget.ts";
 import type { ClaimedConfirmation, Confirmations, LimitedOutcome, MailMetrics, MailQueue } from "./ports.ts";

@@ -1,7 +1,7 @@
 import { errorMail } from "../../domain/mail/error-mail.ts";
 import type { MailSession } from "../../domain/mail/outgoing-mail.ts";
 import { backoffMs } from "../../domain/retry.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import type { MailBudget } from "./mail-budget.ts";
 import type { ClaimedMail, ErrorMails, LimitedOutcome, MailMetrics, MailQueue } from "./ports.ts";
 

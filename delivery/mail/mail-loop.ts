@@ -1,6 +1,6 @@
 import type { Mailer, MailSession } from "../../domain/mail/outgoing-mail.ts";
 import { backoffMs, pause } from "../../domain/retry.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import type { Reading } from "../routing/ports.ts";
 import type { MailQueue } from "./ports.ts";
 

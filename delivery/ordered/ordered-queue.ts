@@ -171,12 +171,12 @@ export class OrderedQueue {
 
   /** Never rejects. */
   async #attempt(delivery: Delivery): Promise<Settled | undefined> {
-    const { ports, deliverer, routes } = this.#parts;
+    const { ports, deliverer } = this.#parts;
     let outcome: Settled = "done";
     const act = async (): Promise<void> => {
       const mayAttempt = ports.replicas.isCurrent() && !this.#retiring.signal.aborted;
       if (!mayAttempt) throw new Unavailable("another replica may have taken over the partition, so this one attempts nothing");
-      outcome = await deliverer.attempt(delivery, routes);
+      outcome = await deliverer.attempt(delivery);
     };
     const giveUp = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
     return (await settle(act, delivery, ports, this.#ending.signal, giveUp)) ? outcome : undefined;

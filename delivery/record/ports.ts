@@ -1,11 +1,11 @@
-import type { WebhookFailures } from "../../domain/delivery/webhook-failures.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { CommitPosition } from "../../domain/source/deployment.ts";
+import type { WebhookFailureStore } from "../destinations/ports.ts";
 import type { DeliverySubject } from "../routing/delivery.ts";
 import type { DeadLetter, StoredDeadLetter } from "./dead-letter.ts";
 
 /** Postgres: event history, attempts, dead letters, and the usage and plans of owners. */
-export interface History {
+export interface History extends AttemptRecords, DeadLetters, WebhookFailureStore {
   /** By partition, the stream sequence up to which commits are recorded. */
   positions(): Promise<readonly number[]>;
   /**
@@ -21,7 +21,13 @@ export interface History {
   listOverQuota(dayMs: number): Promise<readonly string[]>;
   /** Weights of the owners whose weight is not 1. */
   listWeights(): Promise<ReadonlyMap<string, number>>;
+}
+
+export interface AttemptRecords {
   recordAttempts(attempts: readonly Attempt[]): Promise<void>;
+}
+
+export interface DeadLetters {
   /** A delivery that fails again after its redelivery becomes another dead letter, with another id. */
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   findDeadLetter(webhook: string, delivery: string): Promise<StoredDeadLetter | undefined>;
@@ -29,9 +35,6 @@ export interface History {
   oldestDeadLetters(webhook: string, upTo: string, limit: number): Promise<readonly StoredDeadLetter[]>;
   /** By their ids, so dead letters that were added since are kept. */
   removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
-  listFailingWebhooks(): Promise<readonly WebhookFailures[]>;
-  /** Replaces the records of `failing`, and deletes the records of `recovered` unless they have changed. */
-  saveWebhookFailures(failing: readonly WebhookFailures[], recovered: readonly WebhookFailures[]): Promise<void>;
 }
 
 export interface RecordedCommit {

@@ -1,5 +1,5 @@
 import { pause } from "../../domain/retry.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import type { Reading } from "../routing/ports.ts";
 
 /** Periodic work on the event history. Any number of processes may do it at once. */

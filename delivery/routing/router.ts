@@ -2,7 +2,7 @@ import type { Commit } from "../../domain/run/commit.ts";
 import { readCommit } from "../../domain/run/read-commit.ts";
 import { isEndMarker } from "../../domain/workflow/run-commit.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { firstDelivery, type Delivery, type RoutedEvent, type ScheduledEvent } from "./delivery.ts";
 import type { KeyedChains } from "./keyed-chains.ts";
 import { routedEvents, scheduledEventsOf } from "./routed-events.ts";
@@ -11,8 +11,8 @@ import { sendsOf } from "./sends.ts";
 
 /** Where the router sends deliveries. Each promise resolves once the delivery is delivered or is a stored message of its own. */
 export interface Dispatch {
-  /** Makes the first attempt now. `waitedMs`: time that the delivery waited for earlier ones of its source and listener. */
-  readonly attempt: (delivery: Delivery, route: Route, waitedMs: number) => Promise<void>;
+  /** Makes the first attempt now. `route`: undefined for a send. `waitedMs`: time that the delivery waited for earlier ones of its source and listener. */
+  readonly attempt: (delivery: Delivery, route: Route | undefined, waitedMs: number) => Promise<void>;
   /** Stores the delivery as a message of its own that is due at `atMs` (epoch ms). */
   readonly schedule: (delivery: Delivery, atMs: number) => Promise<void>;
   /** Delivers events of one source to an ordered webhook, after those of earlier calls. */

@@ -31,16 +31,16 @@ export class Routes {
     return this.#byId.get(subscription);
   }
 
-  /** A webhook from its own entry; undefined if it was deleted. Nothing may be posted to a webhook without keys. */
-  webhook(id: string): Webhook | undefined {
-    const listener = this.#byId.get(id)?.listener;
-    return listener?.kind === "webhook" && listener.id === id ? listener : undefined;
+  /** The entry of a webhook or workflow itself; undefined if it was deleted, or the workflow was never deployed. */
+  own(id: string): Route | undefined {
+    const route = this.#byId.get(id);
+    return route?.listener.id === id ? route : undefined;
   }
 
-  /** A workflow from its own entry; undefined if it was deleted, or never deployed. */
-  workflow(id: string): Extract<RouteListener, { kind: "workflow" }> | undefined {
-    const listener = this.#byId.get(id)?.listener;
-    return listener?.kind === "workflow" && listener.id === id ? listener : undefined;
+  /** A webhook from its own entry; undefined if it was deleted. Nothing may be posted to a webhook without keys. */
+  webhook(id: string): Webhook | undefined {
+    const listener = this.own(id)?.listener;
+    return listener?.kind === "webhook" ? listener : undefined;
   }
 
   /** A route to the workflow; undefined while it is not active, or has neither an entry of its own nor a subscription. */

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { DeliveryMetrics } from "../../delivery/ports.ts";
+import type { DeliveryMetrics } from "../../delivery/destinations/ports.ts";
 
 export interface DeliveryBacklog {
   /** Commits whose events are not all routed. */

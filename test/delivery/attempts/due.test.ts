@@ -1,12 +1,9 @@
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../domain/source/deployment.ts";
-import { Deliverer } from "../../../delivery/attempts/deliver.ts";
+import { createDeliverer } from "./deliverer-fixture.ts";
 import { decodeDelivery, firstDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
-import { WebhookAttempts } from "../../../delivery/attempts/attempts.ts";
-import { FailingWebhooks } from "../../../delivery/destinations/failing-webhooks.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
 import type { PostRequest, PostResult } from "../../../delivery/destinations/ports.ts";
-import { Routes } from "../../../delivery/routing/routes.ts";
 
 const maxInFlight = 4;
 const config: DeliveryConfig = {
@@ -53,13 +50,11 @@ function world() {
     random: () => 0,
     log,
   } as unknown as DeliveryPorts;
-  const attempts = new WebhookAttempts(config, ports, new FailingWebhooks(config, ports, () => Promise.resolve()));
-  const deliverer = new Deliverer(config, ports, attempts);
-  const routes = new Routes();
+  const { deliverer, attempts, routes } = createDeliverer(config, ports);
   const due = (n: number, to = route, payload = "{}"): Promise<void> => {
     routes.set(to.subscription, to);
     const event = { emitId: `e${n}`, eventId: `1-${n}`, source: "dc_1", owner: to.owner, channel: "", ts: 1, payload };
-    return deliverer.attemptDue(firstDelivery(event, to), routes);
+    return deliverer.attemptDue(firstDelivery(event, to));
   };
   /** Answers all posts until the deliveries are settled. */
   const answerAll = async (all: Promise<unknown>): Promise<void> => {

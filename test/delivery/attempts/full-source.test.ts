@@ -1,9 +1,7 @@
 import { expect, it } from "vitest";
-import { Deliverer } from "../../../delivery/attempts/deliver.ts";
-import type { WebhookAttempts } from "../../../delivery/attempts/attempts.ts";
+import { createDeliverer } from "./deliverer-fixture.ts";
 import { decodeDelivery, firstDelivery } from "../../../delivery/routing/delivery.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
-import { Routes } from "../../../delivery/routing/routes.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import type { Route } from "../../../domain/source/deployment.ts";
 
@@ -31,8 +29,7 @@ it("reschedules a delivery to a source with a full backlog, as the same attempt,
     clock: { now: () => now },
     log: { info: () => undefined, warn: () => undefined, error: () => undefined },
   } as unknown as DeliveryPorts; // Deliveries to sources reach nothing else.
-  const deliverer = new Deliverer({ deliveryDeadlineMs: 1_000 } as DeliveryConfig, ports, {} as WebhookAttempts);
-  const routes = new Routes();
+  const { deliverer, routes } = createDeliverer({ deliveryDeadlineMs: 1_000 } as DeliveryConfig, ports);
   routes.set(route.subscription, route);
 
   admission.update("default", "r_1", report(["dc_2"]), performance.now());
@@ -41,10 +38,10 @@ it("reschedules a delivery to a source with a full backlog, as the same attempt,
   expect([requested, scheduled.length, first?.atMs]).toEqual([[], 1, now + 1_000]);
   const again = decodeDelivery(first?.text ?? "");
   expect(again).toEqual(firstDelivery(event, route));
-  await deliverer.attemptDue(again, routes);
+  await deliverer.attemptDue(again);
   expect([requested, scheduled.length]).toEqual([[], 2]);
 
   admission.update("default", "r_1", report([]), performance.now());
-  await deliverer.attemptDue(again, routes);
+  await deliverer.attemptDue(again);
   expect([requested, scheduled.length]).toEqual([["dc_2"], 2]);
 });

@@ -1,13 +1,10 @@
 import { describe, expect, it } from "vitest";
 import type { Route } from "../../../domain/source/deployment.ts";
 import { LimitExceeded, Unavailable } from "../../../domain/errors.ts";
-import { Deliverer } from "../../../delivery/attempts/deliver.ts";
+import { createDeliverer } from "./deliverer-fixture.ts";
 import { decodeDelivery, firstDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
-import { WebhookAttempts } from "../../../delivery/attempts/attempts.ts";
-import { FailingWebhooks } from "../../../delivery/destinations/failing-webhooks.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
 import type { PostResult } from "../../../delivery/destinations/ports.ts";
-import { Routes } from "../../../delivery/routing/routes.ts";
 import { settle } from "../../../delivery/settle.ts";
 
 const now = 1_000_000;
@@ -23,7 +20,7 @@ const route: Route = {
   owner: "u_1",
   emitter: "dc_1",
   channel: "",
-  listener: { kind: "webhook", id: "wh_1", url: "http://a", keys: [] },
+  listener: { kind: "webhook", id: "wh_1", url: "http://a", keys: [`whsec_${"A".repeat(32)}`] },
 };
 const event = { emitId: "e1", eventId: "1-1", source: "dc_1", owner: "u_1", channel: "", ts: 1, payload: "{}" };
 const answered = (status: number, retryAfter?: string): PostResult => ({ outcome: "answered", status, retryAfter });
@@ -60,14 +57,14 @@ function world(post: () => Promise<PostResult>, maxInFlight = 16) {
     log,
   } as unknown as DeliveryPorts;
   const limited = { ...config, attemptsPerWebhook: maxInFlight };
-  const attempts = new WebhookAttempts(limited, ports, new FailingWebhooks(config, ports, () => Promise.resolve()));
-  const deliverer = new Deliverer(limited, ports, attempts);
+  const { deliverer, attempts, routes } = createDeliverer(limited, ports);
+  routes.set(route.subscription, route);
   const stop = async (): Promise<void> => {
     Object.assign(away, { streams: false, postgres: false });
     await deliverer.drain();
     await attempts.stop();
   };
-  return { deliverer, delivery: firstDelivery(event, route), away, calls, stop };
+  return { deliverer, routes, delivery: firstDelivery(event, route), away, calls, stop };
 }
 
 describe("an attempt whose outcome cannot be stored", () => {
@@ -139,8 +136,6 @@ describe("an attempt that takes longer than the delivery deadline", () => {
 });
 
 describe("a next attempt that is due while the previous one is in flight or has just ended", () => {
-  const routes = new Routes();
-  routes.set(route.subscription, route);
   /** The delivery as it is read from the stream. */
   const next = (delivery: Delivery): Delivery => ({ ...delivery, attempt: 2 });
 
@@ -153,14 +148,14 @@ describe("a next attempt that is due while the previous one is in flight or has 
     const answer = Promise.withResolvers<PostResult>();
     const { deliverer, delivery, calls, stop } = world(() => answer.promise);
     await deliverer.attemptFirst(delivery, route, 0);
-    const due = deliverer.attemptDue(next(delivery), routes);
+    const due = deliverer.attemptDue(next(delivery));
     await new Promise((resolve) => setImmediate(resolve));
     expect(calls.posts).toBe(1);
     answer.resolve(result);
     await due;
     await deliverer.drain();
     expect(calls.posts).toBe(posts);
-    await deliverer.attemptDue(next(delivery), routes);
+    await deliverer.attemptDue(next(delivery));
     expect(calls.posts).toBe(postsInAll);
     await stop();
   });
@@ -173,21 +168,20 @@ describe("a next attempt that is due while the previous one is in flight or has 
     answer.resolve(answered(429, "60"));
     await deliverer.drain();
     away.streams = false;
-    await deliverer.attemptDue(next(delivery), routes);
+    await deliverer.attemptDue(next(delivery));
     expect(calls.posts).toBe(2);
     await stop();
   });
 
   it("is made when a user requests a redelivery", async () => {
-    const { deliverer, delivery, calls, stop } = world(async () => {
+    const { deliverer, routes, delivery, calls, stop } = world(async () => {
       await new Promise((resolve) => setTimeout(resolve, 2 * config.deliveryDeadlineMs));
       return answered(200);
     });
     await deliverer.attemptFirst(delivery, route, 0);
     await deliverer.drain();
-    const listener = { kind: "webhook", id: "wh_1", url: "http://a", keys: [`whsec_${"A".repeat(32)}`] } as const;
-    routes.set("wh_1", { ...route, subscription: "wh_1", emitter: "wh_1", listener });
-    await deliverer.attemptDue({ ...next(delivery), attemptsBefore: 1 }, routes);
+    routes.set("wh_1", { ...route, subscription: "wh_1", emitter: "wh_1" });
+    await deliverer.attemptDue({ ...next(delivery), attemptsBefore: 1 });
     expect(calls.posts).toBe(2);
     await stop();
   });

@@ -1,0 +1,21 @@
+import type { Log } from "../../domain/log.ts";
+import type { Delivery } from "../routing/delivery.ts";
+import type { Outcome } from "./destination.ts";
+import type { PostResult } from "./ports.ts";
+
+/** 2xx is delivered, 410 is gone; everything else is retried. @param redirectAdvice what to do about a redirect */
+export function outcomeOf(result: PostResult, redirectAdvice: string): Outcome {
+  if (result.outcome === "unreachable")
+    return { outcome: "retry", status: null, error: `${result.code}: ${result.message}`, retryAfter: undefined };
+  const { status, retryAfter } = result;
+  if (status >= 200 && status < 300) return { outcome: "delivered", status };
+  if (status === 410) return { outcome: "listener-gone", status, error: "the endpoint answered 410 Gone" };
+  const error = status >= 300 && status < 400 ? `the endpoint answered ${status}: ${redirectAdvice}` : `the endpoint answered ${status}`;
+  return { outcome: "retry", status, error, retryAfter };
+}
+
+/** Nothing was posted, for example because a key could not be opened. */
+export function notMade({ listener }: Delivery, err: unknown, log: Pick<Log, "error">): Outcome {
+  log.error({ op: "delivery.attempt", "webhook.id": listener, err }, "an attempt could not be made");
+  return { outcome: "retry", status: null, error: "the attempt could not be made", retryAfter: undefined };
+}
