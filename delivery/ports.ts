@@ -8,6 +8,7 @@ import type { DeliveryMetrics, Invocations, Objects, Poster, Secrets, Workflows 
 import type { OwnerMailer } from "./mail/ports.ts";
 import type { FormerQueues, OrderedRequests, QueueStore } from "./ordered/ports.ts";
 import type { History, OwnerLimits } from "./record/ports.ts";
+import type { ReplayPace } from "./routing/replays.ts";
 import type { AnnounceEvent, Replays, Replicas, RouteEntries, Runs } from "./routing/ports.ts";
 
 /** Everything that the delivery role reaches. Each room declares its ports; `wiring` connects adapters to them. */
@@ -58,10 +59,4 @@ export interface DeliveryConfig {
   readonly nextAttempt: RetrySchedule;
   /** Default: bursts of 200 posts, 50 posts a second. */
   readonly replayPace?: ReplayPace;
-}
-
-/** Rate at which replayed events of one owner are posted to one host. */
-export interface ReplayPace {
-  readonly burst: number;
-  readonly perSecond: number;
 }

@@ -1,15 +1,13 @@
 import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-test.ts";
 import type { StreamUsage } from "../../domain/limits/stream-share.ts";
-import type { Reading } from "../routing/ports.ts";
+import type { Reading, Schedules } from "../routing/ports.ts";
 
 /** Milliseconds from a failed attempt to the next one; undefined after the last. `random` is in [0, 1). */
 export type RetrySchedule = (attempt: number, random: number, retryAfterMs?: number) => number | undefined;
 
 /** The stream DELIVERIES: deliveries that were not finished at once, each a message of its own. */
-export interface Deliveries {
-  /** Schedules a delivery for `atMs`. Replaces an earlier schedule of the same delivery; a repeated `messageId` is ignored. */
-  schedule(webhook: string, delivery: string, text: string, atMs: number, messageId: string): Promise<void>;
+export interface Deliveries extends Schedules {
   /** Removes the schedule of a delivery. */
   withdraw(webhook: string, delivery: string): Promise<void>;
   /** Text of a delivery that is scheduled and not due; undefined if there is none. */

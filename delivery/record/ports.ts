@@ -1,11 +1,11 @@
 import type { Commit } from "../../domain/run/commit.ts";
-import type { CommitPosition } from "../../domain/source/deployment.ts";
 import type { WebhookFailureStore } from "../destinations/ports.ts";
 import type { DeliverySubject } from "../routing/delivery.ts";
+import type { ScheduledEventRows } from "../routing/ports.ts";
 import type { DeadLetter, StoredDeadLetter } from "./dead-letter.ts";
 
 /** Postgres: event history, attempts, dead letters, and the usage and plans of owners. */
-export interface History extends AttemptRecords, DeadLetters, WebhookFailureStore {
+export interface History extends AttemptRecords, DeadLetters, ScheduledEventRows, WebhookFailureStore {
   /** By partition, the stream sequence up to which commits are recorded. */
   positions(): Promise<readonly number[]>;
   /**
@@ -13,10 +13,6 @@ export interface History extends AttemptRecords, DeadLetters, WebhookFailureStor
    * whose stored position is not the expected one. @returns these partitions
    */
   recordCommits(commits: readonly RecordedCommit[], expected: ReadonlyMap<number, number>): Promise<readonly number[]>;
-  /** State of a scheduled event by its id in the list. `gone`: canceled or already emitted; `unrecorded`: its commit is not recorded yet. */
-  scheduledEvent(source: string, listedId: string, position: CommitPosition): Promise<"listed" | "gone" | "unrecorded">;
-  /** Moves a scheduled event from the list to the event history, under `id`. Does nothing if the event is not listed. */
-  emitScheduledEvent(source: string, listedId: string, id: string): Promise<void>;
   /** Owners who have used up the quota of the day that began at `dayMs` (epoch ms). */
   listOverQuota(dayMs: number): Promise<readonly string[]>;
   /** Weights of the owners whose weight is not 1. */

@@ -1,6 +1,7 @@
 import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
 import type { Joined, ShareMember } from "../../domain/invocation/partition-share.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
+import type { Delivery } from "./delivery.ts";
 
 export interface Reading {
   /** Hands out nothing more. */
@@ -34,6 +35,40 @@ export interface PartitionReading<From extends readonly unknown[] = []> extends 
 export interface OpenPartition {
   /** Hands out no more of the partition. Resolves once the commits that were handed out are done. */
   close(): Promise<void>;
+}
+
+/** Makes first attempts, or stores deliveries for later ones. */
+export interface FirstAttempts {
+  /** @param route undefined for a send */
+  attemptFirst(delivery: Delivery, route: Route | undefined, waitedMs: number): Promise<unknown>;
+  schedule(delivery: Delivery, atMs: number): Promise<unknown>;
+  /** Gives up a delivery that can be neither attempted nor stored. */
+  abandon(delivery: Delivery, error: Error): Promise<void>;
+}
+
+/** The ordered queues of a partition. */
+export interface OrderedDeliveries {
+  /** Resolves once the deliveries, which have one source and one webhook, are delivered or stored. @throws when another replica has taken over */
+  deliver(deliveries: readonly Delivery[]): Promise<void>;
+}
+
+export interface OrderedAppends {
+  /** Delivers events that belong to no commit. Resolves once they are delivered or stored. */
+  append(deliveries: readonly Delivery[]): Promise<void>;
+}
+
+/** The stream DELIVERIES. */
+export interface Schedules {
+  /** Schedules a delivery for `atMs`. Replaces an earlier schedule of the same delivery; a repeated `messageId` is ignored. */
+  schedule(webhook: string, delivery: string, text: string, atMs: number, messageId: string): Promise<void>;
+}
+
+/** Postgres: the rows of scheduled events. */
+export interface ScheduledEventRows {
+  /** State of a scheduled event by its id in the list. `gone`: canceled or already emitted; `unrecorded`: its commit is not recorded yet. */
+  scheduledEvent(source: string, listedId: string, position: CommitPosition): Promise<"listed" | "gone" | "unrecorded">;
+  /** Moves a scheduled event from the list to the event history, under `id`. Does nothing if the event is not listed. */
+  emitScheduledEvent(source: string, listedId: string, id: string): Promise<void>;
 }
 
 export interface RunsLog {

@@ -1,34 +1,41 @@
 import { LRUCache } from "lru-cache";
 import type { ReplayedEvent } from "../../domain/event/replay.ts";
 import { TokenBucket } from "../../domain/limits/token-bucket.ts";
-import type { DeliveryConfig, DeliveryPorts, ReplayPace } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { PendingWork } from "../settle.ts";
 import type { Delivery } from "./delivery.ts";
+import type { Pace } from "./dispatch.ts";
 import { KeyedChains } from "./keyed-chains.ts";
-import type { Reading } from "./ports.ts";
-import { routeEvent, type Dispatch } from "./router.ts";
+import type { Reading, Replays } from "./ports.ts";
+import { routeEvent, type RouterParts } from "./router.ts";
 import type { Routes } from "./routes.ts";
+
+/** Rate at which replayed events of one owner are posted to one host. */
+export interface ReplayPace {
+  readonly burst: number;
+  readonly perSecond: number;
+}
 
 /** Pairs of owner and host whose rate is remembered. The pair that has been idle longest is forgotten first. */
 const maxPairs = 10_000;
-export const defaultReplayPace: ReplayPace = { burst: 200, perSecond: 50 };
+const defaultPace: ReplayPace = { burst: 200, perSecond: 50 };
 
 export interface ReplayParts {
-  readonly config: Pick<DeliveryConfig, "maxDirectListeners" | "replayPace">;
-  readonly ports: Pick<DeliveryPorts, "replays" | "clock" | "log">;
-  readonly routes: Routes;
-  readonly dispatch: Dispatch;
+  readonly router: RouterParts;
+  readonly routes: Pick<Routes, "find">;
+  readonly ports: { readonly replays: Replays; readonly log: Pick<Log, "error"> };
+  readonly pace?: ReplayPace | undefined;
   readonly signal: AbortSignal;
 }
 
 /** Routes replayed events to the current listeners, at a bounded rate. */
-export async function readReplays({ config, ports, routes, dispatch, signal }: ReplayParts): Promise<Reading & { idle(): Promise<void> }> {
-  const paced = pacedDispatch(dispatch, routes, ports, config.replayPace);
+export async function readReplays({ router, routes, ports, pace, signal }: ReplayParts): Promise<Reading & { idle(): Promise<void> }> {
+  const origin = { pace: new HostPace(routes, pace) };
   const pending = new PendingWork();
   const route = async (text: string): Promise<void> => {
     const event = JSON.parse(text) as ReplayedEvent; // Only the API writes these, from typed values.
     // The chains are separate, so that emitted events do not wait for replayed ones.
-    await routeEvent(event, routes, new KeyedChains(), paced, config.maxDirectListeners, ports.clock.now());
+    await routeEvent(event, origin, new KeyedChains(), router);
   };
   const report = (error: unknown): void => {
     if (!signal.aborted) ports.log.error({ op: "event.replay", err: error }, "an event cannot be replayed");
@@ -38,31 +45,25 @@ export async function readReplays({ config, ports, routes, dispatch, signal }: R
 }
 
 /**
- * Dispatches replayed events to webhooks at a bounded rate for each owner and host. One request replays a whole history to any number of
- * webhooks: without a bound, an owner could make Headwater flood a third party. Deliveries beyond the rate are stored and become due later.
+ * Bounds the rate of deliveries to webhooks for each owner and host. One request replays a whole history to any number of webhooks: without
+ * a bound, an owner could make Headwater flood a third party. Deliveries beyond the rate are stored and become due later.
  */
-export function pacedDispatch(
-  dispatch: Dispatch,
-  routes: Pick<Routes, "find">,
-  { clock }: Pick<DeliveryPorts, "clock">,
-  pace: ReplayPace = defaultReplayPace,
-): Dispatch {
-  const buckets = new LRUCache<string, TokenBucket>({ max: maxPairs });
-  const waitMs = ({ event, subscription }: Delivery, now: number): number => {
-    const listener = routes.find(subscription)?.listener;
+class HostPace implements Pace {
+  readonly #routes: Pick<Routes, "find">;
+  readonly #pace: ReplayPace;
+  readonly #buckets = new LRUCache<string, TokenBucket>({ max: maxPairs });
+
+  constructor(routes: Pick<Routes, "find">, pace = defaultPace) {
+    this.#routes = routes;
+    this.#pace = pace;
+  }
+
+  waitMs({ event, subscription }: Delivery, atMs: number): number {
+    const listener = this.#routes.find(subscription)?.listener;
     if (listener?.kind !== "webhook") return 0;
     const key = `${event.owner} ${new URL(listener.url).hostname}`;
-    const bucket = buckets.get(key) ?? new TokenBucket(pace);
-    buckets.set(key, bucket);
-    return bucket.reserve(now);
-  };
-  return {
-    ...dispatch,
-    attempt: (delivery, route, waitedMs) => {
-      const now = clock.now();
-      const wait = waitMs(delivery, now);
-      return wait > 0 ? dispatch.schedule(delivery, now + Math.ceil(wait)) : dispatch.attempt(delivery, route, waitedMs);
-    },
-    schedule: (delivery, atMs) => dispatch.schedule(delivery, atMs + Math.ceil(waitMs(delivery, atMs))),
-  };
+    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#pace);
+    this.#buckets.set(key, bucket);
+    return bucket.reserve(atMs);
+  }
 }

@@ -1,34 +1,22 @@
+import type { Clock } from "../../domain/clock.ts";
+import type { Log } from "../../domain/log.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import { readCommit } from "../../domain/run/read-commit.ts";
+import type { Route } from "../../domain/source/deployment.ts";
 import { isEndMarker } from "../../domain/workflow/run-commit.ts";
-import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
-import type { Log } from "../../domain/log.ts";
-import { firstDelivery, type Delivery, type RoutedEvent, type ScheduledEvent } from "./delivery.ts";
+import { firstDelivery, type Delivery, type RoutedEvent } from "./delivery.ts";
+import type { CommitOrigin, Dispatch, Origin } from "./dispatch.ts";
 import type { KeyedChains } from "./keyed-chains.ts";
 import { routedEvents, scheduledEventsOf } from "./routed-events.ts";
 import type { Routes } from "./routes.ts";
 import { sendsOf } from "./sends.ts";
 
-/** Where the router sends deliveries. Each promise resolves once the delivery is delivered or is a stored message of its own. */
-export interface Dispatch {
-  /** Makes the first attempt now. `route`: undefined for a send. `waitedMs`: time that the delivery waited for earlier ones of its source and listener. */
-  readonly attempt: (delivery: Delivery, route: Route | undefined, waitedMs: number) => Promise<void>;
-  /** Stores the delivery as a message of its own that is due at `atMs` (epoch ms). */
-  readonly schedule: (delivery: Delivery, atMs: number) => Promise<void>;
-  /** Delivers events of one source to an ordered webhook, after those of earlier calls. */
-  readonly enqueue: (deliveries: readonly Delivery[]) => Promise<void>;
-}
-
-export interface CommitDispatch extends Dispatch {
-  /** Stores a scheduled event until it is due. Its listeners are determined then. */
-  readonly scheduleEvent: (event: ScheduledEvent) => Promise<void>;
-  /** Carries out what `$.send` of one run asked for, or stores it. */
-  readonly send: (sends: readonly Delivery[]) => Promise<void>;
-}
-
-export interface RoutedCommit {
-  readonly commit: Commit;
-  readonly position: CommitPosition;
+export interface RouterParts {
+  readonly routes: Pick<Routes, "at" | "listeners">;
+  readonly dispatch: Pick<Dispatch, "attempt" | "schedule" | "enqueue" | "scheduleEvent">;
+  /** Bound on listeners of one event, and on sends of one run, that are attempted directly; with more, each becomes a message at once. */
+  readonly maxDirectListeners: number;
+  readonly clock: Clock;
 }
 
 interface PlannedDelivery {
@@ -41,7 +29,7 @@ interface PlannedDelivery {
  * The commit in a message. Undefined for an end marker, which is no commit, and for an invalid commit, which could not be routed or recorded
  * and would hold up those behind it.
  */
-export function parseCommit(text: string, subject: string, log: Log): Commit | undefined {
+export function parseCommit(text: string, subject: string, log: Pick<Log, "warn">): Commit | undefined {
   const commit = readCommit(text, subject);
   if (commit === undefined && !isEndMarker(text))
     log.warn({ op: "commit.read", subject }, "a commit is left out: it is invalid or does not match its subject");
@@ -57,33 +45,29 @@ export function parseCommit(text: string, subject: string, log: Log): Commit | u
  * | an ordered webhook | is attempted after all earlier ones of the same source, or stored in their queue |
  * | a webhook, one of more than `maxDirectListeners` | becomes a message at once, so that a crash does not repeat hundreds of requests |
  * | any other | is attempted now, after earlier deliveries of the same source to this listener |
+ *
+ * What `$.send` of the run asked for is attempted now, unless there is more than `maxDirectListeners`.
+ *
+ * @param chains first attempts of earlier commits
  */
-export async function routeCommit(
-  { commit, position }: RoutedCommit,
-  routes: Pick<Routes, "listeners">,
-  chains: KeyedChains,
-  dispatch: CommitDispatch,
-  maxDirectListeners: number,
-  now: number,
-): Promise<void> {
+export async function routeCommit(commit: Commit, origin: CommitOrigin, chains: KeyedChains, parts: RouterParts): Promise<void> {
+  const { dispatch, maxDirectListeners, clock } = parts;
+  const { position } = origin;
+  const [now, from] = [clock.now(), { commit: origin }];
+  const routes = parts.routes.at(position);
   const hasListeners = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
   const planned = routedEvents(commit, hasListeners).flatMap((event) => planDeliveries(event, routes, maxDirectListeners));
   const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduleEvent(event));
   const sends = sendsOf(commit);
-  const sent = sends.length === 0 ? [] : [dispatch.send(sends)];
-  await Promise.all([...scheduled, ...sent, dispatchAll(planned, chains, dispatch, now)]);
+  const areDirect = sends.length <= maxDirectListeners;
+  const sent = sends.map((send) => (areDirect ? dispatch.attempt(send, undefined, 0, from) : dispatch.schedule(send, now, from)));
+  await Promise.all([...scheduled, ...sent, dispatchAll(planned, from, chains, dispatch, now)]);
 }
 
 /** Routes one event that belongs to no commit: a replayed event or a scheduled one that is due. */
-export async function routeEvent(
-  event: RoutedEvent,
-  routes: Pick<Routes, "listeners">,
-  chains: KeyedChains,
-  dispatch: Dispatch,
-  maxDirectListeners: number,
-  now: number,
-): Promise<void> {
-  await dispatchAll(planDeliveries(event, routes, maxDirectListeners), chains, dispatch, now);
+export async function routeEvent(event: RoutedEvent, origin: Origin, chains: KeyedChains, parts: RouterParts): Promise<void> {
+  const { routes, dispatch, maxDirectListeners, clock } = parts;
+  await dispatchAll(planDeliveries(event, routes, maxDirectListeners), origin, chains, dispatch, clock.now());
 }
 
 function planDeliveries(event: RoutedEvent, routes: Pick<Routes, "listeners">, maxDirectListeners: number): readonly PlannedDelivery[] {
@@ -97,7 +81,13 @@ function planDeliveries(event: RoutedEvent, routes: Pick<Routes, "listeners">, m
   });
 }
 
-async function dispatchAll(planned: readonly PlannedDelivery[], chains: KeyedChains, dispatch: Dispatch, now: number): Promise<void> {
+async function dispatchAll(
+  planned: readonly PlannedDelivery[],
+  origin: Origin,
+  chains: KeyedChains,
+  dispatch: RouterParts["dispatch"],
+  now: number,
+): Promise<void> {
   const queued = Map.groupBy(
     planned.filter(({ by }) => by === "queue"),
     ({ delivery }) => chainOf(delivery),
@@ -105,10 +95,13 @@ async function dispatchAll(planned: readonly PlannedDelivery[], chains: KeyedCha
   const others = planned.filter(({ by }) => by !== "queue");
   await Promise.all([
     // In the chain of first attempts as well: the webhook may have become ordered while one is made.
-    ...[...queued].map(([chain, ofWebhook]) => chains.append(chain, () => dispatch.enqueue(ofWebhook.map(({ delivery }) => delivery)))),
+    ...[...queued].map(([chain, ofWebhook]) => {
+      const deliveries = ofWebhook.map(({ delivery }) => delivery);
+      return chains.append(chain, () => dispatch.enqueue(deliveries, origin));
+    }),
     ...others.map(({ delivery, route, by }) => {
-      if (by === "message") return dispatch.schedule(delivery, now);
-      return chains.append(chainOf(delivery), (waitedMs) => dispatch.attempt(delivery, route, waitedMs));
+      if (by === "message") return dispatch.schedule(delivery, now, origin);
+      return chains.append(chainOf(delivery), (waitedMs) => dispatch.attempt(delivery, route, waitedMs, origin));
     }),
   ]);
 }

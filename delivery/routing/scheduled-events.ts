@@ -1,16 +1,23 @@
+import type { Clock } from "../../domain/clock.ts";
 import { HeadwaterError } from "../../domain/errors.ts";
-import { scheduledEventKey, scheduledEvents } from "../../domain/subjects.ts";
-import type { DeliveryPorts } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { assertSettled, settle } from "../settle.ts";
 import type { ScheduledEvent } from "./delivery.ts";
 import { KeyedChains } from "./keyed-chains.ts";
-import { routeEvent, type Dispatch } from "./router.ts";
-import type { Routes } from "./routes.ts";
+import type { AnnounceEvent, ScheduledEventRows } from "./ports.ts";
+import { routeEvent, type RouterParts } from "./router.ts";
 
 const unrecordedRetryMs = 500;
 const databaseRetryMs = 5_000;
 
-type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "announce" | "clock" | "random" | "log">;
+export interface ScheduledEventsPorts {
+  readonly history: ScheduledEventRows;
+  readonly announce: AnnounceEvent;
+  readonly clock: Clock;
+  /** In [0, 1). */
+  readonly random: () => number;
+  readonly log: Pick<Log, "warn" | "error">;
+}
 
 /**
  * Events with a `delivery_ts`. Each is one schedule in DELIVERIES and one row in the list `$in`, which the recorder writes:
@@ -21,28 +28,17 @@ type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "announce" | "clock"
  * The row decides: deleting it cancels the event for every listener. So a due event waits while Postgres is away.
  */
 export class ScheduledEvents {
-  readonly #ports: Ports;
-  readonly #routes: Pick<Routes, "listeners">;
-  readonly #dispatch: Dispatch;
-  readonly #maxDirectListeners: number;
+  readonly #ports: ScheduledEventsPorts;
+  readonly #router: RouterParts;
   readonly #signal: AbortSignal;
   readonly #chains = new KeyedChains();
   /** By emit id, because NATS hands out a message again while its event waits for Postgres. */
   readonly #emitting = new Map<string, Promise<void>>();
 
-  constructor(ports: Ports, routes: Pick<Routes, "listeners">, dispatch: Dispatch, maxDirectListeners: number, signal: AbortSignal) {
+  constructor(ports: ScheduledEventsPorts, router: RouterParts, signal: AbortSignal) {
     this.#ports = ports;
-    this.#routes = routes;
-    this.#dispatch = dispatch;
-    this.#maxDirectListeners = maxDirectListeners;
+    this.#router = router;
     this.#signal = signal;
-  }
-
-  /** Resolves once the schedule is stored. */
-  schedule(scheduled: ScheduledEvent, atMs = scheduled.event.deliverAt ?? 0): Promise<void> {
-    const { source, emitId } = scheduled.event;
-    const key = scheduledEventKey(source, emitId);
-    return this.#ports.deliveries.schedule(scheduledEvents, key, JSON.stringify(scheduled), atMs, `${emitId}@${atMs}`);
   }
 
   /** Emits a due event. Resolves once its message can be acked. */
@@ -60,12 +56,12 @@ export class ScheduledEvents {
     try {
       const state = await history.scheduledEvent(event.source, listedId, position);
       if (state === "gone") return;
-      if (state === "unrecorded") return await this.schedule(scheduled, clock.now() + unrecordedRetryMs);
+      if (state === "unrecorded") return await this.#router.dispatch.scheduleEvent(scheduled, clock.now() + unrecordedRetryMs);
     } catch (error) {
       if (!(error instanceof HeadwaterError) || error.code !== "database_unavailable") throw error;
-      return this.schedule(scheduled, clock.now() + Math.round(databaseRetryMs * (1 + random())));
+      return this.#router.dispatch.scheduleEvent(scheduled, clock.now() + Math.round(databaseRetryMs * (1 + random())));
     }
-    await routeEvent(event, this.#routes, this.#chains, this.#dispatch, this.#maxDirectListeners, clock.now());
+    await routeEvent(event, {}, this.#chains, this.#router);
     // Deliver first, list in the channel second. A crash in between repeats deliveries under their ids; the other order would lose them.
     const emitted = () => history.emitScheduledEvent(event.source, listedId, event.eventId);
     assertSettled(await settle(emitted, { id: event.emitId }, { log }, this.#signal));

@@ -43,17 +43,16 @@ async function routed(given: Commit, routes: readonly Route[], now = 0) {
   const scheduled: [string, number][] = [];
   const enqueued: [string, readonly string[]][] = [];
   const events: ScheduledEvent[] = [];
-  const sent: Delivery[] = [];
   const dispatch = {
     attempt: (delivery: Delivery) => Promise.resolve(void attempted.push(delivery)),
     schedule: (delivery: Delivery, atMs: number) => Promise.resolve(void scheduled.push([delivery.id, atMs])),
     enqueue: (deliveries: readonly Delivery[]) =>
       Promise.resolve(void enqueued.push([deliveries[0]?.listener ?? "", deliveries.map(({ id }) => id)])),
-    send: (sends: readonly Delivery[]) => Promise.resolve(void sent.push(...sends)),
     scheduleEvent: (event: ScheduledEvent) => Promise.resolve(void events.push(event)),
   };
-  await routeCommit({ commit: given, position: { stream: "s", seq: 1 } }, table, new KeyedChains(), dispatch, 3, now);
-  return { attempted, scheduled, enqueued, events, sent };
+  const parts = { routes: table, dispatch, maxDirectListeners: 3, clock: { now: () => now } };
+  await routeCommit(given, { position: { stream: "s", seq: 1 }, queues: undefined }, new KeyedChains(), parts);
+  return { attempted, scheduled, enqueued, events };
 }
 
 describe("routeCommit", () => {
@@ -137,6 +136,17 @@ describe("routeCommit", () => {
     });
     const glob = route("s_glob", { emitter: "dc_*", channel: "tasks", listener: self });
     expect((await routed(given, [...routes, glob])).attempted.map(({ id }) => id)).toEqual(["e2.s_tasks"]);
+  });
+
+  it.each([
+    [3, "attempted"],
+    [4, "scheduled"],
+  ])("has %i sends of a run %s, with up to three attempted at once", async (count, how) => {
+    const sends = Array.from({ length: count }, (_, n) => ({ id: `s${n}`, kind: "http", argument: "{}", at: 5 }) as const);
+    const given = commit({ source: "p_1", events: [], workflow: { sends } as unknown as NonNullable<Commit["workflow"]> });
+    const { attempted, scheduled } = await routed(given, [route("s1")], 7);
+    expect(attempted.map(({ id }) => id)).toEqual(how === "attempted" ? sends.map(({ id }) => id) : []);
+    expect(scheduled).toEqual(how === "scheduled" ? sends.map(({ id }) => [id, 7]) : []);
   });
 
   it("routes nothing to a glob of another owner", async () => {
