@@ -3,7 +3,9 @@ import type { Hmac } from "../domain/delivery/webhook-signature.ts";
 import type { AdmissionGate } from "../domain/limits/admission.ts";
 import type { Log } from "../domain/log.ts";
 import type { Traces } from "../domain/traces.ts";
-import type { Deliveries, RetrySchedule, WebhookTests } from "./attempts/ports.ts";
+import type { AttemptsConfig } from "./attempts/attempts.ts";
+import type { DelivererConfig } from "./attempts/deliver.ts";
+import type { Deliveries, WebhookTests } from "./attempts/ports.ts";
 import type { DeliveryMetrics, Invocations, Objects, Poster, Secrets, Workflows } from "./destinations/ports.ts";
 import type { OwnerMailer } from "./mail/ports.ts";
 import type { FormerQueues, OrderedRequests, QueueStore } from "./ordered/ports.ts";
@@ -11,7 +13,7 @@ import type { History, OwnerLimits } from "./record/ports.ts";
 import type { ReplayPace } from "./routing/replays.ts";
 import type { AnnounceEvent, Replays, Replicas, RouteEntries, Runs } from "./routing/ports.ts";
 
-/** Everything that the delivery role reaches. Each room declares its ports; `wiring` connects adapters to them. */
+/** Everything that the delivery role reaches. Each room declares its ports; only `start.ts` and `wiring` know the whole. */
 export interface DeliveryPorts {
   readonly runs: Runs;
   readonly routes: RouteEntries;
@@ -45,18 +47,11 @@ export interface DeliveryPorts {
   readonly traces?: Traces | undefined;
 }
 
-export interface DeliveryConfig {
-  /** A delivery that is not finished within this time becomes a message of its own. */
-  readonly deliveryDeadlineMs: number;
-  /** Timeout of one attempt, as the poster applies it. */
-  readonly attemptTimeoutMs: number;
-  /** Bound on concurrent attempts at one webhook. */
-  readonly attemptsPerWebhook: number;
+export interface DeliveryConfig extends DelivererConfig, AttemptsConfig {
   /** Bound on listeners of one event that are attempted directly; with more, each delivery becomes a message at once. */
   readonly maxDirectListeners: number;
   /** A webhook at which no delivery has succeeded for this time is disabled. Absent: never. */
   readonly disableAfterMs?: number;
-  readonly nextAttempt: RetrySchedule;
   /** Default: bursts of 200 posts, 50 posts a second. */
   readonly replayPace?: ReplayPace;
 }

@@ -1,15 +1,15 @@
 import { PartitionShare, type PartitionWork } from "../domain/invocation/partition-share.ts";
+import type { Log } from "../domain/log.ts";
 import { pause } from "../domain/retry.ts";
 import type { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
-import type { DeliveryPorts } from "./ports.ts";
 import type { Recorder } from "./record/recorder.ts";
-import type { PartitionReading } from "./routing/ports.ts";
+import type { PartitionReading, Replicas, Runs } from "./routing/ports.ts";
 
 /** First attempts end or are stored within the delivery deadline of one second; the rest is for a slow NATS. */
 const handoverMs = 3_000;
 
 export interface SharedWorkParts {
-  readonly ports: Pick<DeliveryPorts, "runs" | "replicas" | "log">;
+  readonly ports: { readonly runs: Pick<Runs, "publishFloors">; readonly replicas: Replicas; readonly log: Log };
   readonly routing: PartitionReading;
   readonly recorder: Recorder;
   readonly ordered: OrderedWebhooks;

@@ -127,6 +127,11 @@ describe("architecture", () => {
     expect(cyclesOf(rooms)).toEqual([]);
   });
 
+  it("has rooms of delivery that declare what they need: they do not import the ports of the whole role", () => {
+    const wrong = local.filter(({ from, to }) => /^delivery\/.+\//.test(from) && to === "delivery/ports.ts");
+    expect(wrong.map(describeImport)).toEqual([]);
+  });
+
   it("has no further folders that import each other", () => {
     const pairs = [...mutualImports()];
     const further = pairs

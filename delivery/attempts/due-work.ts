@@ -1,11 +1,17 @@
-import type { DeliveryPorts } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { decodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Reading } from "../routing/ports.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { ScheduledEvents } from "../routing/scheduled-events.ts";
 import { PendingWork, settle } from "../settle.ts";
 import type { Deliverer } from "./deliver.ts";
-import { redeliver } from "./redeliver.ts";
+import type { Deliveries } from "./ports.ts";
+import { redeliver, type RedeliverPorts } from "./redeliver.ts";
+
+export interface DueWorkPorts extends RedeliverPorts {
+  readonly deliveries: RedeliverPorts["deliveries"] & Pick<Deliveries, "read">;
+  readonly log: Pick<Log, "warn" | "error">;
+}
 
 export interface DueParts {
   readonly deliverer: Deliverer;
@@ -13,7 +19,7 @@ export interface DueParts {
   /** Attempts the heads of ordered queues. */
   readonly ordered: { attemptDue(delivery: Delivery): Promise<void> };
   readonly scheduled: ScheduledEvents;
-  readonly ports: DeliveryPorts;
+  readonly ports: DueWorkPorts;
   readonly signal: AbortSignal;
 }
 

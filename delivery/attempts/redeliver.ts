@@ -1,22 +1,30 @@
+import type { Clock } from "../../domain/clock.ts";
 import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import { kindOfId } from "../../domain/ids.ts";
-import type { DeliveryPorts } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { redelivery, type StoredDeadLetter } from "../record/dead-letter.ts";
+import type { DeadLetters } from "../record/ports.ts";
 import { decodeDelivery, encodeDelivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { Deliverer } from "./deliver.ts";
+import type { Deliveries } from "./ports.ts";
 
 /** Dead letters that are read at once; the event of each may have half a mebibyte. */
 const batchSize = 50;
 
-type Ports = Pick<DeliveryPorts, "deliveries" | "history" | "clock" | "log">;
+export interface RedeliverPorts {
+  readonly deliveries: Pick<Deliveries, "schedule" | "findScheduled">;
+  readonly history: Omit<DeadLetters, "recordDeadLetters">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn">;
+}
 
 /**
  * Makes the requested deliveries due now: those that wait for a retry, and dead letters. The delivery is stored before its dead letter is
  * deleted. After a crash in between the request is repeated, and the message id shows that the delivery is already stored. A delivery
  * that has been delivered in the meantime, or is being attempted, is left alone.
  */
-export async function redeliver(request: RedeliveryRequest, routes: Routes, deliverer: Deliverer, ports: Ports): Promise<void> {
+export async function redeliver(request: RedeliveryRequest, routes: Routes, deliverer: Deliverer, ports: RedeliverPorts): Promise<void> {
   const { webhook } = request;
   // The sends of a workflow name it in place of a webhook.
   const isWorkflow = kindOfId(webhook) === "workflow";
@@ -34,7 +42,7 @@ export async function redeliver(request: RedeliveryRequest, routes: Routes, deli
   }
 }
 
-async function redeliverUpTo(webhook: string, upTo: string, ports: Ports): Promise<void> {
+async function redeliverUpTo(webhook: string, upTo: string, ports: RedeliverPorts): Promise<void> {
   for (;;) {
     const letters = await ports.history.oldestDeadLetters(webhook, upTo, batchSize);
     if (letters.length === 0) return;
@@ -46,7 +54,7 @@ async function redeliverUpTo(webhook: string, upTo: string, ports: Ports): Promi
 async function redeliverLetters(
   webhook: string,
   letters: readonly StoredDeadLetter[],
-  { deliveries, history, clock }: Ports,
+  { deliveries, history, clock }: RedeliverPorts,
 ): Promise<void> {
   const now = clock.now();
   await Promise.all(

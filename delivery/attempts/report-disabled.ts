@@ -1,7 +1,8 @@
 import type { DisabledWebhook } from "../../domain/delivery/webhook-failures.ts";
+import type { Log } from "../../domain/log.ts";
 import { errorData } from "../../domain/run/derived-events.ts";
-import type { DeliveryPorts } from "../ports.ts";
 import { encodeDelivery, firstDelivery, type Delivery, type RoutedEvent } from "../routing/delivery.ts";
+import type { Schedules } from "../routing/ports.ts";
 import type { Routes } from "../routing/routes.ts";
 
 /**
@@ -13,7 +14,7 @@ export async function reportDisabled(
   delivery: Delivery,
   disabled: DisabledWebhook,
   routes: Routes,
-  { deliveries, log }: Pick<DeliveryPorts, "deliveries" | "log">,
+  { deliveries, log }: { readonly deliveries: Schedules; readonly log: Pick<Log, "warn"> },
 ): Promise<void> {
   log.warn({ op: "webhook.disable", "webhook.id": delivery.listener, reason: disabled.reason }, disabled.message);
   const event = errorEvent(delivery, disabled);

@@ -1,8 +1,7 @@
 import { Unavailable } from "../../domain/errors.ts";
-import type { DeliveryPorts } from "../ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import { encodeBatch } from "./batches.ts";
-import type { QueueKey } from "./ports.ts";
+import type { OrderedQueuePorts, QueueKey } from "./ports.ts";
 
 /**
  * Stores batches at the end of a queue. Each follows the one that this replica knows as the last: a replica that had stalled cannot store
@@ -10,14 +9,14 @@ import type { QueueKey } from "./ports.ts";
  */
 export class BatchWriter {
   readonly #key: QueueKey;
-  readonly #ports: Pick<DeliveryPorts, "queueStore" | "replicas">;
+  readonly #ports: Pick<OrderedQueuePorts, "queueStore" | "replicas">;
   /** Sequence of the last batch; 0 if there is none, undefined if it must be read. */
   #tail: number | undefined;
   #removedUpTo = 0;
   /** The last batch was another one than this replica knew. */
   #isOvertaken = false;
 
-  constructor(key: QueueKey, ports: Pick<DeliveryPorts, "queueStore" | "replicas">) {
+  constructor(key: QueueKey, ports: Pick<OrderedQueuePorts, "queueStore" | "replicas">) {
     this.#key = key;
     this.#ports = ports;
   }

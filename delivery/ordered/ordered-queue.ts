@@ -1,14 +1,13 @@
 import { Unavailable } from "../../domain/errors.ts";
 import { pause } from "../../domain/retry.ts";
-import type { Deliverer } from "../attempts/deliver.ts";
+import type { Deliverer, DelivererConfig } from "../attempts/deliver.ts";
 import type { Settled } from "../attempts/discards.ts";
-import type { DeliveryConfig, DeliveryPorts } from "../ports.ts";
 import { decodeDelivery, type Delivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
 import { settle } from "../settle.ts";
 import { BatchWriter } from "./batch-writer.ts";
 import { batchesOf, decodeBatch } from "./batches.ts";
-import type { QueueKey } from "./ports.ts";
+import type { OrderedQueuePorts, QueueKey } from "./ports.ts";
 
 const retryMs = 500;
 /** A queue whose head is not scheduled after this time has lost its schedule, for example because NATS was restored. */
@@ -24,8 +23,8 @@ interface Head {
 }
 
 export interface QueueParts {
-  readonly config: Pick<DeliveryConfig, "deliveryDeadlineMs" | "attemptTimeoutMs">;
-  readonly ports: Pick<DeliveryPorts, "queueStore" | "deliveries" | "replicas" | "clock" | "log">;
+  readonly config: Pick<DelivererConfig, "deliveryDeadlineMs" | "attemptTimeoutMs">;
+  readonly ports: OrderedQueuePorts;
   readonly deliverer: Pick<Deliverer, "attempt" | "schedule" | "hold" | "release" | "abandon">;
   readonly routes: Routes;
   /** Called when nothing is stored or attempted any more. */

@@ -1,21 +1,25 @@
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { pause } from "../../domain/retry.ts";
 import { partitionCount } from "../../domain/subjects.ts";
-import type { DeliveryPorts } from "../ports.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../routing/delivery.ts";
+import type { Replicas } from "../routing/ports.ts";
 import type { Webhook } from "../routing/routes.ts";
 import { settle } from "../settle.ts";
 import { encodeBatch } from "./batches.ts";
 import { OrderedPartition } from "./ordered-partition.ts";
 import type { QueueParts } from "./ordered-queue.ts";
-import type { OrderedAccess } from "./ports.ts";
+import type { FormerQueues, OrderedAccess, OrderedQueuePorts, OrderedRequests } from "./ports.ts";
 
 /** In versions with the stream ORDERED, the work for ordered webhooks was shared like one more partition. */
 const formerPartition = partitionCount;
 const formerIntervalMs = 5_000;
 
 export interface OrderedParts extends Omit<QueueParts, "onIdle"> {
-  readonly ports: DeliveryPorts;
+  readonly ports: OrderedQueuePorts & {
+    readonly replicas: Pick<Replicas, "heldByOthers">;
+    readonly orderedRequests: OrderedRequests;
+    readonly formerQueues: FormerQueues;
+  };
   readonly signal: AbortSignal;
 }
 

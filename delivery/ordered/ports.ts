@@ -1,4 +1,16 @@
-import type { Reading } from "../routing/ports.ts";
+import type { Clock } from "../../domain/clock.ts";
+import type { Log } from "../../domain/log.ts";
+import type { Deliveries } from "../attempts/ports.ts";
+import type { Reading, Replicas } from "../routing/ports.ts";
+
+/** What a queue reaches. */
+export interface OrderedQueuePorts {
+  readonly queueStore: QueueStore;
+  readonly deliveries: Pick<Deliveries, "findScheduled">;
+  readonly replicas: Pick<Replicas, "isCurrent">;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "warn" | "error">;
+}
 
 /** Names the queue of one source's events for one ordered webhook. */
 export interface QueueKey {

@@ -1,9 +1,16 @@
+import type { Clock } from "../../domain/clock.ts";
 import { dayOf } from "../../domain/limits/quota.ts";
+import type { Log } from "../../domain/log.ts";
 import { pause } from "../../domain/retry.ts";
-import type { DeliveryPorts } from "../ports.ts";
 import type { Reading } from "../routing/ports.ts";
+import type { OwnerLimits, OwnerUsage } from "./ports.ts";
 
-type Ports = Pick<DeliveryPorts, "history" | "ownerLimits" | "clock" | "log">;
+interface Ports {
+  readonly history: OwnerUsage;
+  readonly ownerLimits: OwnerLimits;
+  readonly clock: Clock;
+  readonly log: Pick<Log, "info" | "warn">;
+}
 
 /** Bounds how long a quota may be exceeded, or raised, before runners apply the change. */
 const compareIntervalMs = 1_000;

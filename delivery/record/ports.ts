@@ -5,7 +5,9 @@ import type { ScheduledEventRows } from "../routing/ports.ts";
 import type { DeadLetter, StoredDeadLetter } from "./dead-letter.ts";
 
 /** Postgres: event history, attempts, dead letters, and the usage and plans of owners. */
-export interface History extends AttemptRecords, DeadLetters, ScheduledEventRows, WebhookFailureStore {
+export interface History extends CommitRecords, AttemptRecords, DeadLetters, ScheduledEventRows, WebhookFailureStore, OwnerUsage {}
+
+export interface CommitRecords {
   /** By partition, the stream sequence up to which commits are recorded. */
   positions(): Promise<readonly number[]>;
   /**
@@ -13,6 +15,9 @@ export interface History extends AttemptRecords, DeadLetters, ScheduledEventRows
    * whose stored position is not the expected one. @returns these partitions
    */
   recordCommits(commits: readonly RecordedCommit[], expected: ReadonlyMap<number, number>): Promise<readonly number[]>;
+}
+
+export interface OwnerUsage {
   /** Owners who have used up the quota of the day that began at `dayMs` (epoch ms). */
   listOverQuota(dayMs: number): Promise<readonly string[]>;
   /** Weights of the owners whose weight is not 1. */

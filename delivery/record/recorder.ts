@@ -1,16 +1,20 @@
 import { partitionOf } from "../../domain/invocation/partition.ts";
+import type { Log } from "../../domain/log.ts";
 import { pause, retry } from "../../domain/retry.ts";
-import type { DeliveryPorts } from "../ports.ts";
-import type { OpenPartition, PartitionReading, Reading } from "../routing/ports.ts";
+import type { OpenPartition, PartitionReading, Reading, Runs } from "../routing/ports.ts";
 import { parseCommit } from "../routing/router.ts";
-import type { RecordedCommit } from "./ports.ts";
+import type { CommitRecords, RecordedCommit } from "./ports.ts";
 
 const maxBatch = 500;
 /** Commits that arrive within this time are written together. The first commit after a pause is written at once. */
 const batchDelayMs = 40;
 const retryMs = 500;
 
-type Ports = Pick<DeliveryPorts, "runs" | "history" | "log">;
+interface Ports {
+  readonly runs: Pick<Runs, "record">;
+  readonly history: CommitRecords;
+  readonly log: Pick<Log, "warn">;
+}
 
 interface UnwrittenCommit extends RecordedCommit {
   readonly partition: number;

@@ -87,22 +87,14 @@ class Replica {
       ports: {
         queueStore: this.#store(),
         deliveries: {
-          schedule: async () => undefined,
-          withdraw: async () => undefined,
           findScheduled: async (_webhook, id) => {
             const found = world.scheduled.get(id);
             return found && encodeDelivery(found);
           },
-          read: () => Promise.reject(new Error("unused")),
         },
-        replicas: {
-          replica: "d1",
-          join: () => Promise.reject(new Error("unused")),
-          heldByOthers: async () => new Set(),
-          isCurrent: () => this.isCurrent,
-        },
+        replicas: { isCurrent: () => this.isCurrent },
         clock: { now: () => Date.now() },
-        log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+        log: { warn: () => undefined, error: () => undefined },
       },
     });
   }
