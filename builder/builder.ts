@@ -12,6 +12,7 @@ import { startDeadline } from "./deadline.ts";
 import { createEsbuildLane } from "./bundle/esbuild-lane.ts";
 import { defaultLimits, type BuildLimits } from "./limits.ts";
 import { readNpmConfig, type NpmConfig } from "./npm/config.ts";
+import type { PerformInstall } from "./npm/install.ts";
 import { openPackageStore } from "./npm/package-store.ts";
 import type { Addresses, BuilderPorts, BuildRequest } from "./ports.ts";
 
@@ -22,6 +23,8 @@ export interface BuilderOptions extends BuilderPorts {
   readonly collectLimits?: Partial<CollectLimits>;
   /** Registry and credentials; without it, npm's own configuration. */
   readonly npm?: NpmConfig;
+  /** Default: a process of its own for each install. */
+  readonly performInstall?: PerformInstall;
   readonly clock?: Clock;
 }
 
@@ -96,6 +99,7 @@ async function openParts(options: BuilderOptions, limits: BuildLimits, installs:
       npm: options.npm ?? (await readNpmConfig(process.env, process.cwd())),
       clock: options.clock ?? systemClock,
       confine: options.confine,
+      performInstall: options.performInstall,
       enqueue: (owner, work) => installs.use(owner, work),
     }),
     esbuild: createEsbuildLane(),

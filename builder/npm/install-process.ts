@@ -4,7 +4,7 @@ import type { Duplex } from "node:stream";
 import { z } from "zod";
 import { receivedCode } from "../../domain/error-codes.ts";
 import type { Confine } from "../ports.ts";
-import type { InstallAnswer, InstallOrder } from "./install-program.ts";
+import type { InstallAnswer, InstallOrder } from "./install-packages.ts";
 import type { NpmConfig } from "./config.ts";
 
 const heapMb = 1024;

@@ -1,96 +1,21 @@
 import { writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";
-import type { ErrorCode } from "../../domain/error-codes.ts";
-import { LimitExceeded, InvalidInput } from "../../domain/errors.ts";
-import type Arborist from "@npmcli/arborist";
-import type { ArboristOptions, ArboristTree } from "@npmcli/arborist";
-import type { BuildLimits } from "../limits.ts";
-import type { NpmConfig } from "./config.ts";
-import { failureFields } from "./failure-fields.ts";
-import { omitted, vetTree } from "./vet.ts";
-
-/** The input of the program: one line of JSON. */
-export interface InstallOrder {
-  /** Holds the package.json, and perhaps the package-lock.json. */
-  readonly directory: string;
-  readonly npm: NpmConfig;
-  readonly cache: string;
-  readonly limits: BuildLimits;
-}
-
-/** Its answer. */
-export type InstallAnswer =
-  | { readonly outcome: "installed" }
-  /** One of our errors. */
-  | { readonly outcome: "refused"; readonly status: number; readonly code: ErrorCode; readonly message: string; readonly details: unknown }
-  /** An error of npm, reduced to the fields that are read. */
-  | { readonly outcome: "failed"; readonly fields: Readonly<Record<string, unknown>> };
+import { installPackages, type InstallOrder } from "./install-packages.ts";
 
 /** The descriptor on which it answers. */
 const answerDescriptor = 3;
 
 /**
- * Runs in its own process, which can be killed at any time. npm's libraries hold a package's metadata in memory, a few megabytes of which
- * can mean hundreds of thousands of files, and they cannot be interrupted. It ends with its parent, which keeps standard input open.
+ * Reads an `InstallOrder` as one line of JSON and writes an `InstallAnswer`. Runs in its own process, which can be killed at any time: npm's
+ * libraries hold a package's metadata in memory, a few megabytes of which can mean hundreds of thousands of files, and they cannot be
+ * interrupted. It ends with its parent, which keeps standard input open.
  */
 const input = createInterface({ input: process.stdin });
 input.once("line", (line) => {
   // The builder wrote it.
-  void answerTo(JSON.parse(line) as InstallOrder).then((answer) => {
+  void installPackages(JSON.parse(line) as InstallOrder).then((answer) => {
     writeFileSync(answerDescriptor, JSON.stringify(answer));
     process.exit();
   });
 });
 input.once("close", () => process.exit(1));
-
-async function answerTo(order: InstallOrder): Promise<InstallAnswer> {
-  try {
-    await install(order);
-    return { outcome: "installed" };
-  } catch (error) {
-    if (!(error instanceof InvalidInput || error instanceof LimitExceeded)) return { outcome: "failed", fields: failureFields(error) };
-    const { status, code, message, details } = error;
-    return { outcome: "refused", status, code, message, details };
-  }
-}
-
-/** No scripts, no bin links, only packages of the registry. The tree is checked after it is resolved and before it is downloaded. */
-async function install({ directory, npm, cache, limits }: InstallOrder): Promise<void> {
-  const { default: Tree } = await import("@npmcli/arborist");
-  const options = {
-    ...npm,
-    path: directory,
-    cache,
-    ignoreScripts: true,
-    binLinks: false,
-    audit: false,
-    omit: omitted,
-    lockfileVersion: 3,
-    allowGit: "none",
-    allowRemote: "none",
-    allowFile: "none",
-    allowDirectory: "none",
-    timeout: 20_000,
-    fetchRetries: 1,
-    fetchRetryMintimeout: 500,
-    fetchRetryMaxtimeout: 2_000,
-  } as const;
-  const { arborist, tree } = await decide(Tree, options);
-  vetTree(tree, limits);
-  await arborist.reify();
-}
-
-/**
- * Packages may require different versions of a third one as their peer. Most work nevertheless, and an import cannot resolve the conflict,
- * so the version of the package nearer to the root is used.
- */
-async function decide(Tree: typeof Arborist, options: ArboristOptions): Promise<{ arborist: Arborist; tree: ArboristTree }> {
-  const strict = new Tree(options);
-  try {
-    return { arborist: strict, tree: await strict.buildIdealTree() };
-  } catch (error) {
-    if (!(error instanceof Error && "code" in error && error.code === "ERESOLVE")) throw error;
-    const lenient = new Tree({ ...options, force: true });
-    return { arborist: lenient, tree: await lenient.buildIdealTree() };
-  }
-}

@@ -8,7 +8,7 @@ import { maxMemoryBytes, residentBytesOf } from "../cache/process-memory.ts";
 import type { Confine } from "../ports.ts";
 import type { NpmConfig } from "./config.ts";
 import { measureFolder, type FolderSize } from "../cache/folder-size.ts";
-import type { InstallAnswer, InstallOrder } from "./install-program.ts";
+import type { InstallAnswer, InstallOrder } from "./install-packages.ts";
 import { startInstall } from "./install-process.ts";
 import { parseLockfile, pinTags, restoreWishes } from "./lockfile.ts";
 
@@ -22,6 +22,8 @@ export interface InstallRequest {
   readonly signal: AbortSignal;
   /** Absent: nothing but Node's permission model confines the process. */
   readonly confine?: Confine | undefined;
+  /** Default: a process of its own. */
+  readonly perform?: PerformInstall | undefined;
 }
 
 export interface Installed {
@@ -30,9 +32,12 @@ export interface Installed {
   readonly bytes: number;
 }
 
-/** Resolves and installs packages into a folder, by a process of its own (`install-program.ts`), which is killed when it takes too much. */
+/** Performs an install until the signal aborts. */
+export type PerformInstall = (order: InstallOrder, signal: AbortSignal, confine: Confine | undefined) => Promise<InstallAnswer>;
+
+/** Resolves and installs packages into a folder. */
 export async function install(request: InstallRequest, npm: NpmConfig, cache: string, limits: BuildLimits): Promise<Installed> {
-  const { directory, wanted, lockfile, signal, confine } = request;
+  const { directory, wanted, lockfile, signal, confine, perform = performInProcess } = request;
   // The name ends up in the lockfile; a fixed one keeps equal sets equal.
   await writeFile(
     join(directory, "package.json"),
@@ -56,7 +61,8 @@ export async function install(request: InstallRequest, npm: NpmConfig, cache: st
 
 const watchMs = 500;
 
-async function perform(order: InstallOrder, signal: AbortSignal, confine: Confine | undefined): Promise<InstallAnswer> {
+/** By a process of its own (`install-program.ts`), which is killed when it takes too much. */
+async function performInProcess(order: InstallOrder, signal: AbortSignal, confine: Confine | undefined): Promise<InstallAnswer> {
   signal.throwIfAborted();
   const { process: program, answer } = startInstall(order, confine);
   const exited = new Promise<void>((done) => program.once("close", () => done()));

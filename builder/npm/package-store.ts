@@ -7,7 +7,7 @@ import { sha256 } from "../cache/hash.ts";
 import type { BuildLimits } from "../limits.ts";
 import type { Confine } from "../ports.ts";
 import type { NpmConfig } from "./config.ts";
-import { install } from "./install.ts";
+import { install, type PerformInstall } from "./install.ts";
 
 /** Packages on disk, ready to be bundled. */
 export interface PackageSet {
@@ -29,6 +29,7 @@ interface Options {
   readonly limits: BuildLimits;
   readonly clock: Clock;
   readonly confine?: Confine | undefined;
+  readonly performInstall?: PerformInstall | undefined;
   /** Runs one install at a time, with owners in turn. */
   readonly enqueue: <T>(owner: string, work: () => Promise<T>) => Promise<T>;
 }
@@ -48,7 +49,7 @@ const readableByAll = 0o755;
  * whole, its marker written before: whatever is found under its name can be used, whenever the process died.
  */
 export async function openPackageStore(options: Options): Promise<PackageStore> {
-  const { directory, limits, clock, confine } = options;
+  const { directory, limits, clock, confine, performInstall: perform } = options;
   const paths = {
     sets: join(directory, "sets"),
     resolutions: join(directory, "resolutions"),
@@ -93,7 +94,7 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
     const signal = AbortSignal.timeout(limits.buildMs);
     const filling = await makeFolder(paths.filling);
     try {
-      const installed = await install({ directory: filling, wanted, lockfile, signal, confine }, options.npm, paths.cache, limits);
+      const installed = await install({ directory: filling, wanted, lockfile, signal, confine, perform }, options.npm, paths.cache, limits);
       await writeFile(join(filling, "package-lock.json"), installed.lockfile);
       await writeFile(join(filling, marker), JSON.stringify({ bytes: installed.bytes }));
       const set = sha256(installed.lockfile);

@@ -6,7 +6,7 @@ import { createStackMapper } from "../../builder/bundle/source-map.ts";
 import { startBuilder } from "../../builder/start.ts";
 import type { BuildRequest } from "../../builder/ports.ts";
 import type { Build } from "../../domain/component/definition.ts";
-import { evaluate, failure, listen, openBuilder } from "./builder/support.ts";
+import { evaluate, failure, listen, openBuilder, openWholeBuilder } from "./builder/support.ts";
 
 const component = (name = '"x"', before = ""): string => `${before}\nexport default { name: ${name}, async run() {} };\n`;
 
@@ -255,7 +255,7 @@ describe("limits of a builder", () => {
 
   test("a registry that hangs fails within the time limit, reported as the registry's fault", async () => {
     const silent = await listen(() => {});
-    const { builder } = await openBuilder({ npm: { registry: silent }, limits: { buildMs: 500 } });
+    const { builder } = await openWholeBuilder({ npm: { registry: silent }, limits: { buildMs: 500 } });
     expect(await failure(builder.build({ code: component('"x"', 'import "one";') }))).toMatchObject({
       status: 503,
       code: "build_timeout",

@@ -1,13 +1,13 @@
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createEgress } from "../../../platform/http/egress.ts";
 import { createBuilder, type Builder } from "../../../builder/builder.ts";
-import type { Sandbox } from "../../../runner/sandbox/port.ts";
-import { createSandbox } from "../../../runner/sandbox/pool.ts";
-import { failure } from "./support.ts";
+import { installPackages } from "../../../builder/npm/install-packages.ts";
+import { type SandboxFixture, startSandbox } from "../../sandbox/sandbox-fixture.ts";
+import { linkPackages, sharedPackages } from "../../support/kept-packages.ts";
 import { registryAnswers } from "../../support/npm-registry.ts";
+import { failure } from "./support.ts";
 
 const fixtures = join(import.meta.dirname, "../../../fixtures/components");
 const files = (await readdir(fixtures, { withFileTypes: true }))
@@ -16,29 +16,26 @@ const files = (await readdir(fixtures, { withFileTypes: true }))
 const reachable = await registryAnswers();
 
 let directory: string;
-let sandbox: Sandbox;
+let fixture: SandboxFixture;
 let builder: Builder;
 const stored = new Set<string>();
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "headwater-fixtures-"));
-  await mkdir(join(directory, "build/bundles"), { recursive: true });
-  sandbox = await createSandbox({
-    cacheDirectory: join(directory, "cache"),
-    bundleDirectory: join(directory, "build/bundles"),
-    children: 1,
-    egress: createEgress({ allow: [] }),
-  });
+  await linkPackages(directory);
+  fixture = await startSandbox({ bundleDirectory: join(directory, "bundles") });
   builder = await createBuilder({
-    directory: join(directory, "build"),
-    inspector: sandbox,
+    directory,
+    inspector: fixture.sandbox,
+    performInstall: installPackages,
+    limits: sharedPackages,
     bundles: { keep: async (hash) => stored.has(hash), store: async ({ hash }) => void stored.add(hash) },
   });
 });
 
 afterAll(async () => {
   await builder.stop();
-  await sandbox.stop(AbortSignal.timeout(1_000));
+  await fixture.stop();
   await rm(directory, { recursive: true, force: true });
 });
 

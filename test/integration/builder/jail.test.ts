@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Confine } from "../../../builder/ports.ts";
 import { confineBuilder } from "../../../wiring/roles/builder-jail.ts";
 import { startRegistry } from "./registry.ts";
-import { openBuilder } from "./support.ts";
+import { openWholeBuilder } from "./support.ts";
 
 /** The builder's processes in their jails. Machines whose kernel has no Landlock skip it. */
 const require = createRequire(import.meta.url);
@@ -76,7 +76,7 @@ it("installs packages, which then belong to a user of their own where the builde
     { name: "one", files: { "index.js": 'module.exports = "one"', "lib/two.js": "1" } },
     { name: "three", files: { "index.js": "" } },
   ]);
-  const { builder } = await openBuilder({ npm, confine: counted, directory: join(directory, "builder") });
+  const { builder } = await openWholeBuilder({ npm, confine: counted, directory: join(directory, "builder") });
   const build = await builder.build({ code: 'import one from "one";\nexport default { name: one, run() {} };\n' });
   expect(build.definition.name).toBe("one");
   expect(commands.length).toBe(1);

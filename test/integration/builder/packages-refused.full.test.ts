@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { startRegistry } from "./registry.ts";
-import { failure, openBuilder } from "./support.ts";
+import { failure, openWholeBuilder } from "./support.ts";
 
 const component = (imports: string, name = '"x"'): string =>
   `// a component\n${imports}\nexport default { name: ${name}, async run() {} };\n`;
@@ -9,7 +9,7 @@ const one = { name: "one", files: { "index.js": 'module.exports = "one"' } };
 describe("a package is refused or restricted:", () => {
   test("a version that does not exist, with the latest one", async () => {
     const { npm } = await startRegistry([one]);
-    const { builder } = await openBuilder({ npm });
+    const { builder } = await openWholeBuilder({ npm });
     const error = await failure(builder.build({ code: component('import one from "one@7";') }));
     expect(error).toMatchObject({
       status: 422,
@@ -20,7 +20,7 @@ describe("a package is refused or restricted:", () => {
 
   test("a missing dependency of a dependency, with the package that needs it", async () => {
     const { npm } = await startRegistry([{ ...one, dependencies: { gone: "^1" } }]);
-    const { builder } = await openBuilder({ npm });
+    const { builder } = await openWholeBuilder({ npm });
     const error = await failure(builder.build({ code: component('import one from "one";') }));
     expect(error).toMatchObject({
       status: 422,
@@ -31,7 +31,7 @@ describe("a package is refused or restricted:", () => {
 
   test("a subpath that a package does not have", async () => {
     const { npm } = await startRegistry([one]);
-    const { builder } = await openBuilder({ npm });
+    const { builder } = await openWholeBuilder({ npm });
     const error = await failure(builder.build({ code: component('import sub from "one/sub.js";') }));
     expect(error).toMatchObject({
       status: 422,
@@ -46,7 +46,7 @@ describe("a package is refused or restricted:", () => {
     ["workspace:*", "workspace:*"],
   ])("a dependency on %s, without fetching it, with the line of the import", async (address, named) => {
     const { npm } = await startRegistry([{ ...one, dependencies: { inner: address } }]);
-    const { builder } = await openBuilder({ npm });
+    const { builder } = await openWholeBuilder({ npm });
     const error = await failure(builder.build({ code: component('import one from "one";') }));
     expect(error).toMatchObject({ status: 422, code: "package_refused" });
     expect(error.message).toContain(
@@ -60,7 +60,7 @@ describe("a package is refused or restricted:", () => {
     "one named %s, which npm cannot install",
     async (name) => {
       const { npm, requests } = await startRegistry([one]);
-      const { builder } = await openBuilder({ npm });
+      const { builder } = await openWholeBuilder({ npm });
       expect(await failure(builder.build({ code: component(`import x from "${name}";`) }))).toMatchObject({
         status: 422,
         code: "import_refused",
@@ -75,7 +75,7 @@ describe("a package is refused or restricted:", () => {
       { ...one, dependencies: { constructor: "*" } },
       { name: "constructor", files: { "index.js": "" } },
     ]);
-    const { builder } = await openBuilder({ npm });
+    const { builder } = await openWholeBuilder({ npm });
     const error = await failure(builder.build({ code: component('import one from "one";') }));
     expect(error).toMatchObject({ status: 422, code: "package_refused" });
     expect(error.message).toContain("depends on a package named like a property of every JavaScript object");
@@ -93,7 +93,7 @@ describe("a package is refused or restricted:", () => {
       { name: "inner", files: text(1) },
       { name: "small", files: { "index.js": "module.exports = 1" } },
     ]);
-    const { builder } = await openBuilder({ npm, limits: { bundleBytes: 2 ** 20 } });
+    const { builder } = await openWholeBuilder({ npm, limits: { bundleBytes: 2 ** 20 } });
     const code = `import a from "@scope/large@1"; import b from "@scope/large@2"; import c from "small";\n${component("", "a + b + c")}`;
     const error = await failure(builder.build({ code }));
     expect(error).toMatchObject({ status: 413, code: "bundle_too_large" });

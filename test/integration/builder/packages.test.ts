@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { startRegistry } from "./registry.ts";
-import { evaluate, failure, openBuilder } from "./support.ts";
+import { evaluate, failure, openBuilder, openWholeBuilder } from "./support.ts";
 
 const component = (imports: string, name = '"x"'): string =>
   `// a component\n${imports}\nexport default { name: ${name}, async run() {} };\n`;
@@ -15,7 +15,7 @@ describe("packages", () => {
       { name: "@scope/a", dependencies: { one: "^1" }, files: { "index.js": 'exports.a = require("one")' } },
       one,
     ]);
-    const { builder, stored } = await openBuilder({ npm });
+    const { builder, stored } = await openWholeBuilder({ npm });
     const build = await builder.build({ code: component('import { a } from "@scope/a";', "a") });
     expect(build.definition.name).toBe("one");
     expect(stored.get(build.bundle)).toContain('"one"');
@@ -147,7 +147,7 @@ describe("packages", () => {
 describe("a package is refused or restricted:", () => {
   test("one that does not exist, with the line of its import", async () => {
     const { npm } = await startRegistry([]);
-    const { builder } = await openBuilder({ npm });
+    const { builder } = await openWholeBuilder({ npm });
     const error = await failure(builder.build({ code: component('import none from "none";') }));
     expect(error).toMatchObject({
       status: 422,
@@ -199,7 +199,7 @@ describe("a package is refused or restricted:", () => {
       { ...one, dependencies: Object.fromEntries(many.map(({ name }) => [name, "*"])) },
       ...many,
     ]);
-    const { builder } = await openBuilder({ npm, limits: { packages: 20 } });
+    const { builder } = await openWholeBuilder({ npm, limits: { packages: 20 } });
     const error = await failure(builder.build({ code: component('import one from "one";') }));
     expect(error).toMatchObject({
       status: 413,
@@ -211,7 +211,7 @@ describe("a package is refused or restricted:", () => {
 
   test("more bytes than allowed", async () => {
     const { npm } = await startRegistry([{ ...one, files: { "index.js": "", "big.txt": "x".repeat(100_000) } }]);
-    const { builder, directory } = await openBuilder({ npm, limits: { unpackedBytes: 50_000 } });
+    const { builder, directory } = await openWholeBuilder({ npm, limits: { unpackedBytes: 50_000 } });
     expect(await failure(builder.build({ code: component('import one from "one";') }))).toMatchObject({
       status: 413,
       code: "packages_too_large",

@@ -9,6 +9,7 @@ import vm from "node:vm";
 import { onTestFinished } from "vitest";
 import type { HeadwaterError } from "../../../domain/errors.ts";
 import { createBuilder, type Builder, type BuilderOptions } from "../../../builder/builder.ts";
+import { installPackages } from "../../../builder/npm/install-packages.ts";
 import type { Inspection, Inspector, StoredBundle } from "../../../builder/ports.ts";
 
 export interface OpenBuilder {
@@ -20,8 +21,16 @@ export interface OpenBuilder {
   inspections(): number;
 }
 
-/** A builder with a folder of its own; removed when the test ends. */
-export async function openBuilder(options: Partial<BuilderOptions> = {}): Promise<OpenBuilder> {
+/**
+ * A builder with a folder of its own; removed when the test ends. It installs packages in this process, which is quick: a process of their own
+ * loads npm's libraries each time. It cannot end an install; `openWholeBuilder` can.
+ */
+export function openBuilder(options: Partial<BuilderOptions> = {}): Promise<OpenBuilder> {
+  return openWholeBuilder({ performInstall: installPackages, ...options });
+}
+
+/** The same, as in production: each install has a process of its own. */
+export async function openWholeBuilder(options: Partial<BuilderOptions> = {}): Promise<OpenBuilder> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), "headwater-builder-")));
   const stored = new Map<string, string>();
   let inspections = 0;

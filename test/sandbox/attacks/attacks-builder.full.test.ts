@@ -2,7 +2,7 @@ import { existsSync, readdirSync, statSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startRegistry } from "../../integration/builder/registry.ts";
-import { failure, openBuilder } from "../../integration/builder/support.ts";
+import { failure, openWholeBuilder } from "../../integration/builder/support.ts";
 import { until } from "../processes.ts";
 import { importing, verdict } from "./hostile-packages.ts";
 
@@ -22,7 +22,7 @@ describe("packages", () => {
   it("cannot bundle a file of another owner's packages by a computed path after that file was bundled for its owner", async () => {
     const files = { "index.js": `module.exports = require("./secret")`, "secret.js": `module.exports = "secret"` };
     const { npm } = await startRegistry([{ name: "victim", files }]);
-    const { builder, directory } = await openBuilder({ npm });
+    const { builder, directory } = await openWholeBuilder({ npm });
     const own = await builder.build({ code: importing.replace('"one"', '"victim"'), owner: "u_victim" });
     expect(own.definition.name).toBe('"secret"');
     const [set = ""] = readdirSync(join(directory, "sets"));
@@ -67,12 +67,12 @@ describe("installed packages", () => {
 
   it("end with their process at the time limit, and the next are installed", async () => {
     const { npm } = await startRegistry([{ name: "one", files: { "index.js": "module.exports = 1", ...many } }]);
-    const { builder, directory } = await openBuilder({ npm, limits: { buildMs: 150 } });
+    const { builder, directory } = await openWholeBuilder({ npm, limits: { buildMs: 150 } });
     // 503 while packages are installed, 422 while they are bundled.
     expect([422, 503]).toContain((await failure(builder.build({ code: importing }))).status);
     const filling = join(directory, "filling");
     await until(() => !existsSync(filling) || readdirSync(filling).length === 0, "the end of what was begun");
-    const { builder: next } = await openBuilder({ npm, directory });
+    const { builder: next } = await openWholeBuilder({ npm, directory });
     expect((await next.build({ code: importing })).definition.name).toBe("1");
   });
 
@@ -87,7 +87,7 @@ describe("installed packages", () => {
   ])("are refused for good, in a few words, for %s", async (_, fields) => {
     const packages = ["b", "../../evil", "constructor", "x".repeat(300)].map((name) => ({ name, files: { "index.js": "" } }));
     const { npm } = await startRegistry([...packages, { name: "one", ...fields, files: { "index.js": "module.exports = 1" } }]);
-    const { builder, directory } = await openBuilder({ npm });
+    const { builder, directory } = await openWholeBuilder({ npm });
     const error = await failure(builder.build({ code: importing }));
     expect(error).toMatchObject({ status: 422, code: "package_refused" });
     expect(error.message.length).toBeLessThan(400);
@@ -99,7 +99,7 @@ describe("installed packages", () => {
 describe("the disk", () => {
   it("is not filled by builds: the oldest bundles are deleted, and built again when needed", async () => {
     const { npm } = await startRegistry([{ name: "one", files: { "index.js": "module.exports = 1" } }]);
-    const { builder, directory } = await openBuilder({ npm, limits: { keptBytes: 100_000, cacheBytes: 1 } });
+    const { builder, directory } = await openWholeBuilder({ npm, limits: { keptBytes: 100_000, cacheBytes: 1 } });
     const build = (name: string) =>
       builder.build({ code: `import one from "one";\nexport default { name: "${name}" + one, run() {} };\n` });
     const folders = ["bundles", "builds"].map((name) => join(directory, name));

@@ -1,5 +1,5 @@
 import { type FakePackage, startRegistry } from "../../integration/builder/registry.ts";
-import { openBuilder } from "../../integration/builder/support.ts";
+import { openWholeBuilder } from "../../integration/builder/support.ts";
 
 /** A component whose name is what the package exports. */
 export const importing = 'import one from "one";\nexport default { name: JSON.stringify(one), run() {} };\n';
@@ -8,10 +8,10 @@ export const importing = 'import one from "one";\nexport default { name: JSON.st
 export async function verdict(
   text: string,
   fields: Partial<FakePackage> = {},
-  options: Parameters<typeof openBuilder>[0] = {},
+  options: Parameters<typeof openWholeBuilder>[0] = {},
 ): Promise<string> {
   const { npm } = await startRegistry([{ name: "one", ...fields, files: { "index.js": text, ...fields.files } }]);
-  const { builder } = await openBuilder({ npm, ...options });
+  const { builder } = await openWholeBuilder({ npm, ...options });
   return await builder.build({ code: importing, owner: "u_attacker" }).then(
     ({ definition }) => `built ${definition.name}`,
     (error: Error) => error.message,
