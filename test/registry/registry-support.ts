@@ -1,15 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
-import { createBuilder, type Builder } from "../../builder/builder.ts";
 import type { Build, ComponentDefinition } from "../../domain/component/definition.ts";
 import { readRegistry, type RegistryEntry } from "../../platform/process/registry.ts";
 import type { Bundle, Execution, ExecuteRequest, FlowRequest } from "../../runner/sandbox/port.ts";
 import { runtimeProps } from "../../domain/component/prop-values.ts";
-import { linkPackages, sharedPackages } from "../support/kept-packages.ts";
-import { ended, errorOf, requestFor, startSandbox, type SandboxFixture } from "../sandbox/sandbox-fixture.ts";
+import { type BuilderFixture, openBuilderFixture } from "../sandbox/builder-fixture.ts";
+import { ended, errorOf, requestFor } from "../sandbox/sandbox-fixture.ts";
 
 export const registryDirectory = join(import.meta.dirname, "../../registry");
 
@@ -55,31 +52,20 @@ export interface RegistryBench {
 }
 
 export function withRegistry(): RegistryBench {
-  let [directory, fixture, builder, entries]: [string, SandboxFixture, Builder, readonly RegistryEntry[]] = [] as never;
+  let opened: BuilderFixture;
+  let entries: readonly RegistryEntry[] = [];
   beforeAll(async () => {
     entries = await readRegistry(registryDirectory);
-    directory = await mkdtemp(join(tmpdir(), "headwater-registry-"));
-    await linkPackages(directory);
-    fixture = await startSandbox({ bundleDirectory: join(directory, "bundles") });
-    builder = await createBuilder({
-      directory,
-      inspector: fixture.sandbox,
-      bundles: { keep: async () => false, store: async () => {} },
-      limits: sharedPackages,
-    });
+    opened = await openBuilderFixture();
   });
-  afterAll(async () => {
-    await builder.stop();
-    await fixture.stop();
-    await rm(directory, { recursive: true, force: true });
-  });
+  afterAll(() => opened.stop());
   let sources = 0;
-  const build = (entry: RegistryEntry): Promise<Build> => builder.build(entry);
+  const build = (entry: RegistryEntry): Promise<Build> => opened.builder.build(entry);
   const bundleOf = async (key: string): Promise<{ bundle: Bundle; definition: ComponentDefinition }> => {
     const entry = entries.find((each) => each.key === key);
     if (entry === undefined) throw new Error(`there is no ${key}`);
-    const { bundle: hash, needsNode, definition } = await build(entry);
-    return { bundle: { hash, path: join(directory, "bundles", `${hash}.js`), needsNode }, definition };
+    const built = await build(entry);
+    return { bundle: opened.bundleOf(built), definition: built.definition };
   };
   return {
     get entries() {
@@ -88,7 +74,7 @@ export function withRegistry(): RegistryBench {
     build,
     step: async (key, props = {}, event = null) => {
       const { bundle, definition } = await bundleOf(key);
-      const execution = await fixture.sandbox.execute(
+      const execution = await opened.fixture.sandbox.execute(
         requestFor(bundle, {
           source: `p_${++sources}`,
           event: JSON.stringify(event),
@@ -116,7 +102,7 @@ export function withRegistry(): RegistryBench {
       const source = `dc_${++sources}`;
       let db: ExecuteRequest["db"] = {};
       const execute = async (event: unknown, run: ExecuteRequest["entry"]): Promise<Execution> => {
-        const execution = await fixture.sandbox.execute(
+        const execution = await opened.fixture.sandbox.execute(
           requestFor(bundle, {
             source,
             entry: run,

@@ -1,14 +1,14 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { emitted, errorOf, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { emitted, errorOf, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 /** Components as people write them, bundled with real packages, against a server on loopback. */
 let fixture: SandboxFixture;
 let server: Server;
 let url: string;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
   server = createServer((request, response) => {
     const chunks: Buffer[] = [];
     request.on("data", (chunk: Buffer) => chunks.push(chunk));

@@ -1,40 +1,18 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Builder, createBuilder } from "../../builder/builder.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
-import { patientBuilds } from "../support/kept-packages.ts";
-import { ended, emitted, errorOf, requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbox-fixture.ts";
+import { type BuilderFixture, openBuilderFixture } from "./builder-fixture.ts";
+import { ended, emitted, errorOf, requestFor, type SandboxRequest } from "./sandbox-fixture.ts";
 
 /** Components as people write them, through the real builder: every form of module and of definition that is in use. */
-let directory: string;
-let fixture: SandboxFixture;
-let builder: Builder;
+let opened: BuilderFixture;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "headwater-format-"));
-  fixture = await startSandbox({ bundleDirectory: directory });
-  builder = await createBuilder({
-    directory,
-    inspector: fixture.sandbox,
-    bundles: { keep: async () => false, store: async () => {} },
-    limits: patientBuilds,
-  });
+  opened = await openBuilderFixture();
 });
-afterAll(async () => {
-  await builder.stop();
-  await fixture.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => opened.stop());
 
 async function run(code: string, request: SandboxRequest = {}): Promise<Execution> {
-  const build = await builder.build({ code });
-  const bundle = {
-    hash: build.bundle,
-    path: join(directory, "bundles", `${build.bundle}.js`),
-    needsNode: build.needsNode,
-  };
-  return await fixture.sandbox.execute(requestFor(bundle, { source: build.bundle, ...request }));
+  const build = await opened.builder.build({ code });
+  return await opened.fixture.sandbox.execute(requestFor(opened.bundleOf(build), { source: build.bundle, ...request }));
 }
 
 async function emits(code: string, request: SandboxRequest = {}): Promise<unknown[]> {
@@ -150,7 +128,7 @@ describe("this", () => {
       const app = { type: "app", app: "x", propDefinitions: { m: { propDefinition: [base, "n"], label: "M" } }, methods: { token() { return this.$auth.token; }, call() { return this.token() + this._base(); }, _base() { return "!"; } } };`;
     const code = `${app} export default { name: "c", props: { app, m: { propDefinition: [app, "m"], description: "d" }, k: { propDefinition: [app, "m", () => ({ a: 1 })], default: 5 } }, run() { this.$emit([this.app.call(), this.m, this.k, Object.keys(this.app)]); } };`;
     expect(await emits(code, { props: `{"app":{"$auth":{"token":"t"}}}` })).toEqual([["t!", 1, 5, ["token", "call", "_base"]]]);
-    const { definition } = await builder.build({ code });
+    const { definition } = await opened.builder.build({ code });
     expect(definition.props).toMatchObject([
       { name: "app", type: "app", app: "x" },
       { name: "m", type: "integer", label: "M", description: "d" },
@@ -172,7 +150,7 @@ describe("this", () => {
   it("has the values of additional props, which the component does not declare", async () => {
     const code = `export default { name: "c", props: { a: { type: "string", reloadProps: true } }, additionalProps() { return { extra: { type: "string" } }; }, run() { this.$emit([this.a, this.extra]); } };`;
     expect(await emits(code, { props: `{"a":"x","extra":"y"}` })).toEqual([["x", "y"]]);
-    expect((await builder.build({ code })).definition).toMatchObject({
+    expect((await opened.builder.build({ code })).definition).toMatchObject({
       hasAdditionalProps: true,
       props: [{ name: "a", reloadProps: true }],
     });
@@ -183,14 +161,14 @@ describe("this", () => {
     const execution = await run(code, { entry: "deploy" });
     expect(emitted(execution)).toEqual(["deployed"]);
     expect(ended(execution).db).toEqual({ db: { k: "1" } });
-    expect((await builder.build({ code })).definition.hooks).toEqual(["deploy", "activate", "deactivate"]);
+    expect((await opened.builder.build({ code })).definition.hooks).toEqual(["deploy", "activate", "deactivate"]);
   });
 });
 
 describe("definitions", () => {
   it("keep known keys and tolerate unknown ones", async () => {
     const code = `export default { key: "k", version: "0.0.1", name: "c", type: "source", description: "d", dedupe: "unique", sampleEmit: { a: 1 }, annotations: { destructiveHint: false }, whatever: () => 1, props: { a: { type: "string[]", label: "A", options: ["x"], useQuery: true, withLabel: true, hidden: true, static: 1, secret: true }, alert: { type: "alert", alertType: "info", content: "c" } }, run() {} };`;
-    expect((await builder.build({ code })).definition).toMatchObject({
+    expect((await opened.builder.build({ code })).definition).toMatchObject({
       key: "k",
       version: "0.0.1",
       dedupe: "unique",
@@ -203,9 +181,9 @@ describe("definitions", () => {
 
   it("leave out fields of a wrong type, and refuse a prop named __proto__", async () => {
     const code = `export default { name: "c", props: { a: { type: "string", label: {}, options: 5, min: "x", optional: "yes" } }, run() {} };`;
-    expect((await builder.build({ code })).definition.props).toEqual([{ name: "a", type: "string", optional: true }]);
+    expect((await opened.builder.build({ code })).definition.props).toEqual([{ name: "a", type: "string", optional: true }]);
     await expect(
-      builder.build({
+      opened.builder.build({
         code: `export default { name: "c", props: JSON.parse('{"__proto__":{"type":"string"}}'), run() {} };`,
       }),
     ).rejects.toThrow("__proto__");

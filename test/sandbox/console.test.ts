@@ -1,7 +1,7 @@
 import { Console } from "node:console";
 import { Writable } from "node:stream";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { ended, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { ended, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 /** Calls of `console`, each made in a sandbox and by Node's own: the text must be the same. Times and traces differ, and are left out. */
 const calls = [
@@ -32,7 +32,7 @@ const calls = [
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Warning } from "../../domain/component/warning.ts";
-import { type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 /** What an inspection says of a component that loads and was probably meant otherwise. */
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ended, errorOf, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { ended, errorOf, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 import { runBody } from "./actions/action-support.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Inspection } from "../../runner/sandbox/port.ts";
 import { writeBundle } from "./component.ts";
-import { patientMs, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { patientMs, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { createServer as createNetServer, type AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { ended, errorOf, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { ended, errorOf, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 /** The log of a run that returns too early names what it would have lost without a word. */
 let fixture: SandboxFixture;
@@ -16,7 +16,7 @@ const servers = [
 const portOf = (server: Pick<Server, "address">): number => (server.address() as AddressInfo).port;
 
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
   await Promise.all(servers.map((server) => new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening))));
   const [answers, hangs, streams, net] = servers;
   for (const [name, server] of Object.entries({ answers, hangs, streams }))

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { emitted, ended, errorOf, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { emitted, ended, errorOf, requestFor, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 const run: SandboxFixture["run"] = (...args) => fixture.run(...args);

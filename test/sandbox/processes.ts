@@ -1,11 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Pids of our children that hold isolates. Fails where there is no /proc, rather than let a test pass that saw nothing. */
+/** Of the sandbox that the files of a process share: no file sees them among its own. */
+export const lastingPids = new Set<number>();
+
+/** Pids of our children that hold isolates, except those of the shared sandbox. Fails where there is no /proc, rather than let a test pass that saw nothing. */
 export function sandboxPids(parent = process.pid): number[] {
   if (process.platform !== "linux") throw new Error(`processes are looked up in /proc: this test needs Linux, not ${process.platform}`);
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
+    .filter((pid) => !lastingPids.has(pid))
     .filter((pid) => {
       try {
         const stat = readFileSync(`/proc/${pid}/stat`, "utf8");

@@ -5,7 +5,7 @@ import { InvalidInput } from "../../domain/errors.ts";
 import { configurablePropsResponse } from "../../domain/component/prop-responses.ts";
 import { checkConfiguredProps, runtimeProps } from "../../domain/component/prop-values.ts";
 import { rows, type Row } from "./prop-rows.ts";
-import { emitted, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { emitted, requestFor, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 /**
  * Every type and field that a prop may have: what is shown of it, which values it takes, and what `this` has. Method: a component with
@@ -13,7 +13,7 @@ import { emitted, requestFor, type SandboxFixture, startSandbox } from "./sandbo
  */
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

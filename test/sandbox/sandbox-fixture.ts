@@ -1,12 +1,17 @@
+import { rmSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createEgress } from "../../platform/http/egress.ts";
+import { findJailFailure, type Jail } from "../../runner/sandbox/jail/jail.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
 import { timeLimits, type TimeLimits } from "../../runner/sandbox/limits.ts";
+import { localProcesses } from "../../runner/sandbox/processes/local.ts";
+import type { SandboxProcesses } from "../../runner/sandbox/processes/port.ts";
 import type { Bundle, ExecuteLimits, ExecuteRequest, Execution, Inspection, Sandbox } from "../../runner/sandbox/port.ts";
 import type { SandboxOptions } from "../../runner/sandbox/sandbox-options.ts";
 import { bundleComponent } from "./component.ts";
+import { lastingPids } from "./processes.ts";
 
 /** The scripts of the guest are built once for all test files. */
 export const cacheDirectory = join(tmpdir(), "headwater-test-sandbox");
@@ -30,6 +35,7 @@ export interface SandboxRequest extends Partial<Omit<ExecuteRequest, "limits">> 
 
 export interface SandboxFixture {
   readonly sandbox: Sandbox;
+  /** Of the bundles. Folders in it can be read by the sandbox as well. */
   readonly directory: string;
   bundle(code: string): Promise<Bundle>;
   /** Bundles and runs; every call is a source of its own unless one is named. */
@@ -41,15 +47,37 @@ export interface SandboxFixture {
 
 export async function startSandbox(options: Partial<SandboxOptions> = {}): Promise<SandboxFixture> {
   const directory = await mkdtemp(join(tmpdir(), "headwater-bundles-"));
-  if (options.processes !== undefined) await chmod(directory, 0o755); // Their user is another one.
+  await chmod(directory, 0o755); // Sandbox processes have a user of their own where this process is root.
   const sandbox = await createSandbox({
     cacheDirectory,
     bundleDirectory: directory,
     children: 1,
     egress: createEgress({ allow: ["127.0.0.0/8"] }),
+    ...(options.cacheDirectory === undefined && options.bundleDirectory === undefined && { findJailFailure: findJailFailureOnce }),
     ...options,
     timeLimits: { ...patientLimits, ...options.timeLimits },
   });
+  return {
+    ...fixtureOf(sandbox, directory),
+    stop: async () => {
+      await sandbox.stop(AbortSignal.abort());
+      await rm(directory, { recursive: true });
+    },
+  };
+}
+
+const jailFailures = new Map<string, Promise<string | undefined>>();
+
+/** With the usual directories the answer stays the same while tests run, and it costs a process. */
+function findJailFailureOnce(jail: Jail, readable: readonly string[] = []): Promise<string | undefined> {
+  const key = jail([], []).join("\0");
+  const known = jailFailures.get(key) ?? findJailFailure(jail, readable);
+  jailFailures.set(key, known);
+  return known;
+}
+
+/** What a sandbox with bundles in a directory offers to tests. */
+function fixtureOf(sandbox: Sandbox, directory: string): Omit<SandboxFixture, "stop"> {
   let sources = 0;
   const bundle = (code: string): Promise<Bundle> => bundleComponent(directory, code);
   return {
@@ -61,11 +89,55 @@ export async function startSandbox(options: Partial<SandboxOptions> = {}): Promi
       return await sandbox.execute(requestFor(await bundle(code), { source: `dc_${sources}`, ...request }));
     },
     inspect: async (code, timeoutMs = patientMs) => await sandbox.inspect({ bundle: await bundle(code), timeoutMs }),
+  };
+}
+
+/** Where servers of tests listen. */
+export const loopback: readonly string[] = ["127.0.0.0/8", "::1/128"];
+
+let shared: Promise<SandboxFixture> | undefined;
+let sharers = 0;
+
+/**
+ * A view of one sandbox that all files of a process share. It ends with the process: a start costs more than the tests of most files.
+ * Each view has owners and sources of its own, so files notice nothing of each other; those that kill the process, fill it or watch it
+ * start their own. `stop` evicts the isolates of the file.
+ */
+export async function shareSandbox(): Promise<SandboxFixture> {
+  shared ??= startShared();
+  const { sandbox, directory } = await shared;
+  sharers += 1;
+  const view = `_${sharers}`;
+  const used = new Set<string>();
+  const own: Sandbox = {
+    ...sandbox,
+    execute: (request, ...callbacks) => {
+      const source = request.source + view;
+      used.add(source);
+      return sandbox.execute({ ...request, source, owner: request.owner + view }, ...callbacks);
+    },
+    evict: (source) => sandbox.evict(source + view),
+  };
+  return {
+    ...fixtureOf(own, directory),
     stop: async () => {
-      await sandbox.stop(AbortSignal.abort());
-      await rm(directory, { recursive: true });
+      for (const source of used) sandbox.evict(source);
     },
   };
+}
+
+async function startShared(): Promise<SandboxFixture> {
+  const processes: SandboxProcesses = {
+    ...localProcesses,
+    start: (start) => {
+      const started = localProcesses.start(start);
+      if (started.pid !== undefined) lastingPids.add(started.pid);
+      return started;
+    },
+  };
+  const fixture = await startSandbox({ processes, egress: createEgress({ allow: loopback }) });
+  process.once("exit", () => rmSync(fixture.directory, { recursive: true, force: true }));
+  return fixture;
 }
 
 export function requestFor(bundle: Bundle, { limits, ...request }: SandboxRequest = {}): ExecuteRequest {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { emitted, ended, errorOf, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { emitted, ended, errorOf, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 /** Props that do something: requests to a real server, files, a store. */
 let fixture: SandboxFixture;
@@ -10,7 +10,7 @@ let url: string;
 const seen: { readonly request: IncomingMessage; readonly body: string }[] = [];
 
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
   server = createServer((request, response) => {
     let body = "";
     request.setEncoding("utf8").on("data", (chunk: string) => (body += chunk));

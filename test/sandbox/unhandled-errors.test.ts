@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { emitted, ended, errorOf, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { emitted, ended, errorOf, type SandboxFixture, shareSandbox } from "./sandbox-fixture.ts";
 
 /** What nothing in a component handles ends its run with that error, as it would end a process of Node's. */
 let fixture: SandboxFixture;
@@ -9,7 +9,7 @@ let port = 0;
 const server = createServer((_, response) => void response.end("answer"));
 
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
   await new Promise<void>((listening) => server.listen(0, "127.0.0.1", listening));
   port = (server.address() as AddressInfo).port;
 });

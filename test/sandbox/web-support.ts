@@ -1,6 +1,6 @@
 import { createEgress } from "../../platform/http/egress.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
-import { startSandbox } from "./sandbox-fixture.ts";
+import { shareSandbox, startSandbox } from "./sandbox-fixture.ts";
 
 /** Runs snippets as the body of a component's `run`, in a real isolate of a real child; loopback may be reached. */
 export interface Snippets {
@@ -10,8 +10,9 @@ export interface Snippets {
   stop(): Promise<void>;
 }
 
-export async function startSnippets(egressAllow: readonly string[] = ["127.0.0.0/8", "::1/128"]): Promise<Snippets> {
-  const fixture = await startSandbox({ egress: createEgress({ allow: egressAllow }) });
+/** @param egressAllow without it, loopback, and the sandbox is shared with other files */
+export async function startSnippets(egressAllow?: readonly string[]): Promise<Snippets> {
+  const fixture = await (egressAllow === undefined ? shareSandbox() : startSandbox({ egress: createEgress({ allow: egressAllow }) }));
   const execute = (code: string, modules = ""): Promise<Execution> =>
     fixture.run(`${modules}\nexport default { name: "snippet", async run() {\n${code}\n} };`, {
       event: "{}",

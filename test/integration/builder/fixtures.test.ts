@@ -1,11 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createBuilder, type Builder } from "../../../builder/builder.ts";
-import { installPackages } from "../../../builder/npm/install-packages.ts";
-import { type SandboxFixture, startSandbox } from "../../sandbox/sandbox-fixture.ts";
-import { linkPackages, sharedPackages } from "../../support/kept-packages.ts";
+import type { Builder } from "../../../builder/builder.ts";
+import { type BuilderFixture, openBuilderFixture } from "../../sandbox/builder-fixture.ts";
 import { registryAnswers } from "../../support/npm-registry.ts";
 import { failure } from "./support.ts";
 
@@ -15,29 +12,15 @@ const files = (await readdir(fixtures, { withFileTypes: true }))
   .map(({ name }) => name);
 const reachable = await registryAnswers();
 
-let directory: string;
-let fixture: SandboxFixture;
+let opened: BuilderFixture;
 let builder: Builder;
-const stored = new Set<string>();
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "headwater-fixtures-"));
-  await linkPackages(directory);
-  fixture = await startSandbox({ bundleDirectory: join(directory, "bundles") });
-  builder = await createBuilder({
-    directory,
-    inspector: fixture.sandbox,
-    performInstall: installPackages,
-    limits: sharedPackages,
-    bundles: { keep: async (hash) => stored.has(hash), store: async ({ hash }) => void stored.add(hash) },
-  });
+  opened = await openBuilderFixture();
+  ({ builder } = opened);
 });
 
-afterAll(async () => {
-  await builder.stop();
-  await fixture.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => opened.stop());
 
 const read = (name: string): Promise<string> => readFile(join(fixtures, name), "utf8");
 

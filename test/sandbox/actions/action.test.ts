@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { maxSuspensionMs } from "../../../domain/workflow/resume-request.ts";
 import type { HttpResponse } from "../../../domain/run-products.ts";
-import { ended, errorOf, requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import { ended, errorOf, requestFor, type SandboxFixture, shareSandbox, startSandbox } from "../sandbox-fixture.ts";
 import { actionOf, cancelUrl, exportsOf, resumeUrl, returned, runAction, runBody, stepRequest } from "./action-support.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

@@ -1,37 +1,19 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createBuilder } from "../../../builder/builder.ts";
 import type { Execution } from "../../../runner/sandbox/port.ts";
-import { patientBuilds } from "../../support/kept-packages.ts";
-import { requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import { type BuilderFixture, openBuilderFixture } from "../builder-fixture.ts";
+import { requestFor } from "../sandbox-fixture.ts";
 import { returned, type StepRun, stepRequest } from "./action-support.ts";
 
-let directory: string;
-let fixture: SandboxFixture;
-let builder: Awaited<ReturnType<typeof createBuilder>>;
+let opened: BuilderFixture;
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), "headwater-actions-"));
-  fixture = await startSandbox({ bundleDirectory: directory });
-  builder = await createBuilder({
-    directory,
-    inspector: fixture.sandbox,
-    bundles: { keep: async () => false, store: async () => {} },
-    limits: patientBuilds,
-  });
+  opened = await openBuilderFixture();
 });
-afterAll(async () => {
-  await builder.stop();
-  await fixture.stop();
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => opened.stop());
 
 /** Builds, inspects and runs it, as the operator and a runner do. */
 async function run(code: string, step: StepRun = {}): Promise<Execution> {
-  const build = await builder.build({ code });
-  const bundle = { hash: build.bundle, path: join(directory, "bundles", `${build.bundle}.js`), needsNode: build.needsNode };
-  return await fixture.sandbox.execute(requestFor(bundle, { source: build.bundle, ...stepRequest(step) }));
+  const build = await opened.builder.build({ code });
+  return await opened.fixture.sandbox.execute(requestFor(opened.bundleOf(build), { source: build.bundle, ...stepRequest(step) }));
 }
 
 describe("actions as they are written", () => {
@@ -62,7 +44,7 @@ describe("actions as they are written", () => {
   });
 
   it("need no file system of their own otherwise", async () => {
-    const { needsNode } = await builder.build({
+    const { needsNode } = await opened.builder.build({
       code: `export default { name: "a", type: "action", async run({ $ }) { return $.context; } };`,
     });
     expect(needsNode).toBe(false);

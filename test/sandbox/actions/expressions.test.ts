@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findExpressions } from "../../../domain/workflow/expressions.ts";
 import { isSandboxGlobal } from "../../../domain/workflow/sandbox-globals.ts";
 import { compileTemplate } from "../../../runner/sandbox/guest/action/template.ts";
-import { errorOf, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import { errorOf, type SandboxFixture, shareSandbox } from "../sandbox-fixture.ts";
 import { actionOf, returned, runAction, type StepRun } from "./action-support.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

@@ -2,12 +2,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Execution } from "../../../runner/sandbox/port.ts";
-import { errorOf, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import { errorOf, type SandboxFixture, shareSandbox } from "../sandbox-fixture.ts";
 import { returned, runAction } from "./action-support.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
-import { errorOf, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import { errorOf, type SandboxFixture, shareSandbox } from "../sandbox-fixture.ts";
 import { actionOf, runBody, sendsOf } from "./action-support.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

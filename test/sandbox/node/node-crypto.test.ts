@@ -1,7 +1,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compare, expectSame, type Comparison, type Snippets } from "./node-comparison.ts";
-import { errorOf, startSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
+import { errorOf, shareSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
 
 const rsa = generateKeyPairSync("rsa", {
   modulusLength: 2048,
@@ -39,7 +39,7 @@ const snippets: Snippets = {
 let fixture: SandboxFixture;
 let results: Comparison;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
   results = await compare(fixture, snippets);
 });
 afterAll(() => fixture.stop());

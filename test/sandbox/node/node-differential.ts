@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { Bundle } from "../../../runner/sandbox/port.ts";
-import { errorOf, requestFor, startSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
+import { errorOf, requestFor, shareSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
 
 /**
  * A function under test: inputs that JSON can carry, and the body of an async function of `(input, require, attempt, show, value)`. It runs in
@@ -37,7 +37,7 @@ export function testSubjects(subjects: Readonly<Record<string, Subject>>, share 
   let inSandbox: Run;
   const inNode = nodeRun(subjects);
   beforeAll(async () => {
-    fixture = await startSandbox();
+    fixture = await shareSandbox();
     inSandbox = sandboxRun(fixture, await fixture.bundle(componentOf(subjects)));
   });
   afterAll(() => fixture.stop());

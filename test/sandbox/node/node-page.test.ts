@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { surveyGlobals, surveyModules } from "./node-survey.ts";
 import { compatibilityPage } from "../packages/page.ts";
-import { startSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
+import { shareSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
 
 const page = join(import.meta.dirname, "../../../docs/compatibility.md");
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
 });
 afterAll(() => fixture.stop());
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { compare, expectSame, type Comparison, type Snippets } from "./node-comparison.ts";
-import { startSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
+import { shareSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
 
 const vm = `const vm = require("vm");`;
 
@@ -22,7 +22,7 @@ const snippets: Snippets = {
 let fixture: SandboxFixture;
 let results: Comparison;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
   results = await compare(fixture, snippets);
 });
 afterAll(() => fixture.stop());

@@ -1,7 +1,7 @@
 import { builtinModules } from "node:module";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { compare, expectSame, type Comparison, type Snippets } from "./node-comparison.ts";
-import { errorOf, startSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
+import { errorOf, shareSandbox, type SandboxFixture } from "../sandbox-fixture.ts";
 
 /** The Node layer beside Node itself: the same snippets, the same output. */
 const snippets: Snippets = {
@@ -36,7 +36,7 @@ const snippets: Snippets = {
 let fixture: SandboxFixture;
 let results: Comparison;
 beforeAll(async () => {
-  fixture = await startSandbox();
+  fixture = await shareSandbox();
   results = await compare(fixture, snippets);
 });
 afterAll(() => fixture.stop());

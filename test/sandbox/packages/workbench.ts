@@ -1,9 +1,5 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createBuilder } from "../../../builder/builder.ts";
-import { linkPackages, sharedPackages } from "../../support/kept-packages.ts";
-import { errorOf, requestFor, startSandbox } from "../sandbox-fixture.ts";
+import { openBuilderFixture } from "../builder-fixture.ts";
+import { errorOf, requestFor } from "../sandbox-fixture.ts";
 import { codeOf, type PackageCase, type Servers } from "./case.ts";
 
 /** The builder and the sandbox as they are, and packages that stay on disk from run to run: a version never changes. */
@@ -16,15 +12,7 @@ export interface Workbench {
 }
 
 export async function openWorkbench(): Promise<Workbench> {
-  const directory = await mkdtemp(join(tmpdir(), "headwater-packages-"));
-  await linkPackages(directory);
-  const fixture = await startSandbox({ bundleDirectory: directory });
-  const builder = await createBuilder({
-    directory,
-    inspector: fixture.sandbox,
-    bundles: { keep: async () => false, store: async () => {} },
-    limits: sharedPackages,
-  });
+  const { builder, fixture, bundleOf, stop } = await openBuilderFixture();
   const probe = `import ms from "ms@2.1.3"; export default { name: "probe", run: () => ms("1s") };`;
   const missing = await builder.build({ code: probe }).then(
     () => undefined,
@@ -35,9 +23,8 @@ export async function openWorkbench(): Promise<Workbench> {
     missing,
     async run(each, servers) {
       const build = await builder.build({ code: codeOf(each) });
-      const bundle = { hash: build.bundle, path: join(directory, "bundles", `${build.bundle}.js`), needsNode: build.needsNode };
       const execution = await fixture.sandbox.execute(
-        requestFor(bundle, {
+        requestFor(bundleOf(build), {
           source: build.bundle,
           event: JSON.stringify({ servers }),
           limits: { memoryMb: 256 },
@@ -46,10 +33,6 @@ export async function openWorkbench(): Promise<Workbench> {
       if (execution.outcome === "returned") return execution.result === null ? undefined : JSON.parse(execution.result);
       throw new Error(JSON.stringify(errorOf(execution), null, 1));
     },
-    async stop() {
-      await builder.stop();
-      await fixture.stop();
-      await rm(directory, { recursive: true, force: true });
-    },
+    stop,
   };
 }
