@@ -1,93 +1,19 @@
-import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Execution } from "../../runner/sandbox/port.ts";
+import { describe, expect, it } from "vitest";
 import { sandboxPids, until } from "./processes.ts";
-import { patientMs, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { startSandbox } from "./sandbox-fixture.ts";
+import { answer, modes, obstacles, openCache, returned, testStartFailures, withExecutable } from "./start-obstacles.ts";
 
-const answer = `export default { name: "c", run: () => 42 }`;
-const returned = { outcome: "returned", result: "42" };
+const cache = openCache();
 
-let cacheDirectory: string;
-beforeAll(async () => {
-  cacheDirectory = await mkdtemp(join(tmpdir(), "headwater-start-failures-"));
-});
-afterAll(() => rm(cacheDirectory, { recursive: true }));
-
-/** Makes it impossible to start children until the returned function is called. */
-const obstacles: readonly (readonly [name: string, () => Promise<() => Promise<void>>])[] = [
-  [
-    "the child's program is missing",
-    async () => {
-      const directory = (await readdir(cacheDirectory)).find((name) => name.startsWith("child-")) ?? "";
-      const program = join(cacheDirectory, directory, "sandbox-child.mjs");
-      await rename(program, `${program}.away`);
-      return () => rename(`${program}.away`, program);
-    },
-  ],
-  ["the executable does not exist", () => withExecutable("/nonexistent/node")],
-  ["fork throws", () => withExecutable("/etc/hostname/node")],
-];
-
-async function withExecutable(path: string): Promise<() => Promise<void>> {
-  const { execPath } = process;
-  process.execPath = path;
-  return async () => {
-    process.execPath = execPath;
-  };
-}
-
-/** Runs until it can run something, as a runner to which NATS redelivers the invocation. */
-async function runRedelivered(fixture: SandboxFixture): Promise<Execution> {
-  for (const deadline = Date.now() + 120_000; ;) {
-    try {
-      return await fixture.run(answer);
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
-}
-
-const shared = { mode: "shared children", options: { children: 2 } };
-const failures = [
-  ...obstacles.map(([name, obstruct]) => ({ ...shared, name, obstruct })),
-  ...obstacles.slice(0, 1).map(([name, obstruct]) => ({ mode: "a child for each owner", options: { ownerProcesses: 2 }, name, obstruct })),
-];
-
-describe("when no child can be started", () => {
-  it.each(failures)("refuses runs as not started, reports why, and recovers: $name, with $mode", async ({ options, obstruct }) => {
-    const fixture = await startSandbox({ cacheDirectory, ...options });
-    try {
-      expect(await fixture.run(answer)).toMatchObject(returned);
-      expect(fixture.sandbox.stats().startFailure).toBeUndefined();
-
-      const restore = await obstruct();
-      try {
-        for (const pid of sandboxPids()) process.kill(pid, "SIGKILL");
-        await until(() => fixture.sandbox.stats().startFailure !== undefined, "a failed start");
-        const refused = { code: "sandbox_unavailable", status: 503 };
-        await expect(fixture.run(answer)).rejects.toMatchObject(refused);
-        await expect(fixture.run(answer, { alone: true })).rejects.toMatchObject(refused);
-        const bundle = await fixture.bundle(answer);
-        await expect(fixture.sandbox.inspect({ bundle, timeoutMs: patientMs })).rejects.toMatchObject(refused);
-        const { startFailures } = fixture.sandbox.stats();
-        await until(() => fixture.sandbox.stats().startFailures > startFailures, "another attempt");
-      } finally {
-        await restore();
-      }
-      expect(await runRedelivered(fixture)).toMatchObject(returned);
-      await until(() => fixture.sandbox.stats().startFailure === undefined, "the end of the failure");
-    } finally {
-      await fixture.stop();
-    }
-  });
-});
+/** The first obstacle; start-failures.full.test.ts has the others. */
+testStartFailures(
+  modes.flatMap((mode) => obstacles.slice(0, 1).map(([name, obstruct]) => ({ ...mode, name, obstruct }))),
+  cache,
+);
 
 describe("when an exclusive child cannot be started", () => {
   it("reports it until a start succeeds, even if no run needs one any more", async () => {
-    const fixture = await startSandbox({ cacheDirectory });
+    const fixture = await startSandbox(cache);
     const restore = await withExecutable("/nonexistent/node");
     try {
       await expect(fixture.run(answer, { alone: true })).rejects.toMatchObject({ code: "sandbox_unavailable" });
@@ -106,7 +32,7 @@ describe("createSandbox", () => {
   it("rejects and leaves nothing behind when the first child cannot be started", async () => {
     const restore = await withExecutable("/nonexistent/node");
     try {
-      await expect(startSandbox({ cacheDirectory })).rejects.toMatchObject({ code: "sandbox_unavailable" });
+      await expect(startSandbox(cache)).rejects.toMatchObject({ code: "sandbox_unavailable" });
     } finally {
       await restore();
     }

@@ -31,9 +31,9 @@ const maxCpuMs = 1_000;
 
 const pauseMs = 10;
 
-/** Runs each attack while a canary of another owner runs in the same process again and again. */
-export function testAttacks(classes: readonly AttackClass[]): void {
-  const range = openRange();
+/** Runs each attack while a canary of another owner runs in the same process again and again. @param options of the sandbox */
+export function testAttacks(classes: readonly AttackClass[], options: Parameters<typeof openRange>[0] = {}): void {
+  const range = openRange(options);
   const servers = { http: startHostileServer, websocket: startHostileWebSocketServer };
   const started: Partial<Record<keyof typeof servers, Awaited<ReturnType<(typeof servers)["http" | "websocket"]>>>> = {};
   let canaries: Bundle;

@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { Execution } from "../../../runner/sandbox/port.ts";
+import { describe, expect, it } from "vitest";
 import { sandboxPids, until } from "../processes.ts";
-import { ended, errorOf, patientMs, requestFor, type SandboxFixture, startSandbox } from "../sandbox-fixture.ts";
+import { patientMs } from "../sandbox-fixture.ts";
+import { openOwnerRuns } from "./owner-runs.ts";
 
-/** Owners whose runs have processes of their own: what one does to his process no other feels. */
-let fixture: SandboxFixture;
-beforeAll(async () => {
-  fixture = await startSandbox({ ownerProcesses: 2, timeLimits: { entryMs: 500, disposeMs: 250 } });
-});
-afterAll(() => fixture.stop());
-
-const code = `let n = 0; export default { name: "o", async run(event) { n++; await new Promise((ok) => setTimeout(ok, event ?? 0)); return n; } }`;
+/** What an owner does to their process no other owner feels. */
+const owners = openOwnerRuns();
+const { ran, counts } = owners;
 const killer = `export default { name: "k", run() { const a = []; a.length = 2 ** 32 - 1; a.fill(0); } }`;
-const ran = async (owner: string, source: string, event = "0", text = code): Promise<Execution> => {
-  const request = { owner, source, event, limits: { memoryMb: 64 } };
-  return fixture.sandbox.execute(requestFor(await fixture.bundle(text), request));
-};
-const counts = async (runs: readonly Promise<Execution>[]): Promise<unknown[]> =>
-  (await Promise.all(runs)).map((run) => (run.outcome === "returned" ? run.result : errorOf(run)));
 
 describe("a process for each owner", () => {
   it("keeps one owner's sources together and warm, and those of two owners apart", async () => {
@@ -42,29 +31,13 @@ describe("a process for each owner", () => {
     await until(() => sandboxPids().filter((pid) => before.includes(pid)).length <= 1, "the end of their processes");
   });
 
-  it("is started in turn for more owners than there are slots", async () => {
-    const runs = Array.from({ length: 10 }, (_, index) => ran(`u_many${index % 5}`, `dc_many${index}`, "50"));
-    expect(await counts(runs)).toEqual(Array.from({ length: 10 }, () => "1"));
-    expect(sandboxPids().length).toBeLessThanOrEqual(6);
-  });
-
-  it("is not kept by an owner with endless runs", async () => {
-    let stop = false;
-    const busy = async (owner: string): Promise<void> => {
-      for (let run = 0; !stop; run++) await ran(owner, `dc_${owner}${run % 3}`, "20");
-    };
-    const flood = ["u_f1", "u_f1", "u_f1", "u_f2", "u_f2", "u_f2"].map(busy);
-    await ran("u_f1", "dc_first");
-    const patient = await ran("u_patient", "dc_patient");
-    stop = true;
-    await Promise.all(flood);
-    expect(ended(patient)).toMatchObject({ outcome: "returned", result: "1" });
-  });
-
   it("also inspects components", async () => {
     const inspected = await Promise.all(
       ["a", "b"].map(async (name) =>
-        fixture.sandbox.inspect({ bundle: await fixture.bundle(`export default { name: "${name}", run() {} }`), timeoutMs: patientMs }),
+        owners.fixture.sandbox.inspect({
+          bundle: await owners.fixture.bundle(`export default { name: "${name}", run() {} }`),
+          timeoutMs: patientMs,
+        }),
       ),
     );
     expect(inspected.map((one) => one.outcome === "read" && one.definition.name)).toEqual(["a", "b"]);

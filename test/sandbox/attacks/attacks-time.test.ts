@@ -4,7 +4,7 @@ import { ended, errorOf } from "../sandbox-fixture.ts";
 import { openRange } from "./attack-range.ts";
 
 /** Each is reached by computing, however slow the machine is, and not by anything that comes before. */
-const timeLimits = { entryMs: 500, loadMs: 1_000, cpuMs: 1_000, disposeMs: 250 };
+const timeLimits = { entryMs: 500, loadMs: 1_000, cpuMs: 500, disposeMs: 250 };
 const range = openRange({ timeLimits });
 
 describe("time", () => {
@@ -47,13 +47,9 @@ describe("time", () => {
 });
 
 describe("operations that V8 cannot interrupt", () => {
-  it.each([
-    ["multiplying huge integers", `const a = (1n << 200000000n) - 1n; return String(a * a).length;`],
-    ["filling an array of 2^32 - 1", `const a = []; a.length = 2 ** 32 - 1; a.fill(0);`],
-  ])("is ended with its process: %s", async (what, body) => {
+  it("is ended with its process: multiplying huge integers", async () => {
     const before = sandboxPids();
-    // Of an owner who is not kept apart yet.
-    const execution = await range.attack(body, { owner: `u_${what.replaceAll(" ", "_")}` });
+    const execution = await range.attack(`const a = (1n << 200000000n) - 1n; return String(a * a).length;`);
     expect(errorOf(execution)).toMatchObject({ outcome: "limited" });
     await until(() => before.some((pid) => !sandboxPids().includes(pid)), "the end of the process");
   });

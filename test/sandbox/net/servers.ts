@@ -154,15 +154,15 @@ function pour(response: ServerResponse): void {
 
 function encoded(response: ServerResponse, coding: string): void {
   const text = Buffer.from("squeezed ".repeat(20_000));
-  const packed =
-    {
-      gzip: gzipSync(text),
-      deflate: deflateSync(text),
-      raw: deflateRawSync(text),
-      br: brotliCompressSync(text),
-      "gzip, br": brotliCompressSync(gzipSync(text)),
-      bomb: gzipSync(Buffer.alloc(40 * 1024 * 1024)),
-    }[coding] ?? text;
+  const codings: Readonly<Record<string, () => Buffer>> = {
+    gzip: () => gzipSync(text),
+    deflate: () => deflateSync(text),
+    raw: () => deflateRawSync(text),
+    br: () => brotliCompressSync(text),
+    "gzip, br": () => brotliCompressSync(gzipSync(text)),
+    bomb: () => gzipSync(Buffer.alloc(40 * 1024 * 1024)),
+  };
+  const packed = codings[coding]?.() ?? text;
   const header = coding === "raw" ? "deflate" : coding === "bomb" ? "gzip" : coding;
   response.writeHead(200, { "content-encoding": header, "content-length": String(packed.byteLength) });
   response.end(packed);
