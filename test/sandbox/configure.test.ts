@@ -278,7 +278,8 @@ describe("a call", () => {
   });
 
   it("that takes all memory is ended, and the next one is answered", async () => {
-    const [ended] = (await failure(withOptions(`options() { const all = []; for (;;) all.push(new Array(1e5).fill({})); }`))) as string[];
+    const hoard = withOptions(`options() { const all = []; for (;;) all.push(new Array(1e5).fill({})); }`);
+    const [ended] = (await failure(hoard, ask("x"), {}, { limits: { memoryMb: 32 } })) as string[];
     expect(["memory_limit", "runner_crash", "configure_timeout"]).toContain(ended);
     expect(await optionsOf(withOptions(`options: () => [1]`), "x")).toEqual([1]);
   });

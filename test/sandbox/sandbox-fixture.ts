@@ -79,7 +79,12 @@ function findJailFailureOnce(jail: Jail, readable: readonly string[] = []): Prom
 /** What a sandbox with bundles in a directory offers to tests. */
 function fixtureOf(sandbox: Sandbox, directory: string): Omit<SandboxFixture, "stop"> {
   let sources = 0;
-  const bundle = (code: string): Promise<Bundle> => bundleComponent(directory, code);
+  const bundles = new Map<string, Promise<Bundle>>();
+  const bundle = (code: string): Promise<Bundle> => {
+    const made = bundles.get(code) ?? bundleComponent(directory, code);
+    bundles.set(code, made);
+    return made;
+  };
   return {
     sandbox,
     directory,

@@ -69,7 +69,7 @@ export interface StartFailure {
 
 /** With which options children cannot be started. */
 export const modes = [
-  { mode: "shared children", options: { children: 2 } },
+  { mode: "shared children", options: { children: 1 } },
   { mode: "a child for each owner", options: { ownerProcesses: 2 } },
 ] as const;
 

@@ -29,7 +29,7 @@ export interface AttackClass {
 const maxHalfCpuMs = 50;
 const maxCpuMs = 1_000;
 
-const pauseMs = 10;
+const pauseMs = 20;
 
 /** Runs each attack while a canary of another owner runs in the same process again and again. @param options of the sandbox */
 export function testAttacks(classes: readonly AttackClass[], options: Parameters<typeof openRange>[0] = {}): void {

@@ -89,6 +89,17 @@ const lateAgain: readonly Attack[] = [
   ["searching an array of holes", `Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);`, late],
   ["the last element of an array of holes", `const s = "a".repeat(1e6); for (;;) (s + s).lastIndexOf("a".repeat(5e5) + "b");`, late],
   ["digits of huge integers", `(2n ** 50000000n).toString().length;`, late],
+  ["filling an array of 2^32 - 1", `const a = []; a.length = 2 ** 32 - 1; a.fill(0);`, late],
+  [
+    "arguments with a sparse array of four thousand million",
+    `await crypto.subtle.generateKey(Object.assign({ name: "AES-GCM" }, { x: Object.assign([], { length: 4e9 }) }), true, []);`,
+    /^(threw|limited):/,
+  ],
+  [
+    "arguments with a hundred thousand members",
+    `await crypto.subtle.importKey("jwk", Object.fromEntries(Array.from({ length: 1e5 }, (_, i) => ["k" + i, i])), "AES-GCM", true, []);`,
+    /^(threw|limited):/,
+  ],
 ];
 
 export const boundary: readonly AttackClass[] = [
