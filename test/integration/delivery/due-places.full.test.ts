@@ -46,12 +46,14 @@ it("retries a send of one owner in time while 1,200 slow sends of another owner 
         sends: sends.map((argument, n) => ({ id: `r_${workflow}.s${n}`, kind: "http", argument, step: "one", at: 1 })),
       },
     });
-  await world.start(world.streams.connection, { poster: client }, { nextAttempt: () => 100, attemptsPerWebhook: attemptsPerHost });
+  // Sends wait for due places once their first attempt has reached the deadline.
+  const changes = { deliveryDeadlineMs: 500, nextAttempt: () => 100, attemptsPerWebhook: attemptsPerHost };
+  await world.start(world.streams.connection, { poster: client }, changes);
 
   const hosts = Array.from({ length: 300 }, (_, n) => `127.0.${1 + (n >> 7)}.${1 + (n & 127)}`);
   const slow = hosts.flatMap((host) => Array<string>(attemptsPerHost).fill(request(host, "/slow")));
   await end("u_slow", "p_slow", slow);
-  await until(() => hanging.length === 768, "as many as an owner may have alone");
+  await until(() => hanging.length >= 768, "as many as an owner may have alone");
 
   statuses = [503, 503];
   await end("u_other", "p_other", [request("127.0.0.1", "/other")]);

@@ -82,7 +82,7 @@ beforeAll(async () => {
   const credentials = await credentialsForPool(system, keys, { pool: "own", owner });
   await credentialsForPool(system, keys, { pool: "other", owner: "u_two" });
   runner = await as("runner", credentials);
-  admin = await connect({ server: server.connection, name: "admin" });
+  admin = await connect({ server: server.connection, name: "admin", requestTimeoutMs: 60_000 });
   open.push(admin);
   const entries = deploymentEntries(admin);
   for (const pool of ["own", "other", "default"]) await entries.put(deploymentKey(pool, source), { source, pool } as Deployment);

@@ -56,7 +56,7 @@ beforeAll(async () => {
   directory = await temporaryDirectory("rights");
   keys = natsKeysOf(await storedNatsRoot(join(directory.path, "nats.root")));
   server = await startNats({ dataDirectory: join(directory.path, "nats"), keys, binary: await natsBinary() });
-  admin = await connect({ server: server.connection, name: "admin" });
+  admin = await connect({ server: server.connection, name: "admin", requestTimeoutMs: 60_000 });
   await setUpStreams(admin, { ...streamOptions, partitions: partitionCount });
   for (const role of natsRoles) {
     const authenticator = credsAuthenticator(new TextEncoder().encode(await credentialsOf(role)));

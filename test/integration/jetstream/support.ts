@@ -18,7 +18,7 @@ export function withJetStream(options: Partial<StreamOptions> = {}, natsOptions:
   const server = withNats(natsOptions);
   const connections: Connection[] = [];
   const addConnection = async (): Promise<Connection> => {
-    const connection = await connect({ server: server.connection, name: "test" });
+    const connection = await connect({ server: server.connection, name: "test", requestTimeoutMs: 60_000 });
     connections.push(connection);
     return connection;
   };
