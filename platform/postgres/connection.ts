@@ -49,7 +49,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   const connection = {
     connectionString: options.tls === undefined ? options.url : withoutSslMode(options.url),
     application_name: options.applicationName ?? "headwater",
-    connectionTimeoutMillis: 5_000,
+    // What has slow statements runs before anything is served, such as migrations after a crash: Postgres may still be recovering.
+    connectionTimeoutMillis: options.hasSlowStatements === true ? 30_000 : 5_000,
     keepAlive: true,
   };
   const Client = options.tls === undefined ? pg.Client : clientWithFiles(options.tls);
