@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { root } from "./checks.ts";
+import { cpuMsOfTree } from "./cpu-time.ts";
 
 export interface Tally {
   readonly passed: number;
@@ -27,7 +28,7 @@ export interface TestFile {
   /** Relative to the root. */
   readonly path: string;
   readonly failed: boolean;
-  /** CPU time, in s, with that of the child processes that the file ended. */
+  /** CPU time, in s, with that of the child processes of the file. */
   readonly cpuSeconds: number;
   /** Files that the same process ran before it, first one first. */
   readonly before: readonly string[];
@@ -78,10 +79,11 @@ export function printOrders(files: readonly TestFile[]): void {
     console.log(`The order in which ${path} failed: npm test -- --in-order ${[...before, path].join(" ")}`);
 }
 
-/** Prints the CPU time of all files, and which used the most. */
+/** Prints the CPU time of the whole run, of all files, and of those that used the most. */
 export function printCpuTime(files: readonly TestFile[], shown = 10): void {
   const total = files.reduce((sum, { cpuSeconds }) => sum + cpuSeconds, 0);
-  console.log(`CPU time of ${files.length} test files: ${total.toFixed(0)} s`);
+  const ofRun = cpuMsOfTree(process.pid) / 1_000;
+  console.log(`CPU time: ${ofRun.toFixed(0)} s, of which ${files.length} test files used ${total.toFixed(0)} s`);
   const costly = files.toSorted((one, other) => other.cpuSeconds - one.cpuSeconds).slice(0, shown);
   for (const { path, cpuSeconds } of costly) console.log(`  ${cpuSeconds.toFixed(1).padStart(6)} s  ${path}`);
 }
