@@ -13,26 +13,11 @@ const filesOf = (entries: readonly string[]): string[] =>
 
 const fullFiles = "test/**/*.full.test.ts";
 const soakFiles = "test/**/*.soak.test.ts";
-/** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/command.ts). */
+/** Files that run a sample of their cases in `npm test` and all of them in `npm run test:soak` (test/support/soak.ts). */
 const sampled = [
   "test/integration/backlog.test.ts",
   "test/integration/operator/{connections,kill,kill-kinds.full,update-failures,workflow-kill.full}.test.ts",
 ];
-/** Files that run a sample of their cases in `npm test` and all of them in `npm run test:all`. */
-const filesWithFullCases = [
-  "test/cli/{faults,init}.test.ts",
-  "test/docs/webhooks-docs.test.ts",
-  "test/integration/api/{backlog,contract,deliveries,dry-run,http,organization-scope,replays}.test.ts",
-  "test/integration/kubernetes/mirror.test.ts",
-  "test/integration/operator/kubernetes.test.ts",
-  "test/platform/postgres.test.ts",
-  "test/types/types.test.ts",
-];
-const full = {
-  include: [fullFiles, ...filesWithFullCases],
-  exclude: [soakFiles],
-  env: { HEADWATER_TEST_FULL: "1" },
-};
 const soak = {
   include: [soakFiles, ...sampled],
   env: { HEADWATER_TEST_SOAK: "1" },
@@ -78,7 +63,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "full", ...full, maxWorkers: workers(3), sequence: { groupOrder: 3, ...order } },
+        test: { name: "full", include: [fullFiles], exclude: [soakFiles], maxWorkers: workers(3), sequence: { groupOrder: 3, ...order } },
       },
       { extends: true, test: { name: "soak", ...soak, isolate: true, maxWorkers: workers(2), sequence: { groupOrder: 4, ...order } } },
     ],

@@ -9,7 +9,6 @@ import { missingPrograms } from "../support/on-path.ts";
 import { startInTerminal } from "../support/terminal.ts";
 import { hw, hwProcess, inherited, program, shell, startHwProcess, type World } from "./hw.ts";
 import { withInstallation } from "./installation.ts";
-import { isFull } from "../support/command.ts";
 
 const headwater = withInstallation();
 /** A directory in which no Headwater is found. */
@@ -168,14 +167,14 @@ describe.skipIf(missingPrograms(["python3"]).length > 0)("in a terminal", () => 
       columns,
     });
 
-  it.runIf(isFull)("of 60 columns no line of a table is wider", async () => {
+  it("of 60 columns no line of a table is wider", async () => {
     const list = inTerminal(["list"], 60);
     await list.untilShown(/echo/);
     expect(await list.ended()).toBe(0);
     for (const line of list.screen().split(/\r?\n/)) expect(line.length).toBeLessThanOrEqual(60);
   });
 
-  it.runIf(isFull)("a deletion asks first, and a refusal deletes nothing", async () => {
+  it("a deletion asks first, and a refusal deletes nothing", async () => {
     const deletion = inTerminal(["delete", source.id], 100);
     await until(() => deletion.screen().includes("Echo") || deletion.screen().includes(source.id), "it asks", deletion.screen);
     deletion.type("n");

@@ -17,7 +17,7 @@ export interface Verdict {
 }
 
 /** A language of docs/webhooks.md: how its block becomes a program that reads deliveries as JSON and prints verdicts as JSON. */
-interface Language {
+export interface Language {
   /** Of the block's fence. */
   readonly fence: string;
   readonly program: string;

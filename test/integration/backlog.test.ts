@@ -11,7 +11,7 @@ import { servePoolRequests } from "../../platform/jetstream/invocations/pool-req
 import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
 import type { Runner } from "../../runner/start.ts";
 import { deployment } from "../runner/support.ts";
-import { isSoak } from "../support/command.ts";
+import { isSoak } from "../support/soak.ts";
 import { committedRuns, nothingSeen, startCountingRunner, type Seen, type StartOptions } from "./counting-runner.ts";
 import { startMortalRunner } from "./mortal-process.ts";
 import { quietMs, until, withJetStream } from "./jetstream/support.ts";
@@ -192,7 +192,7 @@ describe("a backlog runs exactly once", () => {
     expect(await countOf(owner.replace("flood", "near"), neighbour)).toBe(2 * kills);
   }
 
-  it.runIf(isSoak)("when the runner is killed", async () => {
+  it("when the runner is killed", async () => {
     let runner = await startMortalRunner(nats.server.connection);
     await survives(async () => {
       await runner.kill();
@@ -201,7 +201,7 @@ describe("a backlog runs exactly once", () => {
     await runner.kill();
   });
 
-  it.runIf(isSoak)("when NATS is killed", async () => {
+  it("when NATS is killed", async () => {
     const runner = await startMortalRunner(nats.server.connection);
     await survives(() => nats.server.crash());
     await runner.kill();

@@ -5,7 +5,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startPostgres, type PostgresServer } from "../../platform/process/postgres/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { withPostgres } from "../support/postgres.ts";
-import { isFull } from "../support/command.ts";
 
 describe("startPostgres", () => {
   let directory: TemporaryDirectory;
@@ -42,7 +41,7 @@ describe("startPostgres", () => {
     expect(await query(second.url, "select 1 as one")).toEqual([{ one: 1 }]);
   });
 
-  it.runIf(isFull)("starts although the process id of a dead server now belongs to another process", async () => {
+  it("starts although the process id of a dead server now belongs to another process", async () => {
     const first = await start();
     await first.kill();
     const file = join(directory.path, "postgres", "data", "postmaster.pid");
@@ -52,7 +51,7 @@ describe("startPostgres", () => {
     expect(await query(second.url, "show fsync")).toEqual([{ fsync: "on" }]);
   });
 
-  it.runIf(isFull)("refuses a wrong password, and stores its own readable only by the owner", async () => {
+  it("refuses a wrong password, and stores its own readable only by the owner", async () => {
     const server = await start();
     const wrong = new URL(server.url);
     wrong.password = "wrong";

@@ -2,6 +2,7 @@ import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { retry } from "../../domain/retry.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { sandboxPids, until } from "./processes.ts";
 import { patientMs, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
@@ -49,16 +50,8 @@ export async function withExecutable(path: string): Promise<() => Promise<void>>
 }
 
 /** Runs until it can run something, as a runner to which NATS redelivers the invocation. */
-async function runRedelivered(fixture: SandboxFixture): Promise<Execution> {
-  for (const deadline = Date.now() + 120_000; ;) {
-    try {
-      return await fixture.run(answer);
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-  }
-}
+const runRedelivered = (fixture: SandboxFixture): Promise<Execution> =>
+  retry(() => fixture.run(answer), { firstMs: 100, withinMs: 120_000 });
 
 export interface StartFailure {
   readonly name: string;

@@ -4,7 +4,6 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { knownPropTypes } from "../../domain/component/definition.ts";
-import { isFull } from "../support/command.ts";
 import { temporaryDirectory } from "../support/temporary-directory.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -43,7 +42,7 @@ describe("headwater/types", () => {
     expect(await compile([components, join(root, "fixtures/components/typescript.ts")])).toBe("");
   });
 
-  it.runIf(isFull)("does so under the strictest options as well", async () => {
+  it("does so under the strictest options as well", async () => {
     const strictest = { exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noPropertyAccessFromIndexSignature: true };
     expect(await compile([components], { ...strictest, verbatimModuleSyntax: true, isolatedModules: true })).toBe("");
   });

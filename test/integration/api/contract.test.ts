@@ -9,19 +9,15 @@ import {
   makeWorld,
   pathWith,
   placesOf,
-  tested as all,
+  tested,
   withWholeApi,
   type Ids,
   type JsonSchema,
   type TestedOperation,
 } from "./document-support.ts";
-import { isFull } from "../../support/command.ts";
 import { keys, type Answer, type Ask } from "./support.ts";
 
 const api = withWholeApi();
-/** `npm test` leaves out aliases, and tries invalid values on every fourth operation: all of them read requests in the same code. */
-const tested = isFull ? all : all.filter(({ aliasOf }) => aliasOf === undefined);
-const triedWithValues = isFull ? all : tested.filter((_, index) => index % 4 === 0);
 let world: Ids = {};
 beforeAll(async () => {
   world = await makeWorld(api);
@@ -152,7 +148,7 @@ async function deleteWith(operation: TestedOperation): Promise<Counted> {
   return attempt();
 }
 
-const withoutStreams = triedWithValues.filter((operation) => !isStream(operation));
+const withoutStreams = tested.filter((operation) => !isStream(operation));
 const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);
 
 describe("a valid request gets a response that fits the document", () => {
@@ -254,7 +250,7 @@ describe("refuses values that are too large", () => {
 });
 
 describe("names a parameter that is given twice", () => {
-  test.each(named(triedWithValues))("%s", async (_, operation) => {
+  test.each(named(tested))("%s", async (_, operation) => {
     const isSelecting = !isStream(operation);
     const names = [...fieldsOf(operation.query).map(([name]) => name), ...(isSelecting ? ["include", "exclude"] : [])];
     for (const name of names) {

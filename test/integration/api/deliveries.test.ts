@@ -7,7 +7,6 @@ import { createDeliveryRecords } from "../../../platform/postgres/history/delive
 import { keys } from "./support.ts";
 import { withRepairWorld, type Receiver } from "./webhooks-support.ts";
 import { until } from "../jetstream/support.ts";
-import { isFull } from "../../support/command.ts";
 
 const world = withRepairWorld();
 const { api } = world;
@@ -115,7 +114,7 @@ describe("dead letters", () => {
     expect(again).toEqual(first);
   });
 
-  it.runIf(isFull)("stored by an earlier version are redelivered without a trace", async () => {
+  it("stored by an earlier version are redelivered without a trace", async () => {
     world.waits = [];
     await world.deliver();
     world.also = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01" };
@@ -128,7 +127,7 @@ describe("dead letters", () => {
     expect(receiver.received[1]?.headers).not.toHaveProperty("traceparent");
   });
 
-  it.runIf(isFull)("that fail again get all attempts again, and become dead letters again", async () => {
+  it("that fail again get all attempts again, and become dead letters again", async () => {
     world.waits = [10];
     await world.deliver();
     const { receiver, webhook } = await withDeadLetters({ n: 1 });
@@ -193,7 +192,7 @@ describe("dead letters", () => {
     expect(receiver.received).toHaveLength(2);
   });
 
-  it.runIf(isFull)("that died again before the previous one was deleted are kept", async () => {
+  it("that died again before the previous one was deleted are kept", async () => {
     world.waits = [];
     const records = createDeliveryRecords(api.database);
     let diedAgain: Promise<void> | undefined;
@@ -238,7 +237,7 @@ describe("a scheduled delivery", () => {
     expect([again.status, again.body.code]).toEqual([409, "already_delivered"]);
   });
 
-  it.runIf(isFull)("becomes a dead letter if it is due while the webhook is inactive", async () => {
+  it("becomes a dead letter if it is due while the webhook is inactive", async () => {
     world.waits = [3_600_000];
     await world.deliver();
     const receiver = await world.receive();

@@ -20,7 +20,6 @@ import { acme, ada, keys, withApi } from "./support.ts";
 import { commitOf } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
 import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
-import { isFull } from "../../support/command.ts";
 
 /** Runs that leave nothing, and runs of past events: API, stream, runner and isolates are real. */
 const nats = withJetStream({ partitions: partitionCount });
@@ -172,7 +171,7 @@ describe("a dry run", () => {
     expect(body.data.result).toBeNull();
   });
 
-  test.runIf(isFull)("does not wait for other runs of its source", async () => {
+  test("does not wait for other runs of its source", async () => {
     await wakeRunner();
     const slow = `export default { name: "s", run: (event) => event.ms === undefined ? "quick" : new Promise((r) => setTimeout(r, event.ms, "slow")) };`;
     const source = await deploy(slow);
@@ -184,7 +183,7 @@ describe("a dry run", () => {
     expect(ended).toEqual(["slow"]);
   });
 
-  test.runIf(isFull)("has the limits of a run and of one message", async () => {
+  test("has the limits of a run and of one message", async () => {
     await wakeRunner();
     const endless = await deploy(`export default { name: "e", run() { for (;;); } };`);
     expect((await dry(endless)).body.data).toMatchObject({ status: "failed", error: { code: "cpu_limit" }, emits: [] });

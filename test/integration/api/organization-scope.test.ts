@@ -1,7 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { expectToFit, makeWorld, pathWith, placesOf, tested, withWholeApi, type Ids, type TestedOperation } from "./document-support.ts";
 import { acme, ada, others, type Answer } from "./support.ts";
-import { isFull } from "../../support/command.ts";
 
 /**
  * Every operation takes `org_id`. Method: each operation of the document is sent with organizations that are unknown, foreign, or not the
@@ -29,7 +28,7 @@ async function send(operation: TestedOperation, query: string): Promise<Answer> 
 
 /** The other name of the parameter is read in the same place: a sample shows it. */
 const parameters: readonly (readonly [name: string, operations: readonly TestedOperation[]])[] = [
-  ["org_id", isFull ? tested : tested.filter((_, index) => index % 2 === 0)],
+  ["org_id", tested],
   ["workspace_id", tested.filter((_, index) => index % 10 === 0)],
 ];
 

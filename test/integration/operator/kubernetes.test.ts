@@ -8,7 +8,6 @@ import { startOperator, type StartedOperator } from "../../../operator/start.ts"
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { newOwner, whenever } from "../kubernetes/support.ts";
 import { withWorldInCluster } from "./cluster.ts";
-import { isFull } from "../../support/command.ts";
 
 const kube = await withKubeApi();
 const owner = newOwner();
@@ -112,7 +111,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(await get(`secret ${second?.secretKeyRef?.name}`)).toBeDefined();
   });
 
-  it.runIf(isFull)("makes a webhook in deletion own a key that an earlier release left to the API", async () => {
+  it("makes a webhook in deletion own a key that an earlier release left to the API", async () => {
     const key = formatSigningKey(new Uint8Array(32).fill(3));
     const kept = (await world.ports.secretValues.keep({ kind: "Webhook", namespace, name: "former" }, { key }))["key"];
     const webhook = { apiVersion: "headwater.dev/v1alpha1", kind: "Webhook", metadata: { name: "former" } };
@@ -127,7 +126,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(stored?.metadata.ownerReferences).toMatchObject([{ kind: "Webhook", name: "former" }]);
   });
 
-  it.runIf(isFull)("never takes over a component that another author created", async () => {
+  it("never takes over a component that another author created", async () => {
     await apply(
       JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind: "Component", metadata: { name: "taken-code" }, spec: { code: hooked } }),
     );
@@ -178,7 +177,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(world.ran.get(first.status?.id ?? "")).toEqual(["activate 1", "deactivate 1", "activate 2"]);
   });
 
-  it.runIf(isFull)("routes a subscription once both ends exist, and deletes it with one of them", async () => {
+  it("routes a subscription once both ends exist, and deletes it with one of them", async () => {
     const subscription = { emitterRef: { kind: "Source", name: "from" }, listenerRef: { kind: "Source", name: "to" } };
     await apply(
       JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind: "Subscription", metadata: { name: "dangling" }, spec: subscription }),
@@ -193,7 +192,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(await world.ports.routes.get(routed.status?.id ?? "")).toBeUndefined();
   });
 
-  it.runIf(isFull)("keeps the previous version after a failed update, and reports it in the status and in an Event", async () => {
+  it("keeps the previous version after a failed update, and reports it in the status and in an Event", async () => {
     await apply(source("kept", { code: code('size: { type: "integer" }', "hooks: { async activate() {} },"), props: { size: 1 } }));
     const before = await until("source kept", "Deployed");
     world.failing.add("activate");
@@ -213,7 +212,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(after.status?.id).toBe(before.status?.id);
   });
 
-  it.runIf(isFull)("signs with a changed key of a Secret without a change of the webhook", async () => {
+  it("signs with a changed key of a Secret without a change of the webhook", async () => {
     const keyOf = (byte: number) => `whsec_${Buffer.alloc(32, byte).toString("base64")}`;
     const resource = (kind: string, name: string, spec: object) =>
       apply(JSON.stringify({ apiVersion: "headwater.dev/v1alpha1", kind, metadata: { name }, spec }));
@@ -254,7 +253,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     await until("webhook receiver", "Active", unlabelled);
   });
 
-  it.runIf(isFull)("deletes a source whose hook no runner runs after the deadline, and records an Event", async () => {
+  it("deletes a source whose hook no runner runs after the deadline, and records an Event", async () => {
     await apply(source("stuck", { code: hooked }));
     const { status } = await until("source stuck", "Deployed");
     world.runners.gone = true;
@@ -265,7 +264,7 @@ kube.describe("the operator on a Kubernetes API", () => {
     expect(await world.ports.deployments.get(`default.${status?.id ?? ""}`)).toBeUndefined();
   });
 
-  it.runIf(isFull)("gives a copied source its own id", async () => {
+  it("gives a copied source its own id", async () => {
     await apply(source("original", { code: code("") }));
     const original = await until("source original", "Deployed");
     const copied = JSON.parse(source("copy", { code: code("") })) as { metadata: object };

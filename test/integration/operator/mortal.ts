@@ -1,4 +1,4 @@
-import { isSoak } from "../../support/command.ts";
+import { isSoak } from "../../support/soak.ts";
 import type { Entries, OperatorPorts } from "../../../operator/ports.ts";
 
 class Killed extends Error {}
