@@ -1,3 +1,4 @@
+import type { Log } from "../domain/log.ts";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
 import type { Kind, Resource } from "../crds/resource.ts";
@@ -107,12 +108,6 @@ export interface DrainableServer {
 export interface RequestBodies {
   /** Reads a body within a memory bound for all bodies being received. @throws LimitExceeded, Malformed, Unavailable */
   read(request: IncomingMessage, response: ServerResponse, options: { limitBytes: number; holder: string }): Promise<Buffer>;
-}
-
-export interface Log {
-  info(fields: object, message?: string): void;
-  warn(fields: object, message?: string): void;
-  error(fields: object, message?: string): void;
 }
 
 export interface ResourceSelection {

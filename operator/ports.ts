@@ -1,3 +1,4 @@
+import type { Log } from "../domain/log.ts";
 import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
 import type { Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
@@ -69,12 +70,6 @@ export interface OperatorPorts {
   readonly random: () => number;
   readonly newId: (kind: IdKind) => string;
   readonly log: Log;
-}
-
-export interface Log {
-  info(fields: object, message?: string): void;
-  warn(fields: object, message?: string): void;
-  error(fields: object, message?: string): void;
 }
 
 /** Records events for users who look at a resource; Kubernetes Events in a cluster. Never throws, never waits. */

@@ -1,3 +1,4 @@
+import type { Log } from "../domain/log.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { BacklogLimits } from "../domain/limits/admission.ts";
 import type { Traces } from "../domain/traces.ts";
@@ -25,12 +26,6 @@ export interface RunMetrics {
   waited(ms: number): void;
   /** Reads the counts of this runner on each scrape. */
   counts(read: () => QueueCounts): void;
-}
-
-export interface Log {
-  info(fields: object, message?: string): void;
-  warn(fields: object, message?: string): void;
-  error(fields: object, message?: string): void;
 }
 
 export interface RunnerConfig {

@@ -1,7 +1,7 @@
 import type { Kind, Resource } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { Conflict, NotFound } from "../../domain/errors.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import type { Informer } from "./informer.ts";
 import { keyOf, parseKey } from "./informer.ts";
 import { noControllerMetrics, type ControllerMetrics, type PassResult } from "./metrics.ts";

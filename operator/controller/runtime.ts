@@ -1,7 +1,7 @@
 import type { Kind } from "../../crds/resource.ts";
 import type { ResourceStore } from "../../crds/resource-store.ts";
 import { Unavailable } from "../../domain/errors.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { CachedStore } from "./cached-store.ts";
 import { Controller, type Reconcile } from "./controller.ts";
 import { Informer } from "./informer.ts";

@@ -5,7 +5,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import { retry } from "../../domain/retry.ts";
 import type { Informer } from "../controller/informer.ts";
 import { compareVersions } from "../controller/versions.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import { differences } from "./differences.ts";
 import { PendingStates, type PendingState } from "./pending.ts";
 import type { Mirrored, MirrorRows } from "./rows.ts";

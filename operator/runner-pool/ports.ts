@@ -1,4 +1,5 @@
-import type { Events, Log, OperatorPorts } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
+import type { Events, OperatorPorts } from "../ports.ts";
 import type { LiveObject } from "./objects/live.ts";
 import type { PoolIdentity } from "./objects/names.ts";
 import type { WorkloadKind, WorkloadObject } from "./objects/objects.ts";

@@ -19,7 +19,7 @@ export interface DatabaseOptions {
   readonly throughPooler?: boolean | undefined;
   /** Connections besides the listening one. Default 10. */
   readonly connections?: number;
-  /** True: statements have no time limit, for migrations. */
+  /** True: for migrations and restores. Statements have no time limit, and a connection has thirty seconds. */
   readonly hasSlowStatements?: boolean;
   /** Shown in `pg_stat_activity`. Default `headwater`. */
   readonly applicationName?: string;
@@ -49,7 +49,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   const connection = {
     connectionString: options.tls === undefined ? options.url : withoutSslMode(options.url),
     application_name: options.applicationName ?? "headwater",
-    // What has slow statements runs before anything is served, such as migrations after a crash: Postgres may still be recovering.
+    // Migrations and restores may start while Postgres still recovers from a crash.
     connectionTimeoutMillis: options.hasSlowStatements === true ? 30_000 : 5_000,
     keepAlive: true,
   };

@@ -1,6 +1,7 @@
 import { pause } from "../../domain/retry.ts";
 import { PartitionShare, type PartitionWork } from "../../domain/invocation/partition-share.ts";
-import type { Log, RunnerConfig } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
+import type { RunnerConfig } from "../ports.ts";
 import type { Backlog } from "../schedule/backlog.ts";
 import type { Intake, IntakeMessage, IntakeReading, Membership } from "./ports.ts";
 

@@ -3,7 +3,7 @@ import type { Answer } from "../../domain/invocation/invocation.ts";
 import { partitionCount } from "../../domain/subjects.ts";
 import { CommitBudget } from "../commit/commit-budget.ts";
 import type { CommitStore, ProcessedCommits } from "../commit/ports.ts";
-import type { Log } from "../ports.ts";
+import type { Log } from "../../domain/log.ts";
 import type { BlockReason, QuotaStore } from "./ports.ts";
 import { QuotaCache } from "./quota-cache.ts";
 import type { SourceQueues } from "./source-queues.ts";

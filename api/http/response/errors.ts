@@ -2,7 +2,7 @@ import type { ErrorRequestHandler } from "express";
 import { z } from "zod";
 import { HeadwaterError, Invariant, Malformed, QuotaUsedUp, Unavailable, UserCode } from "../../../domain/errors.ts";
 import { hooks } from "../../../domain/trigger.ts";
-import type { Log } from "../../ports.ts";
+import type { Log } from "../../../domain/log.ts";
 import { requestId } from "../telemetry/request-log.ts";
 import { boundedDetails, boundedMessage } from "./bounds.ts";
 

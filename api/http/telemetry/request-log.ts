@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { RequestHandler, Response } from "express";
 import type { Clock } from "../../../domain/clock.ts";
-import type { Log } from "../../ports.ts";
+import type { Log } from "../../../domain/log.ts";
 import type { HttpMetrics } from "./metrics.ts";
 
 /** Logs and measures each request when its response is sent or its connection is closed. Never logs query or body, which contain user data. */

@@ -1,7 +1,7 @@
 import { pause } from "../../../domain/retry.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import type { Kind, Resource } from "../../../crds/resource.ts";
-import type { Log } from "../../ports.ts";
+import type { Log } from "../../../domain/log.ts";
 import { Following } from "./following.ts";
 
 const retryMs = 500;

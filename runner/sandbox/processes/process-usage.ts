@@ -12,22 +12,27 @@ const line = Buffer.alloc(1024);
  * begins, and opening a file costs several times as much as reading it.
  */
 export class UsageReader {
+  readonly #pid: number;
   #statm: number | undefined;
   #stat: number | undefined;
+  #isClosed = false;
 
-  constructor(pid: number | undefined) {
-    this.#statm = open(`/proc/${pid}/statm`);
-    // Of the thread that answers, whose id is that of the process.
-    this.#stat = open(`/proc/${pid}/task/${pid}/stat`);
+  constructor(pid: number) {
+    this.#pid = pid;
   }
 
+  /** A file that cannot be opened, as without a free descriptor, is tried again by the next read. */
   read(): ProcessUsage {
+    if (this.#isClosed) return unknownUsage();
+    this.#statm ??= open(`/proc/${this.#pid}/statm`);
+    // Of the thread that answers, whose id is that of the process.
+    this.#stat ??= open(`/proc/${this.#pid}/task/${this.#pid}/stat`);
     return { residentBytes: this.#residentBytes(), mainThreadCpuMs: this.#mainThreadCpuMs() };
   }
 
   close(): void {
     for (const file of [this.#statm, this.#stat]) if (file !== undefined) closeSync(file);
-    this.#statm = this.#stat = undefined;
+    this.#isClosed = true;
   }
 
   /** 0 if the process has ended, or without /proc: then the container's limit is all there is. */
@@ -43,6 +48,9 @@ export class UsageReader {
     return (Number(fields[11]) + Number(fields[12])) * tickMs;
   }
 }
+
+/** Of a process that has not started or has ended: as if it computed all the time. */
+export const unknownUsage = (): ProcessUsage => ({ residentBytes: 0, mainThreadCpuMs: performance.now() });
 
 function open(path: string): number | undefined {
   try {

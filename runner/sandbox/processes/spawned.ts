@@ -2,7 +2,7 @@ import { type ChildProcess, spawn, type StdioOptions } from "node:child_process"
 import { sandboxProfile } from "../jail/profiles.ts";
 import type { ProcessStart, ProcessUsage } from "./port.ts";
 import { ThreadPriorities } from "./priority.ts";
-import { UsageReader } from "./process-usage.ts";
+import { UsageReader, unknownUsage } from "./process-usage.ts";
 
 const priorityPollMs = 100;
 
@@ -40,7 +40,7 @@ export class SpawnedProcess {
   }
 
   measure(): ProcessUsage {
-    return this.#usage?.read() ?? { residentBytes: 0, mainThreadCpuMs: 0 };
+    return this.#usage?.read() ?? unknownUsage();
   }
 
   kill(): void {
@@ -53,7 +53,7 @@ export class SpawnedProcess {
       else this.kill();
     });
     child.on("exit", (code, signal) => this.#end(this.#killReason ?? signal ?? `exit code ${code}`));
-    this.#usage = new UsageReader(child.pid);
+    if (child.pid !== undefined) this.#usage = new UsageReader(child.pid);
     const priorities = new ThreadPriorities(child.pid, isLowPriority);
     this.#timer = setInterval(() => this.#limitThreads(priorities.lower()), priorityPollMs);
   }
