@@ -16,7 +16,7 @@ export interface InstallOrder {
   readonly limits: BuildLimits;
 }
 
-/** The result of an install, as such data. */
+/** The result of an install, which can be sent as JSON. */
 export type InstallAnswer =
   | { readonly outcome: "installed" }
   /** One of our errors. */

@@ -22,8 +22,8 @@ export interface InstallRequest {
   readonly signal: AbortSignal;
   /** Absent: nothing but Node's permission model confines the process. */
   readonly confine?: Confine | undefined;
-  /** Default: a process of its own. */
-  readonly perform?: PerformInstall | undefined;
+  /** Default: a process of its own, which is confined, and ends when it takes too much or the signal aborts. Tests install in theirs. */
+  readonly performInstall?: PerformInstall | undefined;
 }
 
 export interface Installed {
@@ -32,12 +32,11 @@ export interface Installed {
   readonly bytes: number;
 }
 
-/** Performs an install until the signal aborts. */
 export type PerformInstall = (order: InstallOrder, signal: AbortSignal, confine: Confine | undefined) => Promise<InstallAnswer>;
 
 /** Resolves and installs packages into a folder. */
 export async function install(request: InstallRequest, npm: NpmConfig, cache: string, limits: BuildLimits): Promise<Installed> {
-  const { directory, wanted, lockfile, signal, confine, perform = performInProcess } = request;
+  const { directory, wanted, lockfile, signal, confine, performInstall = performInProcess } = request;
   // The name ends up in the lockfile; a fixed one keeps equal sets equal.
   await writeFile(
     join(directory, "package.json"),
@@ -51,7 +50,7 @@ export async function install(request: InstallRequest, npm: NpmConfig, cache: st
   const { user } = confine ?? {};
   // npm writes both again.
   if (user !== undefined) await Promise.all((await readdir(directory)).map((name) => chown(join(directory, name), user, user)));
-  settle(await perform({ directory, npm, cache, limits }, signal, confine));
+  settle(await performInstall({ directory, npm, cache, limits }, signal, confine));
   const size = await measureFolder(directory, { bytes: limits.unpackedBytes, files: limits.unpackedFiles });
   const excess = excessOf(size, limits);
   if (excess !== undefined) throw excess;
