@@ -49,7 +49,7 @@ const readableByAll = 0o755;
  * whole, its marker written before: whatever is found under its name can be used, whenever the process died.
  */
 export async function openPackageStore(options: Options): Promise<PackageStore> {
-  const { directory, limits, clock, confine, performInstall } = options;
+  const { directory, limits, clock, confine, performInstall, npm } = options;
   const paths = {
     sets: join(directory, "sets"),
     resolutions: join(directory, "resolutions"),
@@ -90,16 +90,11 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   }
 
   async function fill(wish: string, wanted: Readonly<Record<string, string>>, lockfile: string | null): Promise<PackageSet> {
-    // Its own time limit, not that of a request: others may be waiting for the same set.
-    const signal = AbortSignal.timeout(limits.buildMs);
     const filling = await makeFolder(paths.filling);
     try {
-      const installed = await install(
-        { directory: filling, wanted, lockfile, signal, confine, performInstall },
-        options.npm,
-        paths.cache,
-        limits,
-      );
+      // Its own time limit, not that of a request: others may be waiting for the same set.
+      const signal = AbortSignal.timeout(limits.buildMs);
+      const installed = await install({ directory: filling, wanted, lockfile, signal, confine, performInstall }, npm, paths.cache, limits);
       await writeFile(join(filling, "package-lock.json"), installed.lockfile);
       await writeFile(join(filling, marker), JSON.stringify({ bytes: installed.bytes }));
       const set = sha256(installed.lockfile);

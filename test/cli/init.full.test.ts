@@ -7,7 +7,9 @@ const projects = withWrittenProjects();
 const { headwater, init } = projects;
 
 // The first one is that of init.test.ts.
-describe.each(sourceTemplates.slice(1))("hw init source --template %s", projects.testTemplate);
+describe.each(sourceTemplates.slice(1))("hw init source --template %s", (template) => {
+  projects.testTemplate(template);
+});
 
 describe.each(sourceTemplates)("hw init source --js --template %s", (template) => {
   it("writes it in JavaScript", async () => {

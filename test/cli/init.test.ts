@@ -4,7 +4,9 @@ import { sourceTemplates, withWrittenProjects } from "./written-projects.ts";
 const projects = withWrittenProjects();
 const { headwater, init } = projects;
 
-describe.each(sourceTemplates.slice(0, 1))("hw init source --template %s", projects.testTemplate);
+describe.each(sourceTemplates.slice(0, 1))("hw init source --template %s", (template) => {
+  projects.testTemplate(template);
+});
 
 it("writes an action and a workflow, which are deployed", async () => {
   expect((await init("action", "wave")).code).toBe(0);
