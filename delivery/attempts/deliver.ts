@@ -2,11 +2,11 @@ import type { Clock } from "../../domain/clock.ts";
 import { parseRetryAfter } from "../../domain/delivery/retry-schedule.ts";
 import { assertNever, HeadwaterError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/log.ts";
-import type { Route } from "../../domain/source/deployment.ts";
 import type { Destination, Outcome } from "../destinations/destination.ts";
 import type { Destinations } from "../destinations/destinations.ts";
 import type { DeliveryMetrics } from "../destinations/ports.ts";
 import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
+import type { FirstAttempt } from "../routing/ports.ts";
 import { PendingWork } from "../settle.ts";
 import { attemptsInSchedule, type Attempts } from "./attempts.ts";
 import { becomesDeadLetter, Discards, type DiscardPorts, type Settled } from "./discards.ts";
@@ -94,11 +94,8 @@ export class Deliverer {
   /**
    * Makes the first attempt, straight from the run. Resolves once the delivery no longer needs its commit: it is delivered, or stored
    * after a failure or at the deadline. An attempt that takes longer continues; if it succeeds, the stored message is withdrawn.
-   *
-   * @param route absent for a send, which has none
-   * @param waitedMs time that the delivery waited behind others of the same source and listener
    */
-  async attemptFirst(delivery: Delivery, route: Route | undefined, waitedMs: number): Promise<Settled> {
+  async attemptFirst(delivery: Delivery, { route, waitedMs, atMs }: FirstAttempt): Promise<Settled> {
     try {
       const unsettled = this.#unsettled.get(delivery);
       if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled.destination, unsettled.outcome, true);
@@ -108,7 +105,7 @@ export class Deliverer {
       const refusal = destination.refusal();
       if (refusal !== undefined) return await this.#discards.unattempted(delivery, refusal);
       if (circuit === undefined) return await this.#store(delivery, destination);
-      if (destination.isScheduledFirst) return await this.schedule(delivery, this.#ports.clock.now());
+      if (destination.isScheduledFirst) return await this.schedule(delivery, atMs);
       if (waitedMs > maxChainWaitMs) return await this.#postpone(delivery, circuit);
       if (this.#late.inFlightOf(owner) >= maxLate) return await this.#rescheduleSoon(delivery, owner);
       return await this.#attempt(delivery, destination, circuit, true);

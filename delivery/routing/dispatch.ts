@@ -4,7 +4,7 @@ import { scheduledEventKey, scheduledEvents } from "../../domain/subjects.ts";
 import { assertSettled, settle } from "../settle.ts";
 import type { Delivery, ScheduledEvent } from "./delivery.ts";
 import type { HandedOver } from "./handed-over.ts";
-import type { FirstAttempts, OrderedAppends, OrderedDeliveries, Schedules } from "./ports.ts";
+import type { FirstAttempt, FirstAttempts, OrderedAppends, OrderedDeliveries, Schedules } from "./ports.ts";
 
 /** Where the events of deliveries come from, and what follows from it. */
 export interface Origin {
@@ -55,14 +55,12 @@ export class Dispatch {
    * @param waitedMs time that the delivery waited for earlier ones of its source and listener
    */
   attempt(delivery: Delivery, route: Route | undefined, waitedMs: number, { commit, pace }: Origin): Promise<void> {
-    if (pace !== undefined) {
-      const now = this.#parts.ports.clock.now();
-      const waitMs = pace.waitMs(delivery, now);
-      if (waitMs > 0) return this.#schedule(delivery, now + Math.ceil(waitMs));
-    }
+    const first = { route, waitedMs, atMs: this.#parts.ports.clock.now() };
+    const waitMs = pace?.waitMs(delivery, first.atMs) ?? 0;
+    if (waitMs > 0) return this.#schedule(delivery, first.atMs + Math.ceil(waitMs));
     // A source recognizes only so many events that a crash repeats.
-    if (commit === undefined || route?.listener.kind !== "source") return this.#attempt(delivery, route, waitedMs);
-    return this.#parts.handedOver.admit(route.listener.id, commit.position.seq).then(() => this.#attempt(delivery, route, waitedMs));
+    if (commit === undefined || route?.listener.kind !== "source") return this.#attempt(delivery, first);
+    return this.#parts.handedOver.admit(route.listener.id, commit.position.seq).then(() => this.#attempt(delivery, first));
   }
 
   /** Stores the delivery as a message of its own that is due at `atMs` (epoch ms). */
@@ -86,8 +84,8 @@ export class Dispatch {
     return settle(store, { id: emitId }, ports, signal).then(assertSettled);
   }
 
-  #attempt(delivery: Delivery, route: Route | undefined, waitedMs: number): Promise<void> {
-    return this.#settle(() => this.#parts.deliverer.attemptFirst(delivery, route, waitedMs), delivery);
+  #attempt(delivery: Delivery, first: FirstAttempt): Promise<void> {
+    return this.#settle(() => this.#parts.deliverer.attemptFirst(delivery, first), delivery);
   }
 
   #schedule(delivery: Delivery, atMs: number): Promise<void> {

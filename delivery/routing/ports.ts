@@ -37,10 +37,19 @@ export interface OpenPartition {
   close(): Promise<void>;
 }
 
+/** Of a first attempt, what stays the same while it is repeated. */
+export interface FirstAttempt {
+  /** Undefined for a send, which has none. */
+  readonly route: Route | undefined;
+  /** Epoch ms. Part of the id of the message if the delivery is stored at once, so that NATS stores a repetition once. */
+  readonly atMs: number;
+  /** Time that the delivery waited behind others of the same source and listener. */
+  readonly waitedMs: number;
+}
+
 /** Makes first attempts, or stores deliveries for later ones. */
 export interface FirstAttempts {
-  /** @param route undefined for a send */
-  attemptFirst(delivery: Delivery, route: Route | undefined, waitedMs: number): Promise<unknown>;
+  attemptFirst(delivery: Delivery, first: FirstAttempt): Promise<unknown>;
   schedule(delivery: Delivery, atMs: number): Promise<unknown>;
   /** Gives up a delivery that can be neither attempted nor stored. */
   abandon(delivery: Delivery, error: Error): Promise<void>;

@@ -33,7 +33,7 @@ it("reschedules a delivery to a source with a full backlog, as the same attempt,
   routes.set(route.subscription, route);
 
   admission.update("default", "r_1", report(["dc_2"]), performance.now());
-  await deliverer.attemptFirst(firstDelivery(event, route), route, 0);
+  await deliverer.attemptFirst(firstDelivery(event, route), { route, atMs: now, waitedMs: 0 });
   const [first] = scheduled;
   expect([requested, scheduled.length, first?.atMs]).toEqual([[], 1, now + 1_000]);
   const again = decodeDelivery(first?.text ?? "");

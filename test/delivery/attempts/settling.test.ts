@@ -5,6 +5,7 @@ import { createDeliverer } from "./deliverer-fixture.ts";
 import { decodeDelivery, firstDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../../delivery/ports.ts";
 import type { PostResult } from "../../../delivery/destinations/ports.ts";
+import type { FirstAttempt } from "../../../delivery/routing/ports.ts";
 import { settle } from "../../../delivery/settle.ts";
 
 const now = 1_000_000;
@@ -22,6 +23,7 @@ const route: Route = {
   channel: "",
   listener: { kind: "webhook", id: "wh_1", url: "http://a", keys: [`whsec_${"A".repeat(32)}`] },
 };
+const first: FirstAttempt = { route, atMs: now, waitedMs: 0 };
 const event = { emitId: "e1", eventId: "1-1", source: "dc_1", owner: "u_1", channel: "", ts: 1, payload: "{}" };
 const answered = (status: number, retryAfter?: string): PostResult => ({ outcome: "answered", status, retryAfter });
 
@@ -71,9 +73,9 @@ describe("an attempt whose outcome cannot be stored", () => {
   it("is not repeated when it is settled again", async () => {
     const { deliverer, delivery, away, calls, stop } = world(() => Promise.resolve(answered(500)));
     away.streams = true;
-    for (let n = 0; n < 3; n++) await expect(deliverer.attemptFirst(delivery, route, 0)).rejects.toThrow("streams is away");
+    for (let n = 0; n < 3; n++) await expect(deliverer.attemptFirst(delivery, first)).rejects.toThrow("streams is away");
     away.streams = false;
-    await deliverer.attemptFirst(delivery, route, 0);
+    await deliverer.attemptFirst(delivery, first);
     expect(calls).toMatchObject({ posts: 1, scheduled: [{ attempt: 2, atMs: now + 5_000 }] });
     await stop();
   });
@@ -82,9 +84,9 @@ describe("an attempt whose outcome cannot be stored", () => {
     const answer = Promise.withResolvers<PostResult>();
     const { deliverer, delivery, away, calls, stop } = world(() => answer.promise, 1);
     away.streams = true;
-    for (let n = 0; n < 2; n++) await expect(deliverer.attemptFirst(delivery, route, 0)).rejects.toThrow("streams is away");
+    for (let n = 0; n < 2; n++) await expect(deliverer.attemptFirst(delivery, first)).rejects.toThrow("streams is away");
     away.streams = false;
-    await deliverer.attemptFirst(delivery, route, 0);
+    await deliverer.attemptFirst(delivery, first);
     answer.resolve(answered(200));
     await deliverer.drain();
     expect(calls).toMatchObject({ posts: 1, scheduled: [{ attempt: 2 }], withdrawn: 1 });
@@ -95,13 +97,13 @@ describe("an attempt whose outcome cannot be stored", () => {
     const answer = Promise.withResolvers<PostResult>();
     const { deliverer, delivery, away, calls, stop } = world(() => answer.promise);
     away.streams = true;
-    await expect(deliverer.attemptFirst(delivery, route, 0)).rejects.toThrow("streams is away");
+    await expect(deliverer.attemptFirst(delivery, first)).rejects.toThrow("streams is away");
     // A webhook is disabled only once that is stored.
     away.postgres = true;
     answer.resolve(answered(410));
-    await expect(deliverer.attemptFirst(delivery, route, 0)).rejects.toThrow("is away");
+    await expect(deliverer.attemptFirst(delivery, first)).rejects.toThrow("is away");
     Object.assign(away, { streams: false, postgres: false });
-    await deliverer.attemptFirst(delivery, route, 0);
+    await deliverer.attemptFirst(delivery, first);
     expect(calls).toMatchObject({ posts: 2, letters: 1 });
     await stop();
   });
@@ -109,10 +111,10 @@ describe("an attempt whose outcome cannot be stored", () => {
   it("is scheduled again while Postgres is away, and becomes a dead letter later", async () => {
     const { deliverer, delivery, away, calls, stop } = world(() => Promise.resolve(answered(410)));
     away.postgres = true;
-    await deliverer.attemptFirst(delivery, route, 0);
+    await deliverer.attemptFirst(delivery, first);
     expect(calls).toMatchObject({ letters: 0, scheduled: [{ attempt: 1, atMs: now + 5_000 }] });
     away.postgres = false;
-    await deliverer.attemptFirst({ ...delivery }, route, 0);
+    await deliverer.attemptFirst({ ...delivery }, first);
     expect(calls).toMatchObject({ posts: 2, letters: 1 });
     await stop();
   });
@@ -127,7 +129,7 @@ describe("an attempt that takes longer than the delivery deadline", () => {
   ])("and then ended as %s leaves the next attempt in the right state", async (_how, result, expected) => {
     const answer = Promise.withResolvers<PostResult>();
     const { deliverer, delivery, calls, stop } = world(() => answer.promise);
-    await deliverer.attemptFirst(delivery, route, 0);
+    await deliverer.attemptFirst(delivery, first);
     answer.resolve(result);
     await deliverer.drain();
     expect(calls).toMatchObject({ posts: 1, ...expected });
@@ -147,7 +149,7 @@ describe("a next attempt that is due while the previous one is in flight or has 
   ])("waits for the outcome and, when that is %s, is made only if it is necessary", async (_how, result, posts, postsInAll) => {
     const answer = Promise.withResolvers<PostResult>();
     const { deliverer, delivery, calls, stop } = world(() => answer.promise);
-    await deliverer.attemptFirst(delivery, route, 0);
+    await deliverer.attemptFirst(delivery, first);
     const due = deliverer.attemptDue(next(delivery));
     await new Promise((resolve) => setImmediate(resolve));
     expect(calls.posts).toBe(1);
@@ -163,7 +165,7 @@ describe("a next attempt that is due while the previous one is in flight or has 
   it("is made when the outcome of the previous one could not be stored", async () => {
     const answer = Promise.withResolvers<PostResult>();
     const { deliverer, delivery, calls, away, stop } = world(() => answer.promise);
-    await deliverer.attemptFirst(delivery, route, 0);
+    await deliverer.attemptFirst(delivery, first);
     away.streams = true;
     answer.resolve(answered(429, "60"));
     await deliverer.drain();
@@ -178,7 +180,7 @@ describe("a next attempt that is due while the previous one is in flight or has 
       await new Promise((resolve) => setTimeout(resolve, 2 * config.deliveryDeadlineMs));
       return answered(200);
     });
-    await deliverer.attemptFirst(delivery, route, 0);
+    await deliverer.attemptFirst(delivery, first);
     await deliverer.drain();
     routes.set("wh_1", { ...route, subscription: "wh_1", emitter: "wh_1" });
     await deliverer.attemptDue({ ...next(delivery), attemptsBefore: 1 });
@@ -190,9 +192,9 @@ describe("a next attempt that is due while the previous one is in flight or has 
 describe("a delivery that waited more than five seconds in its chain", () => {
   it("is scheduled without an attempt", async () => {
     const { deliverer, delivery, calls, stop } = world(() => Promise.resolve(answered(200)));
-    await deliverer.attemptFirst(delivery, route, 5_001);
+    await deliverer.attemptFirst(delivery, { ...first, waitedMs: 5_001 });
     expect(calls).toMatchObject({ posts: 0, scheduled: [{ attempt: 1 }] });
-    await deliverer.attemptFirst({ ...delivery }, route, 4_999);
+    await deliverer.attemptFirst({ ...delivery }, { ...first, waitedMs: 4_999 });
     expect(calls.posts).toBe(1);
     await stop();
   });
@@ -227,17 +229,17 @@ describe("first attempts of an owner whose endpoints are slow", () => {
   it("are scheduled without counting an attempt while 128 are late, and those of other owners are made", async () => {
     const answers: ((result: PostResult) => void)[] = [];
     const { deliverer, delivery, calls, stop } = world(() => new Promise((resolve) => answers.push(resolve)), 1_000);
-    const first = (n: number, to = route) => deliverer.attemptFirst({ ...delivery, id: `e${n}.sub_1` }, to, 0);
-    await Promise.all(Array.from({ length: 128 }, (_, n) => first(n)));
+    const attemptNth = (n: number, to = route) => deliverer.attemptFirst({ ...delivery, id: `e${n}.sub_1` }, { ...first, route: to });
+    await Promise.all(Array.from({ length: 128 }, (_, n) => attemptNth(n)));
     expect([calls.posts, calls.scheduled.length]).toEqual([128, 128]);
-    await first(128);
+    await attemptNth(128);
     expect([calls.posts, calls.scheduled.at(-1)]).toEqual([128, { attempt: 1, atMs: now + 1_000 }]);
 
-    await first(129, { ...route, owner: "u_2" });
+    await attemptNth(129, { ...route, owner: "u_2" });
     expect(calls.posts).toBe(129);
     for (const answer of answers.splice(0)) answer(answered(200));
     await deliverer.drain();
-    const last = first(130);
+    const last = attemptNth(130);
     while (answers.length === 0) await new Promise((resolve) => setImmediate(resolve));
     for (const answer of answers.splice(0)) answer(answered(200));
     await last;

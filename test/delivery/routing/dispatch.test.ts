@@ -28,7 +28,7 @@ function world() {
   const log = { warn: () => undefined, error: () => undefined };
   const dispatch = new Dispatch({
     deliverer: {
-      attemptFirst: (delivery, _route, waitedMs) => called("attempt", delivery.id, waitedMs),
+      attemptFirst: (delivery, { waitedMs }) => called("attempt", delivery.id, waitedMs),
       schedule: (delivery, atMs) => called("schedule", delivery.id, atMs),
       abandon: (delivery) => called("abandon", delivery.id),
     },
