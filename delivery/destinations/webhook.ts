@@ -54,10 +54,13 @@ class WebhookDestination implements Destination {
     return this.#webhook.id;
   }
 
+  /** A webhook that is disabled has no keys either, once the operator has seen it. Its owner needs the cause. */
   refusal(): string | undefined {
     const { id, keys } = this.#webhook;
-    if (keys.length === 0) return `webhook ${id} is not active: activate it, or fix what its conditions report, then retry this delivery`;
-    return this.#failing.disabled(this.#webhook)?.message;
+    const disabled = this.#failing.disabled(this.#webhook);
+    if (disabled !== undefined) return disabled.message;
+    if (keys.length > 0) return undefined;
+    return `webhook ${id} is not active: activate it, or fix what its conditions report, then retry this delivery`;
   }
 
   attempt(delivery: Delivery, traceparent: string | undefined): Promise<Outcome> {

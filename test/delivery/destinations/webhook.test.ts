@@ -36,6 +36,14 @@ it("refuses deliveries after a 410, and says how to enable the webhook", async (
   expect(destination?.refusal()).toMatch(/Enable it with PUT/);
 });
 
+it("keeps naming the 410 once the operator has taken the keys of the webhook for it", async () => {
+  const { routes, destinations, own, delivery } = webhookWorld();
+  const outcome = { outcome: "listener-gone", status: 410, error: "410 Gone" } as const;
+  await destinations.of(delivery)?.ended?.(delivery, { outcome, at: 5, durationMs: 1 }, undefined);
+  routes.set("wh_1", { ...own, listener: { ...own.listener, keys: [] } });
+  expect(destinations.of(delivery)?.refusal()).toMatch(/Enable it with PUT/);
+});
+
 it("retries while a signing key cannot be opened", async () => {
   const { world, destinations, delivery } = webhookWorld(["not sealed"]);
   expect(await destinations.of(delivery)?.attempt(delivery, undefined)).toMatchObject({ outcome: "retry", status: null });
