@@ -1,4 +1,5 @@
 import type { Clock } from "../../domain/clock.ts";
+import type { Log } from "../../domain/log.ts";
 import type { Span, SpanEnd, Traces } from "../../domain/traces.ts";
 import type { Attempted, Destination, Outcome } from "../destinations/destination.ts";
 import type { Delivery } from "../routing/delivery.ts";
@@ -14,9 +15,13 @@ export interface AttemptsConfig {
 
 export interface AttemptsPorts extends AttemptBufferPorts {
   readonly clock: Clock;
+  readonly log: AttemptBufferPorts["log"] & Pick<Log, "error">;
   /** Absent if tracing is off. */
   readonly traces?: Traces | undefined;
 }
+
+/** For example because a signing key could not be opened. */
+const notMade: Outcome = { outcome: "retry", status: null, error: "the attempt could not be made", retryAfter: undefined };
 
 /**
  * Attempts at destinations outside: a permit of the circuit, the attempt, and the records of its outcome. Plain and ordered webhooks share
@@ -75,11 +80,17 @@ export class Attempts {
     return this.#buffer.stop();
   }
 
+  /** Never rejects, so that the attempt returns its permit and ends its span. */
   async #make(delivery: Delivery, destination: Destination): Promise<Attempted> {
     const at = this.#ports.clock.now();
     const started = performance.now();
     const span = this.#ports.traces && startSpan(this.#ports.traces, delivery, destination.spanAttributes());
-    const outcome = await destination.attempt(delivery, span?.traceparent ?? delivery.event.traceparent);
+    let outcome = notMade;
+    try {
+      outcome = await destination.attempt(delivery, span?.traceparent ?? delivery.event.traceparent);
+    } catch (error) {
+      this.#ports.log.error({ op: "delivery.attempt", "webhook.id": delivery.listener, err: error }, "an attempt could not be made");
+    }
     span?.end(spanEnd(outcome));
     return { outcome, at, durationMs: Math.round(performance.now() - started) };
   }

@@ -47,8 +47,8 @@ export interface Destination {
   /** Why nothing may be delivered to it now, and what its owner can do. Undefined: deliveries are attempted. */
   refusal(): string | undefined;
   /**
-   * Repeating an attempt is safe: it has the delivery's id. Never rejects, unless NATS must store the event and cannot: the attempt is then
-   * made again, and not counted.
+   * Repeating an attempt is safe: it has the delivery's id. One that rejects could not be made: it counts as failed if it has a circuit. If
+   * it has none, NATS could not store the event, and the attempt is repeated without counting.
    *
    * @param traceparent of the attempt's span, which the receiver continues
    */

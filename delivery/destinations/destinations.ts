@@ -18,7 +18,6 @@ import { WorkflowDestination } from "./workflow.ts";
 import type { WorkflowQueues } from "./workflow-queues.ts";
 
 export interface DestinationPorts extends WebhookPorts, InvocationPorts {
-  readonly log: WebhookPorts["log"] & InvocationPorts["log"];
   /** Absent: `$.send.email` fails, because the installation sends no mails. */
   readonly mails?: OwnerMailer;
   /** Absent: `$.send.s3` fails, because the installation has no store. */

@@ -1,5 +1,3 @@
-import type { Log } from "../../domain/log.ts";
-import type { Delivery } from "../routing/delivery.ts";
 import type { Outcome } from "./destination.ts";
 import type { PostResult } from "./ports.ts";
 
@@ -12,10 +10,4 @@ export function outcomeOf(result: PostResult, redirectAdvice: string): Outcome {
   if (status === 410) return { outcome: "listener-gone", status, error: "the endpoint answered 410 Gone" };
   const error = status >= 300 && status < 400 ? `the endpoint answered ${status}: ${redirectAdvice}` : `the endpoint answered ${status}`;
   return { outcome: "retry", status, error, retryAfter };
-}
-
-/** Nothing was posted, for example because a key could not be opened. */
-export function notMade({ listener }: Delivery, err: unknown, log: Pick<Log, "error">): Outcome {
-  log.error({ op: "delivery.attempt", "webhook.id": listener, err }, "an attempt could not be made");
-  return { outcome: "retry", status: null, error: "the attempt could not be made", retryAfter: undefined };
 }

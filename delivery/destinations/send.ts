@@ -1,15 +1,12 @@
-import type { Log } from "../../domain/log.ts";
 import { traceContext, type TraceContext } from "../../domain/traces.ts";
 import { parseSendArgument, type SendArguments } from "../../domain/workflow/send-arguments.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { DeliveredSend } from "../routing/sends.ts";
 import { impossible, type Destination, type Outcome } from "./destination.ts";
 import type { Secrets } from "./ports.ts";
-import { notMade } from "./post-outcome.ts";
 
 export interface SendPorts {
   readonly secrets: Pick<Secrets, "open">;
-  readonly log: Pick<Log, "error">;
 }
 
 /** One kind of `$.send`. */
@@ -18,7 +15,6 @@ export interface Send<Kind extends DeliveredSend> {
   readonly isScheduledFirst: boolean;
   /** Names its circuit among those of the workflow. Absent: by its kind. */
   readonly circuitOf?: (delivery: Delivery) => string;
-  /** Never rejects. */
   readonly carryOut: (argument: SendArguments[Kind], delivery: Delivery, trace: TraceContext) => Promise<Outcome>;
 }
 
@@ -49,13 +45,9 @@ export class SendDestination<Kind extends DeliveredSend> implements Destination 
   async attempt(delivery: Delivery, traceparent: string | undefined): Promise<Outcome> {
     const { kind, carryOut } = this.#send;
     const { payload, sealed, tracestate } = delivery.event;
-    try {
-      const argument = parseSendArgument(kind, sealed === undefined ? payload : await this.#ports.secrets.open(sealed));
-      if (argument === undefined) return impossible(`the argument of $.send.${kind} is invalid`);
-      return await carryOut(argument, delivery, traceContext({ traceparent, tracestate }));
-    } catch (error) {
-      return notMade(delivery, error, this.#ports.log);
-    }
+    const argument = parseSendArgument(kind, sealed === undefined ? payload : await this.#ports.secrets.open(sealed));
+    if (argument === undefined) return impossible(`the argument of $.send.${kind} is invalid`);
+    return carryOut(argument, delivery, traceContext({ traceparent, tracestate }));
   }
 
   spanAttributes(): Readonly<Record<string, string>> {

@@ -2,21 +2,19 @@ import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/clock.ts";
 import { parseSigningKey, signatureHeaders, type Hmac, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { replayIn } from "../../domain/event/replay.ts";
-import type { Log } from "../../domain/log.ts";
 import { traceContext } from "../../domain/traces.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
 import type { Attempted, Destination, Outcome } from "./destination.ts";
 import type { FailingWebhooks } from "./failing-webhooks.ts";
 import type { Poster, Secrets } from "./ports.ts";
-import { notMade, outcomeOf } from "./post-outcome.ts";
+import { outcomeOf } from "./post-outcome.ts";
 
 export interface WebhookPorts {
   readonly poster: Poster;
   readonly secrets: Pick<Secrets, "open">;
   readonly hmac: Hmac;
   readonly clock: Clock;
-  readonly log: Pick<Log, "error">;
 }
 
 type Failing = Pick<FailingWebhooks, "disabled" | "record">;
@@ -90,24 +88,19 @@ class SignedPoster {
     this.#ports = ports;
   }
 
-  async post(delivery: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<Outcome> {
-    const { event } = delivery;
-    const { poster, clock, hmac, log } = this.#ports;
-    try {
-      const keys = this.#openedKeys(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#openKey(sealed))));
-      const signed = { id: event.emitId, emitter: event.source, at: clock.now(), body: event.payload };
-      const headers = {
-        "content-type": "application/json",
-        ...replayHeader(event),
-        ...traceContext({ traceparent, tracestate: event.tracestate }),
-        ...(webhook.basicAuth === undefined ? {} : { authorization: await this.#authorization(webhook.basicAuth) }),
-        ...signatureHeaders(signed, keys, hmac),
-      };
-      const result = await poster.post({ url: webhook.url, headers, body: event.payload });
-      return outcomeOf(result, "redirects are not followed, give the webhook the final address");
-    } catch (error) {
-      return notMade(delivery, error, log);
-    }
+  async post({ event }: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<Outcome> {
+    const { poster, clock, hmac } = this.#ports;
+    const keys = this.#openedKeys(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#openKey(sealed))));
+    const signed = { id: event.emitId, emitter: event.source, at: clock.now(), body: event.payload };
+    const headers = {
+      "content-type": "application/json",
+      ...replayHeader(event),
+      ...traceContext({ traceparent, tracestate: event.tracestate }),
+      ...(webhook.basicAuth === undefined ? {} : { authorization: await this.#authorization(webhook.basicAuth) }),
+      ...signatureHeaders(signed, keys, hmac),
+    };
+    const result = await poster.post({ url: webhook.url, headers, body: event.payload });
+    return outcomeOf(result, "redirects are not followed, give the webhook the final address");
   }
 
   /** Undefined if one of the keys must be opened first. */

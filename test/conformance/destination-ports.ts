@@ -16,12 +16,16 @@ export function destinationWorld() {
     mailed: { outcome: "sent" } as LimitedOutcome,
     isBacklogFull: false,
     isNatsAway: false,
+    arePortsBroken: false,
     waiting: { usage: undefined, bytes: 0, counts: new Map() } as WaitingEvents,
     posts: [] as PostRequest[],
     objects: [] as StoredObject[],
     /** Message ids of stored invocations and queued deliveries. */
     stored: [] as string[],
     mails: [] as string[],
+  };
+  const throwIfBroken = (): void => {
+    if (world.arePortsBroken) throw new TypeError("a port is broken");
   };
   const isAccepted = (): boolean => world.answer.outcome === "answered" && world.answer.status < 300;
   const store = async (id: string): Promise<void> => {
@@ -33,6 +37,7 @@ export function destinationWorld() {
   const ports = {
     poster: {
       post: async (request: PostRequest) => {
+        throwIfBroken();
         if (isAccepted()) world.posts.push(request);
         return world.answer;
       },
@@ -41,12 +46,14 @@ export function destinationWorld() {
       bucket: undefined,
       hasOwnerPrefix: true,
       put: async (object: StoredObject) => {
+        throwIfBroken();
         if (isAccepted()) world.objects.push(object);
         return world.answer;
       },
     },
     mails: {
       sendTo: async (_owner: string, { id }: { readonly id: string }) => {
+        throwIfBroken();
         if (world.mailed.outcome === "sent") world.mails.push(id);
         return world.mailed;
       },

@@ -1,4 +1,5 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { Attempts } from "../../delivery/attempts/attempts.ts";
 import type { Destination, Outcome } from "../../delivery/destinations/destination.ts";
 import type { Delivery } from "../../delivery/routing/delivery.ts";
 
@@ -16,6 +17,8 @@ export interface DestinationUnderTest {
   readonly refuse?: () => void;
   /** NATS cannot store the event. Absent: nothing is stored. */
   readonly loseNats?: () => void;
+  /** What it reaches throws, which it never should. Absent: see `loseNats`. */
+  readonly breakPorts?: () => void;
 }
 
 const later: readonly Outcome["outcome"][] = ["retry", "backlog_full"];
@@ -38,8 +41,12 @@ const hostilePayloads = [
 
 /** What each destination does. `make` is called once per test. */
 export function destinationConformance(make: () => DestinationUnderTest): void {
-  const attempt = (under: DestinationUnderTest, delivery = under.delivery): Promise<Outcome> =>
-    destinationOf(under, delivery).attempt(delivery, undefined);
+  const attempt = async (under: DestinationUnderTest, delivery = under.delivery): Promise<Outcome> => {
+    const destination = destinationOf(under, delivery);
+    if (destination.circuit === undefined) return destination.attempt(delivery, undefined);
+    const attempts = startAttempts();
+    return (await attemptAt(destination, destination.circuit, delivery, attempts)) ?? expect.unreachable("there is no permit");
+  };
 
   test("delivers once", async () => {
     const under = make();
@@ -107,12 +114,42 @@ export function destinationConformance(make: () => DestinationUnderTest): void {
     if (isStored) await expect(attempt(under)).rejects.toThrow("NATS is away");
   });
 
+  test("returns the permit of an attempt that could not be made, and is attempted again", async () => {
+    const under = make();
+    const destination = destinationOf(under);
+    const { circuit } = destination;
+    expect(under.breakPorts === undefined).toBe(circuit === undefined);
+    if (circuit === undefined) return;
+    under.breakPorts?.();
+    const attempts = startAttempts();
+    for (let n = 0; n < 2; n++)
+      expect(await attemptAt(destination, circuit, under.delivery, attempts)).toMatchObject({ outcome: "retry", status: null });
+    expect(under.arrived).toEqual([]);
+  });
+
   test("has the same circuit and owner for each attempt, and attributes that are strings", () => {
     const under = make();
     const [first, second] = [destinationOf(under), destinationOf(under, { ...under.delivery, attempt: 2 })];
     expect([second.circuit, second.owner]).toEqual([first.circuit, under.delivery.event.owner]);
     for (const value of Object.values(first.spanAttributes())) expect(typeof value).toBe("string");
   });
+}
+
+/** With one permit for each circuit. */
+function startAttempts(): Attempts {
+  const ports = {
+    history: { recordAttempts: async () => undefined },
+    clock: { now: () => 1_000_000 },
+    log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+  };
+  const attempts = new Attempts({ nextAttempt: () => 5_000, attemptsPerWebhook: 1 }, ports, async () => undefined);
+  onTestFinished(() => attempts.stop());
+  return attempts;
+}
+
+/** As the deliverer makes it. Undefined: there is no permit. */
+async function attemptAt(destination: Destination, circuit: string, delivery: Delivery, attempts: Attempts): Promise<Outcome | undefined> {
+  return (await attempts.acquire(circuit, 1_000_000, 0)) ? attempts.attempt(delivery, destination, circuit) : undefined;
 }
 
 function destinationOf({ of, delivery }: DestinationUnderTest, given = delivery): Destination {

@@ -11,6 +11,7 @@ destinationConformance(() => {
     delivery,
     of: (each) => destinations.of(each),
     arrived: world.mails,
+    breakPorts: () => void (world.arePortsBroken = true),
     failForNow: () => void (world.mailed = { outcome: "retry", reason: "the server is busy" }),
     failForGood: () => {
       world.mailed = { outcome: "refused", reason: "the address of u_1 is not confirmed" };

@@ -13,6 +13,7 @@ destinationConformance(() => {
     get arrived() {
       return world.posts.map(({ headers }) => String(headers["idempotency-key"]));
     },
+    breakPorts: () => void (world.arePortsBroken = true),
     failForNow: () => void (world.answer = { outcome: "unreachable", code: "ECONNREFUSED", message: "nothing listens" }),
     failForGood: () => sendOf("http", { ...argument, method: "CONNECT" }),
   };

@@ -13,6 +13,7 @@ destinationConformance(() => {
     get arrived() {
       return world.objects.map(({ bucket, key }) => [bucket, ...key].join("/"));
     },
+    breakPorts: () => void (world.arePortsBroken = true),
     failForNow: () => void (world.answer = { outcome: "answered", status: 503, retryAfter: undefined }),
     failForGood: () => sendOf("s3", { ...argument, prefix: "../victim" }),
   };

@@ -19,6 +19,7 @@ destinationConformance(() => {
     get arrived() {
       return world.posts.map(({ headers }) => String(headers["webhook-id"]));
     },
+    breakPorts: () => void (world.arePortsBroken = true),
     failForNow: () => void (world.answer = { outcome: "answered", status: 503, retryAfter: "5" }),
     failForGood: () => {
       world.answer = { outcome: "answered", status: 410, retryAfter: undefined };
@@ -44,9 +45,9 @@ it("keeps naming the 410 once the operator has taken the keys of the webhook for
   expect(destinations.of(delivery)?.refusal()).toMatch(/Enable it with PUT/);
 });
 
-it("retries while a signing key cannot be opened", async () => {
+it("posts nothing while a signing key cannot be opened", async () => {
   const { world, destinations, delivery } = webhookWorld(["not sealed"]);
-  expect(await destinations.of(delivery)?.attempt(delivery, undefined)).toMatchObject({ outcome: "retry", status: null });
+  await expect(destinations.of(delivery)?.attempt(delivery, undefined)).rejects.toThrow("not sealed for this installation");
   expect(world.posts).toEqual([]);
 });
 
