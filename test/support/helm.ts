@@ -28,13 +28,15 @@ export interface Ran {
   readonly stderr: string;
 }
 
-/** An environment without the user's Helm configuration. */
+/** Runs Helm to its end. @throws when it could not run, or a signal or the time limit ended it */
 export function helm(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Ran> {
   const program = helmPath();
   const options = { cwd: root, env: { ...process.env, ...env }, maxBuffer: 64 * 2 ** 20, timeout: 600_000 };
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     execFile(program, args, options, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : typeof error.code === "number" ? error.code : 1, stdout, stderr });
+      const code = error === null ? 0 : error.code;
+      if (typeof code === "number") resolve({ code, stdout, stderr });
+      else reject(error);
     });
   });
 }

@@ -1,28 +1,48 @@
 import { createHash } from "node:crypto";
 import { existsSync, globSync, readFileSync, statSync } from "node:fs";
-import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 const kept = join(import.meta.dirname, "../../.headwater/renders");
+const maxAgeMs = 24 * 3_600_000;
 
 /**
- * Keeps what Helm printed on disk from run to run: the same program renders the same text of the same chart and values. A changed chart
- * deletes the earlier renders.
+ * Keeps what Helm printed on disk from run to run: the same program renders the same text of the same chart and values. A failure is not
+ * kept: its cause may be the machine.
  */
-export async function keptRender<Ran>(program: string, chart: string, flags: readonly string[], render: () => Promise<Ran>): Promise<Ran> {
-  const folder = join(kept, digestOf(filesOf(chart)));
+export async function keptRender<Ran extends { readonly code: number }>(
+  program: string,
+  chart: string,
+  flags: readonly string[],
+  render: () => Promise<Ran>,
+): Promise<Ran> {
   const { size, mtimeMs } = statSync(program);
-  const file = join(folder, `${digestOf([program, `${size} ${mtimeMs}`, ...flags.map(contentOf)])}.json`);
+  const file = join(kept, `${digestOf([...filesOf(chart), program, `${size} ${mtimeMs}`, ...flags.map(contentOf)])}.json`);
   const found = await readFile(file, "utf8").catch(() => undefined);
   if (found !== undefined) return JSON.parse(found) as Ran; // Written below.
   const ran = await render();
-  await mkdir(folder, { recursive: true });
-  // Another worker may write or read the same file.
-  const written = `${file}.${process.pid}`;
-  await writeFile(written, JSON.stringify(ran));
-  await rename(written, file);
-  for (const name of await readdir(kept)) if (join(kept, name) !== folder) await rm(join(kept, name), { recursive: true, force: true });
+  if (ran.code === 0) await keep(file, JSON.stringify(ran));
   return ran;
+}
+
+let removal: Promise<void> | undefined;
+
+/** Other workers, and copies of the tree that share the folder, write and read at the same time. */
+async function keep(file: string, text: string): Promise<void> {
+  await mkdir(kept, { recursive: true });
+  const written = `${file}.${process.pid}`;
+  await writeFile(written, text);
+  await rename(written, file);
+  await (removal ??= removeOld());
+}
+
+/** Renders of earlier charts. By age alone: another copy of the tree may still use what this one does not. */
+async function removeOld(): Promise<void> {
+  for (const name of await readdir(kept)) {
+    const path = join(kept, name);
+    const found = await stat(path).catch(() => undefined); // Another process may have removed it.
+    if (found !== undefined && Date.now() - found.mtimeMs > maxAgeMs) await rm(path, { recursive: true, force: true });
+  }
 }
 
 /** Names and contents of the chart's files. */
