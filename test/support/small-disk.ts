@@ -1,8 +1,8 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
 import { closeSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { findPostgres } from "../../platform/process/postgres/postgres-installation.ts";
+import { endChild } from "./child.ts";
 import { temporaryDirectory } from "./temporary-directory.ts";
 
 /** A file system of a few megabytes, in memory. */
@@ -28,10 +28,7 @@ export async function startSmallDisk(megabytes: number): Promise<SmallDisk | und
   const place = await temporaryDirectory("small-disk");
   const holder = hold(place.path, megabytes, (await findPostgres()).owner);
   const remove = async (): Promise<void> => {
-    if (holder.exitCode === null && holder.signalCode === null) {
-      holder.kill("SIGKILL");
-      await once(holder, "exit");
-    }
+    await endChild(holder, "SIGKILL");
     await place.remove();
   };
   if (!(await isReady(holder))) {

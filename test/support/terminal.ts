@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { hasEnded } from "./child.ts";
 import { until } from "./until.ts";
 
 /** A program in a terminal of its own. */
@@ -63,7 +64,7 @@ export function startInTerminal(
   return {
     screen,
     type: (text) => void child.stdin.write(text),
-    untilShown: (pattern) => until(() => pattern.test(screen()) || child.exitCode !== null, `the terminal shows ${pattern}`, screen),
+    untilShown: (pattern) => until(() => pattern.test(screen()) || hasEnded(child), `the terminal shows ${pattern}`, screen),
     ended: async () => {
       await closed;
       return child.exitCode;

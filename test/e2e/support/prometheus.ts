@@ -1,9 +1,9 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { stringify } from "yaml";
 import { z } from "zod";
+import { endChild } from "../../support/child.ts";
 import { findProgram } from "../../support/helm.ts";
 import { steadyPort } from "../../support/steady-port.ts";
 import { until } from "../../support/until.ts";
@@ -70,7 +70,7 @@ export async function startPrometheus({ directory, targets, rules }: Options): P
       const { data } = alertsSchema.parse(await ask("alerts"));
       return [...new Set(data.alerts.filter(({ state }) => state === "firing").map(({ labels }) => labels.alertname))].toSorted();
     },
-    stop: () => ended(child),
+    stop: () => endChild(child, "SIGTERM"),
   };
 }
 
@@ -79,9 +79,3 @@ const isReady = (url: string): Promise<boolean> =>
     ({ ok }) => ok,
     () => false,
   );
-
-async function ended(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  child.kill("SIGTERM");
-  await once(child, "exit");
-}

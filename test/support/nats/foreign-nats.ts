@@ -1,5 +1,4 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { once } from "node:events";
+import { spawn } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { connect as dial } from "node:net";
@@ -7,6 +6,7 @@ import { join } from "node:path";
 import { Algorithms, encodeAccount, encodeOperator, encodeUser, fmtCreds, type Account } from "@nats-io/jwt";
 import { createAccount, createOperator, createUser, type KeyPair } from "@nats-io/nkeys";
 import { connect as connectNats, credsAuthenticator } from "@nats-io/transport-node";
+import { endChild, hasEnded } from "../child.ts";
 import { steadyPort } from "../steady-port.ts";
 import { natsBinary } from "./nats.ts";
 
@@ -135,16 +135,9 @@ async function startServer(directory: string, configuration: object, port: numbe
   closeSync(log);
   while (!(await accepts(port))) if (hasEnded(child)) throw new Error(`nats-server did not start:\n${await readFile(logFile, "utf8")}`);
   return {
-    stop: async () => {
-      if (hasEnded(child)) return;
-      const exited = once(child, "exit");
-      child.kill("SIGTERM");
-      await exited;
-    },
+    stop: () => endChild(child, "SIGTERM"),
   };
 }
-
-const hasEnded = (child: ChildProcess): boolean => child.exitCode !== null || child.signalCode !== null;
 
 /** Waits a moment before it answers that nothing listens. */
 function accepts(port: number): Promise<boolean> {

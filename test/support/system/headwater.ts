@@ -2,10 +2,11 @@ import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { endChild, hasEnded, outputOf } from "../child.ts";
 import { steadyPort } from "../steady-port.ts";
 import { until } from "../until.ts";
 import { clientOf, type Client } from "./client.ts";
-import { outputOf } from "./main-process.ts";
+import { surroundings } from "./main-process.ts";
 
 const controlC = "\u0003";
 const root = join(import.meta.dirname, "..", "..", "..");
@@ -30,7 +31,7 @@ export interface HeadwaterOptions {
   readonly isInTerminal?: boolean;
 }
 
-/** Starts `npm start` with these settings in a child, without waiting. */
+/** Starts `npm start` with these settings of Headwater and no others in a child, without waiting. */
 export function launch(
   env: Readonly<Record<string, string>>,
   { isInTerminal = false }: Pick<HeadwaterOptions, "isInTerminal"> = {},
@@ -41,7 +42,7 @@ export function launch(
   const [program = "", ...args] = isInTerminal ? inTerminal : command;
   const child = spawn(program, args, {
     cwd: root,
-    env: { ...process.env, ...env },
+    env: { ...surroundings(), ...env },
     stdio: [isInTerminal ? "pipe" : "ignore", "pipe", "pipe"],
   });
   return { child, output: outputOf(child) };
@@ -60,8 +61,13 @@ export async function startHeadwater({ dataDirectory, env = {}, ports, isInTermi
     ...env,
   };
   const { child, output } = launch(settings, { isInTerminal });
-  await until(() => output().includes("curl ") || child.exitCode !== null, "Headwater prints its first lines", output);
-  if (child.exitCode !== null) throw new Error(`Headwater did not start (exit code ${child.exitCode}):\n${output()}`);
+  try {
+    await until(() => output().includes("curl ") || hasEnded(child), "Headwater prints its first lines", output);
+  } catch (error) {
+    await endChild(child, "SIGKILL"); // main.ts stops when its launcher is gone.
+    throw error;
+  }
+  if (hasEnded(child)) throw new Error(`Headwater did not start (${child.exitCode ?? child.signalCode}):\n${output()}`);
   const key = (await readFile(join(dataDirectory, "api-key"), "utf8")).trim();
   const scheme = env["HEADWATER_SERVER_CERTIFICATE"] === undefined ? "http" : "https";
   const apiUrl = `${scheme}://127.0.0.1:${api}/v1`;
@@ -71,18 +77,17 @@ export async function startHeadwater({ dataDirectory, env = {}, ports, isInTermi
     output,
     dataDirectory,
     stop: async () => {
-      if (isInTerminal) child.stdin?.write(controlC);
-      else child.kill("SIGINT");
-      return exitOf(child);
+      if (isInTerminal) await typeControlC(child);
+      else await endChild(child, "SIGINT");
+      return child.exitCode;
     },
-    kill: async () => {
-      child.kill("SIGKILL");
-      await exitOf(child);
-    },
+    kill: () => endChild(child, "SIGKILL"),
   };
 }
 
-async function exitOf(child: ChildProcess): Promise<number | null> {
-  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
-  return child.exitCode;
+async function typeControlC(child: ChildProcess): Promise<void> {
+  if (hasEnded(child)) return;
+  const exited = once(child, "exit");
+  child.stdin?.write(controlC);
+  await exited;
 }

@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { endChild, hasEnded, outputOf } from "../child.ts";
 import { until } from "../until.ts";
 
 const thisCheckout = join(import.meta.dirname, "..", "..", "..");
@@ -30,24 +31,24 @@ const defaultFlags = ["--no-node-snapshot", "--max-semi-space-size=8"];
 
 /**
  * Resolves when the process is ready: with HEADWATER_HEALTH_LISTEN when `/readyz` returns 200, otherwise when it notifies its parent.
- * @throws with its output when it ends before
+ * @throws with its output when it ends before; ends it when it is not ready in time
  */
 export async function startMain(options: MainOptions): Promise<MainProcess> {
   const health = options.env["HEADWATER_HEALTH_LISTEN"];
   const { child, output } = spawnMain(options, health === undefined ? "ipc" : "ignore");
-  const exited = once(child, "exit");
-  const hasEnded = (): boolean => child.exitCode !== null || child.signalCode !== null;
-  const isReady =
-    health === undefined ? once(child, "message") : until(async () => hasEnded() || (await isHealthy(health)), "ready", output);
-  await Promise.race([isReady, exited]);
-  if (hasEnded()) throw new Error(`main.ts with the roles ${options.env["HEADWATER_ROLES"]} ended:\n${output()}`);
+  const ready =
+    health === undefined ? once(child, "message") : until(async () => hasEnded(child) || (await isHealthy(health)), "ready", output);
+  try {
+    await Promise.race([ready, once(child, "exit")]);
+  } catch (error) {
+    await endChild(child, "SIGKILL");
+    throw error;
+  }
+  if (hasEnded(child)) throw new Error(`main.ts with the roles ${options.env["HEADWATER_ROLES"]} ended:\n${output()}`);
   return {
     pid: child.pid ?? 0,
     output,
-    end: async (signal) => {
-      if (!hasEnded()) child.kill(signal);
-      await exited;
-    },
+    end: (signal) => endChild(child, signal),
   };
 }
 
@@ -71,19 +72,8 @@ function spawnMain(
   return { child, output: outputOf(child, onOutput) };
 }
 
-/** @returns everything printed so far */
-export function outputOf(child: ChildProcess, onOutput?: (text: string) => void): () => string {
-  let output = "";
-  for (const stream of [child.stdout, child.stderr])
-    stream?.on("data", (chunk: Buffer) => {
-      output += chunk.toString();
-      onOutput?.(chunk.toString());
-    });
-  return () => output;
-}
-
-/** Settings of this process's environment must change neither tests nor figures. */
-function surroundings(): NodeJS.ProcessEnv {
+/** The environment of this process without the settings of Headwater, which must change neither tests nor figures. */
+export function surroundings(): NodeJS.ProcessEnv {
   const ours = /^(HEADWATER_(?!NATS_SERVER)|NATS_URL|DATABASE_URL|NODE_OPTIONS|KUBE)/;
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !ours.test(name)));
 }
