@@ -1,7 +1,7 @@
 import type { Clock } from "../../domain/clock.ts";
 import type { Log } from "../../domain/log.ts";
 import type { Span, SpanEnd, Traces } from "../../domain/traces.ts";
-import type { Attempted, Destination, Outcome } from "../destinations/destination.ts";
+import type { Attempted, ExternalDestination, ExternalOutcome } from "../destinations/destination.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import { AttemptBuffer, type AttemptBufferPorts } from "./attempt-buffer.ts";
 import type { RetrySchedule } from "./ports.ts";
@@ -21,10 +21,10 @@ export interface AttemptsPorts extends AttemptBufferPorts {
 }
 
 /** For example because a signing key could not be opened. */
-const notMade: Outcome = { outcome: "retry", status: null, error: "the attempt could not be made", retryAfter: undefined };
+const notMade: ExternalOutcome = { outcome: "retry", status: null, error: "the attempt could not be made", retryAfter: undefined };
 
 /**
- * Attempts at destinations outside: a permit of the circuit, the attempt, and the records of its outcome. Plain and ordered webhooks share
+ * Attempts at external destinations: a permit of the circuit, the attempt, and the records of its outcome. Plain and ordered webhooks share
  * it, so that both count towards the same circuits and failures.
  */
 export class Attempts {
@@ -56,20 +56,21 @@ export class Attempts {
     return this.#circuits.postponeMs(circuit, now);
   }
 
-  /** Makes an attempt and returns its permit. Rejects if the destination has ended and that cannot be stored. */
-  async attempt(delivery: Delivery, destination: Destination, circuit: string): Promise<Outcome> {
+  /** Makes an attempt and returns its permit. Rejects if the destination accepts nothing more and that cannot be stored. */
+  async attempt(delivery: Delivery, destination: ExternalDestination): Promise<ExternalOutcome> {
     const attempted = await this.#make(delivery, destination);
     const { outcome } = attempted;
+    const { circuit, kind } = destination;
     this.#circuits.release(circuit, outcome.outcome === "delivered", this.#ports.clock.now());
-    const ending = destination.ended?.(delivery, attempted, this.#circuits.openUntil(circuit));
-    const ended = ending === undefined ? undefined : await ending;
-    this.#buffer.add(delivery, destination.kind, attempted, ended !== undefined || this.#isLast(delivery, outcome));
-    if (ended === undefined || outcome.outcome !== "retry") return outcome;
-    return { outcome: "listener-gone", status: outcome.status, error: ended };
+    const recording = destination.onAttempted?.(delivery, attempted, this.#circuits.openUntil(circuit));
+    const refusal = recording === undefined ? undefined : await recording;
+    this.#buffer.add(delivery, kind, attempted, refusal !== undefined || this.#isLast(delivery, outcome));
+    if (refusal === undefined || outcome.outcome !== "retry") return outcome;
+    return { outcome: "listener_gone", status: outcome.status, error: refusal };
   }
 
   /** Makes an attempt of a test event. It needs no permit, counts for nothing and is never retried. */
-  async test(delivery: Delivery, destination: Destination): Promise<Attempted> {
+  async test(delivery: Delivery, destination: ExternalDestination): Promise<Attempted> {
     const attempted = await this.#make(delivery, destination);
     this.#buffer.addTest(delivery, attempted);
     return attempted;
@@ -81,11 +82,11 @@ export class Attempts {
   }
 
   /** Never rejects, so that the attempt returns its permit and ends its span. */
-  async #make(delivery: Delivery, destination: Destination): Promise<Attempted> {
+  async #make(delivery: Delivery, destination: ExternalDestination): Promise<Attempted> {
     const at = this.#ports.clock.now();
     const started = performance.now();
     const span = this.#ports.traces && startSpan(this.#ports.traces, delivery, destination.spanAttributes());
-    let outcome = notMade;
+    let outcome: ExternalOutcome = notMade;
     try {
       outcome = await destination.attempt(delivery, span?.traceparent ?? delivery.event.traceparent);
     } catch (error) {
@@ -95,9 +96,9 @@ export class Attempts {
     return { outcome, at, durationMs: Math.round(performance.now() - started) };
   }
 
-  #isLast(delivery: Delivery, { outcome }: Outcome): boolean {
-    if (outcome === "delivered" || outcome === "backlog_full") return false;
-    return outcome !== "retry" || this.#nextAttempt(attemptsInSchedule(delivery), 0) === undefined;
+  #isLast(delivery: Delivery, { outcome }: ExternalOutcome): boolean {
+    if (outcome === "delivered") return false;
+    return outcome === "listener_gone" || this.#nextAttempt(attemptsInSchedule(delivery), 0) === undefined;
   }
 }
 
@@ -119,7 +120,7 @@ function startSpan(traces: Traces, { id, attempt, event }: Delivery, attributes:
   });
 }
 
-function spanEnd({ outcome, status }: Outcome): SpanEnd {
+function spanEnd({ outcome, status }: ExternalOutcome): SpanEnd {
   return {
     ...(status === null ? {} : { attributes: { "http.response.status_code": status } }),
     error: outcome === "delivered" ? undefined : (status?.toString() ?? "unreachable"),

@@ -2,7 +2,7 @@ import type { Clock } from "../../domain/clock.ts";
 import { parseRetryAfter } from "../../domain/delivery/retry-schedule.ts";
 import { assertNever, HeadwaterError } from "../../domain/errors.ts";
 import type { Log } from "../../domain/log.ts";
-import type { Destination, Outcome } from "../destinations/destination.ts";
+import type { Destination, ExternalDestination, ExternalOutcome, InternalDestination, Outcome } from "../destinations/destination.ts";
 import type { Destinations } from "../destinations/destinations.ts";
 import type { DeliveryMetrics } from "../destinations/ports.ts";
 import { encodeDelivery, type Delivery } from "../routing/delivery.ts";
@@ -46,10 +46,9 @@ export interface DelivererPorts extends DiscardPorts {
   readonly metrics?: DeliveryMetrics;
 }
 
-/** An attempt that has begun. */
-interface Begun {
-  readonly destination: Destination;
-  readonly outcome: Promise<Outcome>;
+interface BegunAttempt {
+  readonly destination: ExternalDestination;
+  readonly ending: Promise<ExternalOutcome>;
 }
 
 /**
@@ -64,11 +63,11 @@ export class Deliverer {
   readonly #config: DelivererConfig;
   readonly #ports: DelivererPorts;
   readonly #attempts: Pick<Attempts, "acquire" | "postponeMs" | "attempt">;
-  readonly #destinations: Pick<Destinations, "of">;
+  readonly #destinations: Pick<Destinations, "at" | "find">;
   readonly #deadline: SharedTimeout;
   readonly #background = new PendingWork();
   /** Attempts whose outcome could not be settled. They are settled again, not made again. */
-  readonly #unsettled = new WeakMap<Delivery, Begun>();
+  readonly #unsettled = new WeakMap<Delivery, BegunAttempt>();
   readonly #late = new LateAttempts();
   readonly #discards: Discards;
   readonly #capacity: RetryCapacity;
@@ -80,7 +79,7 @@ export class Deliverer {
     config: DelivererConfig,
     ports: DelivererPorts,
     attempts: Pick<Attempts, "acquire" | "postponeMs" | "attempt">,
-    destinations: Pick<Destinations, "of">,
+    destinations: Pick<Destinations, "at" | "find">,
   ) {
     this.#config = config;
     this.#ports = ports;
@@ -95,23 +94,8 @@ export class Deliverer {
    * Makes the first attempt, straight from the run. Resolves once the delivery no longer needs its commit: it is delivered, or stored
    * after a failure or at the deadline. An attempt that takes longer continues; if it succeeds, the stored message is withdrawn.
    */
-  async attemptFirst(delivery: Delivery, { route, waitedMs, atMs }: FirstAttempt): Promise<Settled> {
-    try {
-      const unsettled = this.#unsettled.get(delivery);
-      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled.destination, unsettled.outcome, true);
-      const destination = this.#destinations.of(delivery, route);
-      if (destination === undefined) return "done";
-      const { circuit, owner } = destination;
-      const refusal = destination.refusal();
-      if (refusal !== undefined) return await this.#discards.unattempted(delivery, refusal);
-      if (circuit === undefined) return await this.#store(delivery, destination);
-      if (destination.isScheduledFirst) return await this.schedule(delivery, atMs);
-      if (waitedMs > maxChainWaitMs) return await this.#postpone(delivery, circuit);
-      if (this.#late.inFlightOf(owner) >= maxLate) return await this.#rescheduleSoon(delivery, owner);
-      return await this.#attempt(delivery, destination, circuit, true);
-    } catch (error) {
-      return this.#rescheduleWithoutDatabase(delivery, error);
-    }
+  attemptFirst(delivery: Delivery, first: FirstAttempt): Promise<Settled> {
+    return this.#proceed(delivery, first);
   }
 
   /** Attempts a due delivery. Resolves once its message can be acked. */
@@ -121,29 +105,41 @@ export class Deliverer {
   }
 
   /** Attempts a delivery and waits for the outcome, however slow it is. */
-  async attempt(delivery: Delivery): Promise<Settled> {
+  attempt(delivery: Delivery): Promise<Settled> {
+    return this.#proceed(delivery, undefined);
+  }
+
+  /** @param first undefined for a later attempt */
+  async #proceed(delivery: Delivery, first: FirstAttempt | undefined): Promise<Settled> {
     try {
       const unsettled = this.#unsettled.get(delivery);
-      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled.destination, unsettled.outcome, false);
-      if (await this.#late.supersedes(delivery)) return "done";
-      const destination = this.#destinations.of(delivery);
+      if (unsettled !== undefined) return await this.#settleAttempt(delivery, unsettled, first !== undefined);
+      if (first === undefined && (await this.#late.supersedes(delivery))) return "done";
+      const destination = first?.route === undefined ? this.#destinations.find(delivery) : this.#destinations.at(first.route);
       if (destination === undefined) return "done";
-      const { circuit } = destination;
-      const refusal = destination.refusal();
+      const refusal = destination.refusal?.();
       if (refusal !== undefined) return await this.#discards.unattempted(delivery, refusal);
-      if (circuit === undefined) return await this.#store(delivery, destination);
-      return await this.#attemptInPlace(delivery, destination, circuit);
+      if (destination.circuit === undefined) return await this.#store(delivery, destination);
+      return await (first === undefined ? this.#attemptInPlace(delivery, destination) : this.#attemptAtOnce(delivery, destination, first));
     } catch (error) {
       return this.#rescheduleWithoutDatabase(delivery, error);
     }
   }
 
+  #attemptAtOnce(delivery: Delivery, destination: ExternalDestination, { waitedMs, atMs }: FirstAttempt): Promise<Settled> {
+    const { circuit, owner, storesBeforeFirstAttempt } = destination;
+    if (storesBeforeFirstAttempt) return this.schedule(delivery, atMs);
+    if (waitedMs > maxChainWaitMs) return this.#postpone(delivery, circuit);
+    if (this.#late.inFlightOf(owner) >= maxLate) return this.#rescheduleSoon(delivery, owner);
+    return this.#attemptWithPermit(delivery, destination, true);
+  }
+
   /** Attempts a due delivery in one of its owner's places. Without one it is due again soon: NATS can hand out others in the meantime. */
-  async #attemptInPlace(delivery: Delivery, destination: Destination, circuit: string): Promise<Settled> {
+  async #attemptInPlace(delivery: Delivery, destination: ExternalDestination): Promise<Settled> {
     const place = this.#places.take(destination.owner, delivery);
     if (place === undefined) return this.#rescheduleSoon(delivery, destination.owner);
     try {
-      return await this.#attempt(delivery, destination, circuit, false);
+      return await this.#attemptWithPermit(delivery, destination, false);
     } finally {
       place.release();
     }
@@ -188,16 +184,17 @@ export class Deliverer {
   }
 
   /** Without a permit, a deadline and a record of the attempt: storing the message delivers it. */
-  async #store(delivery: Delivery, destination: Destination): Promise<Settled> {
+  async #store(delivery: Delivery, destination: InternalDestination): Promise<Settled> {
     return this.#settle(delivery, destination, await destination.attempt(delivery, delivery.event.traceparent), false);
   }
 
   /** A due attempt waits for the outcome, but behind fewer others for a permit. */
-  async #attempt(delivery: Delivery, destination: Destination, circuit: string, isFirst: boolean): Promise<Settled> {
+  async #attemptWithPermit(delivery: Delivery, destination: ExternalDestination, isFirst: boolean): Promise<Settled> {
+    const { circuit } = destination;
     const now = this.#ports.clock.now();
     const acquired = await this.#attempts.acquire(circuit, now, this.#deadline.timeoutMs, isFirst ? undefined : maxDueWaiting);
     if (!acquired) return this.#postpone(delivery, circuit, now);
-    return this.#settleAttempt(delivery, destination, this.#attempts.attempt(delivery, destination, circuit), isFirst);
+    return this.#settleAttempt(delivery, { destination, ending: this.#attempts.attempt(delivery, destination) }, isFirst);
   }
 
   #postpone(delivery: Delivery, circuit: string, now = this.#ports.clock.now()): Promise<Settled> {
@@ -205,22 +202,23 @@ export class Deliverer {
   }
 
   /** If the deadline of a first attempt expires first, schedules the next attempt now, and settles this one in the background. */
-  async #settleAttempt(delivery: Delivery, destination: Destination, attempt: Promise<Outcome>, isFirst: boolean): Promise<Settled> {
-    const outcome = await (isFirst ? this.#deadline.race(attempt) : attempt);
+  async #settleAttempt(delivery: Delivery, begun: BegunAttempt, isFirst: boolean): Promise<Settled> {
+    const { destination, ending } = begun;
+    const outcome = await (isFirst ? this.#deadline.race(ending) : ending);
     try {
       if (outcome !== undefined) return await this.#settle(delivery, destination, outcome, false);
       const settled = await this.#retryLater(delivery, this.#config.attemptTimeoutMs - this.#deadline.timeoutMs);
-      this.#inBackground(this.#late.add(delivery, destination.owner, this.#settleLate(delivery, destination, attempt)));
+      this.#inBackground(this.#late.add(delivery, destination.owner, this.#settleLate(delivery, begun)));
       return settled;
     } catch (error) {
-      this.#unsettled.set(delivery, { destination, outcome: attempt });
-      attempt.catch(() => this.#unsettled.delete(delivery));
+      this.#unsettled.set(delivery, begun);
+      ending.catch(() => this.#unsettled.delete(delivery));
       throw error;
     }
   }
 
-  async #settleLate(delivery: Delivery, destination: Destination, attempt: Promise<Outcome>): Promise<Outcome> {
-    const outcome = await attempt;
+  async #settleLate(delivery: Delivery, { destination, ending }: BegunAttempt): Promise<ExternalOutcome> {
+    const outcome = await ending;
     await this.#settle(delivery, destination, outcome, true);
     return outcome;
   }
@@ -235,7 +233,7 @@ export class Deliverer {
         return isScheduled && outcome.retryAfter === undefined ? "scheduled" : this.#retryLater(delivery, 0, outcome);
       case "backlog_full":
         return this.schedule(delivery, this.#backlogSlots.next(owner, this.#ports.clock.now()));
-      case "listener-gone":
+      case "listener_gone":
         await this.#discards.add(delivery, outcome.error);
         break;
       case "refused":

@@ -1,5 +1,5 @@
 import { LRUCache } from "lru-cache";
-import type { Outcome } from "../destinations/destination.ts";
+import type { ExternalOutcome } from "../destinations/destination.ts";
 import type { Delivery } from "../routing/delivery.ts";
 
 /** A message that was handed out before it was withdrawn arrives within this time, unless there is a backlog. */
@@ -10,7 +10,7 @@ const maxRemembered = 20_000;
 interface LateAttempt {
   readonly attempt: number;
   /** Outcome, once it is settled. */
-  readonly settled: Promise<Outcome>;
+  readonly settled: Promise<ExternalOutcome>;
 }
 
 /**
@@ -29,7 +29,7 @@ export class LateAttempts {
   }
 
   /** @param settled rejects if the outcome could not be written. @returns `settled` */
-  add({ id, attempt }: Delivery, owner: string, settled: Promise<Outcome>): Promise<Outcome> {
+  add({ id, attempt }: Delivery, owner: string, settled: Promise<ExternalOutcome>): Promise<ExternalOutcome> {
     this.#inFlight.set(owner, this.inFlightOf(owner) + 1);
     const end = (): void => {
       const left = this.inFlightOf(owner) - 1;

@@ -7,7 +7,7 @@ import type { Attempts } from "./attempts.ts";
 
 interface TestParts {
   readonly routes: Routes;
-  readonly destinations: Pick<Destinations, "of">;
+  readonly destinations: Pick<Destinations, "at">;
   readonly attempts: Pick<Attempts, "test">;
   readonly clock: Clock;
 }
@@ -18,12 +18,11 @@ export async function testWebhook(
   { routes, destinations, attempts, clock }: TestParts,
 ): Promise<TestedWebhook> {
   const route = routes.own(id);
-  if (route?.listener.kind !== "webhook" || route.listener.keys.length === 0) return { outcome: "not-ready" };
+  const destination = route && destinations.at(route);
+  if (destination?.kind !== "webhook" || routes.webhook(id)?.keys.length === 0) return { outcome: "not-ready" };
   const ts = clock.now();
   const event: Delivery["event"] = { emitId, eventId: `${ts}-0`, source: id, owner, channel: "", ts, payload };
   const delivery = { id: `${emitId}.${id}`, subscription: id, listener: id, event, attempt: 1 };
-  const destination = destinations.of(delivery, route);
-  if (destination === undefined) return { outcome: "not-ready" };
   const { outcome, at, durationMs } = await attempts.test(delivery, destination);
   const { status } = outcome;
   const isDelivered = outcome.outcome === "delivered";

@@ -16,53 +16,75 @@ interface NotDelivered<Name extends string> {
  * |---|---|---|
  * | `delivered` | | is done |
  * | `retry` | another attempt may succeed | is due again, or a dead letter after the last attempt |
+ * | `listener_gone` | no attempt can succeed | is a dead letter |
  * | `backlog_full` | the listener accepts nothing now | is due again, as the same attempt |
- * | `listener-gone` | no attempt can succeed | is a dead letter |
  * | `refused` | the event may not be stored there | is a dead letter without this attempt |
  * | `left_out` | the event must never go there, for example in a cycle of sources | is done |
  */
-export type Outcome =
-  | { readonly outcome: "delivered"; readonly status: number | null }
-  | (NotDelivered<"retry"> & { readonly retryAfter: string | undefined })
-  | NotDelivered<"backlog_full" | "listener-gone" | "refused" | "left_out">;
+export type Outcome = ExternalOutcome | InternalOutcome;
 
-/** An attempt that has ended. */
+export type ExternalOutcome =
+  | Delivered
+  | (NotDelivered<"retry"> & { readonly retryAfter: string | undefined })
+  | NotDelivered<"listener_gone">;
+
+export type InternalOutcome = Delivered | NotDelivered<"backlog_full" | "refused" | "left_out">;
+
+interface Delivered {
+  readonly outcome: "delivered";
+  readonly status: number | null;
+}
+
+/** An attempt at an external destination that has ended. */
 export interface Attempted {
-  readonly outcome: Outcome;
+  readonly outcome: ExternalOutcome;
   /** Start in epoch ms. */
   readonly at: number;
   readonly durationMs: number;
 }
 
 /** Where a delivery goes. `Destinations` finds it; `test/conformance/destination.ts` shows what each one does. */
-export interface Destination {
+export type Destination = ExternalDestination | InternalDestination;
+
+interface AnyDestination<Kind extends ListenerKind, Result extends Outcome> {
   /** As metrics name it. */
-  readonly kind: ListenerKind;
-  /** Whose places its due attempts take. */
+  readonly kind: Kind;
+  /** Due attempts count towards this owner's concurrency. */
   readonly owner: string;
-  /** Names the permits and the circuit breaker of its attempts. Undefined: it needs none, because NATS stores the event for it. */
-  readonly circuit: string | undefined;
-  /** The first attempt is that of a due message as well. These have no deadline, so a slow mail server gets each mail once. */
-  readonly isScheduledFirst: boolean;
-  /** Why nothing may be delivered to it now, and what its owner can do. Undefined: deliveries are attempted. */
-  refusal(): string | undefined;
+  /** Why nothing may be delivered to it now, and what its owner can do. Absent, or undefined: deliveries are attempted. */
+  refusal?(): string | undefined;
   /**
-   * Repeating an attempt is safe: it has the delivery's id. One that rejects could not be made: it counts as failed if it has a circuit. If
-   * it has none, NATS could not store the event, and the attempt is repeated without counting.
+   * Repeating an attempt is safe: it has the delivery's id.
    *
    * @param traceparent of the attempt's span, which the receiver continues
    */
-  attempt(delivery: Delivery, traceparent: string | undefined): Promise<Outcome>;
+  attempt(delivery: Delivery, traceparent: string | undefined): Promise<Result>;
+}
+
+/** A webhook, or what `$.send` asked for. An attempt needs a permit and is recorded. One that rejects is retried like any that fails. */
+export interface ExternalDestination extends AnyDestination<"webhook" | "send", ExternalOutcome> {
+  /** Names the permits and the circuit breaker of its attempts. */
+  readonly circuit: string;
+  /** Even the first attempt is made from a stored message. Due attempts have no deadline, so a slow mail server gets each mail once. */
+  readonly storesBeforeFirstAttempt: boolean;
   /** Attributes of an attempt's span, besides those of all deliveries. */
   spanAttributes(): Readonly<Record<string, string>>;
   /**
-   * Learns how an attempt has ended. Absent: it does not depend on attempts.
+   * Called after each attempt. Returns why the destination accepts nothing more; undefined: it accepts more. Rejects if that cannot be
+   * stored. Absent: it does not depend on attempts.
    *
    * @param circuitOpenUntil epoch ms; undefined while its circuit is closed
-   * @returns why nothing more may be delivered to it; undefined: more may. Rejects if that cannot be stored
    */
-  ended?(delivery: Delivery, attempted: Attempted, circuitOpenUntil: number | undefined): Promise<string | undefined> | undefined;
+  onAttempted?(delivery: Delivery, attempted: Attempted, circuitOpenUntil: number | undefined): Promise<string | undefined> | undefined;
+}
+
+/**
+ * A source or workflow, for which NATS stores the event. An attempt needs no permit. It rejects if NATS cannot store the event, and is then
+ * repeated without counting.
+ */
+export interface InternalDestination extends AnyDestination<"source" | "workflow", InternalOutcome> {
+  readonly circuit?: undefined;
 }
 
 /** An attempt that no repetition can change. */
-export const impossible = (error: string): Outcome => ({ outcome: "listener-gone", status: null, error });
+export const impossible = (error: string): ExternalOutcome => ({ outcome: "listener_gone", status: null, error });

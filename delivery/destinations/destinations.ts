@@ -1,5 +1,5 @@
 import { assertNever } from "../../domain/errors.ts";
-import type { Route, RouteListener } from "../../domain/source/deployment.ts";
+import type { Route } from "../../domain/source/deployment.ts";
 import type { OwnerMailer } from "../mail/ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
@@ -49,28 +49,8 @@ export class Destinations {
     };
   }
 
-  /** Undefined: the subscription or its listener was deleted. @param route by which the event was routed; absent for a later attempt, or a send */
-  of(delivery: Delivery, route?: Route): Destination | undefined {
-    if (route !== undefined) return this.#at(route.listener, route.owner);
-    const send = sendKindOf(delivery);
-    return send === undefined ? this.#ofRoutes(delivery) : this.#sends[send](delivery);
-  }
-
-  /** By the entry of the webhook or workflow itself, which has its latest state, or by that of the subscription. */
-  #ofRoutes({ subscription: id, listener, attemptsBefore }: Delivery): Destination | undefined {
-    const { routes } = this.#parts;
-    const [own, subscription] = [routes.own(listener), routes.find(id)];
-    const isRedelivery = attemptsBefore !== undefined;
-    const route = own ?? (isRedelivery ? undefined : subscription);
-    if (route === undefined) return undefined;
-    const destination = this.#at(route.listener, route.owner);
-    // Events that were accepted for a workflow stay when the subscription ends, and a redelivery does not need one.
-    if (subscription !== undefined || isRedelivery || route.listener.kind === "workflow") return destination;
-    // Webhooks that are not active have no subscriptions in the routes, and their deliveries become dead letters.
-    return destination.refusal() === undefined ? undefined : destination;
-  }
-
-  #at(listener: RouteListener, owner: string): Destination {
+  /** The destination to which a route leads. */
+  at({ listener, owner }: Pick<Route, "listener" | "owner">): Destination {
     switch (listener.kind) {
       case "webhook":
         return this.#webhooks.at(listener, owner);
@@ -81,5 +61,25 @@ export class Destinations {
       default:
         return assertNever(listener);
     }
+  }
+
+  /** By the current routes: for a later attempt, or a send. Undefined: the subscription or its listener was deleted. */
+  find(delivery: Delivery): Destination | undefined {
+    const send = sendKindOf(delivery);
+    return send === undefined ? this.#findByRoutes(delivery) : this.#sends[send](delivery);
+  }
+
+  /** By the entry of the webhook or workflow itself, which has its latest state, or by that of the subscription. */
+  #findByRoutes({ subscription: id, listener, attemptsBefore }: Delivery): Destination | undefined {
+    const { routes } = this.#parts;
+    const [own, subscription] = [routes.own(listener), routes.find(id)];
+    const isRedelivery = attemptsBefore !== undefined;
+    const route = own ?? (isRedelivery ? undefined : subscription);
+    if (route === undefined) return undefined;
+    const destination = this.at(route);
+    // Events that were accepted for a workflow stay when the subscription ends, and a redelivery does not need one.
+    if (subscription !== undefined || isRedelivery || route.listener.kind === "workflow") return destination;
+    // Webhooks that are not active have no subscriptions in the routes, and their deliveries become dead letters.
+    return destination.refusal?.() === undefined ? undefined : destination;
   }
 }

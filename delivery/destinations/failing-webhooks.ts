@@ -107,7 +107,7 @@ export class FailingWebhooks {
       if (this.#known.delete(id)) this.#markChanged(id, known);
       return undefined;
     }
-    const failure = { at, isGone: outcome.outcome === "listener-gone", error: outcome.error, circuitOpenUntil };
+    const failure = { at, isGone: outcome.outcome === "listener_gone", error: outcome.error, circuitOpenUntil };
     const failures = recordFailure(known, webhook, failure, this.#disableAfterMs);
     if (failures === known) return undefined;
     this.#known.set(id, failures);

@@ -8,7 +8,7 @@ import type { Log } from "../../domain/log.ts";
 import type { Route } from "../../domain/source/deployment.ts";
 import { traceContext } from "../../domain/traces.ts";
 import { dueSince, type Delivery } from "../routing/delivery.ts";
-import type { Outcome } from "./destination.ts";
+import type { InternalOutcome } from "./destination.ts";
 import type { DeliveryMetrics, Invocations } from "./ports.ts";
 
 /** A source, or a workflow that is active. */
@@ -31,8 +31,12 @@ export interface InvocationPorts {
   readonly metrics?: DeliveryMetrics;
 }
 
-const delivered: Outcome = { outcome: "delivered", status: null };
-const backlogFull: Outcome = { outcome: "backlog_full", status: null, error: "the backlog of the listener or of its owner is full" };
+const delivered: InternalOutcome = { outcome: "delivered", status: null };
+const backlogFull: InternalOutcome = {
+  outcome: "backlog_full",
+  status: null,
+  error: "the backlog of the listener or of its owner is full",
+};
 
 /**
  * Stores an event for a listening source or workflow as an invocation, under the delivery's id, so that repetitions are stored once. NATS
@@ -45,11 +49,11 @@ export async function deliverAsInvocation(
   delivery: Delivery,
   { owner, listener: { kind, pool } }: RunRoute,
   ports: InvocationPorts,
-): Promise<Outcome> {
+): Promise<InternalOutcome> {
   const { event, listener } = delivery;
   const started = ports.clock.now();
   const hops = nextHop(event.hops ?? 0);
-  const leaveOut = (outcome: string, error: string): Outcome => {
+  const leaveOut = (outcome: string, error: string): InternalOutcome => {
     ports.metrics?.attempted(kind, "left_out", 0);
     const fields = { op: "event.route", outcome, "source.id": event.source, "listener.id": listener };
     ports.log.warn(fields, `an event is not delivered: ${error}`);

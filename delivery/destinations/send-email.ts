@@ -6,7 +6,7 @@ import type { Send } from "./send.ts";
 /** `$.send.email`: a mail to the owner of the workflow. @param mails absent: the installation sends none */
 export const emailSend = (mails: OwnerMailer | undefined): Send<"email"> => ({
   kind: "email",
-  isScheduledFirst: true,
+  storesBeforeFirstAttempt: true,
   async carryOut({ subject, text, html }, { id, event }) {
     if (mails === undefined) return impossible("this installation sends no mails: HEADWATER_SMTP_URL is not set");
     const htmlPart = typeof html === "string" && html !== "" ? { html } : {};

@@ -10,7 +10,7 @@ import { contentTypeOf, textOf, type Send } from "./send.ts";
 /** `$.send.http`: a request to any URL that the egress policy allows. */
 export const httpSend = (poster: Poster): Send<"http"> => ({
   kind: "http",
-  isScheduledFirst: false,
+  storesBeforeFirstAttempt: false,
   circuitOf,
   async carryOut({ method, url: given, headers, data }, { id }, trace) {
     if (method === "CONNECT") return impossible("the argument of $.send.http is invalid");

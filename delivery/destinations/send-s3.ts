@@ -6,7 +6,7 @@ import { contentTypeOf, textOf, type Send } from "./send.ts";
 /** `$.send.s3`: an object in the store of the installation. @param objects absent: it has none */
 export const s3Send = (objects: Objects | undefined): Send<"s3"> => ({
   kind: "s3",
-  isScheduledFirst: true,
+  storesBeforeFirstAttempt: true,
   async carryOut({ bucket, prefix, payload }, { id, event }) {
     if (objects === undefined) return impossible("this installation stores no objects: HEADWATER_S3_URL is not set");
     const ownerParts = objects.hasOwnerPrefix ? [event.owner] : [];

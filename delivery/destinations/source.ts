@@ -1,13 +1,11 @@
 import type { Delivery } from "../routing/delivery.ts";
-import type { Destination, Outcome } from "./destination.ts";
+import type { InternalDestination, InternalOutcome } from "./destination.ts";
 import { deliverAsInvocation, type InvocationPorts, type RunListener } from "./invocation.ts";
 
 /** A listening source: its events become invocations. */
-export class SourceDestination implements Destination {
+export class SourceDestination implements InternalDestination {
   readonly kind = "source";
   readonly owner: string;
-  readonly circuit = undefined;
-  readonly isScheduledFirst = false;
   readonly listener: RunListener;
   readonly #ports: InvocationPorts;
 
@@ -17,15 +15,7 @@ export class SourceDestination implements Destination {
     this.#ports = ports;
   }
 
-  refusal(): undefined {
-    return undefined;
-  }
-
-  attempt(delivery: Delivery): Promise<Outcome> {
+  attempt(delivery: Delivery): Promise<InternalOutcome> {
     return deliverAsInvocation(delivery, this, this.#ports);
-  }
-
-  spanAttributes(): Readonly<Record<string, string>> {
-    return {};
   }
 }

@@ -5,7 +5,7 @@ import { replayIn } from "../../domain/event/replay.ts";
 import { traceContext } from "../../domain/traces.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
-import type { Attempted, Destination, Outcome } from "./destination.ts";
+import type { Attempted, ExternalDestination, ExternalOutcome } from "./destination.ts";
 import type { FailingWebhooks } from "./failing-webhooks.ts";
 import type { Poster, Secrets } from "./ports.ts";
 import { outcomeOf } from "./post-outcome.ts";
@@ -28,15 +28,15 @@ export class Webhooks {
     this.#failing = failing;
   }
 
-  at(webhook: Webhook, owner: string): Destination {
+  at(webhook: Webhook, owner: string): ExternalDestination {
     return new WebhookDestination(webhook, owner, this.#poster, this.#failing);
   }
 }
 
-class WebhookDestination implements Destination {
+class WebhookDestination implements ExternalDestination {
   readonly kind = "webhook";
   readonly owner: string;
-  readonly isScheduledFirst = false;
+  readonly storesBeforeFirstAttempt = false;
   readonly #webhook: Webhook;
   readonly #poster: SignedPoster;
   readonly #failing: Failing;
@@ -61,7 +61,7 @@ class WebhookDestination implements Destination {
     return `webhook ${id} is not active: activate it, or fix what its conditions report, then retry this delivery`;
   }
 
-  attempt(delivery: Delivery, traceparent: string | undefined): Promise<Outcome> {
+  attempt(delivery: Delivery, traceparent: string | undefined): Promise<ExternalOutcome> {
     return this.#poster.post(delivery, this.#webhook, traceparent);
   }
 
@@ -71,7 +71,7 @@ class WebhookDestination implements Destination {
     return { "http.request.method": "POST", "server.address": URL.parse(url)?.hostname ?? "", "webhook.id": id };
   }
 
-  ended(delivery: Delivery, attempted: Attempted, circuitOpenUntil: number | undefined): Promise<string | undefined> | undefined {
+  onAttempted(delivery: Delivery, attempted: Attempted, circuitOpenUntil: number | undefined): Promise<string | undefined> | undefined {
     return this.#failing.record(delivery, this.#webhook, attempted, circuitOpenUntil)?.then((disabled) => disabled?.message);
   }
 }
@@ -88,7 +88,7 @@ class SignedPoster {
     this.#ports = ports;
   }
 
-  async post({ event }: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<Outcome> {
+  async post({ event }: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<ExternalOutcome> {
     const { poster, clock, hmac } = this.#ports;
     const keys = this.#openedKeys(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#openKey(sealed))));
     const signed = { id: event.emitId, emitter: event.source, at: clock.now(), body: event.payload };

@@ -17,7 +17,7 @@ it("posts nothing after a 410, also if stored records are loaded before the new 
   const ports = { history, log: { info() {}, warn() {}, error() {} } } as unknown as DeliveryPorts;
   const failing = new FailingWebhooks({}, ports, () => reported.promise);
   await failing.follow(stopping.signal);
-  const outcome = { outcome: "listener-gone", status: 410, error: "410 Gone" } as const;
+  const outcome = { outcome: "listener_gone", status: 410, error: "410 Gone" } as const;
   const recorded = failing.record(delivery, webhook, { outcome, at: 5, durationMs: 1 });
   // The first load, the look of the record, and two loads while the record is not stored.
   await vi.waitFor(() => expect(history.listFailingWebhooks.mock.calls.length).toBeGreaterThanOrEqual(4), { timeout: 120_000 });

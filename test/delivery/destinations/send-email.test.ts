@@ -9,7 +9,7 @@ destinationConformance(() => {
   const { world, destinations } = destinationWorld();
   return {
     delivery,
-    of: (each) => destinations.of(each),
+    find: (each) => destinations.find(each),
     arrived: world.mails,
     breakPorts: () => void (world.arePortsBroken = true),
     failForNow: () => void (world.mailed = { outcome: "retry", reason: "the server is busy" }),
@@ -26,9 +26,13 @@ it.each<LimitedOutcome>([
 ])("sends no mail again after $outcome", async (mailed) => {
   const { world, destinations } = destinationWorld();
   world.mailed = mailed;
-  expect(await destinations.of(delivery)?.attempt(delivery, undefined)).toMatchObject({ outcome: "listener-gone" });
+  expect(await destinations.find(delivery)?.attempt(delivery, undefined)).toMatchObject({ outcome: "listener_gone" });
 });
 
 it("becomes a message first", () => {
-  expect(destinationWorld().destinations.of(delivery)).toMatchObject({ kind: "send", circuit: "p_1 email", isScheduledFirst: true });
+  expect(destinationWorld().destinations.find(delivery)).toMatchObject({
+    kind: "send",
+    circuit: "p_1 email",
+    storesBeforeFirstAttempt: true,
+  });
 });

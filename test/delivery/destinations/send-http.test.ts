@@ -9,7 +9,7 @@ destinationConformance(() => {
   const delivery = sendOf("http", argument);
   return {
     delivery,
-    of: (each) => destinations.of(each),
+    find: (each) => destinations.find(each),
     get arrived() {
       return world.posts.map(({ headers }) => String(headers["idempotency-key"]));
     },
@@ -22,7 +22,7 @@ destinationConformance(() => {
 it("sends credentials of the URL as a header, and no header of the connection", async () => {
   const { world, destinations } = destinationWorld();
   const delivery = sendOf("http", argument);
-  await destinations.of(delivery)?.attempt(delivery, undefined);
+  await destinations.find(delivery)?.attempt(delivery, undefined);
   const headers = {
     "idempotency-key": "e1.sub_1",
     "content-type": "application/json",
@@ -34,6 +34,6 @@ it("sends credentials of the URL as a header, and no header of the connection", 
 
 it("has a circuit for each host, and begins without a message", () => {
   const { destinations } = destinationWorld();
-  expect(destinations.of(sendOf("http", argument))).toMatchObject({ kind: "send", circuit: "p_1 a", isScheduledFirst: false });
-  expect(destinations.of(sendOf("http", { ...argument, url: "http://b:81" }))).toMatchObject({ circuit: "p_1 b:81" });
+  expect(destinations.find(sendOf("http", argument))).toMatchObject({ kind: "send", circuit: "p_1 a", storesBeforeFirstAttempt: false });
+  expect(destinations.find(sendOf("http", { ...argument, url: "http://b:81" }))).toMatchObject({ circuit: "p_1 b:81" });
 });

@@ -9,7 +9,7 @@ destinationConformance(() => {
   const { world, destinations } = destinationWorld();
   return {
     delivery,
-    of: (each) => destinations.of(each),
+    find: (each) => destinations.find(each),
     get arrived() {
       return world.objects.map(({ bucket, key }) => [bucket, ...key].join("/"));
     },
@@ -21,8 +21,8 @@ destinationConformance(() => {
 
 it("becomes a message first, and stores the object under its owner", async () => {
   const { world, destinations } = destinationWorld();
-  const destination = destinations.of(delivery);
-  expect(destination).toMatchObject({ kind: "send", circuit: "p_1 s3", isScheduledFirst: true });
+  const destination = destinations.find(delivery);
+  expect(destination).toMatchObject({ kind: "send", circuit: "p_1 s3", storesBeforeFirstAttempt: true });
   await destination?.attempt(delivery, undefined);
   const key = ["u_1", "a", "b", "1970-01-01", "e1.sub_1"];
   expect(world.objects).toEqual([{ bucket: "events", key, body: '{"n":1}', contentType: "application/json" }]);

@@ -8,7 +8,7 @@ destinationConformance(() => {
   const delivery = deliveryTo("dc_2");
   return {
     delivery,
-    of: (each) => destinations.of(each),
+    find: (each) => destinations.find(each),
     arrived: world.stored,
     failForNow: () => void (world.isBacklogFull = true),
     failForGood: () => ({ ...delivery, event: { ...delivery.event, hops: 1_000_000 } }),

@@ -15,7 +15,7 @@ destinationConformance(() => {
   const { world, routes, destinations, own, delivery } = webhookWorld();
   return {
     delivery,
-    of: (each) => destinations.of(each),
+    find: (each) => destinations.find(each),
     get arrived() {
       return world.posts.map(({ headers }) => String(headers["webhook-id"]));
     },
@@ -29,35 +29,40 @@ destinationConformance(() => {
   };
 });
 
+/** Reports a 410 to the destination of the delivery, as after an attempt. */
+async function reportGone({ destinations, delivery }: ReturnType<typeof webhookWorld>): Promise<string | undefined> {
+  const destination = destinations.find(delivery);
+  if (destination?.kind !== "webhook") return expect.unreachable("the delivery goes to no webhook");
+  const outcome = { outcome: "listener_gone", status: 410, error: "410 Gone" } as const;
+  return destination.onAttempted?.(delivery, { outcome, at: 5, durationMs: 1 }, undefined);
+}
+
 it("refuses deliveries after a 410, and says how to enable the webhook", async () => {
-  const { destinations, delivery } = webhookWorld();
-  const destination = destinations.of(delivery);
-  const outcome = { outcome: "listener-gone", status: 410, error: "410 Gone" } as const;
-  expect(await destination?.ended?.(delivery, { outcome, at: 5, durationMs: 1 }, undefined)).toMatch(/Enable it with PUT/);
-  expect(destination?.refusal()).toMatch(/Enable it with PUT/);
+  const made = webhookWorld();
+  expect(await reportGone(made)).toMatch(/Enable it with PUT/);
+  expect(made.destinations.find(made.delivery)?.refusal?.()).toMatch(/Enable it with PUT/);
 });
 
 it("keeps naming the 410 once the operator has taken the keys of the webhook for it", async () => {
-  const { routes, destinations, own, delivery } = webhookWorld();
-  const outcome = { outcome: "listener-gone", status: 410, error: "410 Gone" } as const;
-  await destinations.of(delivery)?.ended?.(delivery, { outcome, at: 5, durationMs: 1 }, undefined);
-  routes.set("wh_1", { ...own, listener: { ...own.listener, keys: [] } });
-  expect(destinations.of(delivery)?.refusal()).toMatch(/Enable it with PUT/);
+  const made = webhookWorld();
+  await reportGone(made);
+  made.routes.set("wh_1", { ...made.own, listener: { ...made.own.listener, keys: [] } });
+  expect(made.destinations.find(made.delivery)?.refusal?.()).toMatch(/Enable it with PUT/);
 });
 
 it("posts nothing while a signing key cannot be opened", async () => {
   const { world, destinations, delivery } = webhookWorld(["not sealed"]);
-  await expect(destinations.of(delivery)?.attempt(delivery, undefined)).rejects.toThrow("not sealed for this installation");
+  await expect(destinations.find(delivery)?.attempt(delivery, undefined)).rejects.toThrow("not sealed for this installation");
   expect(world.posts).toEqual([]);
 });
 
 it("has no destination after the subscription was deleted, except for a redelivery, and for a dead letter of an inactive webhook", () => {
   const { routes, destinations, own, delivery } = webhookWorld();
   routes.set("sub_1", undefined);
-  expect(destinations.of(delivery)).toBeUndefined();
-  expect(destinations.of({ ...delivery, attempt: 2, attemptsBefore: 1 })).toMatchObject({ kind: "webhook", circuit: "wh_1" });
+  expect(destinations.find(delivery)).toBeUndefined();
+  expect(destinations.find({ ...delivery, attempt: 2, attemptsBefore: 1 })).toMatchObject({ kind: "webhook", circuit: "wh_1" });
   routes.set("wh_1", { ...own, listener: { ...own.listener, keys: [] } });
-  expect(destinations.of(delivery)?.refusal()).toBeDefined();
+  expect(destinations.find(delivery)?.refusal?.()).toBeDefined();
   routes.set("wh_1", undefined);
-  expect(destinations.of({ ...delivery, attempt: 2, attemptsBefore: 1 })).toBeUndefined();
+  expect(destinations.find({ ...delivery, attempt: 2, attemptsBefore: 1 })).toBeUndefined();
 });

@@ -12,7 +12,7 @@ function workflowWorld(pool?: string) {
   routes.set("sub_1", { ...own, subscription: "sub_1", emitter: "dc_1" });
   const under = {
     delivery,
-    of: destinations.of.bind(destinations),
+    find: destinations.find.bind(destinations),
     arrived: world.stored,
     loseNats: () => void (world.isNatsAway = true),
   };
@@ -58,7 +58,7 @@ describe("a workflow that is not active", () => {
 it("keeps what was accepted for a workflow when the subscription ends", () => {
   const { routes, destinations } = workflowWorld();
   routes.set("sub_1", undefined);
-  expect(destinations.of(delivery)).toMatchObject({ kind: "workflow", owner: "u_1" });
+  expect(destinations.find(delivery)).toMatchObject({ kind: "workflow", owner: "u_1" });
   routes.set("p_1", undefined);
-  expect(destinations.of(delivery)).toBeUndefined();
+  expect(destinations.find(delivery)).toBeUndefined();
 });
