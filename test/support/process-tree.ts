@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from "node:fs";
-
-/** Processes as the kernel knows them. Linux only. */
+import { readProc, statFieldsOf, tickMs } from "../../scripts/proc.ts";
 
 /** What a process is for: a role, `sandbox`, `nats-server`, `postgres` … */
 export type Part = string;
@@ -20,17 +19,17 @@ export interface FoundProcess {
 
 /** The processes below and including the roots. */
 export function processTree(roots: readonly number[]): readonly number[] {
-  const children = Map.groupBy(allPids(), (pid) => Number(statOf(pid)[1]));
+  const children = Map.groupBy(allPids(), (pid) => Number(statFieldsOf(pid)[1]));
   const below = (pid: number): number[] => [pid, ...(children.get(pid) ?? []).flatMap(below)];
-  return [...new Set(roots.flatMap(below))].filter((pid) => read(`/proc/${pid}/stat`) !== "");
+  return [...new Set(roots.flatMap(below))].filter((pid) => readProc(`${pid}/stat`) !== "");
 }
 
 /** Processes that use a data directory, by command line, environment or working directory. Includes orphans. */
 export function processesOf(dataDirectory: string): readonly FoundProcess[] {
   return allPids().flatMap((pid) => {
-    const [command, environment, directory] = [read(`/proc/${pid}/cmdline`), read(`/proc/${pid}/environ`), linkOf(`/proc/${pid}/cwd`)];
+    const [command, environment, directory] = [readProc(`${pid}/cmdline`), readProc(`${pid}/environ`), linkOf(`/proc/${pid}/cwd`)];
     if (pid === process.pid || ![command, environment, directory].some((text) => text.includes(dataDirectory))) return [];
-    const [state, parent] = statOf(pid);
+    const [state, parent] = statFieldsOf(pid);
     return state === "Z" ? [] : [{ pid, parent: Number(parent), command: command.replaceAll("\0", " ").slice(0, 200) }];
   });
 }
@@ -42,10 +41,10 @@ export function mainOf(dataDirectory: string): number {
   throw new Error(`no process holds ${dataDirectory}`);
 }
 
-/** CPU time of a process since its start, in ticks of 10 ms, threads that have ended included; undefined if it has ended. */
+/** CPU time of a process since its start, in ms, threads that have ended included; undefined if it has ended. */
 export function cpuMsOfProcess(pid: number): number | undefined {
-  const fields = statOf(pid);
-  return fields.length < 13 ? undefined : (Number(fields[11]) + Number(fields[12])) * 10;
+  const fields = statFieldsOf(pid);
+  return fields.length < 13 ? undefined : (Number(fields[11]) + Number(fields[12])) * tickMs;
 }
 
 /** CPU time of each process of the tree. */
@@ -64,7 +63,7 @@ export function cpuBetween(before: readonly ProcessUse[], after: readonly Proces
 export function memoryOf(roots: readonly number[]): ReadonlyMap<Part, number> {
   const byPart = new Map<Part, number>();
   for (const pid of processTree(roots)) {
-    const kilobytes = Number(/^Pss:\s+(\d+)/m.exec(read(`/proc/${pid}/smaps_rollup`))?.[1] ?? 0);
+    const kilobytes = Number(/^Pss:\s+(\d+)/m.exec(readProc(`${pid}/smaps_rollup`))?.[1] ?? 0);
     byPart.set(partOf(pid), (byPart.get(partOf(pid)) ?? 0) + kilobytes * 1024);
   }
   return byPart;
@@ -72,7 +71,7 @@ export function memoryOf(roots: readonly number[]): ReadonlyMap<Part, number> {
 
 /** Resident set of one process now, and its maximum so far, bytes. */
 export function residentSetOf(pid: number): { readonly now: number; readonly max: number } {
-  const status = read(`/proc/${pid}/status`);
+  const status = readProc(`${pid}/status`);
   const bytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(status)?.[1] ?? 0) * 1_024;
   return { now: bytes("VmRSS"), max: bytes("VmHWM") };
 }
@@ -86,14 +85,14 @@ export function formatParts(byPart: ReadonlyMap<Part, number>, by: number, digit
 }
 
 export function partOf(pid: number): Part {
-  const command = read(`/proc/${pid}/cmdline`).split("\0");
+  const command = readProc(`${pid}/cmdline`).split("\0");
   const [program = ""] = command;
   if (program.includes("nats-server")) return "nats-server";
   if (program.includes("postgres")) return "postgres";
   if (command.some((argument) => argument.endsWith("sandbox-child.mjs"))) return "sandbox";
   if (command.some((argument) => argument.endsWith("launch.mjs"))) return "launcher";
   if (program.includes("esbuild")) return "esbuild";
-  const roles = /(?:^|\0)HEADWATER_ROLES=([^\0]*)/.exec(read(`/proc/${pid}/environ`))?.[1];
+  const roles = /(?:^|\0)HEADWATER_ROLES=([^\0]*)/.exec(readProc(`${pid}/environ`))?.[1];
   if (!command.some((argument) => argument.endsWith("main.ts"))) return "other";
   return roles === undefined || roles.includes(",") || roles === "all" ? "host" : roles;
 }
@@ -102,20 +101,6 @@ const allPids = (): readonly number[] =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number);
-
-/** The fields of proc(5) after the command's name, which may hold spaces and parentheses: state, parent …; none if it has ended. */
-function statOf(pid: number): readonly string[] {
-  const stat = read(`/proc/${pid}/stat`);
-  return stat === "" ? [] : stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-}
-
-function read(path: string): string {
-  try {
-    return readFileSync(path, "utf8");
-  } catch {
-    return ""; // The process has ended.
-  }
-}
 
 function linkOf(path: string): string {
   try {
