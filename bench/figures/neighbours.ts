@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import { once } from "node:events";
 import type { Figure } from "../figure.ts";
 import type { Accepted, AcceptOrders } from "../harness/load/accept-load.ts";
-import { answerTimes } from "../harness/load/response-times.ts";
+import { responseTimes } from "../harness/load/response-times.ts";
 import { startChild } from "../harness/child.ts";
 import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { invoke, pause, runOnce } from "../harness/load/runs.ts";
@@ -79,12 +79,12 @@ async function measure(attack: Attack, port: number): Promise<Figure> {
   try {
     const canaries = await deploy(system, attack, port);
     const { connection } = system;
-    await answerTimes(connection, canaries, 1_500);
-    const quiet = await answerTimes(connection, canaries, quietMs);
+    await responseTimes(connection, canaries, 1_500);
+    const quiet = await responseTimes(connection, canaries, quietMs);
     await begin(system, attack);
     const flood = attack.requests === undefined ? undefined : startFlood(system, attack.requests);
     await pause(settleMs);
-    const attacked = await answerTimes(connection, canaries, attackMs);
+    const attacked = await responseTimes(connection, canaries, attackMs);
     const refused = flood === undefined ? "" : `; refused ${JSON.stringify((await flood.next()).refused)}`;
     await flood?.stop();
     const shown = (times: readonly number[]): string =>

@@ -5,7 +5,7 @@ declare module "vitest" {
   interface TaskMeta {
     /** Id of the process that ran the file, for the order of its files. */
     workerId?: number;
-    /** CPU time of the file, in ms, with that of its child processes. What files share is not counted. */
+    /** CPU time of the file, in ms, with that of its child processes, and of those that the files of a worker share while it runs, such as the shared sandbox. */
     cpuMs?: number;
   }
 }

@@ -8,7 +8,7 @@ const everyMs = 40;
 const timeoutMs = 60_000;
 
 /** Runs sources in turns for a time. @returns how long each run took from being stored to its commit, ms */
-export async function answerTimes(connection: Connection, sources: readonly string[], durationMs: number): Promise<readonly number[]> {
+export async function responseTimes(connection: Connection, sources: readonly string[], durationMs: number): Promise<readonly number[]> {
   const waiting = new Map<string, { readonly sentAt: number; readonly settle: (ms: number) => void }>();
   const subscription = connection.nats.subscribe(answerFilter(token), {
     callback: (_, message) => {

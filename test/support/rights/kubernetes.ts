@@ -1,8 +1,3 @@
-/**
- * What each role of the chart may do in Kubernetes, as `verb` or `verb(names)`. A role that is not named may do nothing with the resource.
- * `operator`, `api`, `backup` and `create-secrets` are bound to ServiceAccounts of their name. The operator binds `owner-…` in namespaces of owners.
- * `view` and `edit` are for people, `admin` is bound by administrators. The ServiceAccounts `ingress`, `delivery`, `builder` and `setup` have no role.
- */
 interface Row {
   /** `release`: its namespace alone. */
   readonly where: "everywhere" | "release";
@@ -34,6 +29,11 @@ const installed = ["keys", "nats", "postgres", "api-key", "api", "ingress", "del
   .join();
 const ownerRoles = "headwater-owner-secrets,headwater-owner-secrets-api,headwater-owner-backup";
 
+/**
+ * What each role of the chart may do in Kubernetes, as `verb` or `verb(names)`. A role that is not named may do nothing with the resource.
+ * `operator`, `api`, `backup` and `create-secrets` are bound to ServiceAccounts of their name. The operator binds `owner-…` in namespaces of owners.
+ * `view` and `edit` are for people, `admin` is bound by administrators. The ServiceAccounts `ingress`, `delivery`, `builder` and `setup` have no role.
+ */
 const rows: readonly Row[] = [
   everywhere(ownKinds(allKinds), { operator: "get list watch update", backup: "list" }),
   everywhere(ownKinds(kinds), {
