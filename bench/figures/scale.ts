@@ -1,5 +1,6 @@
 import { request } from "undici";
 import { cpuBetween, formatParts, residentSetOf, total } from "../../test/support/process-tree.ts";
+import { until } from "../../test/support/until.ts";
 import type { Figure } from "../figure.ts";
 import { copySources } from "../harness/load/copied-sources.ts";
 import {
@@ -179,16 +180,21 @@ function megabytes(name: string, bytes: number, atMost: number, note: string): F
 
 /** @throws if some are not after ten minutes */
 async function untilAllSettled(client: ScaleSystem["client"], sources: number): Promise<void> {
-  const deadline = performance.now() + 600_000;
-  while ((await settledSources(client)).settled !== sources) {
-    if (performance.now() > deadline) return expectAllSettled(client, sources);
-    await new Promise((resolve) => setTimeout(resolve, 100));
-  }
+  let wrong: string | undefined;
+  const areSettled = async (): Promise<boolean> => (wrong = await findUnsettled(client, sources)) === undefined;
+  const more = (): string => wrong ?? "";
+  await until(areSettled, "all sources are settled", { more, maxWaitMs: 600_000, firstPauseMs: 100, maxPauseMs: 100 });
 }
 
 async function expectAllSettled(client: ScaleSystem["client"], sources: number): Promise<void> {
+  const wrong = await findUnsettled(client, sources);
+  if (wrong !== undefined) throw new Error(wrong);
+}
+
+/** @returns undefined if all are settled */
+async function findUnsettled(client: ScaleSystem["client"], sources: number): Promise<string | undefined> {
   const { settled, example } = await settledSources(client);
-  if (settled !== sources) throw new Error(`${settled} of ${sources} sources in ${namespace} are settled; one that is not: ${example}`);
+  return settled === sources ? undefined : `${settled} of ${sources} sources in ${namespace} are settled; one that is not: ${example}`;
 }
 
 /** Requests that wrote something, by resource, from the API server's own account. */

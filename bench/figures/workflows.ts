@@ -154,7 +154,7 @@ async function suspend(system: System, prefix: string, count: number): Promise<(
     for (const run of runs.slice(0, resumed)) {
       const sentAt = performance.timeOrigin + performance.now();
       await invoke(connection, "p_wait", [{ source: "p_wait", trigger: "resume", resume: { run, suspension: 1, action: "resume" } }]);
-      await until(() => startedAt.has(run), "the run goes on", undefined, { firstPauseMs: 1, maxPauseMs: 1 });
+      await until(() => startedAt.has(run), "the run goes on", { firstPauseMs: 1, maxPauseMs: 1 });
       times.push((startedAt.get(run) ?? 0) - sentAt);
     }
     await following.stop();

@@ -11,6 +11,7 @@ import { installCrds } from "../../test/support/kube/kube-crds.ts";
 import { cpuOf, type Part, type ProcessUse } from "../../test/support/process-tree.ts";
 import { runMain, startMain, type MainProcess } from "../../test/support/system/main-process.ts";
 import { startServers } from "../../test/support/system/servers.ts";
+import { until } from "../../test/support/until.ts";
 import { owner } from "./load/kube-sources.ts";
 import { showWarnings, stopsAtEnd } from "./system.ts";
 
@@ -90,10 +91,8 @@ async function startRole(role: RoleName, settings: Readonly<Record<string, strin
     ...main,
     readyMs: performance.now() - startedAt,
     until: async (isDone) => {
-      while (!isDone(await metricsOf(health))) {
-        if (performance.now() - startedAt > maxWaitMs) throw new Error(`the role ${role} does not come to rest:\n${main.output()}`);
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+      const isAtRest = async (): Promise<boolean> => isDone(await metricsOf(health));
+      await until(isAtRest, `the role ${role} comes to rest`, { more: main.output, maxWaitMs, firstPauseMs: 100, maxPauseMs: 100 });
       return performance.now() - startedAt;
     },
   };

@@ -29,14 +29,14 @@ it("hw dev goes on after the server was away", async () => {
     await dev.untilPrinted(/(http:\/\/127\.0\.0\.1:\d+) → http/);
     const [, url = ""] = /(http:\/\/127\.0\.0\.1:\d+) → http/.exec(dev.stdout()) ?? [];
     await server.stop();
-    await until(() => dev.stderr().includes("the connection is lost"), "the loss is reported", dev.stderr);
+    await until(() => dev.stderr().includes("the connection is lost"), "the loss is reported", { more: dev.stderr });
     expect((await fetch(url)).status).toBe(502);
     server = await startHeadwater(options);
-    await until(() => dev.stderr().includes("connected again"), "the connection is back", dev.stderr);
+    await until(() => dev.stderr().includes("connected again"), "the connection is back", { more: dev.stderr });
     await writeWord("two");
     await dev.untilPrinted(/✓ deployed in/);
     // The API may be back before the endpoints are.
-    await until(async () => (await fetch(url)).headers.get("x-word") === "two", "the new version answers", dev.stderr);
+    await until(async () => (await fetch(url)).headers.get("x-word") === "two", "the new version answers", { more: dev.stderr });
   } finally {
     dev.interrupt();
     await dev.ended();

@@ -100,7 +100,7 @@ describe("hw dev", () => {
     await dev.untilPrinted(/✓ deployed in/);
     expect((await fetch(url)).headers.get("x-word")).toBe("four");
     await writeFile(join(folder, "other.ts"), 'export const word = "five";\n');
-    await until(async () => (await fetch(url)).headers.get("x-word") === "five", "the new import is deployed", dev.stdout);
+    await until(async () => (await fetch(url)).headers.get("x-word") === "five", "the new import is deployed", { more: dev.stdout });
   });
 
   it("finds its source again, pauses it on SIGINT, and deletes it when asked", async () => {
@@ -143,8 +143,8 @@ describe("hw dev", () => {
     const dev = startDev(await writeCounter("away"), [], { directory, env: { ...env, ...through } });
     await endpointOf(dev);
     proxy.cut();
-    await until(() => dev.stderr().includes("the connection is lost"), "the loss is reported", dev.stderr);
-    await until(() => dev.stderr().includes("connected again"), "the connection is back", dev.stderr);
+    await until(() => dev.stderr().includes("the connection is lost"), "the loss is reported", { more: dev.stderr });
+    await until(() => dev.stderr().includes("connected again"), "the connection is back", { more: dev.stderr });
     await writeWord('export const word = "two";\n');
     await dev.untilPrinted(/✓ deployed in/);
     dev.interrupt();

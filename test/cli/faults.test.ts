@@ -141,7 +141,7 @@ describe("following events", () => {
       if (following.stdout() === "") await emit(n++);
       return following.stdout() !== "";
     };
-    await until(isFollowing, "it shows an event", following.stderr);
+    await until(isFollowing, "it shows an event", { more: following.stderr });
     proxy.cut();
     await emit(1_000);
     await emit(1_001);
@@ -176,7 +176,7 @@ describe.skipIf(missingPrograms(["python3"]).length > 0)("in a terminal", () => 
 
   it("a deletion asks first, and a refusal deletes nothing", async () => {
     const deletion = inTerminal(["delete", source.id], 100);
-    await until(() => deletion.screen().includes("Echo") || deletion.screen().includes(source.id), "it asks", deletion.screen);
+    await until(() => deletion.screen().includes("Echo") || deletion.screen().includes(source.id), "it asks", { more: deletion.screen });
     deletion.type("n");
     deletion.type("\r");
     await deletion.ended();

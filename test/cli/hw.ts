@@ -87,11 +87,7 @@ function runningHw({ hasEnded, ...running }: Omit<RunningHw, "untilPrinted"> & {
   return {
     ...running,
     untilPrinted: (pattern) =>
-      until(
-        () => pattern.test(stdout()) || hasEnded(),
-        `hw prints ${pattern}`,
-        () => stdout() + stderr(),
-      ),
+      until(() => pattern.test(stdout()) || hasEnded(), `hw prints ${pattern}`, { more: () => stdout() + stderr() }),
   };
 }
 

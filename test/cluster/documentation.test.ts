@@ -39,11 +39,9 @@ it("docs/kubernetes.md shows what kubectl prints", async () => {
     for (const { line, command, output } of stepsOf("docs/kubernetes.md")) {
       const printed = await session.run(here(command));
       const missing = (): readonly string[] => missingLines(unpadded(here(output)), unpadded(printed()));
-      await until(
-        () => missing().length === 0,
-        `docs/kubernetes.md:${line} shows what ${command} prints`,
-        () => `not printed: ${missing().join("\n")}\nprinted: ${printed()}\nerrors: ${session.errors}`,
-      );
+      await until(() => missing().length === 0, `docs/kubernetes.md:${line} shows what ${command} prints`, {
+        more: () => `not printed: ${missing().join("\n")}\nprinted: ${printed()}\nerrors: ${session.errors}`,
+      });
     }
   } finally {
     await session.close();

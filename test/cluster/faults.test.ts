@@ -36,7 +36,7 @@ async function killPods(component: string): Promise<void> {
       return now.length >= before.length && now.every((pod) => !former.has(pod.metadata.uid) && isReady(pod));
     },
     `${component} is ready again`,
-    () => component,
+    { more: () => component },
   );
 }
 
@@ -159,7 +159,7 @@ async function expectTruth(): Promise<void> {
       .map(({ kind, metadata, status }) => `${kind} ${metadata.name} ${JSON.stringify(status)}`);
     return wrong.length === 0;
   };
-  await until(areConditionsTrue, "every condition is true again", () => wrong.join("\n"));
+  await until(areConditionsTrue, "every condition is true again", { more: () => wrong.join("\n") });
 }
 
 const withHook = (body: string): string =>
@@ -177,11 +177,7 @@ describe("deletion", () => {
   it("deletes a source whose hook never returns after the maximum duration of a run", async () => {
     await deploy("stubborn", withHook("await new Promise(() => setInterval(() => undefined, 1_000));"));
     await kubectl(["-n", owned, "delete", "source", "stubborn", "--wait=false"]);
-    await until(
-      async () => (await tryKubectl(["-n", owned, "get", "source", "stubborn"])).code !== 0,
-      "it is gone",
-      () => "",
-    );
+    await until(async () => (await tryKubectl(["-n", owned, "get", "source", "stubborn"])).code !== 0, "it is gone");
   });
 
   it("leaves no pod in Terminating", async () => {

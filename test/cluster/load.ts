@@ -107,7 +107,9 @@ export async function expectNothingLost({ sources }: Stopped): Promise<void> {
       missing = accepted.filter((one) => !kept.has(one));
       return missing.length === 0;
     };
-    await until(isThere, `each accepted request of ${id} has its event`, () => `${missing.length} of ${accepted.length} have none`);
+    await until(isThere, `each accepted request of ${id} has its event`, {
+      more: () => `${missing.length} of ${accepted.length} have none`,
+    });
     expect(new Set(events.map(({ request }) => request)).size, "each request has one event").toBe(events.length);
     expect(
       events.map(({ n }) => n).toSorted((a, b) => a - b),
@@ -120,7 +122,7 @@ export async function expectNothingLost({ sources }: Stopped): Promise<void> {
       return wanted.every((one) => heard.has(one));
     };
     const silent = (): string => `${wanted.filter((one) => !heard.has(one)).length} of ${wanted.length} were not heard`;
-    await until(isHeard, `the webhook hears of each event of ${id}`, silent);
+    await until(isHeard, `the webhook hears of each event of ${id}`, { more: silent });
   }
   expect(receivedSchema.parse(await askProbe("/received")).repeated, "a repeated delivery has the same id").toEqual([]);
 }

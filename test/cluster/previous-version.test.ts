@@ -80,7 +80,7 @@ async function untilReplaced({ image }: Release): Promise<void> {
     left = pods.filter((pod) => imageOf(pod) !== image).map(({ metadata }) => metadata.name);
     return left.length === 0;
   };
-  await until(isReplaced, "all pods have the other version's image", () => left.join(" "));
+  await until(isReplaced, "all pods have the other version's image", { more: () => left.join(" ") });
 }
 
 const podSpec = z.object({ containers: z.array(z.object({ image: z.string() })).min(1) });
@@ -108,11 +108,9 @@ async function underLoad(step: string, change: () => Promise<void>, release: Rel
   await load.more(perSecond * 5);
   const stopped = await load.stop();
   const gapOfLoad = await delivered();
-  await until(
-    async () => (await delivered()).missing === 0,
-    "each accepted request is delivered",
-    () => step,
-  ).catch(() => undefined);
+  await until(async () => (await delivered()).missing === 0, "each accepted request is delivered", { more: () => step }).catch(
+    () => undefined,
+  );
   const { accepted, missing, again, repeated } = await delivered();
   const figures = [
     `helm ${helmSeconds} s, until the last pod is replaced ${allSeconds} s`,
@@ -170,7 +168,7 @@ suite(`${events} events and ${perSecond} requests per second`, () => {
     const expected = queued.requests * queued.events;
     let waiting = 0;
     const areQueued = async (): Promise<boolean> => (waiting = await countWaiting()) === expected;
-    await until(areQueued, `${expected} events are queued for their webhook or dead letters`, () => `${waiting} are`);
+    await until(areQueued, `${expected} events are queued for their webhook or dead letters`, { more: () => `${waiting} are` });
     const source = await idOf("source");
     expect(await countListed(`/sources/${source}/event_summaries?limit=1&event_name=$in`), "scheduled events").toBe(expected);
   });

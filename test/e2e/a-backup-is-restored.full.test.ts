@@ -125,7 +125,7 @@ describe("a backup", () => {
     const failing = pairs[0];
     failing?.endpoint.behave(() => "fails");
     const loading = load();
-    await until(() => pairs.every(({ accepted }) => accepted.size > 100), "requests are accepted", headwater.output);
+    await until(() => pairs.every(({ accepted }) => accepted.size > 100), "requests are accepted", { more: headwater.output });
     for (const pair of pairs) before.push({ accepted: new Set(pair.accepted), delivered: idsHeard(pair) });
     const saved = await command("former", ["--backup", join(directory.path, "backups"), "--keep", "1"]);
     expect(saved.code, saved.output).toBe(0);
@@ -133,7 +133,7 @@ describe("a backup", () => {
     backup = join(directory.path, "backups", name);
     await loading.stop();
     failing?.endpoint.behave(() => "answers");
-    await until(() => everyRequest((pair, request) => taken(pair).has(request)), "all events are delivered", headwater.output);
+    await until(() => everyRequest((pair, request) => taken(pair).has(request)), "all events are delivered", { more: headwater.output });
   });
 
   it("is sealed: neither keys nor contents can be read", async () => {
@@ -223,11 +223,11 @@ describe("the restored installation", () => {
         requests = (await eventsOf(headwater, pair.heardSource)).map(({ request }) => request);
         return [...accepted].every((request) => requests.includes(request));
       };
-      await until(isRun, "all accepted requests are run", headwater.output);
+      await until(isRun, "all accepted requests are run", { more: headwater.output });
       expect(new Set(requests).size).toBe(requests.length);
       const counts = (await eventsOf(headwater, pair.source)).map(({ n }) => n);
       expect(counts).toEqual(counts.map((_, position) => counts.length - position));
-      await until(() => [...accepted].every((request) => taken(pair).has(request)), "each is delivered", headwater.output);
+      await until(() => [...accepted].every((request) => taken(pair).has(request)), "each is delivered", { more: headwater.output });
     }
   });
 
@@ -239,7 +239,7 @@ describe("the restored installation", () => {
   it("runs new requests", async () => {
     for (const pair of pairs) {
       expect((await send(pair, "after the restore"))?.status).toBe(200);
-      await until(() => taken(pair).has("after the restore"), "its event is delivered", headwater.output);
+      await until(() => taken(pair).has("after the restore"), "its event is delivered", { more: headwater.output });
     }
   });
 });

@@ -39,7 +39,7 @@ const settingsFor = (data: string): Readonly<Record<string, string>> => ({
 /** Runs `npm start` with these settings until it exits. */
 async function failedStart(data: string, env: Readonly<Record<string, string>>): Promise<Failed> {
   const { child, output } = launch({ ...settingsFor(data), ...env });
-  await until(() => child.exitCode !== null || child.signalCode !== null, "the start gives up", output);
+  await until(() => child.exitCode !== null || child.signalCode !== null, "the start gives up", { more: output });
   return { code: child.exitCode, output: output() };
 }
 
@@ -117,11 +117,9 @@ describe("a start that cannot succeed", () => {
     const { child } = launch(settingsFor(data));
     await until(() => processesOf(data).some(({ command }) => /nats-server|postgres|initdb/.test(command)), "servers are started");
     child.kill("SIGINT");
-    await until(
-      () => child.exitCode !== null && processesOf(data).length === 0,
-      "every process ends",
-      () => JSON.stringify(processesOf(data)),
-    );
+    await until(() => child.exitCode !== null && processesOf(data).length === 0, "every process ends", {
+      more: () => JSON.stringify(processesOf(data)),
+    });
     expect(child.exitCode).toBe(130);
   });
 });

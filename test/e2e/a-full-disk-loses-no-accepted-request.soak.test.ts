@@ -60,11 +60,9 @@ describe.skipIf(disk === undefined)("a full disk of nats-server and Postgres", (
     expect(JSON.parse(last?.text ?? "")).toMatchObject({ code: "unavailable", error: expect.stringMatching(/stored/) });
     disk?.free();
     let number = 0;
-    await until(
-      async () => (await send(pair, `after${number++}`, {}, patienceMs))?.status === 200,
-      "requests are accepted again",
-      headwater.output,
-    );
+    await until(async () => (await send(pair, `after${number++}`, {}, patienceMs))?.status === 200, "requests are accepted again", {
+      more: headwater.output,
+    });
     for (let n = 0; n < 20; n++) expect((await send(pair, `later${n}`))?.status).toBe(200);
     let names = taken(pair);
     await untilAccepted(pair, (name) => names.has(name) || (names = taken(pair)).has(name), "its endpoint");

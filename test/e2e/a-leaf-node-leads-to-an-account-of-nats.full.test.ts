@@ -72,5 +72,7 @@ it("delivers the events of requests and timers", async () => {
   });
   expect(posted.ok).toBe(true);
   for (const say of ["hello", "tick"])
-    await until(() => receiver.received.some(({ body }) => body.includes(`"say":"${say}"`)), `${say} is delivered`, headwater.output);
+    await until(() => receiver.received.some(({ body }) => body.includes(`"say":"${say}"`)), `${say} is delivered`, {
+      more: headwater.output,
+    });
 });

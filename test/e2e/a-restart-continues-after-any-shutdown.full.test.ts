@@ -61,9 +61,11 @@ async function deploy(code: string, props: object = {}): Promise<Created["data"]
 /** The next start responds, ticks again, and has kept its counts. */
 async function expectGoesOn(request: string): Promise<void> {
   expect(await post(request)).toBe(200);
-  await until(async () => (await eventsOf(counting.id)).some((event) => event.request === request), `${request} is run`, headwater.output);
+  await until(async () => (await eventsOf(counting.id)).some((event) => event.request === request), `${request} is run`, {
+    more: headwater.output,
+  });
   const before = (await eventsOf(ticking)).length;
-  await until(async () => (await eventsOf(ticking)).length > before, "it ticks again", headwater.output);
+  await until(async () => (await eventsOf(ticking)).length > before, "it ticks again", { more: headwater.output });
   for (const id of [counting.id, ticking]) {
     const counts = (await eventsOf(id)).map(({ n }) => n);
     expect(counts).toEqual(counts.map((_, index) => (counts[0] ?? 0) - index));
@@ -71,11 +73,7 @@ async function expectGoesOn(request: string): Promise<void> {
 }
 
 const everythingEnds = (): Promise<void> =>
-  until(
-    () => processesOf(data).length === 0,
-    "every process ends",
-    () => JSON.stringify(processesOf(data), null, 1),
-  );
+  until(() => processesOf(data).length === 0, "every process ends", { more: () => JSON.stringify(processesOf(data), null, 1) });
 
 beforeAll(async () => {
   directory = await temporaryDirectory("ends");
@@ -199,11 +197,9 @@ describe("kill -9", () => {
     await until(() => descendants().length > 0, "the runner has children");
     const children = descendants();
     killed(runner.pid);
-    await until(
-      () => processesOf(data).every(({ pid }) => pid !== runner.pid && !children.includes(pid)),
-      "its processes end",
-      () => JSON.stringify(processesOf(data), null, 1),
-    );
+    await until(() => processesOf(data).every(({ pid }) => pid !== runner.pid && !children.includes(pid)), "its processes end", {
+      more: () => JSON.stringify(processesOf(data), null, 1),
+    });
     await until(() => processesOf(data).some(({ pid }) => roleOf(pid) === "runner"), "a new runner has started");
     expect((await headwater.call("DELETE", `/sources/${looping.id}`)).status).toBe(204);
     await expectGoesOn("after the role");
@@ -243,7 +239,7 @@ describe("kill -9", () => {
         return accepted.every((request) => seen.has(request));
       },
       "each accepted request has run",
-      () => JSON.stringify([...statuses]),
+      { more: () => JSON.stringify([...statuses]) },
     );
     expect([...statuses].filter((status) => ![200, 503].includes(status))).toEqual([]);
     await expectGoesOn(`after ${server}`);

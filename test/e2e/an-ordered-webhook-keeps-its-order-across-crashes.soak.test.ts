@@ -62,12 +62,10 @@ it("delivers every event in order while processes are killed with -9", async () 
   await sending;
   endpoint.behave(() => "answers");
   for (const [which, source] of sources.entries()) {
-    await until(
-      () => missing(source.accepted).length === 0,
-      "the endpoint has received each accepted request",
-      () =>
+    await until(() => missing(source.accepted).length === 0, "the endpoint has received each accepted request", {
+      more: () =>
         `${missing(source.accepted).length} of ${source.accepted.size}, from ${missing(source.accepted)[0]} on; heard ${endpoint.heard.length}`,
-    );
+    });
     const expected = async () => (await eventsOf(cluster, source.source)).map(({ request }) => request).toReversed();
     await until(async () => missing(await expected()).length === 0, "the endpoint has accepted each event");
     const heard = endpoint.heard.map(({ request }) => request).filter((name) => name.startsWith(`s${which}`));

@@ -65,7 +65,7 @@ beforeAll(async () => {
     PROXY_PORT: String(proxyPort),
     TLS_PORT: String(tlsPort),
   });
-  await until(() => forwarder.output().includes("HTTPS_PROXY="), "the forwarder listens", forwarder.output);
+  await until(() => forwarder.output().includes("HTTPS_PROXY="), "the forwarder listens", { more: forwarder.output });
   cuttable = await startProxy(proxyPort);
 });
 afterAll(async () => {
@@ -170,7 +170,7 @@ describe("programs written for the hosted service", () => {
     const running = await launch(node, cuttable.port);
     const { output } = running;
     const printed = (text: string | RegExp): Promise<void> =>
-      until(() => (typeof text === "string" ? output().includes(text) : text.test(output())), `it prints ${text}`, output);
+      until(() => (typeof text === "string" ? output().includes(text) : text.test(output())), `it prints ${text}`, { more: output });
     await printed(/endpoint https:\/\/sources\.m\.pipedream\.net\/\w+/);
     await printed("connected sse");
     await printed("connected observations");

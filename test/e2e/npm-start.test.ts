@@ -94,7 +94,7 @@ it("names the missing role in /readyz while the builder is down, and is ready ag
   await until(async () => (away = await readiness())?.status === 503, "it is not ready");
   expect(away?.body.checks).toMatchObject({ database: "ok", streams: "ok", store: "ok", operator: "ok", runners: "ok" });
   expect(away?.body.checks["builder"]).toMatch(/^(no builder is running|the builder did not answer)/);
-  await until(async () => (await readiness())?.status === 200, "it is ready again", headwater.output);
+  await until(async () => (await readiness())?.status === 200, "it is ready again", { more: headwater.output });
 });
 
 it("runs a source and answers its caller while the API process is suspended", async () => {
@@ -168,11 +168,7 @@ describe("a start after every process was killed", () => {
     headwater = await start();
     const received = (): readonly string[] => receiver.received.map(({ body }) => body).toSorted();
     const expected = ["scheduled", ...accepted].map((text, index) => JSON.stringify({ n: index + 1, text }));
-    await until(
-      () => expected.every((body) => received().includes(body)),
-      "all are delivered",
-      () => received().join("\n"),
-    );
+    await until(() => expected.every((body) => received().includes(body)), "all are delivered", { more: () => received().join("\n") });
     await until(async () => (await summaries("$in")).body.data.length === 0, "nothing is scheduled any more");
     expect(received().filter((body) => body === expected[0])).toHaveLength(1);
   });
@@ -180,11 +176,7 @@ describe("a start after every process was killed", () => {
 
 it("ends gracefully by Ctrl-C, and leaves no process running", async () => {
   expect(await headwater.stop(), headwater.output()).toBe(0);
-  await until(
-    () => processesOf(data).length === 0,
-    "every process ends",
-    () => JSON.stringify(processesOf(data), null, 1),
-  );
+  await until(() => processesOf(data).length === 0, "every process ends", { more: () => JSON.stringify(processesOf(data), null, 1) });
 });
 
 it("has written no secret to its output, databases and files, except for the API key in its own file", () => {

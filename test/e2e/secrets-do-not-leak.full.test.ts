@@ -271,7 +271,7 @@ describe("no secret leaks", () => {
     expect(run.body.data.status, run.text).toBe("succeeded");
     // The start is ready before it has sealed everything again.
     const isSealed = () => headwater.output().includes("all stored secrets are sealed with the newest key");
-    await until(isSealed, "every secret is sealed again", headwater.output);
+    await until(isSealed, "every secret is sealed again", { more: headwater.output });
   });
 
   it("in responses, metrics, deliveries or output", async () => {

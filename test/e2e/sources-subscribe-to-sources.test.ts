@@ -192,11 +192,7 @@ describe("a webhook", () => {
     receiver.received.splice(0);
     await post(source.endpoint, { say: "first", custom: "alarm", fail: "broken on purpose" });
     // Default channel, custom channel, error, and two log lines: the console call and the error.
-    await until(
-      () => receiver.received.length >= 5,
-      "each event is delivered",
-      () => heard().join("\n"),
-    );
+    await until(() => receiver.received.length >= 5, "each event is delivered", { more: () => heard().join("\n") });
     const bodies = heard();
     const [error, ...others] = bodies.filter((body) => body.includes("original_context")).map((body) => JSON.parse(body) as ErrorEvent);
     expect([error?.error.message, others]).toEqual(["broken on purpose", []]);
@@ -238,11 +234,7 @@ describe("a webhook", () => {
     await post(one.endpoint, { say: "hello", fail: "the first is broken" });
     await post(other.endpoint, { say: "hello", fail: "the second is broken" });
     // Each source sends an error and two log lines: the console call and the error.
-    await until(
-      () => receiver.received.length >= 6,
-      "each event is delivered",
-      () => heard().join("\n"),
-    );
+    await until(() => receiver.received.length >= 6, "each event is delivered", { more: () => heard().join("\n") });
     const errors = heard().filter((body) => body.includes("original_context"));
     expect(errors.map((body) => (JSON.parse(body) as ErrorEvent).error.message).toSorted()).toEqual([
       "the first is broken",

@@ -80,14 +80,12 @@ const emitted = (): ReadonlyMap<string, ReadonlySet<string>> => {
 };
 
 async function expectNothingLostOrRepeated(): Promise<void> {
-  await until(
-    () => [...accepted].every((id) => emitted().has(id)),
-    "each accepted request has an ended run",
-    () => {
+  await until(() => [...accepted].every((id) => emitted().has(id)), "each accepted request has an ended run", {
+    more: () => {
       const missing = [...accepted].filter((id) => !emitted().has(id));
       return `${missing.length} of ${accepted.size} are missing: ${missing.slice(0, 5).join(", ")}`;
     },
-  );
+  });
   for (const [id, webhookIds] of emitted()) expect([id, webhookIds.size]).toEqual([id, 1]);
   const posts = steps.received.map(({ body }) => JSON.parse(body) as Posted);
   for (const [key, ofStep] of Map.groupBy(posts, ({ request: id, step }) => `${id} ${step}`)) {

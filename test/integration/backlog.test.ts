@@ -14,7 +14,8 @@ import { deployment } from "../runner/support.ts";
 import { isSoak } from "../support/soak.ts";
 import { committedRuns, nothingSeen, startCountingRunner, type Seen, type StartOptions } from "./counting-runner.ts";
 import { startMortalRunner } from "./mortal-process.ts";
-import { quietMs, until, withJetStream } from "./jetstream/support.ts";
+import { quietMs, withJetStream } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 
 /** Real streams and the runner role. User code increments a counter in the source's db, which reveals repeated and lost runs. */
 const nats = withJetStream({ partitions: partitionCount });
@@ -187,7 +188,7 @@ describe("a backlog runs exactly once", () => {
       }
       await kill(round);
     }
-    await until(isEmpty, "all has run", 200_000);
+    await until(isEmpty, "all has run");
     expect([await countOf(owner, flooded), await countOf(owner, sibling)]).toEqual([sent, 2 * kills]);
     expect(await countOf(owner.replace("flood", "near"), neighbour)).toBe(2 * kills);
   }

@@ -8,7 +8,7 @@ import { encodePack, type Invocation } from "../../domain/invocation/invocation.
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { defaultPool, invokeSubject } from "../../domain/subjects.ts";
 import { entryMs, failure, namespace, options, withConfigureWorld } from "./configure-world.ts";
-import { until } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 
 const world = withConfigureWorld();
 const { store, save, ask, wakeRunner } = world;

@@ -21,7 +21,8 @@ import { createDeliveryHistory } from "../../platform/postgres/history/delivery-
 import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
 import { withMigratedPostgres } from "../support/postgres.ts";
 import { startProxy } from "../support/cuttable-proxy.ts";
-import { until, withJetStream } from "./jetstream/support.ts";
+import { withJetStream } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 
 const postgres = withMigratedPostgres();
 const streams = withJetStream({ partitions: partitionCount });

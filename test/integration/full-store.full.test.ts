@@ -14,7 +14,8 @@ import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.t
 import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
 import { withMigratedPostgres } from "../support/postgres.ts";
-import { streamOptions, until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
+import { streamOptions, withJetStream, withPoolRequests } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** A small store, a runner and delivery; user code emits one event of the requested size. */

@@ -19,7 +19,8 @@ import { readPartition } from "../../platform/jetstream/read/partition-reader.ts
 import { announce, runnersOf } from "../../platform/jetstream/members/group.ts";
 import { followOverQuota, createOwnerLimits } from "../../platform/jetstream/buckets/quotas.ts";
 import { openEndpointDirectory, type EndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
-import { until, withJetStream } from "./jetstream/support.ts";
+import { withJetStream } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 
 const nats = withJetStream({ partitions: partitionCount });
 const sources = { plain: "dc_plain", custom: "dc_custom" } as const;

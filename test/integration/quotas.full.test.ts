@@ -3,7 +3,8 @@ import { partitionCount } from "../../domain/subjects.ts";
 import { followOverQuota } from "../../platform/jetstream/buckets/quotas.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { withMigratedPostgres } from "../support/postgres.ts";
-import { until, withJetStream } from "./jetstream/support.ts";
+import { withJetStream } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 import { withDatabase } from "./postgres/support.ts";
 import { startCounting, TestClock } from "./quota-support.ts";
 

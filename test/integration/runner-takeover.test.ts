@@ -8,7 +8,8 @@ import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts
 import { startRunner, type Runner } from "../../runner/start.ts";
 import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../runner/support.ts";
-import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
+import { withJetStream, withPoolRequests } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 import { portsBesidePool } from "./runner-beside.ts";
 
 /** Real streams and two runners. User code records its events, and ends when the test says so. */

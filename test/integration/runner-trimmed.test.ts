@@ -6,7 +6,8 @@ import { deploymentEntries } from "../../platform/jetstream/invocations/moves.ts
 import { statePosition } from "../../platform/jetstream/runs/state-position.ts";
 import { deployment } from "../runner/support.ts";
 import { committedRuns, nothingSeen, startCountingRunner } from "./counting-runner.ts";
-import { until, withJetStream, withPoolRequests } from "./jetstream/support.ts";
+import { withJetStream, withPoolRequests } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 
 /** Real streams and a runner; user code counts its runs in the source's db. */
 const nats = withJetStream({ partitions: partitionCount });

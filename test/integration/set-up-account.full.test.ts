@@ -7,7 +7,7 @@ import { launch } from "../support/system/headwater.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { withAccountOfOthers } from "./account-world.ts";
 import { startClosingRole } from "./closing-role.ts";
-import { until } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 
 /** Roles as processes, in an account of NATS that others have signed. */
 const world = withAccountOfOthers();

@@ -16,7 +16,7 @@ import { setUp } from "../../wiring/install/install.ts";
 import { natsBinary } from "../support/nats/nats.ts";
 import { withPostgres } from "../support/postgres.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { until } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 
 const postgres = withPostgres();
 let directory: TemporaryDirectory;

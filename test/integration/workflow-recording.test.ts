@@ -6,7 +6,8 @@ import { endMarker } from "../../domain/workflow/run-commit.ts";
 import { committedStep, owner, subjectOf, workflow, workflowCommit } from "../domain/run/workflow-commits.ts";
 import { withMigratedPostgres } from "../support/postgres.ts";
 import type { Reading } from "../../delivery/routing/ports.ts";
-import { until, withJetStream } from "./jetstream/support.ts";
+import { withJetStream } from "./jetstream/support.ts";
+import { until } from "../support/until.ts";
 import { withDatabase, withHistory } from "./postgres/support.ts";
 import { startCounting, TestClock } from "./quota-support.ts";
 

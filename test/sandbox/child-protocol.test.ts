@@ -17,7 +17,7 @@ import { type FromChild, fromChildLimits } from "../../runner/sandbox/children/p
 import { createEgress } from "../../platform/http/egress.ts";
 import { Connector, type EgressPolicy } from "../../runner/sandbox/network/connector.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
-import { until } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { requestFor } from "./sandbox-fixture.ts";
 
 /** The messages of a child as an attacker's input: native code in a child can send its parent any bytes. */

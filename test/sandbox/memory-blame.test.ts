@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it, onTestFinished } from "vitest";
 import { SoleRunGrowth } from "../../runner/sandbox/children/memory-blame.ts";
 import { startGate } from "./gate.ts";
-import { sandboxPids, until } from "./processes.ts";
+import { sandboxPids } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { errorOf, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
 const fixtures: SandboxFixture[] = [];

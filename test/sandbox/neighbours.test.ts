@@ -2,7 +2,8 @@ import { readdirSync } from "node:fs";
 import { getPriority } from "node:os";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Bundle, Execution } from "../../runner/sandbox/port.ts";
-import { sandboxPids, until } from "./processes.ts";
+import { sandboxPids } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
 const waits = `export default { name: "c", run: () => new Promise((end) => setTimeout(end, 60_000)) }`;

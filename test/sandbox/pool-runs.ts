@@ -1,6 +1,6 @@
 import { afterEach } from "vitest";
 import type { Execution } from "../../runner/sandbox/port.ts";
-import { until } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbox-fixture.ts";
 
 /** Returns a function that starts a sandbox, which is stopped when the test ends. */

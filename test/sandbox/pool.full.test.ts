@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { answer, begin, endless, killAll, openFixtures } from "./pool-runs.ts";
-import { sandboxPids, until } from "./processes.ts";
+import { sandboxPids } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { errorOf, requestFor } from "./sandbox-fixture.ts";
 
 const start = openFixtures();

@@ -6,7 +6,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { startGate } from "./gate.ts";
 import { answer, begin, killAll, openFixtures } from "./pool-runs.ts";
-import { sandboxPids, until } from "./processes.ts";
+import { sandboxPids } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { cacheDirectory, errorOf, patientMs, requestFor } from "./sandbox-fixture.ts";
 
 const start = openFixtures();

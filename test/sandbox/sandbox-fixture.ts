@@ -11,7 +11,7 @@ import type { SandboxProcesses } from "../../runner/sandbox/processes/port.ts";
 import type { Bundle, ExecuteLimits, ExecuteRequest, Execution, Inspection, Sandbox } from "../../runner/sandbox/port.ts";
 import type { SandboxOptions } from "../../runner/sandbox/sandbox-options.ts";
 import { bundleComponent } from "./component.ts";
-import { lastingPids } from "./processes.ts";
+import { sharedSandboxPids } from "./processes.ts";
 
 /** The scripts of the guest are built once for all test files. */
 export const cacheDirectory = join(tmpdir(), "headwater-test-sandbox");
@@ -136,7 +136,7 @@ async function startShared(): Promise<SandboxFixture> {
     ...localProcesses,
     start: (start) => {
       const started = localProcesses.start(start);
-      if (started.pid !== undefined) lastingPids.add(started.pid);
+      if (started.pid !== undefined) sharedSandboxPids.add(started.pid);
       return started;
     },
   };

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Bundle, Execution } from "../../runner/sandbox/port.ts";
 import { type Gate, startGate } from "./gate.ts";
-import { sandboxPids, until } from "./processes.ts";
+import { sandboxPids } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { emitted, ended, errorOf, requestFor, type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbox-fixture.ts";
 
 /** Sources of one owner with the same bundle, which share an isolate and not a context (decision 0015). */

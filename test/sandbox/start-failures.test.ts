@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sandboxPids, until } from "./processes.ts";
+import { sandboxPids } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { startSandbox } from "./sandbox-fixture.ts";
 import { answer, modes, obstacles, openCache, returned, testStartFailures, withExecutable } from "./start-obstacles.ts";
 

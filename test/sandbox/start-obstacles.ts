@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { retry } from "../../domain/retry.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
-import { sandboxPids, until } from "./processes.ts";
+import { sandboxPids } from "./processes.ts";
+import { until } from "../support/until.ts";
 import { patientMs, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
 export const answer = `export default { name: "c", run: () => 42 }`;

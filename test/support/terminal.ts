@@ -64,7 +64,7 @@ export function startInTerminal(
   return {
     screen,
     type: (text) => void child.stdin.write(text),
-    untilShown: (pattern) => until(() => pattern.test(screen()) || hasEnded(child), `the terminal shows ${pattern}`, screen),
+    untilShown: (pattern) => until(() => pattern.test(screen()) || hasEnded(child), `the terminal shows ${pattern}`, { more: screen }),
     ended: async () => {
       await closed;
       return child.exitCode;

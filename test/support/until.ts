@@ -1,18 +1,23 @@
-/** Pauses grow from the first to the maximum: asking the system each time uses CPU time of it. */
-interface Pauses {
+interface UntilOptions {
+  /** Is added to the error. */
+  readonly more?: () => string;
+  /** Default: less than a test may take. */
+  readonly maxWaitMs?: number;
   readonly firstPauseMs?: number;
+  /** Pauses grow to this: asking the system each time uses CPU time of it. */
   readonly maxPauseMs?: number;
 }
 
-/** Less than a test may take. */
-const maxWaitMs = 240_000;
-
-/** Waits for a condition. @param more is added to the error */
+/**
+ * Waits for a condition.
+ *
+ * @param what the condition in words, for the error; its code by default
+ * @throws when it does not hold in time
+ */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  what: string,
-  more: () => string = () => "",
-  { firstPauseMs = 10, maxPauseMs = 200 }: Pauses = {},
+  what = String(condition),
+  { more = () => "", maxWaitMs = 240_000, firstPauseMs = 10, maxPauseMs = 100 }: UntilOptions = {},
 ): Promise<void> {
   const deadline = performance.now() + maxWaitMs;
   for (let pauseMs = firstPauseMs; !(await condition()); pauseMs = Math.min(pauseMs * 1.5, maxPauseMs)) {

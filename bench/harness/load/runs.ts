@@ -38,7 +38,7 @@ export async function runOnce(connection: Connection, ids: readonly string[]): P
   for (let start = 0; start < ids.length; start += 50) {
     const some = ids.slice(start, start + 50);
     await Promise.all(some.map((id) => invoke(connection, id, [{ source: id, trigger: "manual", at: Date.now(), event: {} }])));
-    await until(() => some.every((id) => !awaited.has(id)), "each source has run once", undefined, { maxPauseMs: 20 });
+    await until(() => some.every((id) => !awaited.has(id)), "each source has run once", { maxPauseMs: 20 });
   }
   await following.stop();
 }

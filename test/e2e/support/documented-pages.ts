@@ -64,11 +64,9 @@ async function compare({ page, line, language }: Block, expected: string, printe
   const more = (): string => `${page}:${line}\nprinted: ${printed()}\nerrors: ${session.errors}`;
   if (language === "json") return expect(difference(JSON.parse(expected), parse(printed())), more()).toBeUndefined();
   // Background commands print some of it later.
-  await until(
-    () => missingLines(expected, printed()).length === 0,
-    "the documented output is printed",
-    () => `${missingLines(expected, printed()).join("\n")}\n${more()}`,
-  );
+  await until(() => missingLines(expected, printed()).length === 0, "the documented output is printed", {
+    more: () => `${missingLines(expected, printed()).join("\n")}\n${more()}`,
+  });
 }
 
 function parse(text: string): unknown {

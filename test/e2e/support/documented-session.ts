@@ -56,11 +56,9 @@ export class Session {
     const begin = this.#output.length;
     const end = `--end of block ${++this.#blocks}--\n`;
     this.#shell.stdin?.write(`${block}\necho '${end.trim()}'\n`);
-    await until(
-      () => this.#output.includes(end) || this.#shell.exitCode !== null,
-      "the block ends",
-      () => `${block}\n${this.#output.slice(begin)}\n${this.#errors}`,
-    );
+    await until(() => this.#output.includes(end) || this.#shell.exitCode !== null, "the block ends", {
+      more: () => `${block}\n${this.#output.slice(begin)}\n${this.#errors}`,
+    });
     return () => this.#output.slice(begin).replaceAll(/--end of block \d+--\n/g, "");
   }
 

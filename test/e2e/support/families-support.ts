@@ -163,7 +163,7 @@ export function withFamilies(): FamilyWorld {
         found = (await world.stored(source)).map(({ event }) => event);
         return found.length >= count;
       };
-      await until(isThere, `${count} events`, () => JSON.stringify(found));
+      await until(isThere, `${count} events`, { more: () => JSON.stringify(found) });
       expect(found).toHaveLength(count);
       return found;
     },

@@ -32,11 +32,7 @@ const maxListed = 500;
 
 export async function untilAccepted({ accepted, source }: Pair, isThere: (name: string) => boolean, where: string): Promise<void> {
   const missing = () => [...accepted].filter((name) => !isThere(name));
-  await until(
-    () => missing().length === 0,
-    `each accepted request of ${source} reaches ${where}`,
-    () => missing().join(" "),
-  );
+  await until(() => missing().length === 0, `each accepted request of ${source} reaches ${where}`, { more: () => missing().join(" ") });
 }
 
 /** Waits until every accepted request has reached its endpoint and no delivery is pending. */
@@ -52,7 +48,7 @@ export async function untilQuiet(cluster: Cluster, pairs: readonly Pair[]): Prom
     return backlog !== undefined && backlog.unrouted + backlog.due + backlog.scheduled === 0;
   };
   try {
-    await until(isQuiet, "no delivery is pending", () => JSON.stringify(lastBacklog));
+    await until(isQuiet, "no delivery is pending", { more: () => JSON.stringify(lastBacklog) });
   } catch (error) {
     throw new Error(await cluster.leftDeliveries(), { cause: error });
   }
@@ -73,7 +69,7 @@ export async function expectHistory(asked: Asked, pair: Pair): Promise<number> {
         return [...accepted].every((name) => seen.has(name));
       },
       `the history of ${id} has each accepted request`,
-      () => `${names.length} of ${accepted.size}`,
+      { more: () => `${names.length} of ${accepted.size}` },
     );
   }
   const events = await eventsOf(asked, source);

@@ -54,11 +54,7 @@ export async function startPrometheus({ directory, targets, rules }: Options): P
   let output = "";
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   const url = `http://127.0.0.1:${port}`;
-  await until(
-    () => isReady(url),
-    "Prometheus is ready",
-    () => output,
-  );
+  await until(() => isReady(url), "Prometheus is ready", { more: () => output });
   const ask = async (path: string): Promise<unknown> => (await fetch(`${url}/api/v1/${path}`)).json();
   return {
     url,

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { componentKind } from "../../../crds/component.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { releaseWebhook } from "./fake-operator.ts";
 import { ada, bob, keys, withApi, type Answer } from "./support.ts";
 

@@ -5,7 +5,8 @@ import type { Kind } from "../../../crds/resource.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { fakeBuild } from "./fake-builds.ts";
-import { acme, ada, bob, keys, until, withApi, type Answer } from "./support.ts";
+import { acme, ada, bob, keys, withApi, type Answer } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 /**
  * Requests that meet: each is answered, and what is left is what one after the other would have left. Whichever comes first, so that

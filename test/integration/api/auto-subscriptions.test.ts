@@ -6,7 +6,8 @@ import { sourceKind } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { covers } from "../../../operator/auto-subscription/made.ts";
-import { acme, ada, keys, until, withApi, type Ask } from "./support.ts";
+import { acme, ada, keys, withApi, type Ask } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const api = withApi();
 const path = "/v1/auto_subscriptions";

@@ -3,7 +3,7 @@ import { deliverSubject, retrySubject } from "../../../domain/subjects.ts";
 import { publishScheduled } from "../../../platform/jetstream/schedules.ts";
 import { keys } from "./support.ts";
 import { withRepairWorld } from "./webhooks-support.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const world = withRepairWorld();
 const { api } = world;

@@ -3,7 +3,8 @@ import { runInNewContext } from "node:vm";
 import { brotliCompressSync, constants, deflateSync, gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { sourceKind } from "../../../crds/source.ts";
-import { keys, until, withApi } from "./support.ts";
+import { keys, withApi } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 /** Bodies that cost more than they look. Limits are checked before anything is made of the bytes. */
 const waiting: (() => void)[] = [];

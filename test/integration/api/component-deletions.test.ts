@@ -6,7 +6,8 @@ import { finalizer, labels } from "../../../crds/resource.ts";
 import { defaultSettings, sourceKind } from "../../../crds/source.ts";
 import { emptyWorkflow, workflowKind } from "../../../crds/workflow.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
-import { acme, ada, keys, until, withApi } from "./support.ts";
+import { acme, ada, keys, withApi } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const adminToken = "an-admin-token-of-many-characters-0123456789";
 /** Called between finding a component and creating the source that runs it: that is when secret values are kept. */

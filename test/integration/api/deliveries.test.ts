@@ -6,7 +6,7 @@ import { publishScheduled } from "../../../platform/jetstream/schedules.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { keys } from "./support.ts";
 import { withRepairWorld, type Receiver } from "./webhooks-support.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const world = withRepairWorld();
 const { api } = world;

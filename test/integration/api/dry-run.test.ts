@@ -19,7 +19,8 @@ import { startSandbox, type SandboxFixture } from "../../sandbox/sandbox-fixture
 import { acme, ada, keys, withApi } from "./support.ts";
 import { commitOf } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
-import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 /** Runs that leave nothing, and runs of past events: API, stream, runner and isolates are real. */
 const nats = withJetStream({ partitions: partitionCount });

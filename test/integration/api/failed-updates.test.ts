@@ -4,7 +4,8 @@ import { componentKind } from "../../../crds/component.ts";
 import { labels, type Condition } from "../../../crds/resource.ts";
 import { runningStatus, sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
-import { ada, until, withApi } from "./support.ts";
+import { ada, withApi } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 /** A source whose last update failed, as the operator leaves it: the version before runs. */
 const api = withApi();

@@ -3,7 +3,8 @@ import { finalizer, labels } from "../../../crds/resource.ts";
 import { defaultSettings, sourceKind, type SourceSpec } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
-import { until, withApi } from "./support.ts";
+import { withApi } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 /** What was made with kubectl: no labels of ours, code within the source, ends by reference. */
 const api = withApi();

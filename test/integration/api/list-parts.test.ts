@@ -5,7 +5,8 @@ import type { ApiPorts } from "../../../api/ports.ts";
 import { maxPartBytes } from "../../../api/http/response/list-parts.ts";
 import { commitOf } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
-import { ada, keys, until, withApi, type TestApi } from "./support.ts";
+import { ada, keys, withApi, type TestApi } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const clientCount = 3;
 const megabyte = 10 ** 6;

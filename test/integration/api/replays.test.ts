@@ -23,7 +23,8 @@ import { recordedRuns } from "../../../platform/jetstream/streams/stream-identit
 import { ada, keys, withApi } from "./support.ts";
 import { commitOf } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
-import { until, withJetStream } from "../jetstream/support.ts";
+import { withJetStream } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 /** A replay from the request to the listener: API, stream and delivery are real, the routes are written as the operator writes them. */
 const nats = withJetStream({ partitions: partitionCount });

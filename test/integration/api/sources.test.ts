@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { sourceKind } from "../../../crds/source.ts";
-import { acme, ada, keys, until, withApi } from "./support.ts";
+import { acme, ada, keys, withApi } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const api = withApi({ deployTimeoutMs: 1_500 });
 

@@ -3,7 +3,7 @@ import { errorSchema } from "../../../api/http/response/errors.ts";
 import { ada, bob, keys } from "./support.ts";
 import { commitOf, openStream, shows, withStreamingApi, type OpenStream } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const most = 16;
 const { api, nats, world } = withStreamingApi({ keepAliveMs: 200, waitingBytes: 256 * 1024 }, { streamsPerUser: most });

@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from "vitest";
 import { ada } from "./support.ts";
 import { commitOf, openStream, withStreamingApi, type OpenStream } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const { api, world } = withStreamingApi({ keepAliveMs: 60_000, waitingBytes: 2 ** 20 });
 let source = "";

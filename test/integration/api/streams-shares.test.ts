@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { get, type IncomingMessage } from "node:http";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
-import { ada, bob, keys, until } from "./support.ts";
+import { ada, bob, keys } from "./support.ts";
+import { until } from "../../support/until.ts";
 import { commitOf, openStream, shows, withStreamingApi, type OpenStream } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { commitOf, messagesOf, openStream, openUnread, shows, withStreamingApi } from "./streams-support.ts";
 import { committedEvent as event } from "../committed-event.ts";
 import { ada, keys } from "./support.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const { api, world } = withStreamingApi({ keepAliveMs: 60_000, waitingBytes: 256 * 1024 });
 let source = "";

@@ -12,7 +12,8 @@ import type { History } from "../../../platform/postgres/history/index.ts";
 import { followEmitted } from "../../../platform/jetstream/runs/emitted-events.ts";
 import { readRunMessages } from "../../../platform/jetstream/runs/live-runs.ts";
 import { keys, withApi, type TestApi } from "./support.ts";
-import { until, withJetStream, type TestJetStream } from "../jetstream/support.ts";
+import { withJetStream, type TestJetStream } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 export interface StreamingApi {
   readonly api: TestApi;

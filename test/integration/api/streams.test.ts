@@ -6,7 +6,8 @@ import { commitOf, openStream, openUnread, shows, withStreamingApi, type OpenStr
 import { announceEmitted } from "../../../platform/jetstream/runs/emitted-events.ts";
 import { committedEvent as event } from "../committed-event.ts";
 import { ada, bob, keys } from "./support.ts";
-import { quietMs, until } from "../jetstream/support.ts";
+import { quietMs } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const { api, nats, world, stopping } = withStreamingApi({ keepAliveMs: 50, waitingBytes: 256 * 1024 });
 let source = "";

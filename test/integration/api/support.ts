@@ -1,5 +1,4 @@
 import { createHash, randomBytes } from "node:crypto";
-import { setTimeout as pause } from "node:timers/promises";
 import { sql, type KyselyPlugin } from "kysely";
 import { afterAll, beforeAll } from "vitest";
 import { defaultApiConfig, type ApiConfig } from "../../../api/config.ts";
@@ -259,13 +258,4 @@ export async function request(
     text,
     body: isJson && text !== "" ? JSON.parse(text) : undefined,
   };
-}
-
-/** Waits for a fact, with a deadline. */
-export async function until(holds: () => Promise<boolean> | boolean, timeoutMs = 120_000): Promise<void> {
-  const deadline = Date.now() + timeoutMs;
-  for (let waitMs = 5; !(await holds()); waitMs = Math.min(50, waitMs * 1.5)) {
-    if (Date.now() > deadline) throw new Error(`it has not come true within ${timeoutMs / 1000} s`);
-    await pause(waitMs);
-  }
 }

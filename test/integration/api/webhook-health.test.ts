@@ -3,7 +3,7 @@ import { webhookKind, type WebhookResource } from "../../../crds/webhook.ts";
 import { systemClock } from "../../../domain/clock.ts";
 import { healthReconciler } from "../../../operator/health/refresh-health.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
-import { until } from "./support.ts";
+import { until } from "../../support/until.ts";
 import { withRepairWorld } from "./webhooks-support.ts";
 
 const world = withRepairWorld();

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { keys } from "./support.ts";
 import { withRepairWorld, type Received } from "./webhooks-support.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const world = withRepairWorld();
 const { api } = world;

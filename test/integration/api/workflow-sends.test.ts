@@ -6,7 +6,7 @@ import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { workflowRunSubject } from "../../../domain/subjects.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { workflowCommit } from "../../domain/run/workflow-commits.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { ada, keys } from "./support.ts";
 import { withRepairWorld } from "./webhooks-support.ts";
 

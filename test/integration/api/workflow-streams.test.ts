@@ -6,7 +6,7 @@ import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import type { RunError } from "../../../domain/run-products.ts";
 import { committedEvent as event } from "../committed-event.ts";
 import { committedStep, workflowCommit } from "../../domain/run/workflow-commits.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { openStream, withStreamingApi, type OpenStream } from "./streams-support.ts";
 import { ada, keys } from "./support.ts";
 

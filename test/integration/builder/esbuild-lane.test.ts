@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { stop, transform } from "esbuild";
 import { expect, it } from "vitest";
 import { createEsbuildLane } from "../../../builder/bundle/esbuild-lane.ts";
-import { until } from "../../sandbox/processes.ts";
+import { until } from "../../support/until.ts";
 
 /** Whether a process of esbuild is our child. */
 function isRunning(): boolean {

@@ -4,7 +4,7 @@ import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { appendCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { ada } from "../api/support.ts";
 import { withRepairWorld, type Receiver } from "../api/webhooks-support.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const world = withRepairWorld();
 const rounds = 3;

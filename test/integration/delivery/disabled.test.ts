@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createFailingEndpoints } from "../../../platform/postgres/history/failing-endpoints.ts";
 import { withRepairWorld, type Receiver } from "../api/webhooks-support.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const world = withRepairWorld();
 const { api } = world;

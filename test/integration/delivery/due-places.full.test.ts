@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { createEgress } from "../../../platform/http/egress.ts";
 import { createWebhookClient, type WebhookClient } from "../../../platform/http/webhook-client.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { withWorkflowWorld } from "./workflow-support.ts";
 
 const world = withWorkflowWorld();

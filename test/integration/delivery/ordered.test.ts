@@ -6,7 +6,8 @@ import { dueConsumer } from "../../../wiring/roles/delivery-ports.ts";
 import { disorder } from "../../support/order.ts";
 import { ada } from "../api/support.ts";
 import { withRepairWorld } from "../api/webhooks-support.ts";
-import { quietMs, until } from "../jetstream/support.ts";
+import { quietMs } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { startEndpoint, type Answer, type Endpoint } from "../ordered-support.ts";
 
 const world = withRepairWorld();

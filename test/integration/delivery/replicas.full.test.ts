@@ -16,7 +16,8 @@ import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { disorder } from "../../support/order.ts";
 import { startMortalReplica, startReplica, type MortalReplica } from "./process.ts";
-import { until, withJetStream } from "../jetstream/support.ts";
+import { withJetStream } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const postgres = withMigratedPostgres();
 const nats = withJetStream({ partitions: partitionCount });
@@ -155,7 +156,7 @@ async function untilShared(replicas: readonly string[]): Promise<void> {
       return replicas.every((replica) => (holds.get(replica) ?? []).length > 0) && all.length === partitionCount;
     },
     "the replicas share the work",
-    waitMs,
+    { maxWaitMs: waitMs },
   );
 }
 
@@ -176,7 +177,9 @@ async function expectAll(
   { repeatsLate = false } = {},
 ) {
   const all = [...storedAt.keys()];
-  await until(() => firsts(plain).length === all.length && firsts(ordered).length === all.length, "all have arrived", waitMs);
+  await until(() => firsts(plain).length === all.length && firsts(ordered).length === all.length, "all have arrived", {
+    maxWaitMs: waitMs,
+  });
   expect(firsts(plain).toSorted((a, b) => a - b)).toEqual(all);
   // Commits of a source are made one after the other, so their numbers are their order.
   for (const [index, source] of sources.entries()) {
@@ -193,7 +196,7 @@ async function expectAll(
     const pages = await Promise.all(sources.map((source) => history.pageEvents(source, { limit: 100_000, cursor: null })));
     return pages.flatMap(({ items }) => items.map(({ run }) => run)).filter((run) => storedAt.has(Number(run.slice(2))));
   };
-  await until(async () => (await recorded()).length === all.length, "all are recorded", waitMs);
+  await until(async () => (await recorded()).length === all.length, "all are recorded", { maxWaitMs: waitMs });
   expect((await recorded()).toSorted()).toEqual(all.map((n) => `r_${n}`).toSorted());
   // Each run counts once, even if an event recorded twice is the same row.
   expect((await history.readUsage("u_1", dayOf(1_700_000_000_000).startMs)).runs).toBe(committed);
@@ -213,7 +216,7 @@ describe("two replicas of delivery", () => {
     await emitting.stop();
     await expectAll(endpoints, emitting.storedAt);
     expect(refused.size).toBeGreaterThan(10);
-    await until(() => repeats(endpoints.ordered) >= refused.size, "what was refused is delivered", waitMs);
+    await until(() => repeats(endpoints.ordered) >= refused.size, "what was refused is delivered", { maxWaitMs: waitMs });
     expect([repeats(endpoints.plain), repeats(endpoints.ordered)]).toEqual([0, refused.size]);
   });
 
@@ -254,7 +257,7 @@ describe("two replicas of delivery", () => {
     await expectAll(endpoints, storedAt, { repeatsLate: way.startsWith("stands still") });
     const delays = [endpoints.plain, endpoints.ordered].map((endpoint) => Math.round(maxDelay(endpoint, storedAt)));
     const attemptsOf = (n: number) => endpoints.plain.received.filter((received) => received.n === n);
-    await until(() => [...refused].every((n) => attemptsOf(n).length > 1), "what was refused is delivered", waitMs);
+    await until(() => [...refused].every((n) => attemptsOf(n).length > 1), "what was refused is delivered", { maxWaitMs: waitMs });
     const retryDelays = [...refused].map((n) => (attemptsOf(n)[1]?.at ?? 0) - (attemptsOf(n)[0]?.at ?? 0));
     process.stderr.write(
       `a replica ${way}: longest delay ${delays[0]} ms, ordered ${delays[1]} ms, retries ${Math.round(Math.max(...retryDelays))} ms; ` +

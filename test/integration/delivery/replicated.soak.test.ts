@@ -26,7 +26,8 @@ import { recordedRuns } from "../../../platform/jetstream/streams/stream-identit
 import { startNatsCluster, type TestNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { disorder } from "../../support/order.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
-import { streamOptions, until } from "../jetstream/support.ts";
+import { streamOptions } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { startEndpoint, type Endpoint } from "../ordered-support.ts";
 import { withDatabase } from "../postgres/support.ts";
 
@@ -126,7 +127,7 @@ it("continues in order and loses nothing while each of three NATS servers is kil
   })();
   const untilMore = async (what: string): Promise<void> => {
     const [inOrder, others] = [ordered.taken.length, plain.taken.length];
-    await until(() => ordered.taken.length > inOrder + 30 && plain.taken.length > others + 30, what, waitMs);
+    await until(() => ordered.taken.length > inOrder + 30 && plain.taken.length > others + 30, what, { maxWaitMs: waitMs });
   };
   for (const n of servers.servers.keys()) {
     await untilMore(`deliveries go on before server ${n} is killed`);
@@ -139,15 +140,15 @@ it("continues in order and loses nothing while each of three NATS servers is kil
   await sending;
   const expected = Array.from({ length: sent }, (_, n) => String(n));
   const missing = ({ taken }: Endpoint) => expected.filter((n) => !taken.includes(n));
-  await until(() => missing(ordered).length === 0 && missing(plain).length === 0, "all are taken", waitMs);
+  await until(() => missing(ordered).length === 0 && missing(plain).length === 0, "all are taken", { maxWaitMs: waitMs });
   expect(disorder(expected, ordered.heard)).toBeUndefined();
   // No delivery process was killed: each event is accepted once, and only refused ones are repeated.
   expect(ordered.taken).toEqual(expected);
   expect(ordered.maxConcurrent()).toBe(1);
-  await until(async () => (await left(streams.deliveries)) === 0, "nothing is left", waitMs);
+  await until(async () => (await left(streams.deliveries)) === 0, "nothing is left", { maxWaitMs: waitMs });
   for (const webhook of ["wh_ordered", "wh_plain"])
     expect((await createDeliveryRecords(database).pageDeadLetters(webhook, { limit: 1, cursor: null })).total).toBe(0);
   const recorded = async () =>
     (await createHistory(database, { kept: { events: 10_000, logs: 100 } }).pageEvents(source, { limit: 1, cursor: null })).total;
-  await until(async () => (await recorded()) === sent, "all are in the history", waitMs);
+  await until(async () => (await recorded()) === sent, "all are in the history", { maxWaitMs: waitMs });
 });

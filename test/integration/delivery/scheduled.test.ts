@@ -18,7 +18,8 @@ import { createDeliveryHistory } from "../../../platform/postgres/history/delive
 import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { committedEvent } from "../committed-event.ts";
-import { until, withJetStream } from "../jetstream/support.ts";
+import { withJetStream } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 /** Events with a `delivery_ts` in the stream, in Postgres and at their listeners; test/e2e tests them from a component. */
 const postgres = withMigratedPostgres();

@@ -3,7 +3,8 @@ import { defaultPool as pool, partitionCount } from "../../../domain/subjects.ts
 import { requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
-import { streamOptions, until } from "../jetstream/support.ts";
+import { streamOptions } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { withWorkflowWorld } from "./workflow-support.ts";
 
 const world = withWorkflowWorld();

@@ -3,7 +3,7 @@ import { defaultPool as pool } from "../../../domain/subjects.ts";
 import { deliveryBacklog } from "../../../platform/jetstream/deliveries/delivery-backlog.ts";
 import { dueConsumer } from "../../../wiring/roles/delivery-ports.ts";
 import { committedEvent } from "../committed-event.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { withWorkflowWorld } from "./workflow-support.ts";
 
 const world = withWorkflowWorld();

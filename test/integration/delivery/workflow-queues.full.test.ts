@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { defaultPool as pool } from "../../../domain/subjects.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { startMortalReplica } from "./process.ts";
 import { withWorkflowWorld } from "./workflow-support.ts";
 

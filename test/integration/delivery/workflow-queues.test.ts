@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { defaultPool as pool, waitingSubject } from "../../../domain/subjects.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { withWorkflowWorld } from "./workflow-support.ts";
 
 const world = withWorkflowWorld();

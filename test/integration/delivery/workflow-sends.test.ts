@@ -13,7 +13,7 @@ import { createDeliveryRecords, type DeliveryRecords } from "../../../platform/p
 import { createSecrets } from "../../../platform/secrets/secrets.ts";
 import type { DeliveryParts } from "../../../wiring/roles/delivery-ports.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { startMortalReplica } from "./process.ts";
 import { withWorkflowWorld } from "./workflow-support.ts";
 

@@ -14,7 +14,8 @@ import { createDeliveryHistory } from "../../../platform/postgres/history/delive
 import { recordedRuns } from "../../../platform/jetstream/streams/stream-identity.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { committedEvent as event } from "../committed-event.ts";
-import { until, withJetStream } from "../jetstream/support.ts";
+import { withJetStream } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const postgres = withMigratedPostgres();
 const streams = withJetStream({ partitions: partitionCount });

@@ -7,7 +7,7 @@ import { requireAccountRoom } from "../../../platform/jetstream/streams/account-
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { startForeignNats, startLeafNode, type ForeignNats } from "../../support/nats/foreign-nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
-import { until } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const streamOptions = { replicas: 1, partitions: 16, pool: "default", storeBytes: 2 ** 30 };
 

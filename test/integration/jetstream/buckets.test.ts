@@ -6,7 +6,8 @@ import { fencedEntries } from "../../../platform/jetstream/buckets/fenced-entrie
 import { announce, runnersOf, watchMembers } from "../../../platform/jetstream/members/group.ts";
 import { openBlobStore } from "../../../platform/jetstream/bundles/object-store.ts";
 import { WrongLastSequence } from "../../../platform/jetstream/connection/errors.ts";
-import { until, withJetStream } from "./support.ts";
+import { withJetStream } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const nats = withJetStream({ markerTtlMs: 1_000 });
 const text = (json: unknown): string => {

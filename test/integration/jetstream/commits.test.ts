@@ -4,7 +4,8 @@ import { streams } from "../../../domain/subjects.ts";
 import { RunAnswers, sendAnswer } from "../../../platform/jetstream/requests/run-answers.ts";
 import { appendCommit, deleteCommits, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { statePosition } from "../../../platform/jetstream/runs/state-position.ts";
-import { until, withJetStream } from "./support.ts";
+import { withJetStream } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const nats = withJetStream();
 const ref = { partition: 3, owner: "u_1", source: "dc_1" };

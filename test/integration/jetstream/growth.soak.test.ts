@@ -24,7 +24,8 @@ import { startNats } from "../../../platform/process/nats/nats-server.ts";
 import { startNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { natsBinary } from "../../support/nats/nats.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
-import { streamOptions, until } from "./support.ts";
+import { streamOptions } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const ref = { partition: 0, owner: "u_1", source: "dc_kept" };
 const routes = (connection: Connection) => new Bucket<{ n: number }>(connection, buckets.routes, (json) => json as { n: number });

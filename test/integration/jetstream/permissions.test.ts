@@ -49,7 +49,8 @@ import { startNats, type NatsServer } from "../../../platform/process/nats/nats-
 import { createRunnerPorts } from "../../../platform/jetstream/invocations/runner-ports.ts";
 import { natsBinary } from "../../support/nats/nats.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
-import { contentOf, streamOptions, until } from "./support.ts";
+import { contentOf, streamOptions } from "./support.ts";
+import { until } from "../../support/until.ts";
 import type { IntakeMessage } from "../../../runner/intake/ports.ts";
 
 /** Each role's work with its own credentials on a real server; rights.test.ts compares the credentials with the table of rights. */

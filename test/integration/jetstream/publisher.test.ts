@@ -6,7 +6,8 @@ import { withRepeatedReads } from "../../../platform/jetstream/connection/repeat
 import { WrongLastSequence } from "../../../platform/jetstream/connection/errors.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { startProxy } from "../../support/cuttable-proxy.ts";
-import { streamOptions, until, withJetStream } from "./support.ts";
+import { streamOptions, withJetStream } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const nats = withJetStream();
 const publish: typeof nats.connection.publisher.publish = (...args) => nats.connection.publisher.publish(...args);

@@ -4,7 +4,8 @@ import { readPartition } from "../../../platform/jetstream/read/partition-reader
 import { followFrom } from "../../../platform/jetstream/read/follow.ts";
 import { requestConsumers } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import { invokeSubject, partitionOfRun, runsOfPartition } from "../../../domain/subjects.ts";
-import { quietMs, until, withJetStream, withPoolRequests } from "./support.ts";
+import { quietMs, withJetStream, withPoolRequests } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const nats = withJetStream();
 withPoolRequests(nats);

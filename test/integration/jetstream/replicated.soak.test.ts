@@ -10,7 +10,8 @@ import { storedNatsRoot, natsKeysOf } from "../../../platform/process/nats/nats-
 import { invokeSubject, streams } from "../../../domain/subjects.ts";
 import { startNatsCluster, type TestNatsCluster } from "../../support/nats/nats-cluster.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
-import { streamOptions, until } from "./support.ts";
+import { streamOptions } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 let directory: TemporaryDirectory;
 let cluster: TestNatsCluster;

@@ -6,7 +6,8 @@ import { readPartition } from "../../../platform/jetstream/read/partition-reader
 import { readQueue } from "../../../platform/jetstream/read/queue-reader.ts";
 import { endSchedule, endTimers, publishScheduled, setTimer, type Schedule } from "../../../platform/jetstream/schedules.ts";
 import type { StreamMessage } from "../../../platform/jetstream/read/stream-message.ts";
-import { until, withJetStream } from "./support.ts";
+import { withJetStream } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const nats = withJetStream();
 let reading: Stoppable;

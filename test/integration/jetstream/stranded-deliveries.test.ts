@@ -3,7 +3,8 @@ import { deliverSubject, retrySubject, streams } from "../../../domain/subjects.
 import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { publishScheduled } from "../../../platform/jetstream/schedules.ts";
-import { until, withJetStream } from "./support.ts";
+import { withJetStream } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 /** The consumer's name in the delivery role. */
 const consumer = "delivery";

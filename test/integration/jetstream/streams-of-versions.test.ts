@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { bundleStore, streams } from "../../../domain/subjects.ts";
 import { missingStreams, setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
-import { streamOptions, until, withJetStream } from "./support.ts";
+import { streamOptions, withJetStream } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 /** Streams that another version has set up: in an upgrade and in a rollback the roles of both run at the same time. */
 const nats = withJetStream();

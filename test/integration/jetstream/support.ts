@@ -46,16 +46,6 @@ export function withPoolRequests(nats: TestJetStream): void {
   afterAll(() => requests.stop());
 }
 
-/** Resolves when the condition holds. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string, timeoutMs = 120_000): Promise<void> {
-  const deadline = performance.now() + timeoutMs;
-  // A condition often costs a request: asking less often leaves the machine to what is waited for.
-  for (let waitMs = 5; !(await condition()); waitMs = Math.min(50, waitMs * 1.5)) {
-    if (performance.now() > deadline) throw new Error(`not within ${timeoutMs} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, waitMs));
-  }
-}
-
 /** For assertions that a state does not change, which cannot be waited for: how long it must stay the same. */
 export const quietMs = 300;
 

@@ -6,7 +6,8 @@ import { doneUpTo, loadFloors, publishFloors, readFloors, type Floors } from "..
 import { statePosition } from "../../../platform/jetstream/runs/state-position.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { trimRuns } from "../../../platform/jetstream/runs/trim-runs.ts";
-import { streamOptions, until, withJetStream } from "./support.ts";
+import { streamOptions, withJetStream } from "./support.ts";
+import { until } from "../../support/until.ts";
 
 const nats = withJetStream();
 const keepNothing = { ms: 0, bytes: 0 };

@@ -4,7 +4,7 @@ import { labels } from "../../../crds/resource.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
-import { until } from "../api/support.ts";
+import { until } from "../../support/until.ts";
 import { whenever } from "./support.ts";
 import { openDoors, unreliable, type Doors } from "./mirror-support.ts";
 

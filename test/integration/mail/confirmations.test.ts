@@ -9,7 +9,8 @@ import { createMailCounts } from "../../../platform/postgres/mail/mail-counts.ts
 import { refusal, startMailServer, type MailServer } from "../../support/mail-server.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "../postgres/support.ts";
-import { dayMs, failedRun, mailerOf, startSender, until } from "./mail-world.ts";
+import { dayMs, failedRun, mailerOf, startSender } from "./mail-world.ts";
+import { until } from "../../support/until.ts";
 
 /** Confirmations of addresses, with a real Postgres, as the users of both roles, and a real SMTP server. */
 const postgres = withMigratedPostgres();

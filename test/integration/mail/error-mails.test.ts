@@ -9,7 +9,8 @@ import { createErrorMails } from "../../../platform/postgres/mail/error-mails.ts
 import { refusal, startMailServer, type MailServer } from "../../support/mail-server.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "../postgres/support.ts";
-import { dayMs, failedRun, failedSourceRun, mailRows, startSender, until, type SenderOptions } from "./mail-world.ts";
+import { dayMs, failedRun, failedSourceRun, mailRows, startSender, type SenderOptions } from "./mail-world.ts";
+import { until } from "../../support/until.ts";
 
 /** The specification's Events rule 6, with a real Postgres, as the user of the role, and a real SMTP server. */
 const postgres = withMigratedPostgres();

@@ -8,7 +8,8 @@ import { createMailCounts } from "../../../platform/postgres/mail/mail-counts.ts
 import { refusal, startMailServer, type MailServer } from "../../support/mail-server.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "../postgres/support.ts";
-import { dayMs, failedRun, mailerOf, mailRows, startSender, until } from "./mail-world.ts";
+import { dayMs, failedRun, mailerOf, mailRows, startSender } from "./mail-world.ts";
+import { until } from "../../support/until.ts";
 
 /** Limits of mails, with a real Postgres, as the user of the role, and a real SMTP server. */
 const postgres = withMigratedPostgres();

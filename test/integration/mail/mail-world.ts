@@ -6,7 +6,6 @@ import { startMails } from "../../../delivery/mail/mail-loop.ts";
 import { MailBudget, type MailLimits } from "../../../delivery/mail/mail-budget.ts";
 import type { MailMetrics } from "../../../delivery/mail/ports.ts";
 import type { Clock } from "../../../domain/clock.ts";
-import { waitUntil } from "../../../domain/retry.ts";
 import type { Commit, CommittedRun } from "../../../domain/run/commit.ts";
 import type { RunError } from "../../../domain/run-products.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
@@ -113,9 +112,4 @@ export interface MailRow {
 export async function mailRows(client: pg.Client): Promise<readonly MailRow[]> {
   const { rows } = await client.query<MailRow>("select emitter, fingerprint, state, occurrences, reason from error_mails order by emitter");
   return rows;
-}
-
-/** Waits for a condition that load may delay. */
-export async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  if (!(await waitUntil(condition, 120_000))) throw new Error(`${what}: not within 120 s`);
 }

@@ -14,7 +14,7 @@ import { Slugs } from "../../../operator/source/slugs.ts";
 import { startOperator } from "../../../operator/start.ts";
 import { subscriptionReconciler } from "../../../operator/subscription/reconciler.ts";
 import { SigningKeys } from "../../../operator/webhook/signing-keys.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { live, settled, survives } from "./mortal.ts";
 import { owner, withOperatorWorld } from "./world.ts";
 

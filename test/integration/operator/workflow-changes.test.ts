@@ -15,7 +15,7 @@ import type { OperatorPorts } from "../../../operator/ports.ts";
 import { startOperator } from "../../../operator/start.ts";
 import { workflowReconciler } from "../../../operator/workflow/reconciler.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../../../platform/secrets/secrets.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { lookupNow, namespace, workflowsIn } from "./workflow-support.ts";
 import { withOperatorWorld } from "./world.ts";
 

@@ -11,7 +11,7 @@ import { madeFor } from "../../../crds/resource.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import { componentKeyOf } from "../../../operator/workflow/caches.ts";
 import type { WorkflowLookup } from "../../../operator/workflow/observe/observe.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { owner, type OperatorWorld } from "./world.ts";
 
 export const namespace = namespaceOfOwner(owner);
@@ -46,7 +46,7 @@ export function workflowsIn(world: OperatorWorld) {
       const ready = readyOf(seen);
       return ready?.reason === reason && ready.observedGeneration === seen.metadata.generation;
     };
-    await until(isReached, `${metadata.name} is ${reason}`, 30_000).catch((error: unknown) => {
+    await until(isReached, `${metadata.name} is ${reason}`, { maxWaitMs: 30_000 }).catch((error: unknown) => {
       throw new Error(`its Ready is ${JSON.stringify(seen === undefined ? undefined : readyOf(seen))}`, { cause: error });
     });
     return get(metadata.name);

@@ -6,7 +6,7 @@ import type { WorkflowResource } from "../../../crds/workflow.ts";
 import { defaultWorkflowSettings } from "../../../domain/workflow/deployment.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { startOperator } from "../../../operator/start.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { namespace, workflowsIn } from "./workflow-support.ts";
 import { withOperatorWorld } from "./world.ts";
 

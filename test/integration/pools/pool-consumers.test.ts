@@ -6,7 +6,8 @@ import { readPartition } from "../../../platform/jetstream/read/partition-reader
 import { queueConsumer } from "../../../platform/jetstream/read/queue-reader.ts";
 import { requestConsumers } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import { setUpPool } from "../../../platform/jetstream/invocations/pool-consumers.ts";
-import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);

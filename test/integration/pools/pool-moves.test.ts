@@ -15,7 +15,8 @@ import { startRunner, type Runner } from "../../../runner/start.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
 import { createRunnerPorts } from "../../../platform/jetstream/invocations/runner-ports.ts";
 import { deployment } from "../../runner/support.ts";
-import { until, withJetStream } from "../jetstream/support.ts";
+import { withJetStream } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { portsBesidePool } from "../runner-beside.ts";
 
 /** Real streams and the runner role. User code increments a counter in the source's db, which reveals repeated and lost runs. */

@@ -9,7 +9,7 @@ import { compareEventIds } from "../../../domain/event/event-id.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { commitOf } from "../api/streams-support.ts";
-import { until } from "../api/support.ts";
+import { until } from "../../support/until.ts";
 import { committedEvent } from "../committed-event.ts";
 import { withDatabase, withHistory } from "./support.ts";
 

@@ -9,7 +9,7 @@ import { migrations } from "../../../platform/postgres/migrations/list.ts";
 import { migrate, untilMigrated } from "../../../platform/postgres/migrations/migrations.ts";
 import { numberOf, transaction, type Migration } from "../../../platform/postgres/migrations/step.ts";
 import { withPostgres } from "../../support/postgres.ts";
-import { until } from "../api/support.ts";
+import { until } from "../../support/until.ts";
 import { largeMigrations, rows } from "./large-migration.ts";
 
 /** Migrations on a real Postgres, each test in an empty database. */
@@ -135,7 +135,7 @@ describe("a large table", () => {
       const waiting = sql`
         select 1 from pg_stat_activity
         where application_name = 'migration to be killed' and wait_event = 'advisory' and datname = current_database()`;
-      await until(async () => (await waiting.execute(database.db)).rows.length > 0, 60_000);
+      await until(async () => (await waiting.execute(database.db)).rows.length > 0);
       child.kill("SIGKILL");
       await once(child, "exit");
       await sql`select pg_advisory_unlock(7)`.execute(connection);
@@ -192,7 +192,7 @@ describe("a large table", () => {
       await sql`select count(*) from large`.execute(reading);
       migrating = migrate(database.db, { list: largeMigrations });
       const waiting = sql`select 1 from pg_locks where not granted and relation = 'large'::regclass`;
-      await until(async () => (await waiting.execute(reading)).rows.length > 0, 60_000);
+      await until(async () => (await waiting.execute(reading)).rows.length > 0);
       // Behind the waiting statement; it would never run if that did not give up.
       await sql`insert into large (n, text) values (0, 'during')`.execute(database.db);
     });

@@ -14,7 +14,7 @@ import { createLogger } from "../../../platform/telemetry/logger.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { startResealing } from "../../../platform/secrets/background-reseal.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
-import { until } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const postgres = withMigratedPostgres();
 const namespace = "hw-u-tester";

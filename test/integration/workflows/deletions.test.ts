@@ -7,7 +7,8 @@ import { deploymentEntries, workflowEntries } from "../../../platform/jetstream/
 import { appendCommit, appendFirstCommit, deleteCommits, endDeletedHistory, lastCommit } from "../../../platform/jetstream/runs/commits.ts";
 import { deployedIds, listHistories } from "../../../platform/jetstream/runs/stored-histories.ts";
 import { deployment } from "../../runner/support.ts";
-import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { owner, returned, withWorkflows, workflowOf } from "./support.ts";
 
 const nats = withJetStream({ partitions: partitionCount });

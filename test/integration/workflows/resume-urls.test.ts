@@ -2,7 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Answer } from "../../../domain/invocation/invocation.ts";
 import { partitionCount, streams } from "../../../domain/subjects.ts";
 import type { ResumeOutcome } from "../../../domain/workflow/resume-request.ts";
-import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { returned, withWorkflows, workflowOf } from "./support.ts";
 
 /** Real streams and runners; the code of steps is a function of the test. */

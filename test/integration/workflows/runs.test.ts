@@ -3,7 +3,8 @@ import type { Answer } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { partitionCount, runSubject, streams } from "../../../domain/subjects.ts";
 import { endMarker } from "../../../domain/workflow/run-commit.ts";
-import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { owner, returned, stepOf, threw, withWorkflows, workflowOf } from "./support.ts";
 
 /** Real streams and runners; the code of steps is a function of the test. */

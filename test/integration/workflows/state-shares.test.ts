@@ -7,7 +7,8 @@ import { workflowEntries } from "../../../platform/jetstream/invocations/moves.t
 import { deleteCommits } from "../../../platform/jetstream/runs/commits.ts";
 import { trimRuns } from "../../../platform/jetstream/runs/trim-runs.ts";
 import { readinessChecks } from "../../../platform/telemetry/readiness.ts";
-import { until, withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
 import { owner, returned, withWorkflows, workflowOf } from "./support.ts";
 
 /** A small store: STATE has 4.8 MB of it, and RUNS 10 MB. */

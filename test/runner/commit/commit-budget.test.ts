@@ -2,7 +2,7 @@ import { afterEach, expect, it } from "vitest";
 import { CommitBudget } from "../../../runner/commit/commit-budget.ts";
 import { partitionCount } from "../../../domain/subjects.ts";
 import type { CommitStore } from "../../../runner/commit/ports.ts";
-import { until } from "../../integration/jetstream/support.ts";
+import { until } from "../../support/until.ts";
 
 const budgets: CommitBudget[] = [];
 afterEach(() => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { startRegistry } from "../../integration/builder/registry.ts";
 import { failure, openWholeBuilder } from "../../integration/builder/support.ts";
-import { until } from "../processes.ts";
+import { until } from "../../support/until.ts";
 import { importing, verdict } from "./hostile-packages.ts";
 
 /** Packages that attack the builder: each is installed from a registry. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sandboxPids, until } from "../processes.ts";
+import { sandboxPids } from "../processes.ts";
+import { until } from "../../support/until.ts";
 import { patientMs } from "../sandbox-fixture.ts";
 import { openOwnerRuns } from "./owner-runs.ts";
 

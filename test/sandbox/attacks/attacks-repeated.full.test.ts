@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sandboxPids, until } from "../processes.ts";
+import { sandboxPids } from "../processes.ts";
+import { until } from "../../support/until.ts";
 import { killer, openLives } from "./repeated-runs.ts";
 
 const lives = openLives();

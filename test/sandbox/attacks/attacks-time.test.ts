@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { sandboxPids, until } from "../processes.ts";
+import { sandboxPids } from "../processes.ts";
+import { until } from "../../support/until.ts";
 import { ended, errorOf } from "../sandbox-fixture.ts";
 import { openRange } from "./attack-range.ts";
 import { endless, smallLimits, testEndless } from "./endless.ts";

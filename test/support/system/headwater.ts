@@ -62,7 +62,7 @@ export async function startHeadwater({ dataDirectory, env = {}, ports, isInTermi
   };
   const { child, output } = launch(settings, { isInTerminal });
   try {
-    await until(() => output().includes("curl ") || hasEnded(child), "Headwater prints its first lines", output);
+    await until(() => output().includes("curl ") || hasEnded(child), "Headwater prints its first lines", { more: output });
   } catch (error) {
     await endChild(child, "SIGKILL"); // main.ts stops when its launcher is gone.
     throw error;

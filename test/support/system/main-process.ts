@@ -37,7 +37,9 @@ export async function startMain(options: MainOptions): Promise<MainProcess> {
   const health = options.env["HEADWATER_HEALTH_LISTEN"];
   const { child, output } = spawnMain(options, health === undefined ? "ipc" : "ignore");
   const ready =
-    health === undefined ? once(child, "message") : until(async () => hasEnded(child) || (await isHealthy(health)), "ready", output);
+    health === undefined
+      ? once(child, "message")
+      : until(async () => hasEnded(child) || (await isHealthy(health)), "ready", { more: output });
   try {
     await Promise.race([ready, once(child, "exit")]);
   } catch (error) {
