@@ -38,7 +38,7 @@ function world(post: () => Promise<PostResult>, maxInFlight = 16) {
   };
   const toPostgres = (): Promise<void> => unlessAway("postgres", () => undefined);
   const log = { info: () => undefined, warn: () => undefined, error: () => undefined };
-  // Deliveries to webhooks use no other ports.
+  // Deliveries to webhooks, and to workflows that refuse them, use no other ports.
   const ports = {
     deliveries: {
       schedule: (_webhook: string, _delivery: string, text: string, atMs: number) =>
@@ -46,6 +46,7 @@ function world(post: () => Promise<PostResult>, maxInFlight = 16) {
       withdraw: () => unlessAway("streams", () => void calls.withdrawn++),
     },
     poster: { post: () => (calls.posts++, post()) },
+    workflows: { waiting: async () => ({ usage: undefined, bytes: 0, counts: new Map([["p_full", 10_000]]) }) },
     secrets: { open: (sealed: string) => Promise.resolve(sealed) },
     hmac: () => "",
     history: {
@@ -116,6 +117,26 @@ describe("an attempt whose outcome cannot be stored", () => {
     away.postgres = false;
     await deliverer.attemptFirst({ ...delivery }, first);
     expect(calls).toMatchObject({ posts: 2, letters: 1 });
+    await stop();
+  });
+});
+
+describe("a first attempt at a destination that refuses deliveries", () => {
+  const refusing: readonly [string, Route["listener"]][] = [
+    ["a workflow whose queue is full", { kind: "workflow", id: "p_full" }],
+    ["a webhook without keys", { kind: "webhook", id: "wh_1", url: "http://a", keys: [] }],
+  ];
+
+  it.each(refusing)("at %s becomes a dead letter, and is scheduled again while Postgres is away", async (_which, listener) => {
+    const { deliverer, away, calls, stop } = world(() => Promise.resolve(answered(200)));
+    const to = { ...route, listener };
+    const attempt = () => deliverer.attemptFirst(firstDelivery(event, to), { ...first, route: to });
+    away.postgres = true;
+    expect(await attempt()).toBe("scheduled");
+    expect(calls).toMatchObject({ posts: 0, letters: 0, scheduled: [{ attempt: 1, atMs: now + 5_000 }] });
+    away.postgres = false;
+    expect(await attempt()).toBe("done");
+    expect(calls).toMatchObject({ posts: 0, letters: 1, scheduled: [{ attempt: 1 }] });
     await stop();
   });
 });
