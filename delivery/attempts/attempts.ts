@@ -15,7 +15,7 @@ export interface AttemptsConfig {
 
 export interface AttemptsPorts extends AttemptBufferPorts {
   readonly clock: Clock;
-  readonly log: AttemptBufferPorts["log"] & Pick<Log, "error">;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
   /** Absent if tracing is off. */
   readonly traces?: Traces | undefined;
 }

@@ -9,7 +9,7 @@ import type { Deliveries } from "./ports.ts";
 import { redeliver, type RedeliverPorts } from "./redeliver.ts";
 
 export interface DueWorkPorts extends RedeliverPorts {
-  readonly deliveries: RedeliverPorts["deliveries"] & Pick<Deliveries, "read">;
+  readonly deliveries: Pick<Deliveries, "schedule" | "findScheduled" | "read">;
   readonly log: Pick<Log, "warn" | "error">;
 }
 

@@ -1,3 +1,4 @@
+import type { Clock } from "../../domain/clock.ts";
 import type { Log } from "../../domain/log.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
 import { scheduledEventKey, scheduledEvents } from "../../domain/subjects.ts";
@@ -9,12 +10,16 @@ import type { FirstAttempt, FirstAttempts, OrderedAppends, OrderedDeliveries, Sc
 /** Where the events of deliveries come from, and what follows from it. */
 export interface Origin {
   /** The commit that is being routed. Absent: the events are replayed, or were scheduled and are due. */
-  readonly commit?: CommitOrigin;
+  readonly commit?: RoutedCommit;
   /** Bounds the rate of posts. Absent: no bound. */
   readonly pace?: Pace;
 }
 
-export interface CommitOrigin {
+export interface CommitOrigin extends Origin {
+  readonly commit: RoutedCommit;
+}
+
+interface RoutedCommit {
   readonly position: CommitPosition;
   /**
    * The ordered queues of the partition when the commit was read: after another replica has taken over, this one must not go on with its
@@ -33,7 +38,7 @@ export interface DispatchParts {
   /** The ordered queues of all replicas. */
   readonly ordered: OrderedAppends;
   readonly handedOver: Pick<HandedOver, "admit">;
-  readonly ports: { readonly deliveries: Schedules; readonly clock: { now(): number }; readonly log: Pick<Log, "warn" | "error"> };
+  readonly ports: { readonly deliveries: Schedules; readonly clock: Clock; readonly log: Pick<Log, "warn" | "error"> };
   readonly signal: AbortSignal;
 }
 
@@ -74,14 +79,18 @@ export class Dispatch {
     return commit.queues?.deliver(deliveries) ?? Promise.reject(new Error("the partition is closed"));
   }
 
-  /** Stores an event until `atMs` (epoch ms), its `delivery_ts` by default. Its listeners are determined then. */
-  scheduleEvent(scheduled: ScheduledEvent, atMs = scheduled.event.deliverAt ?? 0): Promise<void> {
+  /** Stores an event until its `delivery_ts`. Its listeners are determined then. */
+  scheduleEvent(scheduled: ScheduledEvent): Promise<void> {
     const { ports, signal } = this.#parts;
+    const { emitId, deliverAt = 0 } = scheduled.event;
+    return settle(() => this.rescheduleEvent(scheduled, deliverAt), { id: emitId }, ports, signal).then(assertSettled);
+  }
+
+  /** Stores an event until `atMs` (epoch ms). Rejects if NATS does not store it: its message, which is due, is then not acked. */
+  rescheduleEvent(scheduled: ScheduledEvent, atMs: number): Promise<void> {
     const { source, emitId } = scheduled.event;
     const key = scheduledEventKey(source, emitId);
-    const text = JSON.stringify(scheduled);
-    const store = (): Promise<void> => ports.deliveries.schedule(scheduledEvents, key, text, atMs, `${emitId}@${atMs}`);
-    return settle(store, { id: emitId }, ports, signal).then(assertSettled);
+    return this.#parts.ports.deliveries.schedule(scheduledEvents, key, JSON.stringify(scheduled), atMs, `${emitId}@${atMs}`);
   }
 
   #attempt(delivery: Delivery, first: FirstAttempt): Promise<void> {

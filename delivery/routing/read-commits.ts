@@ -22,6 +22,7 @@ export function readCommits({ router, ordered, ports: { runs, log }, signal }: C
     const report = (error: unknown): void => {
       if (!signal.aborted) log.error({ op: "delivery.route", "source.id": commit.source, err: error }, "a commit is not routed");
     };
-    routeCommit(commit, { position, queues: ordered.at(partitionOfRun(subject)) }, chains, router).then(done, report);
+    const origin = { commit: { position, queues: ordered.at(partitionOfRun(subject)) } };
+    routeCommit(commit, origin, chains, router).then(done, report);
   });
 }

@@ -13,7 +13,7 @@ import { sendsOf } from "./sends.ts";
 
 export interface RouterParts {
   readonly routes: Pick<Routes, "at" | "listeners">;
-  readonly dispatch: Pick<Dispatch, "attempt" | "schedule" | "enqueue" | "scheduleEvent">;
+  readonly dispatch: Pick<Dispatch, "attempt" | "schedule" | "enqueue" | "scheduleEvent" | "rescheduleEvent">;
   /** Bound on listeners of one event, and on sends of one run, that are attempted directly; with more, each becomes a message at once. */
   readonly maxDirectListeners: number;
   readonly clock: Clock;
@@ -52,16 +52,16 @@ export function parseCommit(text: string, subject: string, log: Pick<Log, "warn"
  */
 export async function routeCommit(commit: Commit, origin: CommitOrigin, chains: KeyedChains, parts: RouterParts): Promise<void> {
   const { dispatch, maxDirectListeners, clock } = parts;
-  const { position } = origin;
-  const [now, from] = [clock.now(), { commit: origin }];
+  const { position } = origin.commit;
+  const now = clock.now();
   const routes = parts.routes.at(position);
   const hasListeners = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
   const planned = routedEvents(commit, hasListeners).flatMap((event) => planDeliveries(event, routes, maxDirectListeners));
   const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduleEvent(event));
   const sends = sendsOf(commit);
   const areDirect = sends.length <= maxDirectListeners;
-  const sent = sends.map((send) => (areDirect ? dispatch.attempt(send, undefined, 0, from) : dispatch.schedule(send, now, from)));
-  await Promise.all([...scheduled, ...sent, dispatchAll(planned, from, chains, dispatch, now)]);
+  const sent = sends.map((send) => (areDirect ? dispatch.attempt(send, undefined, 0, origin) : dispatch.schedule(send, now, origin)));
+  await Promise.all([...scheduled, ...sent, dispatchAll(planned, origin, chains, dispatch, now)]);
 }
 
 /** Routes one event that belongs to no commit: a replayed event or a scheduled one that is due. */

@@ -56,10 +56,10 @@ export class ScheduledEvents {
     try {
       const state = await history.scheduledEvent(event.source, listedId, position);
       if (state === "gone") return;
-      if (state === "unrecorded") return await this.#router.dispatch.scheduleEvent(scheduled, clock.now() + unrecordedRetryMs);
+      if (state === "unrecorded") return await this.#router.dispatch.rescheduleEvent(scheduled, clock.now() + unrecordedRetryMs);
     } catch (error) {
       if (!(error instanceof HeadwaterError) || error.code !== "database_unavailable") throw error;
-      return this.#router.dispatch.scheduleEvent(scheduled, clock.now() + Math.round(databaseRetryMs * (1 + random())));
+      return this.#router.dispatch.rescheduleEvent(scheduled, clock.now() + Math.round(databaseRetryMs * (1 + random())));
     }
     await routeEvent(event, {}, this.#chains, this.#router);
     // Deliver first, list in the channel second. A crash in between repeats deliveries under their ids; the other order would lose them.

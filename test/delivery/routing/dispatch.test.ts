@@ -35,7 +35,7 @@ function world() {
     ordered: { append: (deliveries) => called("append", deliveries.length) },
     handedOver: { admit: (listener, commit) => called("admit", listener, commit) },
     ports: {
-      deliveries: { schedule: (...given) => called("event", ...given) },
+      deliveries: { schedule: (_listener, _event, _text, atMs, messageId) => called("event", atMs, messageId) },
       clock: { now: () => 1_000 },
       log,
     },
@@ -89,6 +89,20 @@ it("repeats what NATS does not store, and gives up what it never will", async ()
   expect(calls).toEqual([
     ["attempt", "e1.sub_1", 0],
     ["abandon", "e1.sub_1"],
+  ]);
+});
+
+it("repeats what stores an event of a commit, and not what stores a due event again, whose message is repeated", async () => {
+  const { dispatch, calls, fail } = world();
+  const scheduled = { event: { ...event, deliverAt: 9_000 }, listedId: "1-0", position };
+  fail.push(new Unavailable("NATS is away"));
+  await dispatch.scheduleEvent(scheduled);
+  fail.push(new Unavailable("NATS is away"));
+  await expect(dispatch.rescheduleEvent(scheduled, 10_000)).rejects.toThrow("NATS is away");
+  await dispatch.rescheduleEvent(scheduled, 10_000);
+  expect(calls).toEqual([
+    ["event", 9_000, "e1@9000"],
+    ["event", 10_000, "e1@10000"],
   ]);
 });
 

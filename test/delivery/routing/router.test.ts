@@ -49,9 +49,10 @@ async function routed(given: Commit, routes: readonly Route[], now = 0) {
     enqueue: (deliveries: readonly Delivery[]) =>
       Promise.resolve(void enqueued.push([deliveries[0]?.listener ?? "", deliveries.map(({ id }) => id)])),
     scheduleEvent: (event: ScheduledEvent) => Promise.resolve(void events.push(event)),
+    rescheduleEvent: () => expect.unreachable("no event of a commit is due"),
   };
   const parts = { routes: table, dispatch, maxDirectListeners: 3, clock: { now: () => now } };
-  await routeCommit(given, { position: { stream: "s", seq: 1 }, queues: undefined }, new KeyedChains(), parts);
+  await routeCommit(given, { commit: { position: { stream: "s", seq: 1 }, queues: undefined } }, new KeyedChains(), parts);
   return { attempted, scheduled, enqueued, events };
 }
 
