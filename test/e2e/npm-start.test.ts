@@ -67,9 +67,16 @@ it("answers 503 until a component can be saved, deployed and run; only then prin
     return hasPrinted;
   }, "npm start prints that it is ready");
   headwater = await starting;
-  const notReady = seen.filter(({ status }) => status === 503);
-  expect(seen.slice(0, notReady.length)).toEqual(notReady);
-  for (const { body } of notReady) expect(body.status).toBe("not ready");
+  for (const { status, body } of seen) {
+    expect([
+      [503, "not ready"],
+      [200, "ready"],
+    ]).toContainEqual([status, body.status]);
+  }
+  const isReady = ({ status }: Readiness): boolean => status === 200;
+  const sinceReady = seen.some(isReady) ? seen.slice(seen.findIndex(isReady)) : [];
+  // On a busy machine a check may be late; it may not fail.
+  for (const check of sinceReady.flatMap(({ body }) => Object.values(body.checks))) expect(check).toMatch(/^ok$|no answer within/);
   expect((await readiness())?.body).toEqual({
     status: "ready",
     checks: { database: "ok", streams: "ok", store: "ok", builder: "ok", operator: "ok", runners: "ok" },
