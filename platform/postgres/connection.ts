@@ -49,8 +49,8 @@ export function createDatabase(options: DatabaseOptions): Database {
   const connection = {
     connectionString: options.tls === undefined ? options.url : withoutSslMode(options.url),
     application_name: options.applicationName ?? "headwater",
-    // Migrations and restores may start while Postgres still recovers from a crash.
-    connectionTimeoutMillis: options.hasSlowStatements === true ? 30_000 : 5_000,
+    // On a busy machine a new connection takes seconds. Migrations and restores may start while Postgres still recovers from a crash.
+    connectionTimeoutMillis: options.hasSlowStatements === true ? 30_000 : 10_000,
     keepAlive: true,
   };
   const Client = options.tls === undefined ? pg.Client : clientWithFiles(options.tls);

@@ -4,7 +4,7 @@ import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import { ada, withApi } from "./support.ts";
 import { committedEvent } from "../committed-event.ts";
 
-const recordTimeoutMs = 500;
+const recordTimeoutMs = 4_000;
 const api = withApi({ runTimeoutMs: 300, recordTimeoutMs });
 let [source, sequence] = ["", 0];
 const made = async (code: string, props: object = {}): Promise<string> =>
