@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { PropDefinition } from "../domain/component/definition.ts";
 import { stepNamePattern, triggerStep } from "../domain/workflow/step-id.ts";
 import { codeLimits } from "../domain/component/component-code.ts";
+import { controlLimits } from "../domain/workflow/control.ts";
+import { controlFields, type StepControl } from "../domain/workflow/step-tree.ts";
 import { entryPath, moduleFiles } from "./component.ts";
 import { props, secrets } from "./props.ts";
 import { workflowStates } from "../domain/workflow/workflow-health.ts";
@@ -43,41 +45,97 @@ const stepName = matching(
   "a step's name begins with a letter, `_` or `$`, and has only letters, digits, `_` and `$`: expressions read it as steps.<name>",
 );
 
-const step = withRules(
-  z.object({
-    name: stepName.describe("Name by which expressions and later steps read its exports: `steps.<name>`. Unique within the workflow."),
-    componentRef: z
-      .object({ name: resourceName.describe("Name of the Component.") })
-      .optional()
-      .describe("The action, a Component of the namespace."),
-    componentKey: z.string().min(1).max(255).optional().describe("The action, by the key of a component of the registry."),
-    url: httpUrl.optional().describe("URL of the action's module. It is fetched once per generation of the workflow."),
-    // Its bytes are counted when the component is made of it: a rule for each of 100 steps would cost the API server too much.
-    code: z
-      .string()
-      .min(1)
-      .max(codeLimits.bytes)
-      .optional()
-      .describe("The action's source text: a module whose default export has `run({steps, $})`."),
-    entry: entryPath.optional(),
-    files: moduleFiles.optional(),
-    props,
-    secrets,
-    continueOnError: z
-      .boolean()
-      .default(false)
-      .describe("If true, a failure is exported as `$error`, and the run continues with the next step."),
-    retries: z.int().min(0).max(10).default(0).describe("Number of attempts after the first one has failed, with growing delays."),
-    timeoutSeconds: z
-      .number()
-      .min(0.001)
-      .max(3_600)
-      .optional()
-      .describe("Time of one attempt, in seconds. Default: the run timeout of the installation."),
-  }),
-  exactlyOneOf(["componentRef", "componentKey", "url", "code"], "they say which action the step runs"),
-).describe("One step: an action with its props.");
-export type WorkflowStep = z.infer<typeof step>;
+/** Steps of one list. */
+const maxNested = 100;
+/** Characters. */
+const maxExpression = 16 * 1024;
+const anyValue = structural(z.json(), { "x-kubernetes-preserve-unknown-fields": true, nullable: true });
+
+/** Steps within a step. A structural schema cannot describe itself, so the API server takes any objects; the operator checks them. */
+const nested = structural(
+  z.lazy((): z.ZodType<readonly WorkflowStep[]> => z.array(step).max(maxNested)),
+  { type: "array", maxItems: maxNested, items: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+);
+const expression = z.string().min(1).max(maxExpression);
+
+/** Control flow, see domain/workflow/control.ts. */
+const control = {
+  if: expression.optional().describe("Runs `then` if the expression is true, such as `{{ steps.order.total > 100 }}`."),
+  then: nested.optional().describe("Of `if`: steps, in order."),
+  elseIf: z
+    .array(z.object({ if: expression.describe("The next condition."), then: nested.describe("Steps, in order.") }))
+    .max(20)
+    .optional()
+    .describe("Of `if`: further conditions, in order, if those before are false."),
+  else: nested.optional().describe("Of `if`: steps if no condition is true."),
+  switch: expression.optional().describe("Runs the first of `cases` that fits the value of the expression."),
+  cases: z
+    .array(
+      z.object({
+        equals: anyValue.optional().describe("The value, or an expression that gives it."),
+        when: expression.optional().describe("Instead of `equals`: an expression that is true if the case fits."),
+        steps: nested.describe("Steps, in order."),
+      }),
+    )
+    .max(50)
+    .optional()
+    .describe("Of `switch`."),
+  default: nested.optional().describe("Of `switch`: steps if no case fits."),
+  forEach: expression.optional().describe("Runs `steps` for each item of the list that the expression gives, in order."),
+  as: z.string().max(63).optional().describe("Of `forEach`: the steps read `steps.<as>.item` and `steps.<as>.index`. Default: `item`."),
+  maxItems: z.int().min(1).max(controlLimits.items).optional().describe("Of `forEach`: a longer list is an error. Default: 1,000."),
+  onError: z
+    .enum(["stop", "continue"])
+    .optional()
+    .describe("Of `forEach`: whether an item that fails ends the loop with its error (`stop`, the default), or is a result with `$error`."),
+  while: expression.optional().describe("Runs `steps` as long as the expression is true."),
+  maxIterations: z.int().min(1).max(controlLimits.iterations).optional().describe("Of `while`: more rounds are an error. Default: 1,000."),
+  steps: nested.optional().describe("Of `forEach` and `while`: steps, in order."),
+  try: nested.optional().describe("Steps whose failure is handled by `catch` or `finally`."),
+  catch: nested.optional().describe("Of `try`: steps after a failure, which read it as `steps.<name>.$error`."),
+  finally: nested.optional().describe("Of `try`: steps that run in any case, at last."),
+  stop: z.string().max(maxExpression).optional().describe("Ends the run as `exited`, with this reason, which may contain expressions."),
+};
+
+const actionFields = ["componentRef", "componentKey", "url", "code"] as const;
+
+const action = z.object({
+  name: stepName.describe("Name by which expressions and later steps read its exports: `steps.<name>`. Unique within the workflow."),
+  componentRef: z
+    .object({ name: resourceName.describe("Name of the Component.") })
+    .optional()
+    .describe("The action, a Component of the namespace."),
+  componentKey: z.string().min(1).max(255).optional().describe("The action, by the key of a component of the registry."),
+  url: httpUrl.optional().describe("URL of the action's module. It is fetched once per generation of the workflow."),
+  // Its bytes are counted when the component is made of it: a rule for each of 100 steps would cost the API server too much.
+  code: z
+    .string()
+    .min(1)
+    .max(codeLimits.bytes)
+    .optional()
+    .describe("The action's source text: a module whose default export has `run({steps, $})`."),
+  entry: entryPath.optional(),
+  files: moduleFiles.optional(),
+  props,
+  secrets,
+  continueOnError: z
+    .boolean()
+    .default(false)
+    .describe("If true, a failure is exported as `$error`, and the run continues with the next step."),
+  retries: z.int().min(0).max(10).default(0).describe("Number of attempts after the first one has failed, with growing delays."),
+  timeoutSeconds: z
+    .number()
+    .min(0.001)
+    .max(3_600)
+    .optional()
+    .describe("Time of one attempt, in seconds. Default: the run timeout of the installation."),
+});
+export interface WorkflowStep extends z.infer<typeof action>, StepControl<WorkflowStep> {}
+
+const step: z.ZodType<WorkflowStep> = withRules(
+  action.extend(control),
+  exactlyOneOf([...actionFields, ...controlFields], "they say what the step does"),
+).describe("One step: an action with its props, or one that says which steps within it run.") as unknown as z.ZodType<WorkflowStep>; // Defaults make input and output differ.
 
 const settings = z
   .object({

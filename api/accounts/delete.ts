@@ -1,6 +1,7 @@
 import { accountKind } from "../../crds/account.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { workflowKind, type WorkflowResource } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { accountIdsAmong } from "../../domain/component/account-props.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
@@ -40,4 +41,4 @@ const sourceUses = (source: SourceResource, account: string): boolean =>
   [source, asItRuns(source)].some(({ spec }) => accountIdsAmong(spec.props).includes(account));
 
 const workflowUses = ({ spec }: WorkflowResource, account: string): boolean =>
-  spec.steps.some(({ props }) => accountIdsAmong(props).includes(account));
+  stepsOf(spec).some(({ node }) => accountIdsAmong(node.props).includes(account));

@@ -3,6 +3,7 @@ import type { Resource } from "../../crds/resource.ts";
 import { allOf, type ResourceStore } from "../../crds/resource-store.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { workflowKind, type WorkflowSpec } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { unlessDeleted } from "../resources/change.ts";
 import type { ComponentResource } from "../resources/components.ts";
@@ -63,5 +64,5 @@ async function usersOf({ metadata: { namespace, name } }: ComponentResource, sto
 
 /** Stored resources may not match their schema, so every field is optional. */
 function usesComponent({ spec: { steps } }: Resource<Partial<WorkflowSpec>>, component: string): boolean {
-  return steps?.some(({ componentRef }: Partial<WorkflowSpec["steps"][number]>) => componentRef?.name === component) === true;
+  return stepsOf({ steps }).some(({ node }) => node.componentRef?.name === component);
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { workflowKind } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import type { ConfigureCall } from "../../domain/component/configure.ts";
 import { Invariant, LimitExceeded, NotFound, Unavailable } from "../../domain/errors.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
@@ -137,7 +138,7 @@ async function ofStep(call: Call, { access }: ApiContext): Promise<Configured> {
   const id = pathOf(call, "workflow_id");
   const { metadata, spec, status } = await access.get(workflowKind, "workflow", id, call.user);
   const given = pathOf(call, "step");
-  const step = spec.steps.find(({ name }) => name === given || stepId(id, name) === given);
+  const step = stepsOf(spec).find(({ node: { name } }) => name === given || stepId(id, name) === given)?.node;
   if (step === undefined) throw new NotFound(`record not found: workflow ${id} has no step '${given.slice(0, 80)}'`);
   const component = step.componentRef?.name ?? status.steps?.find(({ name }) => name === step.name)?.component;
   if (component === undefined) throw new Unavailable("the step's component is not built yet: try again", { code: "component_not_built" });

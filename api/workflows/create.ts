@@ -27,7 +27,7 @@ export async function createWorkflow(fields: WorkflowFields, owner: string, user
     name: fields.name,
     ...(fields.active === undefined ? {} : { active: fields.active }),
     triggers: [...triggers],
-    steps: await storedSteps(steps, [], id),
+    steps: await storedSteps(steps, emptyWorkflow, id),
     settings: settingsIn(fields.settings, emptyWorkflow.settings),
   };
   const following = workflows.follow(namespace, name);
@@ -40,9 +40,9 @@ export async function createWorkflow(fields: WorkflowFields, owner: string, user
       spec,
     });
     await confirmOwned(workflowKind, created, owner, ports);
-    await confirmCreated(workflowKind, created, () => checkComponents(steps, context), ports.store);
+    await confirmCreated(workflowKind, created, () => checkComponents(steps.actions, context), ports.store);
     // An account may have been deleted before this workflow existed; the operator would wait for it.
-    await checkAccounts(accountsOf(steps), namespace, context);
+    await checkAccounts(accountsOf(steps.actions), namespace, context);
     return deploymentOf(created, following, context);
   } catch (error) {
     following.end();

@@ -1,22 +1,35 @@
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import { InvalidInput } from "../../domain/errors.ts";
-import { ExpressionBudget, expressionProblems, expressionWarnings } from "../../domain/workflow/expressions.ts";
+import { ExpressionBudget, expressionProblems, expressionWarnings, findExpressions } from "../../domain/workflow/expressions.ts";
 import type { WorkflowResource } from "../../crds/workflow.ts";
-import type { StepFields } from "./request.ts";
 
 type Values = Readonly<Record<string, unknown>>;
+
+export interface CheckedStep {
+  readonly name: string;
+  /** `steps.0.then.1` */
+  readonly path: string;
+  readonly props: Values;
+  /** Absent for a step that controls others. */
+  readonly definition?: ComponentDefinition;
+  /** Names that its expressions may read. */
+  readonly readable: readonly string[];
+}
 
 /**
  * Checks that expressions can be parsed, and read only earlier steps. Secret props and accounts are not searched for them.
  * @throws InvalidInput that names the step and the prop of each problem
  */
-export function checkExpressions(steps: readonly { readonly fields: StepFields; readonly definition: ComponentDefinition }[]): void {
-  const names = steps.map(({ fields }) => fields.name);
+export function checkExpressions(steps: readonly CheckedStep[]): void {
   const budget = new ExpressionBudget();
-  const problems = steps.flatMap(({ fields: { name, props, configured_props }, definition }, index) =>
-    expressionProblems(name, evaluated(props ?? configured_props ?? {}, definition), names.slice(0, index), budget).map(
-      ({ path, message }) => ({ field: `steps.${index}.props${path === "" ? "" : `.${path}`}`, message }),
+  const problems = steps.flatMap(({ name, path: place, props, definition, readable }) =>
+    expressionProblems(name, definition === undefined ? props : evaluated(props, definition), readable, budget).map(
+      ({ path, message }) => ({
+        field: `${place}${definition === undefined ? "" : `.props${path === "" ? "" : `.${path}`}`}`,
+        message,
+      }),
     ),
   );
   if (problems.length === 0) return;
@@ -31,8 +44,23 @@ function evaluated(props: Values, definition: ComponentDefinition): Values {
 
 /** Probable mistakes in the expressions of a stored workflow. Its spec has no secrets. */
 export function warningsAboutExpressions({ spec }: WorkflowResource): readonly Warning[] {
-  const steps = Array.isArray(spec.steps) ? spec.steps : []; // A stored resource may not match its schema.
-  const names = steps.map(({ name }) => name);
   const budget = new ExpressionBudget();
-  return steps.flatMap(({ name, props }, index) => expressionWarnings(name, props, names.slice(0, index), budget));
+  return stepsOf(spec).flatMap(({ node: { name, props }, readable, uncertain }) => [
+    ...expressionWarnings(name, props, readable, budget),
+    ...uncertainReads(name, props, uncertain),
+  ]);
+}
+
+/** Reads of steps within a branch, a loop or a try that may not have run. */
+function uncertainReads(step: string, props: Values, uncertain: ReadonlySet<string>): readonly Warning[] {
+  if (uncertain.size === 0) return [];
+  return [...findExpressions(props)].flatMap(({ path, steps }) =>
+    steps
+      .filter((name) => uncertain.has(name))
+      .map((name) => ({
+        code: "may_not_have_run",
+        message: `step '${step}', prop '${path}' reads steps.${name}, which may not have run then: it is within another step; write steps.${name}?.…`,
+        path: `steps.${step}.props.${path}`,
+      })),
+  );
 }

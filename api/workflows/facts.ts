@@ -1,5 +1,6 @@
 import { sourceKind } from "../../crds/source.ts";
 import type { WorkflowResource } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { warningsAsAction } from "../../domain/component/kind-warnings.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import type { ApiContext } from "../context.ts";
@@ -14,7 +15,7 @@ export async function factsOfAll(
   workflows: readonly WorkflowResource[],
   { components, ports }: ApiContext,
 ): Promise<WorkflowFacts> {
-  const names = workflows.flatMap((workflow) => stepsOf(workflow).flatMap((step) => componentNameOf(step, workflow) ?? []));
+  const names = workflows.flatMap((workflow) => actionsOf(workflow).flatMap((step) => componentNameOf(step, workflow) ?? []));
   const [owner, known, sources, recent] = await Promise.all([
     ports.owners.ownerOf(namespace),
     components.knownOf(namespace, names),
@@ -36,7 +37,7 @@ export async function factsOfAll(
 export async function warningsOf(workflow: WorkflowResource, { components, registry }: ApiContext): Promise<readonly Warning[]> {
   const { namespace } = workflow.metadata;
   const found = await Promise.all(
-    stepsOf(workflow).map(async (step) => {
+    actionsOf(workflow).map(async (step) => {
       const name = componentNameOf(step, workflow);
       const { warnings = [], registryKey, definition } = (name === undefined ? undefined : await components.known(namespace, name)) ?? {};
       const ofKind = definition === undefined ? [] : warningsAsAction(definition);
@@ -63,5 +64,4 @@ async function referredSources(namespace: string, workflows: readonly WorkflowRe
   return new Map(found.flat());
 }
 
-/** A stored resource may not match its schema. */
-const stepsOf = ({ spec }: WorkflowResource) => (Array.isArray(spec.steps) ? spec.steps : []);
+const actionsOf = ({ spec }: WorkflowResource) => stepsOf(spec).flatMap(({ node, control }) => (control === undefined ? [node] : []));

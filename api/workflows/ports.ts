@@ -1,4 +1,5 @@
 import type { PropDefinition } from "../../domain/component/definition.ts";
+import type { Control } from "../../domain/workflow/control.ts";
 
 /** Steps of a workflow that are tested before they are saved. */
 export interface DraftRequest {
@@ -21,4 +22,6 @@ export interface DraftStep {
   readonly continueOnError: boolean;
   readonly retries: number;
   readonly timeoutMs: number | null;
+  /** Of a step that controls others: the draft is then the flat list of all steps. */
+  readonly control?: Control;
 }

@@ -5,6 +5,7 @@ import { stepNamePattern } from "../../domain/workflow/step-id.ts";
 import { codeFields } from "../components/request.ts";
 import { answeredFields } from "../http/request/nested-names.ts";
 import { flag, optional, optionalText, text } from "../http/request/parameters.ts";
+import { controlShape, type ControlFields } from "./control.ts";
 import { stepSchema, triggerSchema, triggerTypes } from "./schemas.ts";
 
 const integer = (minimum: number, maximum: number) => {
@@ -26,7 +27,7 @@ answeredFields.add(trigger, { fields: Object.keys(triggerSchema.shape) });
 export type TriggerFields = z.output<typeof trigger>;
 
 const values = z.record(z.string(), z.unknown());
-const step = codeFields.extend({
+const action = codeFields.extend({
   id: optionalText(text.max(60, "it must have at most 60 characters")).describe("Of a step that is renamed: its id, `c_…`."),
   name: text
     .regex(stepNamePattern, "it must begin with a letter, _ or $, and have at most 63 letters, digits, _ and $")
@@ -39,8 +40,12 @@ const step = codeFields.extend({
   retries: optional(integer(0, 10)).describe("Number of attempts after the first one has failed."),
   timeout_ms: optional(integer(1, 3_600_000)).describe("Time of one attempt."),
 });
-answeredFields.add(step, { fields: Object.keys(stepSchema.shape) });
-export type StepFields = z.output<typeof step>;
+export interface StepFields extends z.output<typeof action>, ControlFields<StepFields> {}
+
+const nested = z.lazy((): z.ZodType<readonly StepFields[]> => z.array(step).max(100, "it must have at most 100 items"));
+const controlling = action.extend(controlShape(nested)).meta({ id: "WorkflowStepFields" });
+answeredFields.add(controlling, { fields: Object.keys(stepSchema.shape) });
+const step = controlling as unknown as z.ZodType<StepFields>; // A schema that contains itself has no inferred type.
 
 const settings = z.object({
   concurrency: integer(1, 1_000).nullish().describe("Maximum runs at once; null: no limit."),

@@ -3,12 +3,14 @@ import { workflowHealthOf } from "../../crds/workflow-health.ts";
 import { withAdditional, type ComponentDefinition } from "../../domain/component/definition.ts";
 import { configurablePropsResponse, configuredPropsResponse } from "../../domain/component/prop-responses.ts";
 import { successRate, type RecentOutcomes } from "../../domain/outcomes.ts";
+import { controlFieldOf } from "../../domain/workflow/step-tree.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
 import type { Answered } from "../http/response/answered.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 import { problemResponse } from "../resources/problem.ts";
 import { ownerField } from "../resources/owner-field.ts";
 import { readFields, readText } from "../resources/stored-fields.ts";
+import { controlResponse } from "./control.ts";
 import type { workflowSchema } from "./schemas.ts";
 import { settingsShown } from "./settings.ts";
 import { componentNameOf } from "./steps.ts";
@@ -48,11 +50,25 @@ export function workflowResponse(workflow: WorkflowResource, facts: WorkflowFact
   };
 }
 
-function stepResponse(
-  step: WorkflowStep,
-  workflow: WorkflowResource,
-  { componentOf }: WorkflowFacts,
-): Answered<typeof workflowSchema>["steps"][number] {
+type AnsweredStep = Answered<typeof workflowSchema>["steps"][number];
+
+function controlStepResponse(step: WorkflowStep, workflow: WorkflowResource, facts: WorkflowFacts): AnsweredStep {
+  const within = (steps: readonly WorkflowStep[]) => steps.map((each) => ({ ...stepResponse(each, workflow, facts) }));
+  return {
+    id: stepId(publicIdOf(workflow), step.name),
+    name: step.name,
+    component_id: null,
+    props: {},
+    configurable_props: [],
+    continue_on_error: step.continueOnError ?? false,
+    retries: step.retries ?? 0,
+    timeout_ms: null,
+    ...controlResponse(step, within),
+  } as AnsweredStep; // Steps within it are answered as records.
+}
+
+function stepResponse(step: WorkflowStep, workflow: WorkflowResource, facts: WorkflowFacts): AnsweredStep {
+  const { componentOf } = facts;
   const name = componentNameOf(step, workflow);
   const component = name === undefined ? undefined : componentOf(name);
   const seen = workflow.status.steps?.find((each) => each.name === step.name);
@@ -60,6 +76,7 @@ function stepResponse(
   const key = component?.definition?.key ?? step.componentKey;
   const props = readFields(step.props);
   const timeout = step.timeoutSeconds;
+  if (controlFieldOf(step) !== undefined) return controlStepResponse(step, workflow, facts);
   return {
     id: stepId(publicIdOf(workflow), step.name),
     name: step.name,

@@ -18,6 +18,28 @@ export const triggerSchema = z
   })
   .meta({ id: "WorkflowTrigger" });
 
+const nested = z.array(z.record(z.string(), z.unknown())).optional();
+const control = {
+  if: z.string().optional(),
+  then: nested,
+  else_if: z.array(z.object({ if: z.string(), then: nested })).optional(),
+  else: nested,
+  switch: z.string().optional(),
+  cases: z.array(z.object({ equals: z.unknown().optional(), when: z.string().optional(), steps: nested })).optional(),
+  default: nested,
+  for_each: z.string().optional(),
+  as: z.string().optional(),
+  max_items: z.int().optional(),
+  on_error: z.enum(["stop", "continue"]).optional(),
+  while: z.string().optional(),
+  max_iterations: z.int().optional(),
+  steps: nested.describe("Of `for_each` and `while`: steps in this form, as in the other lists."),
+  try: nested,
+  catch: nested,
+  finally: nested,
+  stop: z.string().optional(),
+};
+
 export const stepSchema = z
   .object({
     id: z.string().describe("`c_…`: errors name it as `cellId`."),
@@ -29,6 +51,7 @@ export const stepSchema = z
     continue_on_error: z.boolean(),
     retries: z.int(),
     timeout_ms: z.number().nullable().describe("Null: the run timeout of the installation."),
+    ...control,
   })
   .meta({ id: "WorkflowStep" });
 

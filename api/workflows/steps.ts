@@ -1,8 +1,11 @@
 import type { WorkflowResource, WorkflowSpec, WorkflowStep } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { accountPropsOf, type AccountProp } from "../../domain/component/account-props.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { InvalidInput } from "../../domain/errors.ts";
-import { stepId, triggerStep } from "../../domain/workflow/step-id.ts";
+import { stepId } from "../../domain/workflow/step-id.ts";
+import { flatten, withSteps, type StepControl } from "../../domain/workflow/step-tree.ts";
+import { treeProblems } from "../../domain/workflow/step-tree-problems.ts";
 import { propsWithExpressions } from "../../domain/workflow/step-props.ts";
 import { namesCode, resolveAction } from "../components/resolve.ts";
 import type { ApiContext } from "../context.ts";
@@ -12,7 +15,8 @@ import { keepOnce, type Keep } from "../resources/secret-texts.ts";
 import { checkAccounts } from "../sources/account-props.ts";
 import { definitionFor } from "../sources/definition-for.ts";
 import { storedProps } from "../sources/props.ts";
-import { checkExpressions } from "./expressions.ts";
+import { controlOf, restPath } from "./control.ts";
+import { checkExpressions, type CheckedStep } from "./expressions.ts";
 import { aboutStep, type StepFields } from "./request.ts";
 
 /** The workflow to which the steps belong. */
@@ -37,18 +41,60 @@ export interface PreparedStep {
   readonly keep: Keep;
 }
 
+/** The steps of a request. */
+export interface PreparedSteps {
+  readonly tree: readonly RequestedStep[];
+  /** Those that run actions, in the order of the flat list. */
+  readonly actions: readonly PreparedStep[];
+}
+
+/** A step of the tree with its fields of the request. */
+export interface RequestedStep extends StepControl<RequestedStep> {
+  readonly name: string;
+  readonly fields: StepFields;
+}
+
 /** Resolves and builds the actions of the given steps, one after the other, and checks their props and expressions. @throws errors that name the step */
-export async function prepareSteps(given: readonly StepFields[], workflow: StepsOf, context: ApiContext): Promise<readonly PreparedStep[]> {
-  checkNames(given.map(({ name }) => name));
-  const prepared: PreparedStep[] = [];
-  for (const fields of given) prepared.push(await aboutStep(fields.name, () => prepareStep(fields, workflow, context)));
-  checkExpressions(prepared);
-  return prepared;
+export async function prepareSteps(given: readonly StepFields[], workflow: StepsOf, context: ApiContext): Promise<PreparedSteps> {
+  const tree = given.map((fields) => requestedStep(fields));
+  checkTree(tree);
+  const actions: PreparedStep[] = [];
+  const checked: CheckedStep[] = [];
+  for (const { node, path, control, value, readable } of flatten(tree)) {
+    const about = { name: node.name, path: restPath(path), readable };
+    if (control !== undefined) checked.push({ ...about, props: value === undefined ? {} : { value } });
+    else {
+      const { fields } = node;
+      const prepared = await aboutStep(node.name, () => prepareStep(fields, workflow, context));
+      actions.push(prepared);
+      checked.push({ ...about, props: fields.props ?? fields.configured_props ?? {}, definition: prepared.definition });
+    }
+  }
+  checkExpressions(checked);
+  return { tree, actions };
+}
+
+const requestedStep = (fields: StepFields): RequestedStep => ({
+  ...controlOf(fields, (steps) => steps.map((step) => requestedStep(step))),
+  name: fields.name,
+  fields,
+});
+
+/** All steps of a request, each before those within it. */
+export const flattenRequest = (steps: readonly StepFields[]): readonly StepFields[] =>
+  flatten(steps.map((step) => requestedStep(step))).map(({ node }) => node.fields);
+
+/** @throws InvalidInput that names every step with a mistake */
+function checkTree(tree: readonly RequestedStep[]): void {
+  const problems = treeProblems(tree);
+  if (problems.length === 0) return;
+  const details = problems.map(({ path, message }) => ({ field: restPath(path), message }));
+  throw new InvalidInput(details.map(({ field, message }) => `${field}: ${message}`).join("; "), { code: "invalid_step", details });
 }
 
 async function prepareStep(fields: StepFields, workflow: StepsOf, context: ApiContext): Promise<PreparedStep> {
   const { stored, owner, user, holder, id } = workflow;
-  const previous = stored === undefined ? undefined : previousStep(fields, stored.spec.steps, id);
+  const previous = stored === undefined ? undefined : previousStep(fields, actionsOf(stored.spec), id);
   const { action, component, definition: own } = await resolveStep(fields, previous, owner, user, context, stored);
   const props = fields.props ?? fields.configured_props;
   const hidden = Object.keys(previous?.secrets ?? {});
@@ -116,20 +162,33 @@ export function componentNameOf({ name, componentRef }: WorkflowStep, workflow: 
   return componentRef?.name ?? workflow?.status.steps?.find((step) => step.name === name)?.component;
 }
 
+const actionsOf = (spec: Pick<WorkflowSpec, "steps">): readonly WorkflowStep[] =>
+  stepsOf(spec).flatMap(({ node, control }) => (control === undefined ? [node] : []));
+
 /** The steps for the spec. Values that a step does not give stay, secrets too. */
 export async function storedSteps(
-  steps: readonly PreparedStep[],
-  before: WorkflowSpec["steps"],
+  { tree, actions }: PreparedSteps,
+  before: Pick<WorkflowSpec, "steps">,
   workflow: string,
 ): Promise<WorkflowSpec["steps"]> {
-  const stored: WorkflowStep[] = [];
-  for (const step of steps) stored.push(await aboutStep(step.fields.name, () => storedStep(step, before, workflow)));
-  return stored;
+  const known = actionsOf(before);
+  const stored = new Map<string, WorkflowStep>();
+  for (const step of actions) stored.set(step.fields.name, await aboutStep(step.fields.name, () => storedStep(step, known, workflow)));
+  const toSpec = ({ name, fields, ...control }: RequestedStep): WorkflowStep =>
+    stored.get(name) ?? {
+      name,
+      ...withSteps(control, (steps) => steps.map((step) => toSpec(step))),
+      props: {},
+      secrets: {},
+      continueOnError: fields.continue_on_error ?? false,
+      retries: fields.retries ?? 0,
+    };
+  return tree.map((step) => toSpec(step));
 }
 
 async function storedStep(
   { fields, action, definition, keep }: PreparedStep,
-  before: WorkflowSpec["steps"],
+  before: readonly WorkflowStep[],
   workflow: string,
 ): Promise<WorkflowStep> {
   const previous = previousStep(fields, before, workflow);
@@ -145,19 +204,3 @@ async function storedStep(
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),
   };
 }
-
-/** @throws InvalidInput that names the step */
-function checkNames(names: readonly string[]): void {
-  const repeated = names.find((name, index) => names.indexOf(name) !== index);
-  if (repeated !== undefined)
-    throw invalidName(
-      names.lastIndexOf(repeated),
-      `step '${repeated}' occurs twice: expressions read exports by the step's name, so give each step another`,
-    );
-  const reserved = names.indexOf(triggerStep);
-  if (reserved >= 0)
-    throw invalidName(reserved, `a step cannot be named '${triggerStep}': steps.${triggerStep} is the event that started the run`);
-}
-
-const invalidName = (index: number, message: string): InvalidInput =>
-  new InvalidInput(message, { code: "invalid_step", details: [{ field: `steps.${index}.name`, message }] });

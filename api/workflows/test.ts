@@ -1,9 +1,14 @@
 import { z } from "zod";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { InvalidInput, LimitExceeded } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
+import { controlCode, flatten, type FlatStep } from "../../domain/workflow/step-tree.ts";
 import type { StepDeployment } from "../../domain/workflow/deployment.ts";
 import type { WorkflowTestOutcome } from "../../domain/workflow/test-run.ts";
+import { codeFields } from "../components/request.ts";
+import { resolveAction } from "../components/resolve.ts";
 import type { ApiContext } from "../context.ts";
+import type { User } from "../http/ports.ts";
 import type { Call, Input } from "../http/request/call.ts";
 import { optionalText, text } from "../http/request/parameters.ts";
 import type { WorkflowResource } from "../../crds/workflow.ts";
@@ -14,7 +19,7 @@ import { workflowOf } from "./find-workflow.ts";
 import { aboutStep, draftSteps, withStepNames } from "./request.ts";
 import type { DraftStep } from "./ports.ts";
 import { manualRunOf } from "./runnable.ts";
-import { prepareSteps, previousStep, type PreparedStep } from "./steps.ts";
+import { flattenRequest, prepareSteps, previousStep, type PreparedStep, type RequestedStep } from "./steps.ts";
 
 /** The body of a test. */
 export const testFields = z.object({
@@ -38,7 +43,8 @@ export async function startTest(call: Call & Input<unknown, z.output<typeof test
   const workflow = await workflowOf(call, context);
   const { event, until_step, steps } = withStepNames(() => call.body(), call.fields["steps"]);
   const run = newId("run", ports.randomBytes);
-  const untilStep = until_step === undefined ? undefined : lastStep(until_step, steps ?? workflow.spec.steps, workflow);
+  const named = steps === undefined ? stepsOf(workflow.spec).map(({ node }) => node) : flattenRequest(steps);
+  const untilStep = until_step === undefined ? undefined : lastStep(until_step, named, workflow);
   const manual = await manualRunOf(workflow, { run, event, trace: call.trace }, context);
   const draft = steps === undefined ? undefined : await sealedDraft(steps, workflow, call, context);
   const test = { ...(untilStep === undefined ? {} : { untilStep }), ...(draft === undefined ? {} : { steps: draft }) };
@@ -75,18 +81,47 @@ async function sealedDraft(
   const { namespace, name } = workflow.metadata;
   const [id, owner] = [publicIdOf(workflow), (await context.access.ownerOf(workflow)) ?? user.id];
   const holder = { kind: workflow.kind, namespace, name };
-  const prepared = await prepareSteps(steps, { id, owner, user, holder, stored: workflow }, context);
+  const { tree, actions } = await prepareSteps(steps, { id, owner, user, holder, stored: workflow }, context);
   const draft: DraftStep[] = [];
-  for (const step of prepared) draft.push(await aboutStep(step.fields.name, () => draftStep(step, workflow)));
+  for (const flat of flatten(tree)) {
+    const action = actions.find(({ fields }) => fields.name === flat.node.name);
+    draft.push(
+      action === undefined
+        ? await controlStep(flat, { owner, user }, context)
+        : await aboutStep(flat.node.name, () => draftStep(action, workflow)),
+    );
+  }
   const sealed = await ports.workflowTests.seal({ namespace, workflow: name, draft });
   const bytes = Buffer.byteLength(JSON.stringify(sealed));
   if (bytes <= maxDraftBytes) return sealed;
   throw new LimitExceeded(`the steps of the draft have ${bytes} bytes of JSON: the limit of a test is ${maxDraftBytes}; save them first`);
 }
 
+/** A step that controls others, with the action that evaluates its expression. */
+async function controlStep(
+  { node: { name, fields }, control, value }: FlatStep<RequestedStep>,
+  { owner, user }: { readonly owner: string; readonly user: User },
+  context: ApiContext,
+): Promise<DraftStep> {
+  const { component } = await resolveAction(codeFields.parse({ component_code: controlCode }), owner, user, context);
+  return {
+    name,
+    component: component.metadata.name,
+    props: value === undefined ? {} : { value },
+    continueOnError: fields.continue_on_error ?? false,
+    retries: fields.retries ?? 0,
+    timeoutMs: null,
+    ...(control === undefined ? {} : { control }),
+  };
+}
+
 /** Checks the values as for storage, but stores no secrets. */
 async function draftStep({ fields, component, definition }: PreparedStep, workflow: WorkflowResource): Promise<DraftStep> {
-  const previous = previousStep(fields, workflow.spec.steps, publicIdOf(workflow));
+  const previous = previousStep(
+    fields,
+    stepsOf(workflow.spec).map(({ node }) => node),
+    publicIdOf(workflow),
+  );
   const given = fields.props ?? fields.configured_props;
   const props = given ?? previous?.props ?? {};
   await storedProps(definition, given, previous, async () => ({}), propsWithExpressions(props));

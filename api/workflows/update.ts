@@ -34,7 +34,7 @@ export async function updateWorkflow(
         ...(fields.name === undefined ? {} : { name: fields.name }),
         ...(fields.active === undefined ? {} : { active: fields.active }),
         ...(triggers === undefined ? {} : { triggers: [...triggers] }),
-        ...(steps === undefined ? {} : { steps: await storedSteps(steps, before.steps, id) }),
+        ...(steps === undefined ? {} : { steps: await storedSteps(steps, before, id) }),
         settings: settingsIn(fields.settings, before.settings),
       };
     });

@@ -34,7 +34,7 @@ export async function deployWorkflow({ client, out, terminal }: Context, file: s
 /** Builds the code of each step without saving it. @throws Failure that names the first step with a mistake */
 export async function validateWorkflow({ client, out, terminal }: Context, file: string, root: string | undefined): Promise<void> {
   const { steps } = await workflowBody(file, root);
-  const coded = (steps as readonly Readonly<Record<string, unknown>>[]).filter((step) => codeFields.some((field) => field in step)); // As `workflowBody` made them.
+  const coded = [...stepsWithin(steps as readonly unknown[])].filter((step) => codeFields.some((field) => field in step)); // As `workflowBody` made them.
   for (const [index, step] of coded.entries()) {
     const name = typeof step["name"] === "string" ? step["name"] : String(index + 1);
     const body = Object.fromEntries(codeFields.flatMap((field) => (field in step ? [[field, step[field]]] : [])));
@@ -66,11 +66,37 @@ export async function workflowBody(file: string, root: string | undefined): Prom
   return { ...body, steps: await Promise.all(steps.map((step) => withCode(recordOf(step, "a step"), dirname(file), scope))) };
 }
 
-async function withCode({ file, ...step }: Readonly<Record<string, unknown>>, folder: string, scope: FileScope): Promise<object> {
+/** The steps within it too. */
+async function withCode({ file, ...given }: Readonly<Record<string, unknown>>, folder: string, scope: FileScope): Promise<object> {
+  const step = await withinLists(given, (inner) => withCode(inner, folder, scope));
   if (typeof file !== "string") return step;
   const { component_files, component_entry } = await collectFiles(join(folder, file), scope);
   return { ...step, component_files, component_entry };
 }
+
+/** Converts the steps in the lists of a step: those of its branches and loops, and of the cases and conditions, which have no name. */
+async function withinLists(fields: Readonly<Record<string, unknown>>, convert: (step: Fields) => Promise<object>): Promise<object> {
+  const entries = Object.entries(fields).map(async ([name, value]): Promise<[string, unknown]> => {
+    if (!Array.isArray(value) || name === "component_files") return [name, value];
+    const items = (value as readonly unknown[]).map((item) =>
+      !isFields(item) ? item : "name" in item ? convert(item) : withinLists(item, convert),
+    );
+    return [name, await Promise.all(items)];
+  });
+  return Object.fromEntries(await Promise.all(entries));
+}
+
+/** All steps of a workflow, those within others too. */
+function* stepsWithin(steps: readonly unknown[]): Generator<Fields> {
+  for (const step of steps) {
+    if (!isFields(step)) continue;
+    if ("name" in step) yield step;
+    for (const value of Object.values(step)) if (Array.isArray(value)) yield* stepsWithin(value);
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
 
 async function workflowNamed(client: Client, name: string): Promise<string | undefined> {
   const pages = itemsOf((after) =>

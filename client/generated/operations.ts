@@ -160,6 +160,48 @@ export type OwnerSettings = {
   /** Whether mails about errors of its workflows and sources go to its address. */ readonly error_mails: boolean;
 };
 
+export type WorkflowStepFields = {
+  /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
+  /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
+  /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+  /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
+  /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
+  /** The same as component_key. */ readonly key?: string | null | undefined;
+  /** Of a step that is renamed: its id, `c_…`. */ readonly id?: string | null | undefined;
+  /** Later steps and expressions read its exports as `steps.<name>`. */ readonly name: string;
+  /** Key of a component: of yours, otherwise of the registry. */ readonly component_key?: string | null | undefined;
+  /** Values by name of the prop. Texts may have expressions: `{{ steps.trigger.event.body }}`. */ readonly props?: Readonly<Record<string, unknown>> | null | undefined;
+  /** The same as props. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+  /** True: a failure does not end the run. */ readonly continue_on_error?: boolean | null | undefined;
+  /** Number of attempts after the first one has failed. */ readonly retries?: number | null | undefined;
+  /** Time of one attempt. */ readonly timeout_ms?: number | null | undefined;
+  /** Runs `then` if this expression is true, such as `{{ steps.order.total > 100 }}`. */ readonly if?: string | null | undefined;
+  /** Of `if`. */ readonly then?: readonly (WorkflowStepFields)[] | null | undefined;
+  /** Of `if`: further conditions, in order. */ readonly else_if?: readonly ({
+    readonly if: string;
+    readonly then: readonly (WorkflowStepFields)[];
+  })[] | null | undefined;
+  /** Of `if`: if no condition is true. */ readonly else?: readonly (WorkflowStepFields)[] | null | undefined;
+  /** Runs the first of `cases` that fits the value of this expression. */ readonly switch?: string | null | undefined;
+  /** Of `switch`: each has `equals`, a value, or `when`, an expression. */ readonly cases?: readonly ({
+    readonly equals?: unknown;
+    readonly when?: string | null | undefined;
+    readonly steps: readonly (WorkflowStepFields)[];
+  })[] | null | undefined;
+  /** Of `switch`: if no case fits. */ readonly default?: readonly (WorkflowStepFields)[] | null | undefined;
+  /** Runs `steps` for each item of the list that this expression gives, in order. */ readonly for_each?: string | null | undefined;
+  /** Of `for_each`: its steps read `steps.<as>.item` and `steps.<as>.index`. Default: `item`. */ readonly as?: string | null | undefined;
+  /** Of `for_each`: a longer list is an error. Default: 1,000. */ readonly max_items?: number | null | undefined;
+  /** Of `for_each`: `continue`: an item that fails is a result with `$error`. */ readonly on_error?: "stop" | "continue" | null | undefined;
+  /** Runs `steps` as long as this expression is true. */ readonly while?: string | null | undefined;
+  /** Of `while`: more rounds are an error. Default: 1,000. */ readonly max_iterations?: number | null | undefined;
+  /** Of `for_each` and `while`. */ readonly steps?: readonly (WorkflowStepFields)[] | null | undefined;
+  /** Steps whose failure `catch` or `finally` handles. */ readonly try?: readonly (WorkflowStepFields)[] | null | undefined;
+  /** Of `try`: after a failure, `steps.<name>.$error`. */ readonly catch?: readonly (WorkflowStepFields)[] | null | undefined;
+  /** Of `try`: in any case, at last. */ readonly finally?: readonly (WorkflowStepFields)[] | null | undefined;
+  /** Ends the run as `exited`, with this reason, which may contain expressions. */ readonly stop?: string | null | undefined;
+};
+
 export type User = {
   /** `u_…`. */ readonly id: string;
   readonly username: string;
@@ -604,6 +646,31 @@ export type WorkflowStep = {
   readonly continue_on_error: boolean;
   readonly retries: number;
   /** Null: the run timeout of the installation. */ readonly timeout_ms: number | null;
+  readonly if?: string | undefined;
+  readonly then?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  readonly else_if?: readonly ({
+    readonly if: string;
+    readonly then?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  })[] | undefined;
+  readonly else?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  readonly switch?: string | undefined;
+  readonly cases?: readonly ({
+    readonly equals?: unknown;
+    readonly when?: string | undefined;
+    readonly steps?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  })[] | undefined;
+  readonly default?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  readonly for_each?: string | undefined;
+  readonly as?: string | undefined;
+  readonly max_items?: number | undefined;
+  readonly on_error?: "stop" | "continue" | undefined;
+  readonly while?: string | undefined;
+  readonly max_iterations?: number | undefined;
+  /** Of `for_each` and `while`: steps in this form, as in the other lists. */ readonly steps?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  readonly try?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  readonly catch?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  readonly finally?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
+  readonly stop?: string | undefined;
 };
 
 export type WorkflowSettings = {
@@ -1696,22 +1763,7 @@ export interface Operations {
         /** Of a timer with `cron`; default UTC. */ readonly timezone?: string | null | undefined;
         /** Of `http`. True: the caller waits for `$.respond`. By default it does if a step's code calls `$.respond`. */ readonly custom_response?: boolean | null | undefined;
       })[] | null | undefined;
-      /** Steps, in order. */ readonly steps?: readonly ({
-        /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
-        /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
-        /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
-        /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
-        /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
-        /** The same as component_key. */ readonly key?: string | null | undefined;
-        /** Of a step that is renamed: its id, `c_…`. */ readonly id?: string | null | undefined;
-        /** Later steps and expressions read its exports as `steps.<name>`. */ readonly name: string;
-        /** Key of a component: of yours, otherwise of the registry. */ readonly component_key?: string | null | undefined;
-        /** Values by name of the prop. Texts may have expressions: `{{ steps.trigger.event.body }}`. */ readonly props?: Readonly<Record<string, unknown>> | null | undefined;
-        /** The same as props. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
-        /** True: a failure does not end the run. */ readonly continue_on_error?: boolean | null | undefined;
-        /** Number of attempts after the first one has failed. */ readonly retries?: number | null | undefined;
-        /** Time of one attempt. */ readonly timeout_ms?: number | null | undefined;
-      })[] | null | undefined;
+      /** Steps, in order. */ readonly steps?: readonly (WorkflowStepFields)[] | null | undefined;
       /** How many runs are executed at once, and whether errors are mailed. */ readonly settings?: {
         /** Maximum runs at once; null: no limit. */ readonly concurrency?: number | null | undefined;
         /** Maximum runs that start within the interval; null: no limit. */ readonly throttle?: {
@@ -1753,22 +1805,7 @@ export interface Operations {
         /** Of a timer with `cron`; default UTC. */ readonly timezone?: string | null | undefined;
         /** Of `http`. True: the caller waits for `$.respond`. By default it does if a step's code calls `$.respond`. */ readonly custom_response?: boolean | null | undefined;
       })[] | null | undefined;
-      /** Steps, in order. */ readonly steps?: readonly ({
-        /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
-        /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
-        /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
-        /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
-        /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
-        /** The same as component_key. */ readonly key?: string | null | undefined;
-        /** Of a step that is renamed: its id, `c_…`. */ readonly id?: string | null | undefined;
-        /** Later steps and expressions read its exports as `steps.<name>`. */ readonly name: string;
-        /** Key of a component: of yours, otherwise of the registry. */ readonly component_key?: string | null | undefined;
-        /** Values by name of the prop. Texts may have expressions: `{{ steps.trigger.event.body }}`. */ readonly props?: Readonly<Record<string, unknown>> | null | undefined;
-        /** The same as props. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
-        /** True: a failure does not end the run. */ readonly continue_on_error?: boolean | null | undefined;
-        /** Number of attempts after the first one has failed. */ readonly retries?: number | null | undefined;
-        /** Time of one attempt. */ readonly timeout_ms?: number | null | undefined;
-      })[] | null | undefined;
+      /** Steps, in order. */ readonly steps?: readonly (WorkflowStepFields)[] | null | undefined;
       /** How many runs are executed at once, and whether errors are mailed. */ readonly settings?: {
         /** Maximum runs at once; null: no limit. */ readonly concurrency?: number | null | undefined;
         /** Maximum runs that start within the interval; null: no limit. */ readonly throttle?: {
@@ -1904,22 +1941,7 @@ export interface Operations {
     readonly body: {
       /** The trigger's event, `steps.trigger.event`. Default: what the first trigger would send. */ readonly event?: unknown;
       /** Name or id of the last step to execute; absent: all. */ readonly until_step?: string | null | undefined;
-      /** The steps of a draft, in the form of PUT. Absent: the saved steps. */ readonly steps?: readonly ({
-        /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
-        /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
-        /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
-        /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
-        /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
-        /** The same as component_key. */ readonly key?: string | null | undefined;
-        /** Of a step that is renamed: its id, `c_…`. */ readonly id?: string | null | undefined;
-        /** Later steps and expressions read its exports as `steps.<name>`. */ readonly name: string;
-        /** Key of a component: of yours, otherwise of the registry. */ readonly component_key?: string | null | undefined;
-        /** Values by name of the prop. Texts may have expressions: `{{ steps.trigger.event.body }}`. */ readonly props?: Readonly<Record<string, unknown>> | null | undefined;
-        /** The same as props. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
-        /** True: a failure does not end the run. */ readonly continue_on_error?: boolean | null | undefined;
-        /** Number of attempts after the first one has failed. */ readonly retries?: number | null | undefined;
-        /** Time of one attempt. */ readonly timeout_ms?: number | null | undefined;
-      })[] | null | undefined;
+      /** The steps of a draft, in the form of PUT. Absent: the saved steps. */ readonly steps?: readonly (WorkflowStepFields)[] | null | undefined;
     };
     readonly response: {
       readonly data: WorkflowTest;

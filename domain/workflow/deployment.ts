@@ -1,4 +1,5 @@
 import type { BoundProp } from "../component/configure.ts";
+import type { Control } from "./control.ts";
 import type { MovedDeployment } from "../source/deployment.ts";
 import type { TimerSchedule } from "../schedule/schedule.ts";
 
@@ -29,7 +30,7 @@ export interface WorkflowDeployment {
   readonly resumeKey: string;
 }
 
-/** One step of a workflow: an action with its props. */
+/** One step of a workflow: an action with its props. The steps within another one follow it, see control.ts. */
 export interface StepDeployment {
   /** `c_…`: see `stepId`. */
   readonly id: string;
@@ -51,6 +52,8 @@ export interface StepDeployment {
   readonly retries: number;
   /** Wall time of one attempt; null: the run timeout of the installation. */
   readonly timeoutMs: number | null;
+  /** The steps behind it that run depending on what it returns; absent: none do. */
+  readonly control?: Control;
 }
 
 export interface WorkflowSettings {

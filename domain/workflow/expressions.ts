@@ -130,6 +130,13 @@ export function* findExpressions(props: Readonly<Record<string, unknown>>, budge
   }
 }
 
+/** What is between the braces of a text that is one expression, with nothing but spaces around it; undefined for other texts. */
+export function wholeExpression(text: string): string | undefined {
+  const [found, another] = findExpressions({ text });
+  if (found === undefined || another !== undefined || found.problem !== undefined) return undefined;
+  return text.trim() === `{{${found.source}}}` ? found.source : undefined;
+}
+
 /** Whether a value contains an expression, or a mistake in one. Parses nothing. */
 export function hasExpression(value: unknown): boolean {
   for (const { text } of textsIn({ value })) if (text.includes("}}", text.indexOf("{{") + 2)) return true;

@@ -1,5 +1,6 @@
 import type { EventMetadata } from "../event/event-metadata.ts";
 import type { Trigger } from "../trigger.ts";
+import type { Frame } from "./control.ts";
 import type { HttpResponse } from "../run-products.ts";
 
 /**
@@ -33,8 +34,10 @@ export interface WorkflowRunState {
   /** Deliveries from source to source that led to the run, and the last sources of that chain; absent: none. */
   readonly hops?: number;
   readonly way?: readonly string[];
-  /** Index of the step that runs next. */
+  /** Index of the step that runs next. It may lie behind the part of the last frame, which is then left before a step runs. */
   readonly next: number;
+  /** The steps within which the run is; absent: within none. */
+  readonly frames?: readonly Frame[];
   /** Failed attempts of that step so far. */
   readonly failures: number;
   /** How often that step has asked to be run again by `$.flow.rerun`, and the context that it gave, JSON text. */

@@ -2,6 +2,7 @@ import { holderOf, type SecretHolder } from "../../crds/secret-values.ts";
 import { componentKind, type ComponentResource } from "../../crds/component.ts";
 import { runningSpec, sourceKind, type SourceSpec } from "../../crds/source.ts";
 import { workflowKind } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { configureLimits, type ConfigureCall, type ConfiguredOptions, type ConfiguredProps } from "../../domain/component/configure.ts";
 import type { Build, ComponentDefinition, PropDefinition } from "../../domain/component/definition.ts";
 import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded } from "../../domain/errors.ts";
@@ -88,7 +89,7 @@ export class Configurator {
     if (workflow === undefined) return undefined;
     const resource = await store.get(workflowKind, namespace, workflow);
     const { spec, status } = resource;
-    const found = spec.steps.find(({ name }) => name === step);
+    const found = stepsOf(spec).find(({ node }) => node.name === step)?.node;
     if (found === undefined) return undefined;
     const { configurableProps } = status.steps?.find(({ name }) => name === step) ?? {};
     // An expression has no value yet, so its prop counts as not chosen.

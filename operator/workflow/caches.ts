@@ -1,6 +1,7 @@
 import { madeFor, labels, type Resource } from "../../crds/resource.ts";
 import type { SubscriptionResource } from "../../crds/subscription.ts";
 import type { WorkflowStep } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { accountIdsAmong } from "../../domain/component/account-props.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
 import type { ComponentResource } from "../../crds/component.ts";
@@ -32,13 +33,15 @@ export function workflowCaches({
   const byComponent = new ResourceIndex(
     workflows,
     ofValid(({ metadata: { namespace, name }, spec }) =>
-      spec.steps.flatMap((step) => componentsNamed(name, step).map((component) => `${namespace}/${component}`)),
+      stepsOf(spec).flatMap(({ node }) => componentsNamed(name, node).map((component) => `${namespace}/${component}`)),
     ),
   );
   const byAccount = new ResourceIndex(
     workflows,
     ofValid(({ metadata: { namespace }, spec }) =>
-      spec.steps.flatMap(({ props }) => accountIdsAmong(props)).map((id) => `${namespace} ${id}`),
+      stepsOf(spec)
+        .flatMap(({ node }) => accountIdsAmong(node.props))
+        .map((id) => `${namespace} ${id}`),
     ),
   );
   const bySource = new ResourceIndex(

@@ -1,8 +1,10 @@
 import { holderOf, type SecretHolder } from "../../crds/secret-values.ts";
 import { componentKind } from "../../crds/component.ts";
 import { workflowKind, type WorkflowStep } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { withAdditional, type PropDefinition } from "../../domain/component/definition.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import type { Control } from "../../domain/workflow/control.ts";
 import type { StepDeployment } from "../../domain/workflow/deployment.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
 import { readSecretProps, secretPropsOf } from "../configured/secret-props.ts";
@@ -31,6 +33,7 @@ export interface DraftStep {
   readonly continueOnError: boolean;
   readonly retries: number;
   readonly timeoutMs: number | null;
+  readonly control?: Control | undefined;
 }
 
 type Ports = Pick<OperatorPorts, "store" | "owners" | "secretValues" | "secrets" | "pools" | "clock">;
@@ -41,10 +44,10 @@ export async function sealDraft({ namespace, workflow: name, draft }: DraftReque
   const [id, owner] = [workflow.status.id, await ports.owners.ownerOf(namespace)];
   if (owner === undefined || id === undefined) throw new NotFound();
   const pool = workflow.status.pool ?? ports.pools.poolOf(owner);
+  const known = stepsOf(workflow.spec).map(({ node }) => node);
   const steps: StepDeployment[] = [];
   for (const step of draft) {
-    const stored =
-      workflow.spec.steps.find((each) => each.name === step.name) ?? workflow.spec.steps.find((each) => stepId(id, each.name) === step.id);
+    const stored = known.find((each) => each.name === step.name) ?? known.find((each) => stepId(id, each.name) === step.id);
     steps.push(await sealStep(step, { id: stepId(id, step.name), holder: holderOf(workflowKind, workflow), pool, stored }, ports));
   }
   return steps;

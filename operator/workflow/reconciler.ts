@@ -1,6 +1,7 @@
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import { workflowHealthOf } from "../../crds/workflow-health.ts";
 import { workflowKind, type WorkflowResource, type WorkflowSpec, type WorkflowStatus } from "../../crds/workflow.ts";
+import { stepsOf } from "../../crds/workflow-steps.ts";
 import { LimitExceeded } from "../../domain/errors.ts";
 import type { Deployable, Memory } from "../deployable/deployable.ts";
 import { deployableReconciler, planInputs } from "../deployable/reconciler.ts";
@@ -49,7 +50,7 @@ function workflowsOf(
     reportBlocked: (observed, blocked) => reportBlocked(observed, blocked, config),
     healthOf: workflowHealthOf,
     isLive,
-    readsUrl: ({ spec }) => spec.steps.some(({ url }) => url !== undefined),
+    readsUrl: ({ spec }) => stepsOf(spec).some(({ node }) => node.url !== undefined),
     updateOf: ({ workflow, movesTo = "" }) => `${workflow.metadata.generation} ${movesTo}`,
     failsUpdate: (step, error) => step === "write-deployment" && error instanceof LimitExceeded,
   };
@@ -71,4 +72,5 @@ function isLive(observed: Observed): boolean {
   return hasForeignSource || running.some(isLiveProp) || secretsOf(workflow).some(({ secretKeyRef }) => secretKeyRef !== undefined);
 }
 
-const secretsOf = ({ spec }: WorkflowResource): readonly SecretReference[] => spec.steps.flatMap(({ secrets }) => Object.values(secrets));
+const secretsOf = ({ spec }: WorkflowResource): readonly SecretReference[] =>
+  stepsOf(spec).flatMap(({ node }) => Object.values(node.secrets));

@@ -2,6 +2,7 @@ import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import type { CommittedEvent } from "../../domain/event/committed-event.ts";
 import { eventIdOfRun } from "../../domain/event/event-id.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { traceContext } from "../../domain/traces.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
@@ -41,7 +42,7 @@ export interface EndedStep {
 /** The commit of an attempt of a step. @param now epoch ms */
 export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: number, randomId: () => string): WorkflowCommit {
   const { step, index, attempt, startedAt, execution, end, secrets } = ended;
-  const { state, outcome, error, exports, inputs, reason } = end;
+  const { state, outcome, error, runError = null, exports, inputs, reason } = end;
   const products = execution.outcome === "crashed" ? undefined : execution;
   const [durationMs, cpuMs] = [products?.durationMs ?? 0, products?.cpuMs ?? 0];
   const isFailed = state.status === "failed";
@@ -49,7 +50,7 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
   const { id, trigger } = { id: run.run, trigger: state.trigger.kind };
   const received = isFailed && run.withoutEvent !== true ? { received: state.trigger.event } : {};
   const described = { id, trigger, generation: run.workflow.generation, startedAt, durationMs, cpuMs, result: null, ...received };
-  const masked = maskSecrets({ run: described, logs, error }, secrets);
+  const masked = maskSecrets({ run: described, logs, error: runError }, secrets);
   const mask = Object.keys(secrets).length === 0 ? undefined : new SecretMask(secrets);
   const committed: CommittedStep = {
     id: step.id,
@@ -62,23 +63,24 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
     outcome,
     inputs: inputs === null ? null : (mask?.json(inputs) ?? inputs),
     exports: mask?.json(exports) ?? exports,
-    error: masked.error,
+    error: error === null ? null : (mask?.error(error) ?? error),
   };
-  return composeCommit(
-    run,
-    state,
-    { step: committed, ...(reason === undefined ? {} : { reason }) },
-    { ...masked, error: isFailed ? masked.error : null },
-    now,
-    randomId,
-  );
+  return composeCommit(run, state, { step: committed, ...(reason === undefined ? {} : { reason }) }, masked, now, randomId);
 }
 
-/** A commit without a step: the end of a workflow that has no further step, or a cancellation. */
+/** Why a run ends without a step; neither: there are no more steps. */
+export interface WhyEnded {
+  /** Reason of a cancellation. */
+  readonly canceled: string | undefined;
+  /** That of an earlier step, whose `finally` has run. It is masked already. */
+  readonly error: RunError | undefined;
+}
+
+/** A commit without a step. */
 export function composeEndCommit(
   run: RunOfWorkflow,
   state: WorkflowRunState,
-  reason: string | undefined,
+  { canceled, error }: WhyEnded,
   now: number,
   randomId: () => string,
 ): WorkflowCommit {
@@ -91,8 +93,10 @@ export function composeEndCommit(
     durationMs: 0,
     cpuMs: 0,
     result: null,
+    ...(error === undefined || run.withoutEvent === true ? {} : { received: state.trigger.event }),
   };
-  return composeCommit(run, state, reason === undefined ? {} : { reason }, { run: described, logs: [], error: null }, now, randomId);
+  const said = canceled === undefined ? {} : { reason: canceled };
+  return composeCommit(run, state, said, { run: described, logs: [], error: error ?? null }, now, randomId);
 }
 
 function composeCommit(

@@ -5,12 +5,16 @@ import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, SuspensionEnd, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { limits } from "../sandbox/limits.ts";
+import { decide, settle, unwind, type Moved, type Steps } from "./position.ts";
 import type { ActionProducts, Execution, FlowRequest } from "../sandbox/port.ts";
 
 /** What the attempt of a step means for its run. */
 export interface StepEnd {
   readonly outcome: CommittedStep["outcome"];
+  /** Of the step. */
   readonly error: RunError | null;
+  /** With which the run fails: that of the step, or one whose `finally` has ended with it; absent: it does not fail. */
+  readonly runError?: RunError;
   /** JSON text of the step's exports. */
   readonly exports: string;
   readonly inputs: string | null;
@@ -34,19 +38,21 @@ export function endStep(
   const products = (execution.outcome === "crashed" ? undefined : execution.action) ?? noProducts;
   const { flow, inputs } = products;
   const thrown = errorOf(execution);
-  const error = thrown ?? (flow?.kind === "rerun" ? rerunLimit(flow, state) : null) ?? sendLimit(products, state);
-  if (error !== null) return { ...failed(error, products, state, step, thrown !== null, now, random, steps.length), error, inputs };
-  const exports = exportsText(products, execution);
-  const done = afterStep(state, step, exports, execution, products);
+  const decided = thrown === null && step.control !== undefined ? decide(state, steps, valueOf(execution)) : undefined;
+  const refused = decided !== undefined && "error" in decided ? decided.error : null;
+  const error = thrown ?? refused ?? (flow?.kind === "rerun" ? rerunLimit(flow, state) : null) ?? sendLimit(products, state);
+  if (error !== null) return { ...failed(error, products, state, step, thrown !== null, now, random, steps), error, inputs };
+  const placed =
+    decided !== undefined && "state" in decided
+      ? decided
+      : { state: { ...state, next: state.next + 1 }, exports: exportsText(products, execution) };
+  const { exports } = placed;
+  const done = afterStep(placed.state, step, exports, execution, products);
   const ended = { error: null, exports, inputs };
+  if (step.control?.kind === "stop") return { ...ended, ...exited(done, reasonOf(valueOf(execution))) };
   switch (flow?.kind) {
     case "exit":
-      return {
-        ...ended,
-        outcome: "exited",
-        state: { ...done, status: "exited" },
-        ...(flow.reason === null ? {} : { reason: flow.reason }),
-      };
+      return { ...ended, ...exited(done, flow.reason) };
     case "delay":
       return { ...ended, outcome: "suspended", state: suspended(done, "delay", now + flow.ms) };
     case "suspend":
@@ -56,9 +62,25 @@ export function endStep(
       return { ...ended, outcome: "rerun", state: suspended(again, "rerun", now + flow.ms) };
     }
     default:
-      return { ...ended, outcome: "succeeded", state: done.next < steps.length ? done : { ...done, status: "succeeded" } };
+      return { ...ended, outcome: "succeeded", ...finished(settle(done, steps), steps) };
   }
 }
+
+/** The run ends with its last step, or with an error whose `finally` has run. */
+function finished({ state, error }: Moved, steps: Steps): Pick<StepEnd, "state" | "runError"> {
+  if (error !== undefined) return { state: { ...state, status: "failed" }, runError: error };
+  return { state: state.next < steps.length ? state : { ...state, status: "succeeded" } };
+}
+
+function exited(state: WorkflowRunState, reason: string | null): Pick<StepEnd, "outcome" | "state" | "reason"> {
+  return { outcome: "exited", state: { ...state, status: "exited" }, ...(reason === null ? {} : { reason }) };
+}
+
+function valueOf(execution: Execution): unknown {
+  return execution.outcome === "returned" && execution.result !== null ? JSON.parse(execution.result) : null;
+}
+
+const reasonOf = (value: unknown): string | null => (value === null ? null : typeof value === "string" ? value : JSON.stringify(value));
 
 /** The state with how its suspension ended. URLs of a retry are not given to anyone, so it keeps the end of the suspension before. */
 export function withEnd(state: WorkflowRunState, how: SuspensionEnd["how"], at: number): WorkflowRunState {
@@ -91,29 +113,33 @@ function failed(
   mayRetry: boolean,
   now: number,
   random: number,
-  stepCount: number,
-): Pick<StepEnd, "outcome" | "exports" | "state"> {
+  steps: Steps,
+): Pick<StepEnd, "outcome" | "exports" | "state" | "runError"> {
   const exports = objectText(products.exports);
   const failures = state.failures + 1;
   if (mayRetry && failures <= step.retries) {
     const until = now + Math.round(backoffMs(failures, retryDelays, random));
     return { outcome: "retried", exports, state: suspended({ ...state, failures }, "retry", until) };
   }
-  if (!step.continueOnError) return { outcome: "failed", exports, state: { ...state, failures, status: "failed" } };
-  const { name, message, code, stack } = error;
-  const withError = withField(exports, "$error", JSON.stringify({ name, message, code, stack }));
-  const next = {
-    ...state,
-    next: state.next + 1,
-    failures: 0,
-    reruns: 0,
-    rerunContext: null,
-    resumedBy: null,
-    steps: { ...state.steps, [step.name]: withError },
-  };
-  return { outcome: "continued", exports: withError, state: next.next < stepCount ? next : { ...next, status: "succeeded" } };
+  if (step.continueOnError) {
+    const { name, message, code, stack } = error;
+    const withError = withField(exports, "$error", JSON.stringify({ name, message, code, stack }));
+    const next = step.control?.end ?? state.next + 1;
+    const goesOn = { ...asNew({ ...state, next }), steps: { ...state.steps, [step.name]: withError } };
+    return { outcome: "continued", exports: withError, ...finished(settle(goesOn, steps), steps) };
+  }
+  const moved = unwind(state, steps, error);
+  if (moved.error === error) return { outcome: "failed", exports, state: { ...state, failures, status: "failed" }, runError: error };
+  const { state: after, runError } = finished({ ...moved, state: asNew(moved.state) }, steps);
+  return { outcome: "continued", exports, state: after, ...(runError === undefined ? {} : { runError }) };
 }
 
+/** The next step has not been attempted yet. */
+function asNew(state: WorkflowRunState): WorkflowRunState {
+  return { ...state, failures: 0, reruns: 0, rerunContext: null, resumedBy: null };
+}
+
+/** @param state with the position behind the step */
 function afterStep(
   state: WorkflowRunState,
   step: StepDeployment,
@@ -123,12 +149,7 @@ function afterStep(
 ): WorkflowRunState {
   const response = execution.outcome === "crashed" ? null : execution.response;
   return {
-    ...state,
-    next: state.next + 1,
-    failures: 0,
-    reruns: 0,
-    rerunContext: null,
-    resumedBy: null,
+    ...asNew(state),
     steps: { ...state.steps, [step.name]: exports },
     sends: [...state.sends, ...sends.map((send) => ({ ...send, step: step.name }))],
     response: response ?? state.response,

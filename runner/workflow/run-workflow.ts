@@ -3,6 +3,7 @@ import { Unavailable } from "../../domain/errors.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import type { RunError } from "../../domain/run-products.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
+import { controlLimits } from "../../domain/workflow/control.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { endMarkerOf } from "../../domain/workflow/run-commit.ts";
 import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
@@ -13,10 +14,11 @@ import type { DeploymentCache } from "../run/deployment-cache.ts";
 import { internalError, notExecuted } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { RunTrace, traceWait } from "../run/run-trace.ts";
-import { composeEndCommit, composeStepCommit, type RunOfWorkflow } from "./compose-commit.ts";
+import { composeEndCommit, composeStepCommit, type RunOfWorkflow, type WhyEnded } from "./compose-commit.ts";
 import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
 import { begin, parseLast, type Begun, type LastOfRun } from "./begin-run.ts";
 import { endStep } from "./next-state.ts";
+import { settle } from "./position.ts";
 import { resumeOutcome } from "./resumed-runs.ts";
 import { reportCommit } from "./report.ts";
 
@@ -138,8 +140,10 @@ async function commitNext(
   ports: RunnerPorts,
 ): Promise<WorkflowCommit | undefined> {
   const { received, id, history } = run;
-  const { state, canceled } = begun;
-  const workflow = await versionOf(run, state, context);
+  const { canceled } = begun;
+  const workflow = await versionOf(run, begun.state, context);
+  // A suspended step is behind: it may have been the last one of a loop.
+  const { state, error } = settle(begun.state, workflow.steps);
   const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, run.parent);
   const about: RunOfWorkflow = {
     workflow,
@@ -149,8 +153,8 @@ async function commitNext(
   };
   let commit: WorkflowCommit | undefined;
   try {
-    const isEnd = canceled !== undefined || state.next >= workflow.steps.length;
-    const compose = isEnd ? composeEnd(begun, ports) : await composeStep(run, about, state, context, config, ports);
+    const isEnd = canceled !== undefined || error !== undefined || state.next >= workflow.steps.length;
+    const compose = isEnd ? composeEnd(state, { canceled, error }, ports) : await composeStep(run, about, state, context, config, ports);
     const traceparent = trace?.startCommit() ?? run.parent;
     const composeTraced = (replacement?: Replacement): WorkflowCommit => compose({ ...about, traceparent }, replacement);
     // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
@@ -176,9 +180,12 @@ interface Replacement {
 
 type Compose = (about: RunOfWorkflow, replacement?: Replacement) => WorkflowCommit;
 
-function composeEnd({ state, canceled }: Begun, { clock, randomId }: RunnerPorts): Compose {
-  const ended: WorkflowRunState = { ...state, status: canceled === undefined ? "succeeded" : "canceled", suspension: null };
-  return (about) => composeEndCommit(about, ended, canceled, clock.now(), randomId);
+/** @param why canceled, or failed behind a `finally`; neither: there are no more steps */
+function composeEnd(state: WorkflowRunState, why: WhyEnded, { clock, randomId }: RunnerPorts): Compose {
+  const { canceled, error } = why;
+  const status = canceled !== undefined ? "canceled" : error !== undefined ? "failed" : "succeeded";
+  const ended: WorkflowRunState = { ...state, status, suspension: null };
+  return (about) => composeEndCommit(about, ended, why, clock.now(), randomId);
 }
 
 async function composeStep(
@@ -193,7 +200,7 @@ async function composeStep(
   const step = withCurrentSecrets(stepAt(workflow, state.next), run.current);
   const attempt = state.failures + state.reruns + 1 + (run.mayRepeat ? 1 : 0);
   const { answerTo } = run.received.invocation;
-  const refused = refusalOf(run, state);
+  const refused = refusalOf(run, state, about.commits);
   const executed: ExecutedStep =
     refused === undefined
       ? await executeStep(
@@ -215,9 +222,15 @@ async function composeStep(
   return (described, replacement) => {
     const execution = replacement === undefined ? executed.execution : notExecuted(replacement.error);
     const policy = refused === undefined ? policyOf(step, replacement) : { ...step, retries: 0, continueOnError: false };
-    const end = endStep(execution, state, workflow, policy, ports.clock.now(), Math.random());
+    // No `catch` may repeat what cannot go on.
+    const placed = refused === undefined ? state : withoutFrames(state);
+    const end = endStep(execution, placed, workflow, policy, ports.clock.now(), Math.random());
     return composeStepCommit(described, { ...ended, execution, end }, ports.clock.now(), ports.randomId);
   };
+}
+
+function withoutFrames({ frames: _, ...state }: WorkflowRunState): WorkflowRunState {
+  return state;
 }
 
 /** A commit that is too large would be the same again. */
@@ -226,11 +239,18 @@ function policyOf(step: StepDeployment, replacement: Replacement | undefined): S
 }
 
 /** Why the next step must not be executed, if so. */
-function refusalOf({ received, current }: Run, state: WorkflowRunState): RunError | undefined {
+function refusalOf({ received, current }: Run, state: WorkflowRunState, commits: number): RunError | undefined {
   const { failure, failures = 0 } = received;
   if (failure !== undefined) return internalError(failure, failures + 1);
+  if (commits >= controlLimits.executions) return tooManySteps;
   return isOverHopLimit(state.hops ?? 0) ? hopLimitError(current.workflow, state.way) : undefined;
 }
+
+const tooManySteps: RunError = {
+  name: "LimitError",
+  code: "too_many_steps",
+  message: `the run has executed ${controlLimits.executions} steps, the limit: start runs of another workflow by $.send.emit for the rest`,
+};
 
 /** The version with which the run began. @throws Unavailable */
 async function versionOf({ current }: Run, { deployment }: WorkflowRunState, { deployments }: RunContext): Promise<WorkflowDeployment> {

@@ -4,6 +4,7 @@ import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/d
 import { maxSuspensionMs, testSuspension } from "../../domain/workflow/resume-request.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { ActionRequest, ExecuteRequest } from "../sandbox/port.ts";
+import { itemsOf, type Steps } from "./position.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
 
 /** One attempt of a step. */
@@ -51,7 +52,7 @@ async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<Ac
   const sign = await urls.signer(workflow);
   const token = { run, suspension: isTest ? testSuspension : state.suspensions + 1, expires: now + maxSuspensionMs };
   return {
-    steps: stepsText(state, context),
+    steps: stepsText(state, attempt.workflow.steps, context),
     context,
     resumeUrl: sign({ ...token, action: "resume" }),
     cancelUrl: sign({ ...token, action: "cancel" }),
@@ -60,8 +61,9 @@ async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<Ac
 }
 
 /** `steps`, joined from the stored JSON texts: parsing and encoding them again would cost more than a small step. */
-function stepsText({ trigger, steps }: WorkflowRunState, context: string): string {
-  const own = Object.entries(steps).map(([name, exports]) => `,${JSON.stringify(name)}:${exports}`);
+function stepsText(state: WorkflowRunState, all: Steps, context: string): string {
+  const { trigger, steps } = state;
+  const own = [...Object.entries(steps), ...itemsOf(state, all)].map(([name, exports]) => `,${JSON.stringify(name)}:${exports}`);
   return `{"trigger":{"event":${trigger.event},"context":${context}}${own.join("")}}`;
 }
 

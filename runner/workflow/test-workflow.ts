@@ -4,14 +4,18 @@ import { hasMoved } from "../../domain/source/deployment.ts";
 import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { TestedFlow, TestedStep, WorkflowTestOutcome } from "../../domain/workflow/test-run.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
-import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import type { FlowRequest } from "../sandbox/port.ts";
 import { executeStep, type ExecutedStep } from "./execute-step.ts";
 import { endStep, resumed } from "./next-state.ts";
+import { settle, type Steps } from "./position.ts";
 import { firstState } from "./begin-run.ts";
 import type { RunContext } from "./run-workflow.ts";
+
+/** Executions of steps in a test: its answer is one message. */
+const maxTested = 1_000;
 
 /**
  * Executes the steps of a workflow, or of a draft, and answers what they did. Commits and sends nothing. After its deadline, or if the workflow
@@ -30,12 +34,11 @@ export async function answerWorkflowTest(
   const deployed = await context.deployments.workflow(dryRun.source, generation);
   if (deployed === undefined || hasMoved(deployed)) return;
   const { steps = deployed.steps, untilStep } = dryRun.workflow;
-  const last = steps.findIndex(({ name }) => name === untilStep);
-  const workflow = { ...deployed, steps: last < 0 ? steps : steps.slice(0, last + 1) };
+  const workflow = { ...deployed, steps };
   const outcome = await runTest(
     { ...received, invocation: { ...received.invocation, trigger: "manual" } },
     workflow,
-    dryRun.deadline,
+    { untilStep, deadline: dryRun.deadline },
     context,
     config,
     ports,
@@ -54,7 +57,7 @@ export async function answerWorkflowTest(
 async function runTest(
   received: ReceivedInvocation,
   workflow: WorkflowDeployment,
-  deadline: number,
+  { untilStep, deadline }: { readonly untilStep: string | undefined; readonly deadline: number },
   context: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
@@ -63,15 +66,17 @@ async function runTest(
   const run = received.invocation.source;
   const tested: TestedStep[] = [];
   let state = firstState(received, workflow, startedAt);
-  for (const [index, step] of workflow.steps.entries()) {
+  while (tested.length < maxTested) {
+    const step = workflow.steps[state.next];
+    if (step === undefined) break;
     const once = { ...step, retries: 0 };
     const limited = { ...once, timeoutMs: Math.max(1, Math.min(step.timeoutMs ?? config.runTimeoutMs, deadline - ports.clock.now())) };
     const attempted = { workflow, step: limited, run, state, attempt: 1, queue: run, isTest: true };
     const executed = await executeStep(attempted, context, config, ports);
     const end = endStep(executed.execution, state, workflow, once, ports.clock.now(), 0);
     tested.push(testedStep(step.id, step.name, executed, end, end.state.sends.slice(state.sends.length)));
-    state = continued(end.state, index);
-    if (end.outcome === "failed" || end.outcome === "exited") break;
+    state = continued(end.state, workflow.steps);
+    if (hasEnded(state.status) || step.name === untilStep) break;
   }
   const ofSteps = (field: "durationMs" | "cpuMs"): number => tested.reduce((sum, step) => sum + step[field], 0);
   const status = state.status === "failed" || state.status === "exited" ? state.status : "succeeded";
@@ -80,8 +85,11 @@ async function runTest(
 }
 
 /** A test does not wait: the next step runs at once, and a rerun counts as done. */
-function continued(state: WorkflowRunState, index: number): WorkflowRunState {
-  return { ...(state.status === "suspended" ? resumed(state, null) : state), next: index + 1, reruns: 0 };
+function continued(ended: WorkflowRunState, steps: Steps): WorkflowRunState {
+  if (ended.status !== "suspended") return ended;
+  const next = ended.suspension?.kind === "rerun" ? ended.next + 1 : ended.next;
+  const { state, error } = settle({ ...resumed(ended, null), next, reruns: 0 }, steps);
+  return error === undefined ? state : { ...state, status: "failed" };
 }
 
 function testedStep(

@@ -32,16 +32,20 @@ const plain = [
   "required",
 ] as const;
 /** Redundant keywords: property names are always strings, and separate definitions have an explicit structural form. */
-const dropped = new Set(["$schema", "$defs", "propertyNames", structuralForm]);
+const dropped = new Set(["$schema", "propertyNames", structuralForm]);
 const nested = new Set(["properties", "additionalProperties", "items", "anyOf"]);
 
 /** The schema of user input: fields with defaults are not required. */
 export function structuralSchema(schema: z.ZodType): Structural {
-  return structure(z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }), "");
+  const { $defs = {}, ...root } = z.toJSONSchema(schema, { io: "input", unrepresentable: "any" });
+  return structure(root, "", $defs);
 }
 
-function structure(node: unknown, path: string): Structural {
-  const given = asObject(node, path);
+type Definitions = Readonly<Record<string, unknown>>;
+
+/** @param definitions of schemas that contain themselves, by an object with a structural form of its own */
+function structure(node: unknown, path: string, definitions: Definitions): Structural {
+  const given = resolved(asObject(node, path), path, definitions);
   const form = given[structuralForm];
   const source = form === undefined ? withoutSafeBounds(given) : { ...aboutValues(given), ...asObject(form, path) };
   refuseUnknown(source, path);
@@ -50,17 +54,25 @@ function structure(node: unknown, path: string): Structural {
   return {
     ...Object.fromEntries(known),
     ...Object.fromEntries(extensions),
-    ...(source["items"] === undefined ? {} : { items: structure(source["items"], `${path}[]`) }),
+    ...(source["items"] === undefined ? {} : { items: structure(source["items"], `${path}[]`, definitions) }),
     ...(source["additionalProperties"] === undefined
       ? {}
-      : { additionalProperties: structure(source["additionalProperties"], `${path}.*`) }),
-    ...(source["properties"] === undefined ? {} : { properties: structureAll(source["properties"], path) }),
+      : { additionalProperties: structure(source["additionalProperties"], `${path}.*`, definitions) }),
+    ...(source["properties"] === undefined ? {} : { properties: structureAll(source["properties"], path, definitions) }),
   };
 }
 
-function structureAll(properties: unknown, path: string): Record<string, Structural> {
+function structureAll(properties: unknown, path: string, definitions: Definitions): Record<string, Structural> {
   const all = Object.entries(asObject(properties, path));
-  return Object.fromEntries(all.map(([name, node]) => [name, structure(node, `${path}.${name}`)]));
+  return Object.fromEntries(all.map(([name, node]) => [name, structure(node, `${path}.${name}`, definitions)]));
+}
+
+const referencePrefix = "#/$defs/";
+
+function resolved(node: Readonly<Record<string, unknown>>, path: string, definitions: Definitions): Readonly<Record<string, unknown>> {
+  const { $ref: reference, ...rest } = node;
+  if (typeof reference !== "string" || node[structuralForm] !== undefined) return node;
+  return { ...resolved(asObject(definitions[reference.slice(referencePrefix.length)], path), path, definitions), ...rest };
 }
 
 /** JavaScript's bounds of safe integers are replaced by the format int64. */

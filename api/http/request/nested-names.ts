@@ -27,11 +27,27 @@ export function nestedNames(body: z.ZodObject | undefined): ReadonlyMap<string, 
   return new Map(
     Object.entries(body?.shape ?? {}).flatMap(([name, field]): [string, NestedNames][] => {
       const object = objectOf(field);
-      if (object === undefined) return [];
-      const names = new Set(Object.keys(object.shape));
-      return [[name, { names, sentBack: new Set(answeredFields.get(object)?.fields), nested: nestedNames(object) }]];
+      return object === undefined ? [] : [[name, namesOf(object)]];
     }),
   );
+}
+
+/** An object may contain objects of its own kind. */
+const known = new WeakMap<z.ZodObject, NestedNames>();
+
+function namesOf(object: z.ZodObject): NestedNames {
+  const found = known.get(object);
+  if (found !== undefined) return found;
+  let nested: NestedNames["nested"] | undefined;
+  const made = {
+    names: new Set(Object.keys(object.shape)),
+    sentBack: new Set(answeredFields.get(object)?.fields),
+    get nested() {
+      return (nested ??= nestedNames(object));
+    },
+  };
+  known.set(object, made);
+  return made;
 }
 
 /** The object that a schema describes, whether it is optional, transformed or an item of a list. */
@@ -40,6 +56,7 @@ function objectOf(schema: unknown): z.ZodObject | undefined {
     return objectOf(schema.def.innerType);
   if (schema instanceof z.ZodPipe) return objectOf(schema.def.in) ?? objectOf(schema.def.out);
   if (schema instanceof z.ZodArray) return objectOf(schema.def.element);
+  if (schema instanceof z.ZodLazy) return objectOf(schema.def.getter());
   return schema instanceof z.ZodObject && schema.def.catchall === undefined ? schema : undefined;
 }
 

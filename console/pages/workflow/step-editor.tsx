@@ -5,7 +5,7 @@ import { CodeEditor } from "../../parts/code-editor.tsx";
 import { Checkbox, TextArea, TextField } from "../../parts/field.tsx";
 import { Loaded } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
-import { propsOf, type StepDraft } from "./steps-draft.ts";
+import { controlOf, propsOf, type StepDraft } from "./steps-draft.ts";
 import { text } from "./strings.ts";
 
 interface StepEditorProps {
@@ -43,12 +43,14 @@ export function StepEditor({ number, draft, onChange, onMove, onRemove }: StepEd
           value={draft.name}
           onChange={(event) => onChange({ ...draft, name: event.target.value })}
         />
-        <TextField
-          label={text.component}
-          hint={text.componentHint}
-          value={draft.componentKey}
-          onChange={(event) => onChange({ ...draft, componentKey: event.target.value.trim() })}
-        />
+        {draft.control === undefined && (
+          <TextField
+            label={text.component}
+            hint={text.componentHint}
+            value={draft.componentKey}
+            onChange={(event) => onChange({ ...draft, componentKey: event.target.value.trim() })}
+          />
+        )}
         <TextField
           label={text.retries}
           type="number"
@@ -69,6 +71,25 @@ export function StepEditor({ number, draft, onChange, onMove, onRemove }: StepEd
         checked={draft.continuesOnError}
         onChange={(event) => onChange({ ...draft, continuesOnError: event.target.checked })}
       />
+      {draft.control === undefined ? (
+        <StepAction draft={draft} onChange={onChange} />
+      ) : (
+        <TextArea
+          label={text.control}
+          hint={text.controlHint}
+          rows={12}
+          error={controlOf(draft) === undefined ? text.invalidProps : undefined}
+          value={draft.control}
+          onChange={(event) => onChange({ ...draft, control: event.target.value })}
+        />
+      )}
+    </Section>
+  );
+}
+
+function StepAction({ draft, onChange }: Pick<StepEditorProps, "draft" | "onChange">) {
+  return (
+    <>
       <TextArea
         label={text.props}
         hint={text.propsHint}
@@ -77,7 +98,7 @@ export function StepEditor({ number, draft, onChange, onMove, onRemove }: StepEd
         onChange={(event) => onChange({ ...draft, props: event.target.value })}
       />
       {draft.componentKey === "" && <StepCode draft={draft} onChange={onChange} />}
-    </Section>
+    </>
   );
 }
 

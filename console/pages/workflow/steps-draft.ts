@@ -16,6 +16,8 @@ export interface StepDraft {
   readonly retries: string;
   readonly timeoutMs: string;
   readonly continuesOnError: boolean;
+  /** JSON of the fields of a step that holds others; undefined: it runs an action. */
+  readonly control: string | undefined;
 }
 
 export type StepInput = NonNullable<NonNullable<NonNullable<Arguments<"updateWorkflow">["body"]>["steps"]>[number]>;
@@ -34,7 +36,38 @@ export const draftOf = (step: WorkflowStep): StepDraft => ({
   retries: String(step.retries),
   timeoutMs: step.timeout_ms === null ? "" : String(step.timeout_ms),
   continuesOnError: step.continue_on_error,
+  control: controlText(step),
 });
+
+/** Fields of control flow, in the order in which they are shown. */
+const controlFields =
+  "if then else_if else switch cases default for_each as max_items on_error while max_iterations steps try catch finally stop".split(" ");
+
+function controlText(step: WorkflowStep): string | undefined {
+  const given = new Map(Object.entries(step));
+  const control = controlFields.flatMap((name) => (given.has(name) ? [[name, withoutAnswers(given.get(name))] as const] : []));
+  return control.length === 0 ? undefined : JSON.stringify(Object.fromEntries(control), null, 2);
+}
+
+/** What only answers have, or what is said by its absence: the steps within a step are edited as JSON. */
+const omitted: ReadonlyMap<string, string> = new Map([
+  ["continue_on_error", "false"],
+  ["retries", "0"],
+  ["timeout_ms", "null"],
+  ["component_id", "null"],
+  ["props", "{}"],
+]);
+
+function withoutAnswers(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutAnswers);
+  if (typeof value !== "object" || value === null) return value;
+  const isStep = "configurable_props" in value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([name, each]) => !isStep || (!["id", "configurable_props"].includes(name) && omitted.get(name) !== JSON.stringify(each)))
+      .map(([name, each]) => [name, name === "props" ? each : withoutAnswers(each)]),
+  );
+}
 
 /** Rows only identify the steps of an editor. */
 export const haveSameSteps = (one: readonly StepDraft[], other: readonly StepDraft[]): boolean =>
@@ -51,13 +84,19 @@ export const emptyDraft = (number: number, code: string): StepDraft => ({
   retries: "0",
   timeoutMs: "",
   continuesOnError: false,
+  control: undefined,
 });
 
 /** The props of a draft; undefined if they are not a JSON object. */
-export function propsOf({ props }: StepDraft): Readonly<Record<string, unknown>> | undefined {
-  if (props.trim() === "") return {};
+export const propsOf = ({ props }: StepDraft): Readonly<Record<string, unknown>> | undefined =>
+  props.trim() === "" ? {} : objectOf(props);
+
+/** The fields of a step that holds others; undefined if they are not a JSON object. */
+export const controlOf = ({ control }: StepDraft): Readonly<Record<string, unknown>> | undefined => objectOf(control ?? "");
+
+function objectOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
-    const value: unknown = JSON.parse(props);
+    const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : undefined;
   } catch {
     return undefined;
@@ -67,9 +106,11 @@ export function propsOf({ props }: StepDraft): Readonly<Record<string, unknown>>
 /** The steps as the API takes them; undefined while the props of one are invalid. */
 export function stepInputs(drafts: readonly StepDraft[]): readonly StepInput[] | undefined {
   const inputs = drafts.flatMap((draft): readonly StepInput[] => {
-    const props = propsOf(draft);
-    if (props === undefined) return [];
     const { id, name, code, componentId, componentKey, retries, timeoutMs, continuesOnError } = draft;
+    const [props, control] = [propsOf(draft), controlOf(draft)];
+    if (draft.control !== undefined)
+      return control === undefined ? [] : [{ ...control, name, retries: Number(retries), continue_on_error: continuesOnError }];
+    if (props === undefined) return [];
     return [
       {
         name,

@@ -31,6 +31,8 @@ export const text = {
   remove: "Remove",
   up: "Move up",
   down: "Move down",
+  control: "Control flow",
+  controlHint: "JSON: the condition or list, and the steps within this one.",
   save: "Deploy the steps",
   saving: "Deploying…",
   saved: "The steps were deployed",

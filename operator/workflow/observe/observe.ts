@@ -3,7 +3,10 @@ import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
 import { componentKind } from "../../../crds/component.ts";
 import { subscriptionKind, type SubscriptionResource } from "../../../crds/subscription.ts";
 import { workflowKind, type WorkflowResource, type WorkflowStep } from "../../../crds/workflow.ts";
+import { stepsOf } from "../../../crds/workflow-steps.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
+import type { FlatStep } from "../../../domain/workflow/step-tree.ts";
+import { treeProblems } from "../../../domain/workflow/step-tree-problems.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { buildFor } from "../../configured/additional-props.ts";
 import type { SecretProps } from "../../versions.ts";
@@ -41,7 +44,12 @@ export async function observe(workflow: WorkflowResource, id: string, ports: Ope
   const sources = [...triggers.triggers.flatMap(({ source }) => source ?? []), ...triggers.presentSources];
   return {
     ...base,
-    steps: await Promise.all(spec.steps.map((step) => observeStep(workflow, step, { id, owner }, ports, lookup.components))),
+    // A tree with mistakes has no flat list: names may occur twice.
+    steps: await Promise.all(
+      (treeProblems(spec.steps).length > 0 ? [] : stepsOf(spec)).map((step) =>
+        observeStep(workflow, step, { id, owner }, ports, lookup.components),
+      ),
+    ),
     ...triggers,
     ...(await runningSecrets(holderOf(workflowKind, workflow), deployed, running, ports)),
     components,
@@ -69,7 +77,7 @@ async function readVersions(id: string, { workflowVersions }: OperatorPorts): Pr
 
 async function observeStep(
   workflow: WorkflowResource,
-  step: WorkflowStep,
+  { node: step, control, readable }: FlatStep<WorkflowStep>,
   { id: workflowId, owner }: { readonly id: string; readonly owner: string | undefined },
   ports: OperatorPorts,
   lookup: ComponentLookup,
@@ -87,7 +95,7 @@ async function observeStep(
     build === undefined
       ? undefined
       : await readSecrets(holderOf(workflowKind, workflow), secretPropsOf(configured, build.definition), ports);
-  return { ...found, ...configured, step, id, namespace, secrets, url: step.url, isReadOnce: step.code === undefined };
+  return { ...found, ...configured, step, control, readable, id, namespace, secrets, url: step.url, isReadOnce: step.code === undefined };
 }
 
 async function readSecrets(holder: SecretHolder, props: SecretProps, ports: OperatorPorts): Promise<SecretPropValues | undefined> {

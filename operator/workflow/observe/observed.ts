@@ -2,6 +2,7 @@ import type { ComponentResource } from "../../../crds/component.ts";
 import type { SubscriptionResource } from "../../../crds/subscription.ts";
 import type { WorkflowResource, WorkflowStep } from "../../../crds/workflow.ts";
 import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
+import type { Control } from "../../../domain/workflow/control.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import type { DeployedUse, Placement } from "../../deployable/deployable.ts";
 import type { OwnCode } from "../../configured/own-code.ts";
@@ -11,6 +12,10 @@ import type { WorkflowVersion } from "../../versions.ts";
 /** A step of the spec with its component. Its id is `c_…`. */
 export interface ObservedStep extends DeployedUse {
   readonly step: WorkflowStep;
+  /** Of a step that controls others. */
+  readonly control: Control | undefined;
+  /** Names that its expressions may read. */
+  readonly readable: readonly string[];
   readonly code: OwnCode | undefined;
 }
 

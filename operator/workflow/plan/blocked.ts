@@ -2,5 +2,5 @@ import type { Blocked as AnyBlocked, ConfiguredReason } from "../../configured/b
 
 /** Why a workflow cannot be deployed. */
 export type Blocked = AnyBlocked<
-  ConfiguredReason | "ComponentIsNoAction" | "InvalidExpression" | "InvalidTrigger" | "SourceNotFound" | "TooLarge"
+  ConfiguredReason | "ComponentIsNoAction" | "InvalidExpression" | "InvalidStep" | "InvalidTrigger" | "SourceNotFound" | "TooLarge"
 >;

@@ -3,6 +3,7 @@ import { parseTimer } from "../../../domain/schedule/schedule.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { maxPropBytes } from "../../../domain/component/prop-types.ts";
 import { ExpressionBudget, expressionProblems, hasExpression } from "../../../domain/workflow/expressions.ts";
+import { treeProblems } from "../../../domain/workflow/step-tree-problems.ts";
 import { whyNotAction } from "../../../domain/workflow/step-action.ts";
 import { currentBuild } from "../../configured/component.ts";
 import {
@@ -26,7 +27,11 @@ export function blockedBy(observed: Observed): Blocked | undefined {
   const { workflow, owner, tooLarge } = observed;
   if (owner === undefined) return { ...namespaceHasNoOwner(workflow.metadata.namespace), poll: true };
   const budget = new ExpressionBudget();
-  const problems = [...triggerProblems(observed), ...observed.steps.flatMap((step) => problemOf(step, observed, budget) ?? [])];
+  const problems = [
+    ...treeProblemsOf(observed),
+    ...triggerProblems(observed),
+    ...observed.steps.flatMap((step) => problemOf(step, observed, budget) ?? []),
+  ];
   if (problems.length === 0)
     return tooLarge === undefined ? undefined : { reason: "TooLarge", transient: false, message: `${tooLarge}: use less or smaller props` };
   const first = problems.find(({ transient }) => !transient) ?? problems[0];
@@ -37,6 +42,9 @@ export function blockedBy(observed: Observed): Blocked | undefined {
     poll: problems.some(({ poll }) => poll === true),
   };
 }
+
+const treeProblemsOf = ({ workflow: { spec } }: Observed): readonly Blocked[] =>
+  treeProblems(spec.steps).map(({ path, message }) => ({ reason: "InvalidStep", transient: false, message: `${path}: ${message}` }));
 
 /** Why the step's own component cannot be written. */
 export function codeBlockedBy({ step, component, code }: ObservedStep, { workflow }: Observed): Blocked | undefined {
@@ -97,10 +105,9 @@ function componentIsAction({ component, componentName }: ObservedStep): Blocked 
   };
 }
 
-/** An expression may read the trigger's event, and the exports of the steps before. */
-function expressionsAreValid({ step }: ObservedStep, { workflow }: Observed, budget: ExpressionBudget): Blocked | undefined {
-  const names = workflow.spec.steps.map(({ name }) => name);
-  const problems = expressionProblems(step.name, step.props, names.slice(0, names.indexOf(step.name)), budget);
+/** An expression may read the trigger's event, the exports of the steps before, and the items of the loops around it. */
+function expressionsAreValid({ step, readable }: ObservedStep, _: Observed, budget: ExpressionBudget): Blocked | undefined {
+  const problems = expressionProblems(step.name, step.props, readable, budget);
   if (problems.length === 0) return undefined;
   return { reason: "InvalidExpression", transient: false, message: problems.map(({ message }) => message).join("; ") };
 }

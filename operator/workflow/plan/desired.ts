@@ -4,6 +4,7 @@ import { canonicalJson } from "../../../domain/canonical-json.ts";
 import { runtimeProps } from "../../../domain/component/prop-values.ts";
 import { parseTimer, type TimerSchedule } from "../../../domain/schedule/schedule.ts";
 import { idOfResourceName } from "../../../domain/ids.ts";
+import type { Control } from "../../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment, WorkflowSettings } from "../../../domain/workflow/deployment.ts";
 import { boundProps, buildFor } from "../../configured/additional-props.ts";
 import { currentBuild } from "../../configured/component.ts";
@@ -24,7 +25,7 @@ export function desiredVersion(observed: Observed, owner: string, inputs: PlanIn
   const { workflow, id, pool } = observed;
   const { metadata, spec, status } = workflow;
   const steps = observed.steps.flatMap((step) => desiredStep(step) ?? []);
-  if (steps.length < spec.steps.length) return undefined;
+  if (steps.length < observed.steps.length) return undefined;
   const timers = timersOf(spec);
   const http = spec.triggers.find((trigger) => trigger.http !== undefined)?.http;
   return {
@@ -71,11 +72,12 @@ function unsealed({ id: _id, resumeKey: _key, steps, ...rest }: WorkflowDeployme
   return { ...rest, steps: steps.map(({ secrets: _secrets, secretsSeen: _seen, ...step }) => step) };
 }
 
-type DeployedStep = Pick<StepDeployment, "id" | "name" | "continueOnError" | "retries" | "timeoutMs"> & Pick<WorkflowStep, "props">;
+type DeployedStep = Pick<StepDeployment, "id" | "name" | "continueOnError" | "retries" | "timeoutMs"> &
+  Pick<WorkflowStep, "props"> & { readonly control?: Control | undefined };
 
 /** Without secrets. @param all its definition, including the additional props */
 export function stepDeployment(step: DeployedStep, own: Build, all: ComponentDefinition): StepDeployment {
-  const { id, name, props, continueOnError, retries, timeoutMs } = step;
+  const { id, name, props, continueOnError, retries, timeoutMs, control } = step;
   const { bundle, needsNode } = own;
   const additionalProps = boundProps(own.definition, all.props);
   const additional = additionalProps.length === 0 ? {} : { additionalProps };
@@ -90,6 +92,7 @@ export function stepDeployment(step: DeployedStep, own: Build, all: ComponentDef
     continueOnError,
     retries,
     timeoutMs,
+    ...(control === undefined ? {} : { control }),
   };
 }
 
@@ -101,7 +104,15 @@ function desiredStep(observed: ObservedStep): { readonly deployment: StepDeploym
   const { configurableProps, configurableFor } = build === own ? {} : observed.status;
   return {
     deployment: stepDeployment(
-      { ...step, id, props: spec.props, timeoutMs: step.timeoutSeconds === undefined ? null : step.timeoutSeconds * 1_000 },
+      {
+        name: step.name,
+        id,
+        props: spec.props,
+        continueOnError: step.continueOnError,
+        retries: step.retries,
+        timeoutMs: step.timeoutSeconds === undefined ? null : step.timeoutSeconds * 1_000,
+        control: observed.control,
+      },
       own,
       build.definition,
     ),

@@ -1,4 +1,5 @@
 import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
+import { stepsOf } from "../../../crds/workflow-steps.ts";
 import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
@@ -121,7 +122,7 @@ export const forgetVersions = (pool: string, ids: Iterable<string>): readonly St
 /** Secrets that only the replaced version refers to are unused. */
 function settleSecrets(observed: Observed, deployed: WorkflowDeployment): readonly Step[] {
   const { metadata, spec } = observed.workflow;
-  const references = spec.steps.flatMap(({ secrets }) => Object.values(secrets));
+  const references = stepsOf(spec).flatMap(({ node }) => Object.values(node.secrets));
   if (isComplete(observed, deployed) || (references.length === 0 && metadata.generation === 1)) return [];
   return [{ do: "settle-secrets", references }];
 }

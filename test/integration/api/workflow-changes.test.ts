@@ -22,6 +22,60 @@ const specOf = async (id: string) => (await api.store.get(workflowKind, namespac
 const exists = async (name: string): Promise<boolean> =>
   (await api.ask("GET", "/v1/workflows?limit=100")).body.data.some((each: { name: string }) => each.name === name);
 
+describe("steps within steps", () => {
+  const tree = [
+    {
+      name: "each",
+      for_each: "{{ steps.trigger.event.items }}",
+      as: "order",
+      max_items: 5,
+      on_error: "continue",
+      steps: [
+        {
+          name: "check",
+          if: "{{ steps.order.item.paid }}",
+          then: [step("ship", { props: { token: "secret-1", city: "{{ steps.order.item.city }}" } })],
+          else_if: [{ if: "{{ steps.order.index > 2 }}", then: [{ name: "enough", stop: "too many" }] }],
+        },
+      ],
+    },
+    { name: "kind", switch: "{{ 1 }}", cases: [{ equals: 1, steps: [step("one")] }], default: [step("other")] },
+  ];
+
+  test("are stored, answered and changed like others, with their secrets", async () => {
+    const { id, steps } = await created({ name: "Tree", steps: tree });
+    expect(steps).toMatchObject([
+      {
+        for_each: "{{ steps.trigger.event.items }}",
+        as: "order",
+        max_items: 5,
+        on_error: "continue",
+        component_id: null,
+        steps: [{ if: "{{ steps.order.item.paid }}", then: [{ name: "ship", props: { city: "{{ steps.order.item.city }}" } }] }],
+      },
+      { switch: "{{ 1 }}", cases: [{ equals: 1, steps: [{ name: "one" }] }], default: [{ name: "other" }] },
+    ]);
+    const stored = await specOf(id);
+    const ship = stored.steps[0]?.steps?.[0]?.then?.[0];
+    expect([stored.steps[0]?.onError, ship?.name, Object.keys(ship?.secrets ?? {})]).toEqual(["continue", "ship", ["token"]]);
+    // As an editor sends back what it got.
+    const { status, body } = await put(id, { steps: (await get(id)).steps });
+    expect([status, body.warnings]).toEqual([200, undefined]);
+    expect((await specOf(id)).steps[0]?.steps?.[0]?.then?.[0]?.secrets).toEqual(ship?.secrets);
+  });
+
+  test("get a warning for what may not have run", async () => {
+    const after = step("after", { props: { token: "t", city: "{{ steps.one.$return_value }}" } });
+    const { body } = await post({ name: "Uncertain", steps: [...tree, after] });
+    expect(body.warnings).toMatchObject([{ code: "may_not_have_run", path: "steps.after.props.city" }]);
+  });
+
+  test("are checked for unknown fields at any depth", async () => {
+    const { body } = await post({ name: "Odd", steps: [{ name: "a", if: "{{ 1 }}", then: [step("b", { retires: 1 })] }] });
+    expect(body.warnings).toMatchObject([{ code: "unknown_field", path: "steps.0.then.0.retires" }]);
+  });
+});
+
 describe("unknown fields within a workflow", () => {
   test("are warned about with their path and the nearest name", async () => {
     const { status, body } = await post({
@@ -178,6 +232,23 @@ describe("POST /workflows", () => {
     [
       { name: "n", steps: [step("a", { props: { token: "t", city: "{{ steps. }}" } })] },
       "step 'a', prop 'city': {{ steps. }} is no JavaScript",
+    ],
+    [{ name: "n", steps: [{ name: "a", if: "yes", then: [step("b")] }] }, "steps.0.if: step 'a': if must be one expression"],
+    [{ name: "n", steps: [{ name: "a", for_each: "{{ [] }}" }] }, "steps.0.steps: step 'a': steps needs at least one step"],
+    [{ name: "n", steps: [{ name: "a", if: "{{ 1 }}", while: "{{ 1 }}" }] }, "steps.0: step 'a' has both if and while"],
+    [{ name: "n", steps: [{ ...step("a"), else: [step("b")] }] }, "steps.0.else: step 'a': else belongs to if"],
+    [{ name: "n", steps: [{ name: "a", try: [step("b")] }] }, "step 'a': try needs catch or finally"],
+    [
+      { name: "n", steps: [{ name: "a", if: "{{ 1 }}", then: [step("b", { retries: 99 })] }] },
+      "step 'a': then.0.retries is invalid: it must be an integer from 0 to 10",
+    ],
+    [
+      { name: "n", steps: [{ name: "a", for_each: "{{ [] }}", steps: [step("b"), { name: "c", try: [step("b")], catch: [] }] }] },
+      "steps.0.steps.1.try.0.name: step 'b' occurs twice",
+    ],
+    [
+      { name: "n", steps: [{ name: "a", if: "{{ steps.b }}", then: [step("b")] }] },
+      "reads steps.b, and no step of this name runs before it",
     ],
     [{ name: "n", triggers: [{}] }, "triggers.0: type is missing"],
     [{ name: "n", triggers: [{ type: "timer" }] }, "triggers.0: cron and interval_seconds are both missing"],

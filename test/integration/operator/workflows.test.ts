@@ -145,6 +145,43 @@ describe("a workflow with steps of code", () => {
   });
 });
 
+describe("a workflow with control flow", () => {
+  const code = "export default { type: 'action', name: 'A', version: '1.0.0', run() {} };";
+
+  it("is deployed as the flat list of its steps", async () => {
+    const steps = [
+      { name: "each", forEach: "{{ [1, 2] }}", steps: [{ name: "act", code }], maxItems: 7 },
+      { name: "check", if: "{{ steps.each.$results }}", then: [{ name: "yes", code }], else: [{ name: "no", code }] },
+    ];
+    const workflow = await flows.untilReason(await flows.create({ steps }), "Deployed");
+    expect((await flows.deployed(workflow))?.steps.map(({ name, control }) => [name, control])).toEqual([
+      ["each", { kind: "each", parts: [{ name: "item", from: 1, to: 2 }], end: 2, as: "item", max: 7 }],
+      ["act", undefined],
+      [
+        "check",
+        {
+          kind: "choice",
+          parts: [
+            { name: "then", from: 3, to: 4 },
+            { name: "else", from: 4, to: 5 },
+          ],
+          end: 5,
+        },
+      ],
+      ["yes", undefined],
+      ["no", undefined],
+    ]);
+  });
+
+  it("is refused with the path of each mistake", async () => {
+    const steps = [{ name: "check", if: "yes", then: [{ name: "check", code }] }];
+    const { status } = await flows.untilReason(await flows.create({ steps }), "InvalidStep");
+    const message = status.conditions?.find(({ type }) => type === "Ready")?.message;
+    expect(message).toContain("steps[0].if: step 'check': if must be one expression");
+    expect(message).toContain("steps[0].then[0].name: step 'check' occurs twice");
+  });
+});
+
 describe("triggers of a workflow", () => {
   it("set timers by the index of the trigger, and remove those that are gone or switched off", async () => {
     const timers = [{ timer: { intervalSeconds: 60 } }, { timer: { cron: "0 9 * * *", timezone: "Europe/Berlin" } }];

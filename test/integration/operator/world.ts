@@ -289,6 +289,8 @@ function actionOf(code: string, hash: string): Build {
   const props = [
     { name: "text", type: "string", optional: true },
     { name: "count", type: "integer", optional: true },
+    // Of steps that control others.
+    ...(code.includes("this.value") ? [{ name: "value", type: "any", optional: true }] : []),
     ...(code.includes("secret") ? [{ name: "token", type: "string", secret: true }] : []),
     ...(code.includes("account") ? [{ name: "shop", type: "app", app: "shop" }] : []),
   ];

@@ -1,0 +1,198 @@
+import type { RunError } from "../../domain/run-products.ts";
+import type { Control, Frame, Part } from "../../domain/workflow/control.ts";
+import type { StepDeployment } from "../../domain/workflow/deployment.ts";
+import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+
+/** All steps of a workflow in the order of the flat list, see domain/workflow/control.ts. */
+export type Steps = readonly StepDeployment[];
+
+/** Where a run is now. `error`: nothing catches it, so the run fails. */
+export interface Moved {
+  readonly state: WorkflowRunState;
+  readonly error?: RunError;
+}
+
+/** What a step that controls others has decided: where the run goes on and what the step exports, JSON text; or why it cannot. */
+export type Decision = { readonly state: WorkflowRunState; readonly exports: string } | { readonly error: RunError };
+
+/** Leaves the parts that have ended, until a step follows or the workflow has ended. */
+export function settle(state: WorkflowRunState, steps: Steps): Moved {
+  let now = state;
+  for (;;) {
+    const frame = now.frames?.at(-1);
+    if (frame === undefined) return { state: now };
+    const place = placeOf(frame, steps);
+    if (now.next < place.part.to) return { state: now };
+    if (frame.error !== undefined) return unwind(leave(now, place.control.end), steps, frame.error);
+    now = behindPart(now, frame, place, steps);
+  }
+}
+
+/** Goes on where an error is caught: with the next item of a loop that continues, or with the `catch` or `finally` of a try. */
+export function unwind(state: WorkflowRunState, steps: Steps, error: RunError): Moved {
+  let now = state;
+  for (;;) {
+    const frame = now.frames?.at(-1);
+    if (frame === undefined) return { state: now, error };
+    const { control, name, part } = placeOf(frame, steps);
+    if (control.continues === true) {
+      const results = [...(frame.results ?? []), objectOf("$error", shownError(error))];
+      return settle({ ...within(now, { ...frame, results }), next: part.to }, steps);
+    }
+    const handler = handlerOf(control, frame);
+    if (handler !== undefined) {
+      const isCaught = control.parts[handler]?.name === "catch";
+      const caught = isCaught ? { ...now, steps: { ...now.steps, [name]: objectOf("$error", shownError(error)) } } : now;
+      const entered = within(caught, { step: frame.step, part: handler, ...(isCaught ? {} : { error }) });
+      return settle({ ...entered, next: control.parts[handler]?.from ?? control.end }, steps);
+    }
+    now = leave(now, control.end);
+  }
+}
+
+/** @param state its next step is the one that has decided @param value what it returned */
+export function decide(state: WorkflowRunState, steps: Steps, value: unknown): Decision {
+  const { name = "", control = noControl(state.next) } = steps[state.next] ?? {};
+  switch (control.kind) {
+    case "choice": {
+      const index = typeof value === "number" ? value : -1;
+      const part = control.parts[index];
+      const exports = objectOf("$branch", part?.name ?? null);
+      return {
+        state: part === undefined ? { ...state, next: control.end } : enter(state, { step: state.next, part: index }, part),
+        exports,
+      };
+    }
+    case "each":
+      return decideEach(state, steps, { name, control }, value);
+    case "repeat":
+      return decideRepeat(state, steps, { name, control }, value);
+    case "try": {
+      const [body] = control.parts;
+      return {
+        state: body === undefined ? { ...state, next: control.end } : enter(state, { step: state.next, part: 0 }, body),
+        exports: "{}",
+      };
+    }
+    case "stop":
+      return { state: { ...state, next: control.end }, exports: "{}" };
+  }
+}
+
+/** What the enclosing loops add to `steps`: JSON texts by name, `{"item": …, "index": …}`. */
+export function itemsOf({ frames = [] }: WorkflowRunState, steps: Steps): readonly (readonly [name: string, text: string])[] {
+  return frames.flatMap((frame) => {
+    const { control } = placeOf(frame, steps);
+    if (control.as === undefined || frame.items === undefined) return [];
+    const items = JSON.parse(frame.items) as readonly unknown[]; // Written by `decideEach`.
+    return [[control.as, JSON.stringify({ item: items[frame.index ?? 0] ?? null, index: frame.index ?? 0 })] as const];
+  });
+}
+
+interface Deciding {
+  readonly name: string;
+  readonly control: Control;
+}
+
+function decideEach(state: WorkflowRunState, steps: Steps, { name, control }: Deciding, value: unknown): Decision {
+  const { parts, max = 0, end } = control;
+  const [body] = parts;
+  if (!Array.isArray(value)) {
+    const given = value === null ? "nothing" : `of type ${typeof value}`;
+    return refused("not_a_list", `for_each of step '${name}' needs a list, and its value is ${given}`);
+  }
+  if (value.length > max)
+    return refused("too_many_items", `for_each of step '${name}' got ${value.length} items: it takes ${max} (max_items)`);
+  if (value.length === 0 || body === undefined) return { state: { ...state, next: end }, exports: objectOf("$results", []) };
+  const frame = { step: state.next, part: 0, index: 0, items: JSON.stringify(value), results: [] };
+  return { state: enter(withoutPart(state, body, steps), frame, body), exports: "{}" };
+}
+
+function decideRepeat(state: WorkflowRunState, steps: Steps, { name, control }: Deciding, value: unknown): Decision {
+  const { parts, max = 0, end } = control;
+  const [body] = parts;
+  const last = state.frames?.at(-1);
+  const rounds = last?.step === state.next ? (last.index ?? 0) + 1 : 0;
+  const outside = rounds === 0 ? state : leave(state, end);
+  const exports = objectOf("$iterations", rounds);
+  if (value !== true || body === undefined) return { state: { ...outside, next: end }, exports };
+  if (rounds >= max) return refused("too_many_iterations", `while of step '${name}' was true more than ${max} times (max_iterations)`);
+  return { state: enter(withoutPart(outside, body, steps), { step: state.next, part: 0, index: rounds }, body), exports };
+}
+
+interface Place {
+  readonly name: string;
+  readonly control: Control;
+  readonly part: Part;
+}
+
+function placeOf({ step, part }: Frame, steps: Steps): Place {
+  const { name = "", control = noControl(step) } = steps[step] ?? {};
+  return { name, control, part: control.parts[part] ?? { name: "", from: control.end, to: control.end } };
+}
+
+/** Of a step that another version of the workflow had. */
+const noControl = (index: number): Control => ({ kind: "stop", parts: [], end: index + 1 });
+
+function behindPart(state: WorkflowRunState, frame: Frame, { name, control, part }: Place, steps: Steps): WorkflowRunState {
+  const { index = 0, items = "[]", results = [] } = frame;
+  switch (control.kind) {
+    case "each": {
+      const all = results.length > index ? results : [...results, resultOf(state, part, steps)];
+      const count = (JSON.parse(items) as readonly unknown[]).length; // Written by `decideEach`.
+      if (index + 1 < count)
+        return { ...within(withoutPart(state, part, steps), { ...frame, index: index + 1, results: all }), next: part.from };
+      return { ...leave(state, control.end), steps: { ...state.steps, [name]: `{"$results":[${all.join(",")}]}` } };
+    }
+    case "repeat":
+      return { ...state, next: frame.step };
+    case "try": {
+      const last = control.parts.findIndex((each) => each.name === "finally");
+      if (last <= frame.part) return leave(state, control.end);
+      return { ...within(state, { step: frame.step, part: last }), next: control.parts[last]?.from ?? control.end };
+    }
+    default:
+      return leave(state, control.end);
+  }
+}
+
+/** Index of the part of a try that follows an error in the present one. */
+function handlerOf({ kind, parts }: Control, { part }: Frame): number | undefined {
+  if (kind !== "try") return undefined;
+  const handler = parts.findIndex(({ name }, index) => index > part && (part === 0 ? name !== "body" : name === "finally"));
+  return handler < 0 ? undefined : handler;
+}
+
+/** What the last action of the part that ran has returned, JSON text. */
+function resultOf({ steps: exports }: WorkflowRunState, { from, to }: Part, steps: Steps): string {
+  const last = steps.slice(from, to).findLast(({ name, control }) => control === undefined && Object.hasOwn(exports, name));
+  const { $return_value: value = null } = JSON.parse(exports[last?.name ?? ""] ?? "{}") as Readonly<Record<string, unknown>>; // A step's exports.
+  return JSON.stringify(value);
+}
+
+const framesOf = ({ frames = [] }: WorkflowRunState): readonly Frame[] => frames;
+
+function enter(state: WorkflowRunState, frame: Frame, part: Part): WorkflowRunState {
+  return { ...state, frames: [...framesOf(state), frame], next: part.from };
+}
+
+/** With another frame in place of the last one. */
+const within = (state: WorkflowRunState, frame: Frame): WorkflowRunState => ({
+  ...state,
+  frames: [...framesOf(state).slice(0, -1), frame],
+});
+
+function leave({ frames = [], ...state }: WorkflowRunState, next: number): WorkflowRunState {
+  const outer = frames.slice(0, -1);
+  return { ...state, next, ...(outer.length === 0 ? {} : { frames: outer }) };
+}
+
+/** Steps of the next item must not read what those of this one have left. */
+function withoutPart(state: WorkflowRunState, { from, to }: Part, steps: Steps): WorkflowRunState {
+  const names = new Set(steps.slice(from, to).map(({ name }) => name));
+  return { ...state, steps: Object.fromEntries(Object.entries(state.steps).filter(([name]) => !names.has(name))) };
+}
+
+const refused = (code: string, message: string): Decision => ({ error: { name: "ControlError", code, message } });
+const objectOf = (name: string, value: unknown): string => JSON.stringify({ [name]: value });
+const shownError = ({ name, message, code, stack }: RunError): object => ({ name, message, code, stack });

@@ -1,0 +1,75 @@
+import { expect, it } from "vitest";
+import { partitionCount } from "../../../domain/subjects.ts";
+import { flatten, type StepControl } from "../../../domain/workflow/step-tree.ts";
+import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
+import { returned, stepOf, threw, withWorkflows, workflowOf } from "./support.ts";
+
+/** Real streams and runners; the code of steps is a function of the test. */
+const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
+const { deploy, start, invoke, commits } = withWorkflows(nats);
+
+interface Node extends StepControl<Node> {
+  readonly name: string;
+}
+
+const deployed = (id: string, tree: readonly Node[]): WorkflowDeployment =>
+  workflowOf(id, [], { steps: flatten(tree).map(({ node, control }) => stepOf(id, node.name, control === undefined ? {} : { control })) });
+
+async function untilEnded(workflow: string): Promise<readonly string[]> {
+  await until(
+    async () => ["succeeded", "failed", "exited"].includes((await commits(workflow)).at(-1)?.workflow.status ?? ""),
+    "the run has ended",
+  );
+  return (await commits(workflow)).map(({ workflow: { step, status } }) => `${step?.name} ${step?.outcome} ${status}`);
+}
+
+it("goes on at the item and the branch at which a runner was killed, without deciding again", async () => {
+  await deploy(
+    deployed("p_loop", [{ name: "each", forEach: "{{ 1 }}", steps: [{ name: "check", if: "{{ 1 }}", then: [{ name: "act" }] }] }]),
+  );
+  const executed: string[] = [];
+  const code =
+    (hangs: boolean) =>
+    async ({ name, steps }: { readonly name: string; readonly steps: Record<string, Record<string, unknown>> }) => {
+      const item = steps["item"]?.["item"] as string | undefined; // One of the list below.
+      executed.push(item === undefined ? name : `${name} ${item}`);
+      if (hangs && name === "act" && item === "b") await new Promise(() => undefined);
+      return returned(name === "each" ? ["a", "b", "c"] : name === "check" ? 0 : `did ${item}`);
+    };
+  const killed = await start("r_killed", code(true));
+  await invoke({ source: "p_loop", trigger: "http", event: {} });
+  await until(() => executed.includes("act b"), "it acts for the second item");
+  await killed.stop(AbortSignal.abort());
+  await start("r_next", code(false));
+  const ended = await untilEnded("p_loop");
+  expect(executed).toEqual(["each", "check a", "act a", "check b", "act b", "act b", "check c", "act c"]);
+  expect(ended.at(-1)).toBe("act succeeded succeeded");
+});
+
+it("leaves a loop whose last step was suspended, when its time has come", async () => {
+  await deploy(deployed("p_wait", [{ name: "each", forEach: "{{ 1 }}", steps: [{ name: "pause" }] }, { name: "sum" }]));
+  let seen: unknown;
+  await start("r_wait", ({ name, steps }) => {
+    if (name === "sum") seen = steps["each"];
+    return name === "pause" ? returned("waited", { flow: { kind: "delay", ms: 1 } }) : returned(name === "each" ? [1, 2] : null);
+  });
+  await invoke({ source: "p_wait", trigger: "http", event: {} });
+  expect(await untilEnded("p_wait")).toEqual([
+    "each succeeded running",
+    "pause suspended suspended",
+    "pause suspended suspended",
+    "sum succeeded succeeded",
+  ]);
+  expect(seen).toEqual({ $results: ["waited", "waited"] });
+});
+
+it("fails with the error of a step after its finally has run, and says so once", async () => {
+  await deploy(deployed("p_finally", [{ name: "guard", try: [{ name: "act" }], finally: [{ name: "clean" }] }, { name: "never" }]));
+  await start("r_finally", ({ name }) => (name === "act" ? threw("no luck") : returned(null)));
+  await invoke({ source: "p_finally", trigger: "http", event: {} });
+  expect(await untilEnded("p_finally")).toEqual(["guard succeeded running", "act continued running", "clean succeeded failed"]);
+  expect((await commits("p_finally")).map(({ error }) => error?.message)).toEqual([undefined, undefined, "no luck"]);
+});

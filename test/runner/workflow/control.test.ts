@@ -1,0 +1,269 @@
+import * as fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
+import type { WorkflowRunState } from "../../../domain/workflow/run-state.ts";
+import { flatten, withSteps, type StepControl } from "../../../domain/workflow/step-tree.ts";
+import type { Execution } from "../../../runner/sandbox/port.ts";
+import { endStep } from "../../../runner/workflow/next-state.ts";
+import { itemsOf } from "../../../runner/workflow/position.ts";
+
+/** A step of a tree. `act`: what an action does at each of its executions; `value`: what a control decides at each of its. */
+interface Node extends StepControl<Node> {
+  readonly name: string;
+  readonly outcomes?: readonly ("returns" | "throws")[];
+  readonly values?: readonly unknown[];
+  readonly continueOnError?: boolean;
+}
+
+/** What happened: the executions in order, how the run ended, and the exports at its end. */
+interface Outcome {
+  readonly executed: readonly string[];
+  readonly status: string;
+  readonly error?: string;
+}
+
+/** At the nth execution of a step, the last entry counts for all further ones. */
+const nth = <T>(list: readonly T[], count: number): T | undefined => list[Math.min(count, list.length - 1)];
+
+/** Runs the tree as runners do, one step at a time. @param onStep sees each state from which a step is executed */
+function execute(tree: readonly Node[], onStep: (state: WorkflowRunState, steps: readonly StepDeployment[]) => void = () => {}) {
+  const flat = flatten(tree);
+  const steps = flat.map(
+    ({ node, control }) =>
+      ({
+        id: node.name,
+        name: node.name,
+        retries: 0,
+        continueOnError: node.continueOnError ?? false,
+        ...(control && { control }),
+      }) as unknown as StepDeployment, // The fields that are read.
+  );
+  const counts = new Map<string, number>();
+  const executed: string[] = [];
+  let state = {
+    status: "running",
+    next: 0,
+    failures: 0,
+    reruns: 0,
+    steps: {},
+    sends: [],
+    response: null,
+    suspensions: 0,
+  } as unknown as WorkflowRunState; // As above.
+  let error: string | undefined;
+  for (let count = 0; state.status === "running" && state.next < steps.length; count++) {
+    if (count > 100_000) throw new Error("it does not end");
+    const [step, node] = [steps[state.next], flat[state.next]?.node];
+    if (step === undefined || node === undefined) throw new Error(`no step ${state.next}`);
+    onStep(state, steps);
+    const visit = counts.get(step.name) ?? 0;
+    counts.set(step.name, visit + 1);
+    executed.push(step.name);
+    const end = endStep(executionOf(node, visit), JSON.parse(JSON.stringify(state)) as WorkflowRunState, { steps }, step, 1, 0);
+    error = end.runError?.message;
+    state = end.state;
+  }
+  if (state.status === "running") state = { ...state, status: "succeeded" }; // There is no step.
+  return { executed, status: state.status, ...(error === undefined ? {} : { error }), state };
+}
+
+function executionOf(node: Node, visit: number): Execution {
+  const action = { exports: {}, flow: null, inputs: null, sends: [] };
+  if (nth(node.outcomes ?? ["returns"], visit) === "throws")
+    return { outcome: "threw", error: { name: "Error", message: `${node.name} ${visit}` }, action } as unknown as Execution; // As above.
+  const value = node.values === undefined ? visit : nth(node.values, visit);
+  return {
+    outcome: "returned",
+    result: value === undefined ? null : JSON.stringify(value),
+    response: null,
+    action,
+  } as unknown as Execution; // As above.
+}
+
+class Failure extends Error {}
+class Stop extends Error {}
+
+/** The same, said directly. */
+function interpret(tree: readonly Node[]): Outcome {
+  const executed: string[] = [];
+  const counts = new Map<string, number>();
+  const visit = (node: Node): number => {
+    const count = counts.get(node.name) ?? 0;
+    counts.set(node.name, count + 1);
+    executed.push(node.name);
+    return count;
+  };
+  const runAll = (nodes: readonly Node[] = []): void => nodes.forEach((node) => run(node));
+  const run = (node: Node): void => {
+    const count = visit(node);
+    if (nth(node.outcomes ?? ["returns"], count) === "throws") {
+      if (node.continueOnError === true) return;
+      throw new Failure(`${node.name} ${count}`);
+    }
+    const value = node.values === undefined ? count : nth(node.values, count);
+    if (node.stop !== undefined) throw new Stop();
+    if (node.if !== undefined || node.switch !== undefined) {
+      const parts =
+        node.if !== undefined
+          ? [node.then, ...(node.elseIf ?? []).map(({ then }) => then), node.else]
+          : [...(node.cases ?? []).map(({ steps }) => steps), node.default];
+      return runAll(typeof value === "number" ? parts[value] : undefined);
+    }
+    if (node.forEach !== undefined) return runEach(node, value);
+    if (node.while !== undefined) {
+      for (let again: unknown = value; again === true; again = nth(node.values ?? [], visit(node))) runAll(node.steps);
+      return;
+    }
+    if (node.try !== undefined) runTry(node);
+  };
+  const runEach = (node: Node, value: unknown): void => {
+    for (const _ of value as readonly unknown[]) {
+      try {
+        runAll(node.steps);
+      } catch (error) {
+        if (!(error instanceof Failure) || node.onError !== "continue") throw error;
+      }
+    }
+  };
+  const runTry = (node: Node): void => {
+    let pending: unknown;
+    try {
+      runAll(node.try);
+    } catch (error) {
+      if (!(error instanceof Failure)) throw error;
+      if (node.catch === undefined) pending = error;
+      else
+        try {
+          runAll(node.catch);
+        } catch (another) {
+          if (!(another instanceof Failure)) throw another;
+          pending = another;
+        }
+    }
+    runAll(node.finally);
+    if (pending !== undefined) throw pending as Failure;
+  };
+  try {
+    runAll(tree);
+    return { executed, status: "succeeded" };
+  } catch (error) {
+    return error instanceof Stop ? { executed, status: "exited" } : { executed, status: "failed", error: (error as Failure).message };
+  }
+}
+
+const numbers = fc.array(fc.integer({ min: -1, max: 3 }), { minLength: 3, maxLength: 3 });
+const leaf = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      outcomes: fc.array(fc.constantFrom("returns", "returns", "returns", "throws"), { minLength: 3, maxLength: 3 }),
+      continueOnError: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ stop: "enough" }) },
+);
+/** Trees without names. */
+const { list } = fc.letrec<{ list: Node[]; node: Node; maybe: Node[] | undefined }>((tie) => ({
+  list: fc.array(tie("node"), { minLength: 1, maxLength: 3 }),
+  maybe: fc.option(tie("list"), { nil: undefined }),
+  node: fc.oneof(
+    { maxDepth: 3, depthIdentifier: "steps" },
+    leaf,
+    fc.record({
+      if: fc.constant("{{ 1 }}"),
+      then: tie("list"),
+      elseIf: fc.array(fc.record({ if: fc.constant("{{ 1 }}"), then: tie("list") }), { maxLength: 2 }),
+      else: tie("maybe"),
+      values: numbers,
+    }),
+    fc.record({
+      switch: fc.constant("{{ 1 }}"),
+      cases: fc.array(fc.record({ equals: fc.constant(1), steps: tie("list") }), { minLength: 1, maxLength: 2 }),
+      default: tie("maybe"),
+      values: numbers,
+    }),
+    fc.record({
+      forEach: fc.constant("{{ 1 }}"),
+      steps: tie("list"),
+      onError: fc.constantFrom("stop", "continue"),
+      values: fc.tuple(fc.array(fc.nat(), { maxLength: 3 })),
+    }),
+    fc.record({
+      while: fc.constant("{{ 1 }}"),
+      steps: tie("list"),
+      values: fc.nat(2).map((rounds) => [...Array.from({ length: rounds }, () => true), false]),
+    }),
+    fc.record({ try: tie("list"), catch: tie("maybe"), finally: tie("list") }),
+    fc.record({ try: tie("list"), catch: tie("list") }),
+  ) as fc.Arbitrary<Node>, // Named below.
+}));
+
+function named(nodes: readonly Node[], next = { number: 0 }): readonly Node[] {
+  return nodes.map((node) => {
+    const name = `s${++next.number}`;
+    return {
+      ...node,
+      ...withSteps(node, (steps: readonly Node[]) => named(steps, next)),
+      name,
+      ...(node.forEach === undefined ? {} : { as: `${name}_item` }),
+    };
+  });
+}
+
+describe("a run with control flow", () => {
+  it("executes the steps of any tree as an interpreter of the tree does", () => {
+    const sameAsInterpreter = fc.property(
+      list.map((nodes) => named(nodes)),
+      (tree) => {
+        const { executed, status, error } = execute(tree);
+        expect({ executed, status, ...(error === undefined ? {} : { error }) }).toEqual(interpret(tree));
+      },
+    );
+    fc.assert(sameAsInterpreter, { numRuns: 1_000 });
+  });
+
+  it("gives each item to the steps of a loop, and their last results in order", () => {
+    const items: unknown[] = [];
+    const { state } = execute(
+      [{ name: "loop", forEach: "{{ 1 }}", as: "order", steps: [{ name: "double", values: [2, 4, 6] }], values: [[1, 2, 3]] }],
+      (now, steps) => items.push(...itemsOf(now, steps).map(([name, text]) => [name, JSON.parse(text)])),
+    );
+    expect(items).toEqual([0, 1, 2].map((index) => ["order", { item: index + 1, index }]));
+    expect(state.steps["loop"]).toBe('{"$results":[2,4,6]}');
+    expect(state.frames).toBeUndefined();
+  });
+
+  it("keeps the error of an item that fails as its result, if the loop continues", () => {
+    const { status, state } = execute([
+      {
+        name: "loop",
+        forEach: "{{ 1 }}",
+        onError: "continue",
+        steps: [{ name: "act", outcomes: ["throws", "returns"] }],
+        values: [[1, 2]],
+      },
+    ]);
+    expect(status).toBe("succeeded");
+    expect(JSON.parse(state.steps["loop"] ?? "")).toEqual({ $results: [{ $error: { name: "Error", message: "act 0" } }, 1] });
+  });
+
+  it("lets steps of an item read nothing of the item before", () => {
+    const seen: (readonly string[])[] = [];
+    execute([{ name: "loop", forEach: "{{ 1 }}", steps: [{ name: "a" }, { name: "b" }], values: [[1, 2]] }], ({ steps }) =>
+      seen.push(Object.keys(steps)),
+    );
+    expect(seen).toEqual([[], ["loop"], ["loop", "a"], ["loop"], ["loop", "a"]]);
+  });
+
+  it.each([
+    ["not_a_list", { name: "loop", forEach: "{{ 1 }}", steps: [{ name: "act" }], values: ["text"] }],
+    ["too_many_items", { name: "loop", forEach: "{{ 1 }}", maxItems: 1, steps: [{ name: "act" }], values: [[1, 2]] }],
+    ["too_many_iterations", { name: "loop", while: "{{ 1 }}", maxIterations: 2, steps: [{ name: "act" }], values: [true] }],
+  ] satisfies readonly (readonly [string, Node])[])("fails with %s", (code, node) => {
+    const { status, error } = execute([node]);
+    expect([status, error]).toEqual(["failed", expect.stringContaining("step 'loop'")]);
+    const caught = execute([{ name: "guard", try: [node], catch: [{ name: "handled" }] }]);
+    expect([caught.status, caught.executed.at(-1)]).toEqual(["succeeded", "handled"]);
+    expect(caught.state.steps["guard"]).toContain(`"code":"${code}"`);
+  });
+});
