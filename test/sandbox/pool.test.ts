@@ -1,14 +1,15 @@
 import { spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { getPriority } from "node:os";
+import { mkdtemp, rm } from "node:fs/promises";
+import { getPriority, tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { startGate } from "./gate.ts";
 import { answer, begin, killAll, openFixtures } from "./pool-runs.ts";
 import { sandboxPids } from "./processes.ts";
 import { until } from "../support/until.ts";
-import { cacheDirectory, errorOf, patientMs, requestFor } from "./sandbox-fixture.ts";
+import { cacheDirectory, errorOf, patientMs, requestFor, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
 const start = openFixtures();
 
@@ -36,19 +37,21 @@ describe("the spare child", () => {
   });
 });
 
-describe("a run alone", () => {
-  it("has an exclusive child, which ends when it is idle", async () => {
-    const fixture = await start();
+describe("a shared child", () => {
+  let fixture: SandboxFixture;
+  beforeAll(async () => {
+    fixture = await startSandbox();
+  });
+  afterAll(() => fixture.stop());
+
+  it("is not that of a run alone, whose exclusive child ends when it is idle", async () => {
     const before = sandboxPids();
     expect(await fixture.run(answer, { alone: true })).toMatchObject({ outcome: "returned", result: "42" });
     await until(() => sandboxPids().every((pid) => before.includes(pid)), "the end of the exclusive child");
     expect(sandboxPids()).toEqual(before);
   });
-});
 
-describe("an idle isolate", () => {
-  it("returns the memory of its run, stays warm, and hides the collector from user code", async () => {
-    const fixture = await start();
+  it("gets the memory of an idle isolate back, keeps it warm, and hides the collector from user code", async () => {
     const bundle = await fixture.bundle(
       `let runs = 0; export default { name: "c", async run(url) {
         const all = Array.from({ length: 300 }, (_, at) => new Array(16_384).fill(at));
@@ -70,6 +73,23 @@ describe("an idle isolate", () => {
     expect(await first).toMatchObject({ outcome: "returned", result: JSON.stringify([1, ...left]) });
     await until(() => resident() < held - 20 * 2 ** 20, "20 of 40 MB to come back");
     expect(await run()).toMatchObject({ outcome: "returned", result: JSON.stringify([2, ...left]) });
+  });
+
+  it("can read code and bundles and nothing else, and has nothing of our environment", async () => {
+    const [pid] = sandboxPids();
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    expect(command).toContain("--permission");
+    expect(command.filter((argument) => /allow-(?:child|worker|fs-write|wasi)/.test(argument))).toEqual([]);
+    expect(
+      readFileSync(`/proc/${pid}/environ`, "utf8")
+        .split("\0")
+        .filter((entry) => entry !== "" && !entry.startsWith("NODE_CHANNEL_")),
+    ).toEqual(["UV_THREADPOOL_SIZE=12"]);
+    const outside = { hash: "x", path: "/etc/hostname", needsNode: false };
+    expect(await fixture.sandbox.inspect({ bundle: outside, timeoutMs: patientMs })).toMatchObject({
+      outcome: "rejected",
+      message: expect.stringContaining("restricted") as string,
+    });
   });
 });
 
@@ -125,8 +145,9 @@ describe("children", () => {
       import { createSandbox } from ${JSON.stringify(join(import.meta.dirname, "../../runner/sandbox/pool.ts"))};
       await createSandbox({ cacheDirectory: process.argv[2], bundleDirectory: process.argv[1], children: 2, egress: { allow: [], resolve: async () => [] } });
       console.log("ready");`;
-    const fixture = await start();
-    const parent = spawn(process.execPath, ["--no-node-snapshot", "--input-type=module", "-e", script, fixture.directory, cacheDirectory], {
+    const bundles = await mkdtemp(join(tmpdir(), "headwater-bundles-"));
+    onTestFinished(() => rm(bundles, { recursive: true }));
+    const parent = spawn(process.execPath, ["--no-node-snapshot", "--input-type=module", "-e", script, bundles, cacheDirectory], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     await new Promise((resolve) => parent.stdout.once("data", resolve));
@@ -134,23 +155,5 @@ describe("children", () => {
     expect(pids).toHaveLength(2);
     parent.kill("SIGKILL");
     await until(() => pids.every((pid) => !existsSync(`/proc/${pid}`)), "the end of the children");
-  });
-
-  it("can read code and bundles and nothing else, and have nothing of our environment", async () => {
-    const fixture = await start();
-    const [pid] = sandboxPids();
-    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
-    expect(command).toContain("--permission");
-    expect(command.filter((argument) => /allow-(?:child|worker|fs-write|wasi)/.test(argument))).toEqual([]);
-    expect(
-      readFileSync(`/proc/${pid}/environ`, "utf8")
-        .split("\0")
-        .filter((entry) => entry !== "" && !entry.startsWith("NODE_CHANNEL_")),
-    ).toEqual(["UV_THREADPOOL_SIZE=12"]);
-    const outside = { hash: "x", path: "/etc/hostname", needsNode: false };
-    expect(await fixture.sandbox.inspect({ bundle: outside, timeoutMs: patientMs })).toMatchObject({
-      outcome: "rejected",
-      message: expect.stringContaining("restricted") as string,
-    });
   });
 });

@@ -132,7 +132,7 @@ describe("runs of sources that share an isolate", () => {
     for (const source of ["a", "b", "c"]) await run(source, 0);
     gate.close();
     const waiting = await begin("a");
-    const computing = ended(await run("b", 500_000_000));
+    const computing = ended(await run("b", 250_000_000));
     const quick = ended(await run("c", 0));
     gate.open();
     expect(computing.cpuMs).toBeGreaterThan(100);
@@ -272,8 +272,8 @@ describe("a context", () => {
     const { run } = await siblings(`state.kept = new Array(500_000).fill(runs); setInterval(() => this.$emit("late"), 1); return runs;`);
     expect(resultOf(await run("stays"))).toBe("1");
     await until(() => fixture.sandbox.stats().residentBytes > 0, "statistics");
-    // 4 MB each, 400 MB together, in a heap of 64 MB.
-    for (let index = 0; index < 100; index++) {
+    // 4 MB each, 120 MB together, in a heap of 64 MB.
+    for (let index = 0; index < 30; index++) {
       const execution = await run(`${index}`);
       expect(resultOf(execution)).toBe("1");
       expect(emitted(execution)).toEqual([]);

@@ -1,21 +1,26 @@
-import { mkdtemp, readdir, rename, rm } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { retry } from "../../domain/retry.ts";
+import { buildPrograms } from "../../runner/sandbox/children/child-script.ts";
+import { buildGuestScripts } from "../../runner/sandbox/isolate/guest-scripts.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { sandboxPids } from "./processes.ts";
 import { until } from "../support/until.ts";
-import { patientMs, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
+import { cacheDirectory as built, patientMs, type SandboxFixture, startSandbox } from "./sandbox-fixture.ts";
 
 export const answer = `export default { name: "c", run: () => 42 }`;
 export const returned = { outcome: "returned", result: "42" };
 
-/** A folder of its own for the programs of children, so that a test can take them away. */
+/** A folder of its own with copies of the programs of children, so that a test can take them away. */
 export function openCache(): { readonly cacheDirectory: string } {
   let cacheDirectory: string;
   beforeAll(async () => {
     cacheDirectory = await mkdtemp(join(tmpdir(), "headwater-start-failures-"));
+    const [{ child }, { webPath }] = await Promise.all([buildPrograms(built), buildGuestScripts(built)]);
+    for (const directory of [dirname(child), dirname(webPath)])
+      await cp(directory, join(cacheDirectory, basename(directory)), { recursive: true });
   });
   afterAll(() => rm(cacheDirectory, { recursive: true }));
   return {

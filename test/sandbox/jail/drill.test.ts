@@ -14,7 +14,7 @@ import { firstUser } from "../../../runner/sandbox/jail/rules.ts";
 import { createSandbox } from "../../../runner/sandbox/pool.ts";
 import { bundleComponent } from "../component.ts";
 import { sandboxPids } from "../processes.ts";
-import { requestFor, startSandbox } from "../sandbox-fixture.ts";
+import { cacheDirectory, requestFor, startSandbox } from "../sandbox-fixture.ts";
 import { buildNativeProgram, packages } from "./native-program.ts";
 
 /**
@@ -30,7 +30,7 @@ let failure: string | undefined;
 beforeAll(async () => {
   directory = await realpath(await mkdtemp(join(tmpdir(), "headwater-drill-")));
   await chmod(directory, 0o755); // Else users of their own cannot reach it.
-  ({ launcher } = await buildPrograms(directory));
+  ({ launcher } = await buildPrograms(cacheDirectory));
   jail = jailOf(launcher);
   failure = await findJailFailure(jail);
   await mkdir(join(directory, "program"));
@@ -103,7 +103,6 @@ describe("native code in a sandbox process", () => {
 describe("a sandbox process in its jail", () => {
   it("has a session and, where its parent is root, a user of its own, and hides its memory", async ({ skip }) => {
     if (failure !== undefined) skip(failure);
-    const cacheDirectory = join(directory, "sandbox");
     const bundleDirectory = join(directory, "bundles");
     const warnings: string[] = [];
     const logger = { warn: (_: object, message?: string) => warnings.push(message ?? "") };
@@ -155,7 +154,7 @@ describe("a jail that does not work", () => {
   it("keeps the sandbox from starting where it is required, and says how to run without it", async () => {
     await expect(
       createSandbox({
-        cacheDirectory: directory,
+        cacheDirectory,
         bundleDirectory: directory,
         egress: createEgress({ allow: [] }),
         jail: "required",

@@ -10,6 +10,7 @@ import { buildPrograms } from "../../../runner/sandbox/children/child-script.ts"
 import { isolateCommand } from "../../../runner/sandbox/children/isolate-command.ts";
 import { findJailFailure, type Jail, jailOf } from "../../../runner/sandbox/jail/jail.ts";
 import { canPassDescriptors, descriptorOf, passDescriptor } from "../../../runner/sandbox/network/passed-descriptors.ts";
+import { cacheDirectory } from "../sandbox-fixture.ts";
 import { buildNativeProgram, packages } from "./native-program.ts";
 
 /** What native code in a sandbox process can do with a connection that its parent has passed, and without one. */
@@ -24,7 +25,7 @@ let forbiddenConnections = 0;
 
 beforeAll(async () => {
   directory = await realpath(await mkdtemp(join(tmpdir(), "headwater-sockets-")));
-  jail = jailOf((await buildPrograms(directory)).launcher);
+  jail = jailOf((await buildPrograms(cacheDirectory)).launcher);
   failure = canPassDescriptors ? await findJailFailure(jail) : "descriptors cannot be passed here";
   await mkdir(join(directory, "program"));
   program = join(directory, "program", "sockets.mjs");
