@@ -23,6 +23,10 @@ export const moreEndless: readonly Endless[] = [
   ["a loop in a proxy", `this.http.respond(new Proxy({}, { get() { for (;;); } }));`],
   ["immediates", `const f = () => setImmediate(f); f(); await new Promise(() => {});`],
   ["calls of the host", `for (;;) crypto.getRandomValues(new Uint8Array(1)), await null;`],
+  [
+    "decompression on the host's threads",
+    `const zlib = __builtin("zlib"); const b = zlib.gzipSync(Buffer.alloc(15e6)); for (;;) zlib.gunzipSync(b);`,
+  ],
 ];
 
 export function testEndless(range: AttackRange, attacks: readonly Endless[]): void {
