@@ -1,4 +1,4 @@
-import { testAttacks } from "./attack-table.ts";
+import { testAttackClasses } from "./attack-table.ts";
 import { attackClasses } from "./tables/index.ts";
 
-testAttacks(attackClasses);
+testAttackClasses(attackClasses);

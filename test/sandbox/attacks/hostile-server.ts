@@ -26,17 +26,22 @@ export async function startHostileServer(): Promise<HostileServer> {
   };
 }
 
-const zeros = Buffer.alloc(40_000_000);
-const bomb = gzipSync(zeros);
-/** By the name that HTTP has for it. */
+const zeros = (): Buffer => Buffer.alloc(40_000_000);
+const quickly = { level: 1 };
+/** By the name that HTTP has for it; `hollow` unfolds to a hundred million bytes of members that are empty. */
 const bombs: Readonly<Record<string, () => Buffer>> = {
-  gzip: () => bomb,
-  deflate: () => deflateSync(zeros),
-  br: () => brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } }),
-  zstd: () => zstdCompressSync(zeros),
+  gzip: once(() => gzipSync(zeros(), quickly)),
+  deflate: once(() => deflateSync(zeros(), quickly)),
+  br: once(() => brotliCompressSync(zeros(), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })),
+  zstd: once(() => zstdCompressSync(zeros())),
+  hollow: once(() => gzipSync(Buffer.alloc(100_000_000, gzipSync(Buffer.alloc(0))), quickly)),
 };
-/** Unfolds to a hundred million bytes of members that are empty. */
-const hollow = gzipSync(Buffer.alloc(100_000_000, gzipSync(Buffer.alloc(0))));
+
+/** Made when a test first asks for it: compressing takes longer than most attacks. */
+function once(make: () => Buffer): () => Buffer {
+  let made: Buffer | undefined;
+  return () => (made ??= make());
+}
 
 /** How they begin, and what follows without end. */
 const floods: Readonly<Record<string, readonly [head: string, unit: Buffer]>> = {
@@ -81,7 +86,7 @@ function answer(socket: Socket, request: string): void {
     socket.write(`HTTP/1.1 200 OK\r\n${form === "bomb" ? `content-encoding: ${encoding}\r\n` : ""}content-length: ${made.length}\r\n\r\n`);
     socket.end(made);
   } else if (path === "/bomb" || path === "/hollow") {
-    const body = path === "/bomb" ? bomb : hollow;
+    const body = bombs[path === "/bomb" ? "gzip" : "hollow"]?.() ?? Buffer.alloc(0);
     socket.write(
       `HTTP/1.1 200 OK\r\ncontent-encoding: ${path === "/bomb" ? "gzip" : "gzip, gzip"}\r\ncontent-length: ${body.length}\r\n\r\n`,
     );

@@ -1,15 +1,17 @@
 import type { Attack, AttackClass } from "../attack-table.ts";
 
 /** What crosses the wall of the isolate: texts that weigh nothing until they are copied, intrinsics replaced while the host is asked, frames of WebSockets. */
-/** V8 stores a concatenated string as a rope: 256 MB take a kilobyte until the string is flattened. */
-const rope = `let s = "x"; for (let i = 0; i < 28; i++) s += s;`;
+/** V8 stores a concatenated string as a rope: 32 MB, the memory of the isolate, take a kilobyte until the string is flattened. */
+const rope = `let s = "x"; for (let i = 0; i < 25; i++) s += s;`;
+/** More than a message may have. */
+const longRope = `${rope} s += s + s;`;
 const whole = /^(limited:(memory_limit|run_timeout|emit_too_large|bridge_limit)|threw:|returned:)/;
 const ropes: readonly Attack[] = [
   ["in the log", `${rope} console.log(s); return 1`, whole],
   ["as an event", `${rope} this.$emit(s)`, whole],
   ["as a summary", `${rope} this.$emit(1, { summary: s })`, whole],
   ["as a channel", `${rope} this.$emit(1, { name: s })`, /^threw:TypeError: emit 1 of this run: its name/],
-  ["as a key of the db", `${rope} this.db.set(s, 1)`, /^threw:RangeError: an argument has more than \d+ bytes/],
+  ["as a key of the db", `${longRope} this.db.set(s, 1)`, /^threw:RangeError: an argument has more than \d+ bytes/],
   ["as a response", `${rope} this.http.respond({ status: 200, body: s })`, whole],
   ["as an error", `${rope} throw Object.assign(new Error(s), { name: s, code: s, stack: s })`, whole],
   ["as a result", `${rope} return s`, whole],
@@ -44,7 +46,8 @@ const webSockets: readonly Attack[] = [
 ];
 
 const speak = `this.$emit({ a: [1] }); this.db.set("k", [1]); console.log("x", [1]); await new Promise((ok) => setTimeout(ok, 2));`;
-const own = /^(returned|threw|limited):/;
+/** They settle by themselves. */
+const own = /^(returned|threw):/;
 const intrinsics: readonly Attack[] = [
   ["iterators of arrays", `Array.prototype[Symbol.iterator] = function* () { yield "no"; }; ${speak} return 1`, own],
   [
@@ -77,19 +80,23 @@ const intrinsics: readonly Attack[] = [
   [
     "the stack, which ends in each call of the host",
     `const zlib = __builtin("zlib"); let n = 0; const f = () => { n++; try { f(); } catch (e) { if (n-- > 5_000) try { zlib.gzipSync("x"); } catch {} throw e; } }; try { f(); } catch {} return 1`,
-    own,
+    /^(returned|threw|limited):/,
   ],
 ];
 
-/** V8 does not ask whether it should stop while it does these: they may cost the process, and then count against their source. */
+/** V8 does not ask whether it should stop while it does these: they cost the process, and count against their source. */
 const late = /^limited:(run_timeout|cpu_limit|memory_limit)/;
-const lateAgain: readonly Attack[] = [
+const never: readonly Attack[] = [
   ["sorting an array of holes", `const a = []; a.length = 2 ** 31; a.sort();`, late],
   ["reversing an array of holes", `Array.prototype.reverse.call({ length: 2 ** 53 - 1 });`, late],
   ["searching an array of holes", `Array.prototype.indexOf.call({ length: 2 ** 53 - 1 }, 1);`, late],
+  ["filling an array of 2^32 - 1", `const a = []; a.length = 2 ** 32 - 1; a.fill(0);`, late],
+];
+
+/** These may cost it. */
+const lateAgain: readonly Attack[] = [
   ["the last element of an array of holes", `const s = "a".repeat(1e6); for (;;) (s + s).lastIndexOf("a".repeat(5e5) + "b");`, late],
   ["digits of huge integers", `(2n ** 50000000n).toString().length;`, late],
-  ["filling an array of 2^32 - 1", `const a = []; a.length = 2 ** 32 - 1; a.fill(0);`, late],
   [
     "arguments with a sparse array of four thousand million",
     `await crypto.subtle.generateKey(Object.assign({ name: "AES-GCM" }, { x: Object.assign([], { length: 4e9 }) }), true, []);`,
@@ -103,8 +110,9 @@ const lateAgain: readonly Attack[] = [
 ];
 
 export const boundary: readonly AttackClass[] = [
-  { title: "texts that are made whole when they cross", attacks: ropes, server: "websocket", timeoutMs: 1_500 },
-  { title: "servers of WebSockets", attacks: webSockets, server: "websocket", timeoutMs: 1_200 },
-  { title: "intrinsics that are replaced while the host is asked", attacks: intrinsics, timeoutMs: 1_000 },
-  { title: "what is interrupted late or never, again", attacks: lateAgain, timeoutMs: 700, costsProcess: true },
+  { title: "texts that are made whole when they cross", attacks: ropes, server: "websocket", timeoutMs: 800, memoryMb: 32 },
+  { title: "servers of WebSockets", attacks: webSockets, server: "websocket", timeoutMs: 600 },
+  { title: "intrinsics that are replaced while the host is asked", attacks: intrinsics },
+  { title: "what is never interrupted", attacks: never, costsProcess: "always" },
+  { title: "what is interrupted late or never, again", attacks: lateAgain, costsProcess: "sometimes" },
 ];

@@ -93,6 +93,9 @@ const escapes: readonly Attack[] = [
   ],
 ];
 
+/** They settle by themselves. */
+const settled = /^(returned|threw):/;
+/** A limit may end them. */
 const contained = /^(returned|threw|limited):/;
 const liars: readonly Attack[] = [
   [
@@ -102,8 +105,8 @@ const liars: readonly Attack[] = [
   ],
   ["a cycle", `const a = {}; a.a = a; this.$emit(a);`, /^threw:TypeError/],
   ["a BigInt", `this.$emit({ n: 1n });`, /^threw:TypeError/],
-  ["an id that changes while it is read", `let n = 0; this.$emit(1, { get id() { return n++ ? {} : "a"; } });`, contained],
-  ["an id that is an object with toString", `this.$emit(1, { id: { toString: () => "x", [Symbol.toPrimitive]: () => 1 } });`, contained],
+  ["an id that changes while it is read", `let n = 0; this.$emit(1, { get id() { return n++ ? {} : "a"; } });`, settled],
+  ["an id that is an object with toString", `this.$emit(1, { id: { toString: () => "x", [Symbol.toPrimitive]: () => 1 } });`, settled],
   [
     "names that are no texts",
     `this.$emit(1, { name: { toString() { for (;;); } }, summary: [[[]]], ts: { valueOf() { for (;;); } } });`,
@@ -122,44 +125,44 @@ const liars: readonly Attack[] = [
   [
     "a db value that writes to the db while it is read",
     `const db = this.db; let n = 0; db.set("a", { toJSON() { if (n++ < 100) db.set("a" + n, this); return 1; } }); return n > 0;`,
-    contained,
+    settled,
   ],
   [
     "headers that iterate without end",
     `this.http.respond({ status: 200, headers: { [Symbol.iterator]: function* () { for (;;) yield ["a", "b"]; } } });`,
-    contained,
+    settled,
   ],
   ["headers of getters that throw", `this.http.respond({ status: 200, headers: { get a() { throw new Error("no"); } } });`, /^threw:/],
-  ["a status that is an object", `this.http.respond({ status: { valueOf: () => 200, toString: () => "200" } });`, contained],
+  ["a status that is an object", `this.http.respond({ status: { valueOf: () => 200, toString: () => "200" } });`, settled],
   [
     "a body that is a stream without end",
     `this.http.respond({ status: 200, body: new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1e6)); } }) });`,
-    contained,
+    settled,
   ],
   [
     "a body whose buffer is detached",
     `const b = new Uint8Array(8); b.buffer.transfer(); this.http.respond({ status: 200, body: b });`,
-    contained,
+    settled,
   ],
   [
     "bytes that are detached while they are read",
     `const b = new Uint8Array(1e6); const zlib = __builtin("zlib"); return zlib.gzipSync(b, { get level() { b.buffer.transfer(); return 1; } }).length > 0;`,
-    contained,
+    settled,
   ],
   [
     "bytes of a buffer that grows",
     `const buffer = new ArrayBuffer(8, { maxByteLength: 2 ** 31 }); const b = new Uint8Array(buffer); crypto.getRandomValues(b); buffer.resize(2 ** 20); return (await crypto.subtle.digest("SHA-256", b)).byteLength;`,
-    contained,
+    settled,
   ],
   [
     "random bytes in a detached array",
     `const b = new Uint8Array(8); b.buffer.transfer(); crypto.getRandomValues(b); return b.length;`,
-    contained,
+    settled,
   ],
   [
     "a text of half a pair, everywhere",
     `this.$emit("\\ud800", { id: "\\udfff", summary: "\\ud800" }); this.db.set("\\ud800", "\\udfff"); console.log("\\ud800"); this.http.respond({ status: 200, body: "\\ud800" });`,
-    contained,
+    settled,
   ],
   [
     "an error of a stack that is no text",
@@ -176,7 +179,7 @@ const liars: readonly Attack[] = [
     `throw new AggregateError(Array.from({ length: 1e5 }, (_, i) => new Error(String(i))), "many");`,
     contained,
   ],
-  ["an error of fifty million characters", `throw new Error("x".repeat(5e7));`, contained],
+  ["an error of fifty million characters", `throw new Error("x".repeat(5e7));`, settled],
   ["an error whose name spans lines", `throw Object.assign(new Error("m"), { name: "A\\n    at host (file:///x)" });`, /^threw:/],
   [
     "a log of a value that inspects itself forever",
@@ -186,22 +189,22 @@ const liars: readonly Attack[] = [
   [
     "a log of something that looks back",
     `const x = {}; x.x = x; x.get = new Proxy(x, { get: (t, k) => x }); console.dir(x, { depth: Infinity }); console.log(new Map([[x, x]]), new Set([x]));`,
-    contained,
+    settled,
   ],
   ["a log of ten million members", `console.log(Array.from({ length: 1e7 }, () => 1));`, contained],
-  ["a table of a proxy", `console.table(new Proxy([], { get: (_, k) => k === "length" ? 1e9 : {}, ownKeys: () => ["0"] }));`, contained],
+  ["a table of a proxy", `console.table(new Proxy([], { get: (_, k) => k === "length" ? 1e9 : {}, ownKeys: () => ["0"] }));`, settled],
   [
     "a request whose body never ends",
     `await fetch("http://127.0.0.1:1/", { method: "POST", duplex: "half", body: new ReadableStream({ pull(c) { c.enqueue(new Uint8Array(1e6)); } }) });`,
-    contained,
+    settled,
   ],
   [
     "a request whose body is no bytes",
     `await fetch("http://127.0.0.1:1/", { method: "POST", duplex: "half", body: new ReadableStream({ pull(c) { c.enqueue({ toString() { for (;;); } }); } }) });`,
-    contained,
+    settled,
   ],
-  ["a request's signal that lies", `await fetch("http://127.0.0.1:1/", { signal: Object.create(AbortSignal.prototype) });`, contained],
-  ["an address that is an object", `await fetch({ toString() { return "http://127.0.0.1:1/" }, get url() { for (;;); } });`, contained],
+  ["a request's signal that lies", `await fetch("http://127.0.0.1:1/", { signal: Object.create(AbortSignal.prototype) });`, settled],
+  ["an address that is an object", `await fetch({ toString() { return "http://127.0.0.1:1/" }, get url() { for (;;); } });`, settled],
   ["algorithms of getters that loop", `await crypto.subtle.digest({ get name() { for (;;); } }, new Uint8Array(1));`, contained],
   [
     "keys that another made",
@@ -214,7 +217,7 @@ const liars: readonly Attack[] = [
   [
     "a re-entry from each callback",
     `const { $emit, db, http } = this; $emit({ get a() { db.set("k", { toJSON() { http.respond({ get status() { $emit(2); return 200; } }); return 1; } }); return 1; } });`,
-    contained,
+    settled,
   ],
 ];
 
