@@ -1,4 +1,4 @@
 import { testSubjects } from "./node-differential.ts";
 import { bytesSubjects } from "./bytes-subjects.ts";
 
-testSubjects(bytesSubjects, 1 / 4);
+testSubjects(bytesSubjects, 1 / 10);
