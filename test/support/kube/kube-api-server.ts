@@ -136,7 +136,7 @@ async function whenReady(
     access = candidate;
     return true;
   };
-  await waitUntil(ready, startTimeoutMs, 50);
+  await waitUntil(ready, startTimeoutMs, 200);
   if (access !== undefined) return access;
   await endChild(child, "SIGKILL", stopTimeoutMs);
   throw new Error(`kube-apiserver did not start: ${await lastLines(join(directory, "kube-apiserver.log"))}`);
@@ -156,7 +156,8 @@ async function isReady(access: KubeAccess): Promise<boolean> {
 /** Its output goes to a file, because a full pipe would block it. Not detached: Ctrl-C on a test run ends it too. */
 function launch(binary: string, args: readonly string[], log: string): ChildProcess {
   const output = openSync(log, "a", 0o600);
-  const child = spawn(binary, args, { stdio: ["ignore", output, output] });
+  // They live for seconds or minutes, so a larger heap is cheaper than collecting garbage.
+  const child = spawn(binary, args, { stdio: ["ignore", output, output], env: { GOGC: "400", ...process.env } });
   closeSync(output);
   child.on("error", () => undefined); // The readiness check reports a failed start.
   return tracked(child);

@@ -20,7 +20,7 @@ export async function installCrds(client: KubeApiClient): Promise<void> {
     definitions.map(async (definition) => {
       const { name } = definition.metadata;
       await client.apply(`${path}/${name}`, definition);
-      if (!(await waitUntil(() => isEstablished(client, name), 120_000, 50))) throw new Error(`the CRD ${name} is not established`);
+      if (!(await waitUntil(() => isEstablished(client, name), 120_000, 200))) throw new Error(`the CRD ${name} is not established`);
     }),
   );
 }
