@@ -22,7 +22,8 @@ export interface KubeApiServer {
   stop(): Promise<void>;
 }
 
-const startTimeoutMs = 60_000;
+/** Less than a hook may take. A busy machine starts an API server in more than a minute. */
+const startTimeoutMs = 240_000;
 const stopTimeoutMs = 5_000;
 
 /**
