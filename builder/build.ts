@@ -1,17 +1,20 @@
 import { checkComponentCode, identityOf } from "../domain/component/component-code.ts";
 import type { Build } from "../domain/component/definition.ts";
+import { pinnedPackage } from "../domain/component/npm-origin.ts";
+import type { Warning } from "../domain/component/warning.ts";
 import { bundle, type BundleText } from "./bundle/bundle.ts";
 import type { BuildCache } from "./bundle/build-cache.ts";
 import type { Deadline } from "./deadline.ts";
 import { planDependencies, type Dependencies } from "./npm/dependencies.ts";
 import type { EsbuildLane } from "./bundle/esbuild-lane.ts";
 import { sha256 } from "./cache/hash.ts";
+import { refuse } from "./errors.ts";
 import { inspect, type InspectionResult } from "./inspect.ts";
 import { inspectEither } from "./inspect-either.ts";
 import type { BuildLimits } from "./limits.ts";
 import { modulesOf, type Modules } from "./scan/modules.ts";
 import { explainInstall } from "./npm/errors.ts";
-import { parseLockfile, restoreWishes } from "./npm/lockfile.ts";
+import { lockedIn, parseLockfile, restoreWishes } from "./npm/lockfile.ts";
 import type { PackageSet, PackageStore } from "./npm/package-store.ts";
 import { withFittingPackages } from "./npm/older-packages.ts";
 import type { BuilderPorts, BuildRequest } from "./ports.ts";
@@ -26,7 +29,7 @@ export interface BuildParts {
 }
 
 /** Part of the cache's key. Increase it whenever the same code would give a different build. */
-const buildVersion = "3";
+const buildVersion = "4";
 
 /** Equal for requests that give the same build. */
 export function buildKey({ language = "auto", lockfile = null, ...code }: BuildRequest): string {
@@ -68,7 +71,8 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
     return { packages: set, first: await bundleOf(set.directory, false) };
   });
   const { bundled, inspected } = await inspectEither(first, look, () => bundleOf(packages.directory, true));
-  const { definition, warnings } = inspected;
+  const { definition } = inspected;
+  const warnings = [...inspected.warnings, ...deprecationOf(modules, packages.lockfile)];
   await deadline.during("store", store(bundled, owner, parts));
 
   const made: Build = {
@@ -95,10 +99,32 @@ async function provide(
   if (Object.keys(wanted).length === 0) return { directory: parts.packages.empty, lockfile: null };
   const lockfile = request.lockfile ? parseLockfile(request.lockfile, parts.limits) : null;
   try {
-    return await parts.packages.provide(wanted, lockfile, request.owner);
+    const set = await parts.packages.provide(wanted, lockfile, request.owner);
+    checkPin(request.modules, set.lockfile);
+    return set;
   } catch (error) {
     throw explainInstall(error, request.modules, scanned.imports);
   }
+}
+
+/** A generated module pins its package by a hash, so that a registry cannot exchange what a version is. */
+function checkPin({ entry, texts }: Modules, lockfile: string): void {
+  const pinned = pinnedPackage(texts.get(entry) ?? "");
+  if (pinned === undefined || lockedIn(lockfile, pinned.name).integrity === pinned.integrity) return;
+  throw refuse(
+    "integrity_mismatch",
+    `package ${pinned.name}@${pinned.version} is no longer the one that this component was saved with: save it again if you trust the registry`,
+    { package: pinned.name, version: pinned.version },
+  );
+}
+
+/** A package whose publisher advises against its version, where the component comes from it. */
+function deprecationOf({ entry, texts }: Modules, lockfile: string | null): readonly Warning[] {
+  const pinned = pinnedPackage(texts.get(entry) ?? "");
+  const deprecated = pinned === undefined || lockfile === null ? undefined : lockedIn(lockfile, pinned.name).deprecated;
+  if (pinned === undefined || deprecated === undefined || deprecated === "") return [];
+  const message = `package ${pinned.name}@${pinned.version} is deprecated: ${deprecated.slice(0, 500)}`;
+  return [{ code: "package_deprecated", message, path: "component_url" }];
 }
 
 /** Stores a bundle for runners. */

@@ -2,18 +2,22 @@ import { mkdir, realpath } from "node:fs/promises";
 import { systemClock, type Clock } from "../domain/clock.ts";
 import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { Build } from "../domain/component/definition.ts";
+import { isNpmAddress } from "../domain/component/npm-origin.ts";
+import type { PackageListing } from "../domain/component/package-listing.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { FairSemaphore } from "../domain/limits/fair-semaphore.ts";
 import { build, buildKey, type BuildParts } from "./build.ts";
 import { openBuildCache } from "./bundle/build-cache.ts";
 import { collect } from "./collect/collect.ts";
 import { collectLimits, type CollectLimits } from "./collect/limits.ts";
-import { startDeadline } from "./deadline.ts";
+import { startDeadline, type Deadline } from "./deadline.ts";
 import { createEsbuildLane } from "./bundle/esbuild-lane.ts";
 import { defaultLimits, type BuildLimits } from "./limits.ts";
 import { readNpmConfig, type NpmConfig } from "./npm/config.ts";
 import type { PerformInstall } from "./npm/install.ts";
 import { openPackageStore } from "./npm/package-store.ts";
+import { collectNpm } from "./origin/collect-npm.ts";
+import { listPackage } from "./origin/list-package.ts";
 import type { Addresses, BuilderPorts, BuildRequest } from "./ports.ts";
 
 export interface BuilderOptions extends BuilderPorts {
@@ -31,8 +35,10 @@ export interface BuilderOptions extends BuilderPorts {
 export interface Builder {
   /** See {@link build}. Equal requests at the same time share one build. */
   build(request: BuildRequest): Promise<Build>;
-  /** See {@link collect}. */
+  /** See {@link collect} and {@link collectNpm}. */
   collect(url: string, addresses: Addresses, owner?: string): Promise<ComponentCode>;
+  /** See {@link listPackage}. */
+  listPackage(name: string, range: string | null, owner?: string): Promise<PackageListing>;
   /** Refuses new builds and waits for the running ones. */
   stop(): Promise<void>;
 }
@@ -43,11 +49,23 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
   const installs = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
   const parts = await openParts(options, limits, installs);
   const running = new Map<string, Promise<Build>>();
-  const collecting = new Set<Promise<ComponentCode>>();
+  const collecting = new Set<Promise<unknown>>();
   const admissions = { permits: limits.waiting, permitsPerKey: limits.waitingOfOwner };
   const builds = new FairSemaphore(admissions);
   const fetches = new FairSemaphore(admissions);
   let stopped = false;
+
+  async function fetching<T>(owner: string, work: () => Promise<T>): Promise<T> {
+    if (stopped) throw new Unavailable("the builder is stopping: try again");
+    const leave = admit(fetches, limits.waitingOfOwner, owner, "components are being fetched");
+    const fetched = work();
+    collecting.add(fetched);
+    return fetched.finally(() => {
+      collecting.delete(fetched);
+      leave();
+    });
+  }
+
   return {
     async build(request) {
       if (stopped) throw new Unavailable("the builder is stopping: try again");
@@ -55,7 +73,7 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       const known = running.get(key);
       if (known !== undefined) return known;
       const leave = admit(builds, limits.waitingOfOwner, request.owner, "builds are waiting");
-      const begun = buildInTime(request, parts).finally(() => {
+      const begun = inTime(limits, (deadline) => build(request, parts, deadline)).finally(() => {
         running.delete(key);
         leave();
       });
@@ -63,21 +81,15 @@ export async function createBuilder(options: BuilderOptions): Promise<Builder> {
       return begun;
     },
     async collect(url, addresses, owner = "") {
-      if (stopped) throw new Unavailable("the builder is stopping: try again");
-      const leave = admit(fetches, limits.waitingOfOwner, owner, "components are being fetched");
-      const collected = collect(url, {
-        addresses,
-        esbuild: parts.esbuild,
-        owner,
-        scanMs: limits.scanMs,
-        limits: { ...collectLimits, ...options.collectLimits },
-      });
-      collecting.add(collected);
-      return collected.finally(() => {
-        collecting.delete(collected);
-        leave();
-      });
+      const { esbuild } = parts;
+      return fetching(owner, () =>
+        isNpmAddress(url)
+          ? inTime(limits, (deadline) => collectNpm(url, owner, parts, deadline))
+          : collect(url, { addresses, esbuild, owner, scanMs: limits.scanMs, limits: { ...collectLimits, ...options.collectLimits } }),
+      );
     },
+    listPackage: (name, range, owner = "") =>
+      fetching(owner, () => inTime(limits, (deadline) => listPackage({ name, range }, owner, parts, deadline))),
     async stop() {
       stopped = true;
       await Promise.allSettled([...running.values(), ...collecting]);
@@ -106,10 +118,10 @@ async function openParts(options: BuilderOptions, limits: BuildLimits, installs:
   };
 }
 
-async function buildInTime(request: BuildRequest, parts: BuildParts): Promise<Build> {
-  const deadline = startDeadline(parts.limits.buildMs);
+async function inTime<T>({ buildMs }: BuildLimits, work: (deadline: Deadline) => Promise<T>): Promise<T> {
+  const deadline = startDeadline(buildMs);
   try {
-    return await build(request, parts, deadline);
+    return await work(deadline);
   } finally {
     deadline.end();
   }

@@ -1,5 +1,6 @@
 import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { Build, ComponentDefinition } from "../domain/component/definition.ts";
+import type { PackageListing } from "../domain/component/package-listing.ts";
 import type { Warning } from "../domain/component/warning.ts";
 
 /** The ports of the builder; the role's wiring provides the adapters. */
@@ -101,8 +102,13 @@ export type AddressedText =
 /** The requests that a builder answers. */
 export interface BuilderCalls {
   build(request: BuildRequest): Promise<Build>;
-  /** The component at an address, with the modules and package.json files that belong to it. */
+  /**
+   * The component at an address, with the modules and package.json files that belong to it. For one of npm, `npm:…`, it is a module that
+   * imports the component at the exact version.
+   */
   collect(url: string, owner?: string): Promise<ComponentCode>;
+  /** The components of a package of the npm registry. */
+  listPackage(name: string, range: string | null, owner?: string): Promise<PackageListing>;
 }
 
 /** Receives requests for the builder and returns its answers. */

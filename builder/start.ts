@@ -12,6 +12,7 @@ export async function startBuilder({ requests, addresses, ...options }: StartOpt
   const serving = await requests.serve({
     build: (request) => builder.build(request),
     collect: (url, owner) => builder.collect(url, addresses, owner),
+    listPackage: (name, range, owner) => builder.listPackage(name, range, owner),
   });
   return {
     async stop() {

@@ -95,7 +95,15 @@ async function resolveUserImport(esbuild: PluginBuild, options: PluginOptions, a
   const key = options.dependencies.keyOf(specifier.name, specifier.range);
   const found = await find(esbuild, options, args, key + specifier.subpath, options.packages);
   if (found) return found;
+  const file = args.path.startsWith("npm:") ? await fileIn(options, key, specifier.subpath) : undefined;
+  if (file !== undefined) return { path: file, namespace: "file" };
   return { errors: [await nothingToImport(options.packages, key, specifier)] };
+}
+
+/** A file of a package that its `exports` do not name: components in it are files, and not its interface. */
+async function fileIn(options: PluginOptions, key: string, subpath: string): Promise<string | undefined> {
+  const real = await realpath(resolve(options.packages, "node_modules", key, `.${subpath}`)).catch(() => "");
+  return subpath !== "" && isInside(options, real) && (await stat(real)).isFile() ? real : undefined;
 }
 
 async function resolvePackageImport(

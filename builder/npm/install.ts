@@ -10,6 +10,7 @@ import type { NpmConfig } from "./config.ts";
 import { measureFolder, type FolderSize } from "../cache/folder-size.ts";
 import type { InstallAnswer, InstallOrder } from "./install-packages.ts";
 import { startInstall } from "./install-process.ts";
+import { withLargestPackages } from "./largest-packages.ts";
 import { parseLockfile, pinTags, restoreWishes } from "./lockfile.ts";
 
 export interface InstallRequest {
@@ -34,8 +35,17 @@ export interface Installed {
 
 export type PerformInstall = (order: InstallOrder, signal: AbortSignal, confine: Confine | undefined) => Promise<InstallAnswer>;
 
-/** Resolves and installs packages into a folder. */
+/** Resolves and installs packages into a folder. @throws LimitExceeded `packages_too_large` with the largest ones */
 export async function install(request: InstallRequest, npm: NpmConfig, cache: string, limits: BuildLimits): Promise<Installed> {
+  try {
+    return await installInto(request, npm, cache, limits);
+  } catch (error) {
+    const isTooLarge = error instanceof LimitExceeded && error.code === "packages_too_large";
+    throw isTooLarge ? await withLargestPackages(error, request.directory, limits) : error;
+  }
+}
+
+async function installInto(request: InstallRequest, npm: NpmConfig, cache: string, limits: BuildLimits): Promise<Installed> {
   const { directory, wanted, lockfile, signal, confine, performInstall = performInProcess } = request;
   // The name ends up in the lockfile; a fixed one keeps equal sets equal.
   await writeFile(

@@ -16,9 +16,15 @@ export interface PackageSet {
   readonly lockfile: string;
 }
 
+/** Folder name below node_modules → what npm is asked for. */
+type Wanted = Readonly<Record<string, string>>;
+
 export interface PackageStore {
-  /** Finds the set in the store, or installs it. Concurrent equal requests share one install. */
-  provide(wanted: Readonly<Record<string, string>>, lockfile: string | null, owner: string): Promise<PackageSet>;
+  /**
+   * Finds the set in the store, or installs it. Concurrent equal requests share one install.
+   * @param freshMs time after which versions are resolved again without a lockfile; default: of the limits
+   */
+  provide(wanted: Wanted, lockfile: string | null, owner: string, freshMs?: number): Promise<PackageSet>;
   /** An empty set, for components that import nothing. */
   readonly empty: string;
 }
@@ -64,9 +70,9 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   const resolutions = new LRUCache<string, Resolution>({ max: 10_000 });
   const installing = new Map<string, Promise<PackageSet>>();
 
-  async function provide(wanted: Readonly<Record<string, string>>, lockfile: string | null, owner: string): Promise<PackageSet> {
+  async function provide(wanted: Wanted, lockfile: string | null, owner: string, freshMs = limits.freshMs): Promise<PackageSet> {
     const wish = sha256(JSON.stringify(wanted), lockfile ?? "");
-    const known = await find(wish, lockfile !== null);
+    const known = await find(wish, lockfile === null ? freshMs : Infinity);
     if (known) return known;
     const running = installing.get(wish);
     if (running) return running;
@@ -76,9 +82,9 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
   }
 
   /** Without a lockfile a range like "latest" resolves differently tomorrow; with one it always resolves to the same. */
-  async function find(wish: string, pinned: boolean): Promise<PackageSet | undefined> {
+  async function find(wish: string, freshMs: number): Promise<PackageSet | undefined> {
     const resolution = resolutions.get(wish) ?? (await readResolution(join(paths.resolutions, `${wish}.json`)));
-    if (!resolution || (!pinned && clock.now() - resolution.at > limits.freshMs)) return undefined;
+    if (!resolution || clock.now() - resolution.at > freshMs) return undefined;
     const set = join(paths.sets, resolution.set);
     const lockfile = await readFile(join(set, "package-lock.json"), "utf8").catch(() => null);
     if (lockfile === null) return undefined;
@@ -89,7 +95,7 @@ export async function openPackageStore(options: Options): Promise<PackageStore> 
     return { directory: set, lockfile };
   }
 
-  async function fill(wish: string, wanted: Readonly<Record<string, string>>, lockfile: string | null): Promise<PackageSet> {
+  async function fill(wish: string, wanted: Wanted, lockfile: string | null): Promise<PackageSet> {
     const filling = await makeFolder(paths.filling);
     try {
       // Its own time limit, not that of a request: others may be waiting for the same set.

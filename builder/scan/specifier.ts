@@ -1,4 +1,5 @@
 import { isBuiltin } from "node:module";
+import { isPackageName, isRange } from "../../domain/component/npm-origin.ts";
 import { manifestRange } from "./manifests.ts";
 import type { Modules } from "./modules.ts";
 
@@ -12,14 +13,14 @@ export type Specifier =
       readonly range: string | null;
       /** "" or `/sub/path`. */ readonly subpath: string;
     }
-  /** `@pipedream/platform` (`@pipedreamhq/platform` of old), and `@pipedream/types` or `headwater/types`: our own implementation. */
-  | { readonly kind: "platform"; readonly module: "platform" | "types" }
+  /**
+   * `@pipedream/platform` (`@pipedreamhq/platform` of old), `@pipedream/types` or `headwater/types`, and `headwater/pieces`: our own
+   * implementation.
+   */
+  | { readonly kind: "platform"; readonly module: "platform" | "types" | "pieces" }
   | { readonly kind: "refused"; readonly reason: string };
 
-const packageName = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/i;
 const shape = /^((?:@[^/@]+\/)?[^/@]+)(?:@([^/]+))?(\/.*)?$/;
-/** Versions, ranges and tags hold no `:` or `/`: with one of them npm would read an address, a repository or a folder. */
-const rangeShape = /^[\w^~<>=|*+][\w.^~<>=|*+ -]*$/;
 
 /** Takes `axios`, `axios@1.6`, `@scope/x@^2/sub`, `npm:axios@1`, `node:fs`; refuses paths and addresses, saying what to do instead. */
 export function parseSpecifier(text: string): Specifier {
@@ -50,9 +51,10 @@ function parsePackage(text: string): Specifier {
   const [, name = "", range, subpath = ""] = shape.exec(text) ?? [];
   if (name in Object.prototype)
     return refused("npm cannot install a package of this name, which is a property of every JavaScript object: use another package");
-  if (!packageName.test(name) || name === "node_modules") return refused("this is no name of an npm package");
+  if (!isPackageName(name)) return refused("this is no name of an npm package");
   if (subpath.split("/").includes("..")) return refused("a path inside a package must not climb out of it");
   if (/^@pipedream(hq)?\/platform$/.test(name)) return { kind: "platform", module: "platform" };
+  if (name === "headwater" && subpath === "/pieces") return { kind: "platform", module: "pieces" };
   if (name === "@pipedream/types" || (name === "headwater" && subpath === "/types")) return { kind: "platform", module: "types" };
   if (range === "~" || range === "^") return refused(`"${range}" is no version: a number must follow it`);
   if (range !== undefined && !isRange(range)) {
@@ -61,12 +63,10 @@ function parsePackage(text: string): Specifier {
   return { kind: "package", name, range: range ?? null, subpath };
 }
 
-const isRange = (range: string): boolean => rangeShape.test(range) && !/\.(tgz|tar|tar\.gz)$/i.test(range);
-
 /** `npm:other@^1`: another package under the name that is imported. */
 function isAlias(range: string): boolean {
   const [, name = "", wanted] = /^npm:((?:@[^/@]+\/)?[^/@]+)(?:@([^/]+))?$/.exec(range) ?? [];
-  return packageName.test(name) && (wanted === undefined || isRange(wanted));
+  return isPackageName(name) && (wanted === undefined || isRange(wanted));
 }
 
 const refused = (reason: string): Specifier => ({ kind: "refused", reason });

@@ -145,6 +145,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   invalid_kubeconfig: [422, "the access to the Kubernetes cluster cannot be used: the reason"],
   invalid_lockfile: [422, "the lockfile cannot be used: the reason"],
   invalid_multipart: [400, "the body is not valid multipart/form-data: Unexpected end of form"],
+  invalid_npm_address: [
+    422,
+    '"npm:../x" is no address of a component in npm: the name of a package of the registry is expected after npm:; right is npm:<package>@<version>/<file> or npm:<package>@<version>#action/<name>',
+  ],
   invalid_package_json: [422, "package.json is no package.json: a JSON object whose dependencies are versions by package name is expected"],
   invalid_path: [422, "a file is sent without a name: the name of a part is the path of the file"],
   invalid_props: [422, "prop 'city' is missing: it needs a value of type string"],
@@ -202,6 +206,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   no_response: [502, "the source ended without a response"],
   no_run: [422, "the component has no run: export default an object with run"],
   no_such_route: [404, "there is no GET /v1/sorces: did you mean /v1/sources?"],
+  not_a_component: [
+    422,
+    "package left-pad@1.3.0 is not a component: it has no files of components, and its main export is neither one nor a piece",
+  ],
   not_a_source: [422, "component 'city' is an action: only a component without a type, or of type source, can be deployed as a source"],
   not_an_action: [422, "component 'Hello' is a source: only a component of type action can be a step"],
   not_an_admin: [403, "you are not an admin of organization o_7f3kq0w9zn5a: only admins may do this"],

@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { BuilderCalls } from "../../../builder/ports.ts";
 import type { ComponentCode } from "../../../domain/component/component-code.ts";
 import type { Build } from "../../../domain/component/definition.ts";
+import type { PackageListing, WantedPackage } from "../../../domain/component/package-listing.ts";
 import { HeadwaterError, Invariant } from "../../../domain/errors.ts";
 import { buildSubject } from "../../../domain/subjects.ts";
 import type { Stoppable } from "../connection/link.ts";
@@ -13,7 +14,7 @@ const componentCode = z.object({
   entry: z.string().exactOptional(),
   files: z.record(z.string(), z.string()).exactOptional(),
 });
-/** A request to build a component, to fetch one from a URL, or to show that a builder is running. */
+/** A request to build a component, to fetch one from a URL, to list a package, or to show that a builder is running. */
 const builderRequest = z.union([
   componentCode.extend({
     language: z.enum(["js", "ts", "auto"]).exactOptional(),
@@ -21,6 +22,7 @@ const builderRequest = z.union([
     owner: z.string().exactOptional(),
   }),
   z.object({ collect: z.string(), owner: z.string().exactOptional() }),
+  z.object({ listPackage: z.string(), range: z.string().nullable(), owner: z.string().exactOptional() }),
   z.object({ ping: z.literal(true) }),
 ]);
 
@@ -33,6 +35,7 @@ export interface BuildRequest extends ComponentCode {
 
 /** Only our own builder replies, from typed values. */
 const builds = z.custom<Build>((value) => typeof value === "object" && value !== null && "bundle" in value);
+const listings = z.custom<PackageListing>((value) => typeof value === "object" && value !== null && "components" in value);
 
 /** The timeout is longer than a build may take, so that the builder's own error about its time limit arrives. */
 const service: Service = {
@@ -53,6 +56,7 @@ export const serveBuildRequests = (nats: Nats, calls: BuilderCalls): Promise<Sto
     try {
       const call = builderRequest.parse(body);
       if ("ping" in call) return true;
+      if ("listPackage" in call) return await calls.listPackage(call.listPackage, call.range, call.owner);
       return "collect" in call ? await calls.collect(call.collect, call.owner) : await calls.build(call);
     } catch (cause) {
       if (cause instanceof HeadwaterError) throw cause;
@@ -80,6 +84,15 @@ export async function requestComponent(
   { owner, ...options }: CallOptions & { owner?: string | undefined } = {},
 ): Promise<ComponentCode> {
   return componentCode.parse(await call(nats, { collect: url, owner }, options));
+}
+
+/** Lists the components of a package through a builder. @throws as `requestComponent` */
+export async function requestListing(
+  nats: Nats,
+  { name, range }: WantedPackage,
+  { owner, ...options }: CallOptions & { owner?: string | undefined } = {},
+): Promise<PackageListing> {
+  return listings.parse(await call(nats, { listPackage: name, range, owner }, options));
 }
 
 const pingTimeoutMs = 1_500;

@@ -215,6 +215,7 @@ describe("a package is refused or restricted:", () => {
     expect(await failure(builder.build({ code: component('import one from "one";') }))).toMatchObject({
       status: 413,
       code: "packages_too_large",
+      message: expect.stringMatching(/; the largest are one \(\d+ bytes\)$/),
     });
     expect(await readdir(join(directory, "sets"))).toEqual([]);
   });

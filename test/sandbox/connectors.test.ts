@@ -1,0 +1,277 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { createBuilder, type Builder } from "../../builder/builder.ts";
+import { installPackages } from "../../builder/npm/install-packages.ts";
+import type { Addresses } from "../../builder/ports.ts";
+import type { Build } from "../../domain/component/definition.ts";
+import { startRegistry, type FakePackage } from "../integration/builder/registry.ts";
+import { failure } from "../integration/builder/support.ts";
+import { fixturePackage } from "../support/npm-fixtures.ts";
+import { returned, stepRequest } from "./actions/action-support.ts";
+import { emitted, errorOf, requestFor, shareSandbox, type SandboxFixture } from "./sandbox-fixture.ts";
+
+let fixture: SandboxFixture;
+beforeAll(async () => {
+  fixture = await shareSandbox();
+});
+afterAll(() => fixture.stop());
+
+const noAddresses: Addresses = {
+  read: async () => {
+    throw new Error("an address of npm is not fetched");
+  },
+};
+
+/** A builder whose registry has these packages. */
+async function connectors(...packages: readonly FakePackage[]) {
+  const { npm, requests } = await startRegistry(packages);
+  const directory = await mkdtemp(join(fixture.directory, "connectors-"));
+  await chmod(directory, 0o755);
+  const builder: Builder = await createBuilder({
+    directory,
+    inspector: fixture.sandbox,
+    bundles: { keep: async () => true, store: async () => {} },
+    performInstall: installPackages,
+    npm,
+  });
+  onTestFinished(async () => {
+    await builder.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+  return {
+    builder,
+    requests,
+    collect: (address: string) => builder.collect(address, noAddresses),
+    build: async (address: string) => builder.build(await builder.collect(address, noAddresses)),
+    list: (name: string, range: string | null = null) => builder.listPackage(name, range),
+    bundleOf: ({ bundle: hash, needsNode }: Build) => ({ hash, path: join(directory, "bundles", `${hash}.js`), needsNode }),
+  };
+}
+
+const piece = (body: string, name = "@acme/piece-odd"): FakePackage => ({ name, files: { "index.js": body } });
+
+describe("a package of component files", () => {
+  test("lists its components by their files, without its other modules, and without evaluating them", async () => {
+    const { list } = await connectors(await fixturePackage("tasks", { scripts: { install: "exit 1", postinstall: "exit 1" } }));
+    expect(await list("@acme/tasks")).toMatchObject({
+      version: "1.2.0",
+      integrity: expect.stringMatching(/^sha512-/),
+      kind: "components",
+      components: [
+        { address: "actions/add-task/add-task.mjs", type: "action", name: "Add Task", key: "tasks-add-task", version: "0.1.0" },
+        { address: "sources/new-task/new-task.mjs", type: "source", name: "New Task", key: "tasks-new-task", version: "0.0.3" },
+      ],
+    });
+  });
+
+  test("gives a component by its path, with the package's own modules, pinned by version and hash", async () => {
+    const { build, collect, bundleOf } = await connectors(await fixturePackage("tasks"));
+    const { code } = await collect("npm:@acme/tasks@^1/sources/new-task/new-task.mjs");
+    expect(code).toMatch(/^\/\/ npm:@acme\/tasks@1\.2\.0 sha512-\S+\n/);
+    const built = await build("npm:@acme/tasks@^1/sources/new-task");
+    expect(built.definition).toMatchObject({ name: "New Task", key: "tasks-new-task", dedupe: "unique" });
+    expect(built.lockfile).toContain('"integrity"');
+    const run = await fixture.sandbox.execute(requestFor(bundleOf(built), { event: JSON.stringify({ body: { id: 7, title: " tea " } }) }));
+    expect(emitted(run)).toEqual([{ id: 7, title: " tea " }]);
+  });
+
+  test("names near paths where there is no such file, and what to name where no file is named", async () => {
+    const { collect } = await connectors(await fixturePackage("tasks"));
+    expect(await failure(collect("npm:@acme/tasks/sources/new-tsk.mjs"))).toMatchObject({
+      code: "component_not_found",
+      message: expect.stringContaining("did you mean sources/new-task/new-task.mjs?"),
+    });
+    expect(await failure(collect("npm:@acme/tasks"))).toMatchObject({
+      code: "not_a_component",
+      message: expect.stringContaining("has 2 components: name one of them, such as npm:@acme/tasks/actions/add-task/add-task.mjs"),
+    });
+  });
+});
+
+describe("what the registry does not have", () => {
+  test("is named, with the latest version", async () => {
+    const { collect } = await connectors(await fixturePackage("tasks"), { name: "plain", files: { "index.js": "module.exports = 1" } });
+    expect(await failure(collect("npm:absent"))).toMatchObject({ code: "package_not_found", message: expect.stringContaining("absent") });
+    expect(await failure(collect("npm:@acme/tasks@9/x.mjs"))).toMatchObject({
+      code: "version_not_found",
+      message: expect.stringContaining("the latest is 1.2.0"),
+    });
+    expect(await failure(collect("npm:plain"))).toMatchObject({ code: "not_a_component", message: expect.stringContaining("plain@1.0.0") });
+    expect(await failure(collect("npm:plain#action/x"))).toMatchObject({ code: "not_a_component" });
+  });
+
+  test("a registry that exchanges a version is noticed", async () => {
+    const { builder, collect } = await connectors(await fixturePackage("tasks"));
+    const { code } = await collect("npm:@acme/tasks@1.2.0/sources/new-task/new-task.mjs");
+    const other = code.replace(/sha512-\S+/, `sha512-${"A".repeat(86)}==`);
+    expect(await failure(builder.build({ code: other }))).toMatchObject({ code: "integrity_mismatch" });
+  });
+
+  test("a deprecated version is a warning of its listing and of the component", async () => {
+    const deprecated = { ...(await fixturePackage("tasks")), deprecated: "use @acme/chores" };
+    const { build, list } = await connectors(deprecated);
+    expect(await list("@acme/tasks")).toMatchObject({ deprecated: "use @acme/chores" });
+    const built = await build("npm:@acme/tasks/actions/add-task/add-task.mjs");
+    expect(built.warnings).toContainEqual(
+      expect.objectContaining({ code: "package_deprecated", message: expect.stringContaining("use @acme/chores") }),
+    );
+  });
+});
+
+describe("a piece", () => {
+  test("is recognized by what it exports, and lists its actions and triggers", async () => {
+    const { list } = await connectors(await fixturePackage("piece-ledger"));
+    expect(await list("@acme/piece-ledger")).toMatchObject({
+      kind: "piece",
+      piece: {
+        displayName: "Ledger",
+        app: "ledger",
+        auth: [{ kind: "oauth2", tokenUrl: "https://ledger.example/token", scopes: ["entries:read", "entries:write"] }],
+      },
+      components: [
+        { address: "#action/add_entry", type: "action", name: "Add Entry" },
+        { address: "#trigger/new_entry", type: "source", strategy: "polling" },
+        { address: "#trigger/entry_posted", type: "source", strategy: "webhook" },
+        {
+          address: "#trigger/app_event",
+          type: "source",
+          strategy: "app_webhook",
+          problem: expect.stringContaining("register the endpoint"),
+        },
+      ],
+    });
+  });
+
+  test("maps the props of an action", async () => {
+    const { build } = await connectors(await fixturePackage("piece-ledger"));
+    const { definition } = await build("npm:@acme/piece-ledger#action/add_entry");
+    expect(definition).toMatchObject({
+      name: "Add Entry",
+      key: "ledger-add_entry",
+      type: "action",
+      version: "2.1.0",
+      hasAdditionalProps: true,
+    });
+    expect(definition.props).toMatchObject([
+      { name: "ledger", type: "app", app: "ledger" },
+      { name: "note", type: "alert", content: "Amounts are in cents." },
+      { name: "server", type: "string", label: "Server" },
+      { name: "book", remoteOptions: true, reloadProps: true },
+      {
+        name: "direction",
+        type: "string",
+        options: [
+          { label: "In", value: "in" },
+          { label: "Out", value: "out" },
+        ],
+      },
+      { name: "amount", type: "any" },
+      { name: "tags", type: "string[]", optional: true },
+      { name: "extra", type: "any", optional: true },
+      { name: "receipt", type: "string", optional: true },
+      { name: "details", type: "object", optional: true },
+    ]);
+  });
+
+  test("maps its triggers to a timer and to an endpoint", async () => {
+    const { build } = await connectors(await fixturePackage("piece-ledger"));
+    const polling = (await build("npm:@acme/piece-ledger#trigger/new_entry")).definition;
+    expect(polling).toMatchObject({ type: "source", dedupe: "unique", hooks: ["activate"] });
+    expect(polling.props.map(({ name, type }) => [name, type])).toEqual([
+      ["ledger", "app"],
+      ["server", "string"],
+      ["db", "$.service.db"],
+      ["timer", "$.interface.timer"],
+    ]);
+    const webhook = (await build("npm:@acme/piece-ledger#trigger/entry_posted")).definition;
+    expect(webhook.hooks).toEqual(["activate", "deactivate"]);
+    expect(webhook.props.at(-1)).toMatchObject({ name: "http", type: "$.interface.http", customResponse: true });
+  });
+
+  test("names near actions where there is none of that name", async () => {
+    const { collect } = await connectors(await fixturePackage("piece-ledger"));
+    expect(await failure(collect("npm:@acme/piece-ledger#action/add_entri"))).toMatchObject({
+      code: "component_not_found",
+      message: expect.stringContaining("did you mean add_entry?"),
+    });
+  });
+
+  test("answers requests of an app that its users share, and emits those that are for it", async () => {
+    const { build, bundleOf } = await connectors(await fixturePackage("piece-ledger"));
+    const bundle = bundleOf(await build("npm:@acme/piece-ledger#trigger/app_event"));
+    const listeners = { $listeners: JSON.stringify({ events: ["entry"], identifierValue: "team-1" }) };
+    const send = (body: unknown, props = {}, headers = {}) => {
+      const event = JSON.stringify({ method: "POST", headers, query: {}, body });
+      return fixture.sandbox.execute(requestFor(bundle, { event, props: JSON.stringify(props), db: { db: listeners } }));
+    };
+    expect(emitted(await send({ type: "entry", team: "team-1", entry: { id: 1 } }))).toEqual([{ id: 1 }]);
+    expect(emitted(await send({ type: "entry", team: "team-2", entry: { id: 1 } }))).toEqual([]);
+    expect(emitted(await send({ type: "other", team: "team-1", entry: { id: 1 } }))).toEqual([]);
+    const secret = { webhook_secret: "hush" };
+    expect(emitted(await send({ type: "entry", team: "team-1", entry: { id: 1 } }, secret))).toEqual([]);
+    expect(emitted(await send({ type: "entry", team: "team-1", entry: { id: 1 } }, secret, { "x-secret": "hush" }))).toEqual([{ id: 1 }]);
+  });
+});
+
+describe("a hostile piece", () => {
+  const action = (run: string, head = ""): FakePackage =>
+    piece(`${head}
+      exports.odd = { displayName: "Odd", actions: () => ({ act: { displayName: "Act", props: {}, run: ${run} } }), triggers: () => ({}) };`);
+  const runAct = async (found: FakePackage) => {
+    const { build, bundleOf } = await connectors(found);
+    const bundle = bundleOf(await build("npm:@acme/piece-odd#action/act"));
+    return fixture.sandbox.execute(requestFor(bundle, stepRequest({})));
+  };
+
+  test("fails alone where its code throws when it is loaded, and the listing says why", async () => {
+    const { list, collect } = await connectors(piece('throw new Error("needs a moon")'));
+    expect(await list("@acme/piece-odd")).toMatchObject({ kind: "none", components: [], problem: expect.stringContaining("needs a moon") });
+    expect(await failure(collect("npm:@acme/piece-odd#action/x"))).toMatchObject({
+      code: "not_a_component",
+      message: expect.stringContaining("needs a moon"),
+    });
+  });
+
+  test("cannot make the builder believe what is no listing", async () => {
+    const { list } = await connectors(
+      piece(`Object.prototype.polluted = "yes"; Array.prototype.map = () => [{ name: "../x", label: 1 }];
+        exports.odd = { displayName: "x".repeat(1e6), actions: () => ({ "../up": { run() {} }, ok: { run() {} } }), triggers: () => ({}) };`),
+    );
+    const listing = await list("@acme/piece-odd");
+    expect(listing.components.every(({ address }) => /^#(action|trigger)\/[\w.-]+$/.test(address))).toBe(true);
+    expect(({} as { polluted?: string }).polluted).toBeUndefined();
+  });
+
+  test("gets neither variables nor files of the host", async () => {
+    const found = action(`async (context) => {
+      const fs = require("node:fs");
+      const tried = (work) => { try { return work(); } catch (error) { return "refused"; } };
+      process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+      return {
+        env: Object.keys(process.env).filter((name) => name !== "PD_COMPONENT" && name !== "NODE_TLS_REJECT_UNAUTHORIZED"),
+        read: tried(() => fs.readFileSync("/etc/passwd", "utf8")),
+        write: tried(() => fs.writeFileSync("/etc/odd", "x")),
+        path: await context.files.write({ fileName: "../../etc/odd.txt", data: Buffer.from("x") }),
+      };
+    }`);
+    const value = returned(await runAct(found)) as Record<string, unknown>; // As the action returns it.
+    expect(value).toMatchObject({ env: [], read: "refused", write: "refused" });
+    expect(value["path"]).toMatch(/^\/tmp\/[\w-]+-odd\.txt$/);
+  });
+
+  test("depends on nothing outside of the registry", async () => {
+    for (const range of ["git+ssh://git@example.com/x.git", "https://example.com/x.tgz", "file:../x", "github:owner/repo"]) {
+      const { list } = await connectors({ ...piece("exports.x = 1"), dependencies: { other: range } });
+      expect(await failure(list("@acme/piece-odd")), range).toMatchObject({ code: "package_refused" });
+    }
+  });
+
+  test("a computation with WebAssembly fails where it is used, and not when the piece is loaded", async () => {
+    const found = action(
+      "async () => module_.exports.encode(1)",
+      "const module_ = new WebAssembly.Instance(new WebAssembly.Module(new Uint8Array()), {});",
+    );
+    expect(errorOf(await runAct(found))).toMatchObject({ message: expect.stringContaining("WebAssembly is not available") });
+  });
+});
