@@ -2,7 +2,7 @@ import { z } from "zod";
 import { codeLimits } from "../domain/component/component-code.ts";
 import type { Build } from "../domain/component/definition.ts";
 import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
-import { httpUrl, maxBytes, structural, valuesByName, withRules } from "./rules.ts";
+import { componentAddress, maxBytes, structural, valuesByName, withRules } from "./rules.ts";
 
 const maxCodeBytes = codeLimits.bytes;
 
@@ -31,7 +31,7 @@ const spec = z.object({
   ),
   entry: entryPath.optional(),
   files: moduleFiles.optional(),
-  url: httpUrl.optional().describe("Origin of the code, for information only."),
+  url: componentAddress.optional().describe("Origin of the code, for information only."),
   key: z.string().max(255).optional().describe("`key` of the component's definition, if it has one. Set by the creator; used by lists."),
 });
 export type ComponentSpec = z.infer<typeof spec>;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isNpmAddress, npmAddress } from "../domain/component/npm-origin.ts";
 
 /**
  * A rule of a schema: as CEL for the API server (`self` is the value), and as a function for all other validation. `test/crds`
@@ -102,6 +103,18 @@ const httpRules: readonly Rule<string>[] = [
 
 /** An http or https URL with a host name. URLs that Go and browsers parse differently (a fragment as host, a lone %) are refused. */
 export const httpUrl = withRules(z.string().max(2_048), ...httpRules);
+
+const isNpm = "self.startsWith('npm:')";
+
+/** Where a component is: an http or https URL, or an address of npm. As many rules as a URL has: the API server bounds their cost. */
+export const componentAddress = withRules(
+  z.string().max(2_048),
+  ...httpRules.map(({ cel, holds, message }, index) => ({
+    cel: index === 0 ? `${isNpm} ? self.matches(r'${npmAddress}') : (${cel})` : `${isNpm} || (${cel})`,
+    holds: (text: string): boolean => (isNpmAddress(text) ? new RegExp(npmAddress, "u").test(text) : holds(text)),
+    message: `${message}, or an address of npm such as npm:<package>@<version>/<file>`,
+  })),
+);
 
 /** The same without `user:password@`, which belongs in a Secret because resources are readable. */
 export const publicUrl = withRules(z.string().max(2_048), ...httpRules, {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { props, secrets } from "./props.ts";
 import { baseStatus, columnsOf, dateTime, defineKind, resourceName, type Resource } from "./resource.ts";
-import { exactlyOneOf, httpUrl, structural, withRules } from "./rules.ts";
+import { componentAddress, exactlyOneOf, structural, withRules } from "./rules.ts";
 import { entryPath, moduleFiles, moduleText } from "./component.ts";
 import type { PropDefinition } from "../domain/component/definition.ts";
 import { healthStates } from "../domain/source/source-health.ts";
@@ -29,7 +29,7 @@ const code = z.object({
     .object({ name: resourceName.describe("Name of the Component.") })
     .optional()
     .describe("A Component of the namespace. Several sources can share it."),
-  url: httpUrl
+  url: componentAddress
     .optional()
     .describe(
       "URL of the module's source text, http or https. Modules that it imports by relative paths are fetched too. It is fetched once per generation of the source: change `redeploy` to fetch it again.",

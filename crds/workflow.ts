@@ -8,7 +8,7 @@ import { entryPath, moduleFiles } from "./component.ts";
 import { props, secrets } from "./props.ts";
 import { workflowStates } from "../domain/workflow/workflow-health.ts";
 import { baseStatus, columnsOf, defineKind, resourceName, statusProblem, type Resource } from "./resource.ts";
-import { exactlyOneOf, httpUrl, matching, structural, withRules } from "./rules.ts";
+import { componentAddress, exactlyOneOf, matching, structural, withRules } from "./rules.ts";
 
 const timer = z
   .object({
@@ -106,7 +106,7 @@ const action = z.object({
     .optional()
     .describe("The action, a Component of the namespace."),
   componentKey: z.string().min(1).max(255).optional().describe("The action, by the key of a component of the registry."),
-  url: httpUrl.optional().describe("URL of the action's module. It is fetched once per generation of the workflow."),
+  url: componentAddress.optional().describe("URL of the action's module. It is fetched once per generation of the workflow."),
   // Its bytes are counted when the component is made of it: a rule for each of 100 steps would cost the API server too much.
   code: z
     .string()

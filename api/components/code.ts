@@ -1,4 +1,5 @@
 import { checkFileCount, defaultEntry, type ComponentCode } from "../../domain/component/component-code.ts";
+import { isNpmAddress, parseNpmOrigin } from "../../domain/component/npm-origin.ts";
 import { InvalidInput, Unavailable } from "../../domain/errors.ts";
 import type { ApiPorts } from "../ports.ts";
 import type { CodeFields } from "./request.ts";
@@ -19,6 +20,8 @@ export async function codeOf(
   const entry = fields.component_entry === undefined ? undefined : plain(fields.component_entry);
   if (code !== undefined) return written(code, entry, files === undefined ? {} : plainPaths(files));
   if (files !== undefined) return fromFiles(plainPaths(files), entry);
+  // Checked before a builder is asked.
+  if (url !== undefined && isNpmAddress(url)) parseNpmOrigin(url);
   return url === undefined ? undefined : fetchedCode(url, owner, fetchComponent);
 }
 

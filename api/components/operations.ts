@@ -64,7 +64,7 @@ export const componentOperations = [
         throw new InvalidInput("no code is given: send component_code, component_files or component_url", { code: "component_missing" });
       if (call.query().dry_run === true) {
         const draft = await components.build(owner, code);
-        return ok(draftComponentResponse(draft, ports.clock.now()), warningsOf(draft.build));
+        return ok(draftComponentResponse(draft, fields.component_url, ports.clock.now()), warningsOf(draft.build));
       }
       const saved = await components.save(owner, code, { url: fields.component_url });
       return ok(componentResponse(saved), warningsOf(saved.status.build));

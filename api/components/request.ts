@@ -1,12 +1,14 @@
 import { z } from "zod";
 import { componentTypes } from "../../domain/component/definition.ts";
-import { flag, itemCount, looseHttpUrl, optional, optionalParameter, optionalText, text } from "../http/request/parameters.ts";
+import { flag, itemCount, componentAddress, optional, optionalParameter, optionalText, text } from "../http/request/parameters.ts";
 
 /** Fields that name code; unknown fields are ignored. */
 export const codeFields = z.object({
   component_id: optionalText(text).describe("Id of a saved component, `sc_…`."),
   component_code: optionalText(z.string()).describe("Code of the component; together with component_files, its entry."),
-  component_url: optionalText(looseHttpUrl).describe("Address of the code; together with code, only its origin."),
+  component_url: optionalText(componentAddress).describe(
+    "Address of the code, also `npm:<package>@<version>/<file>` or `npm:<package>@<version>#action/<name>`; together with code, only its origin.",
+  ),
   component_files: optional(z.record(z.string(), z.string())).describe("Texts of the files by path."),
   component_entry: optionalText(z.string()).describe("Path of the file that exports the component; optional with a single file."),
   key: optionalText(z.string().max(255, "it must have at most 255 characters")).describe(

@@ -4,6 +4,7 @@ import { sha256, type ComponentResource, type DraftComponent } from "../resource
 import type { Answered } from "../http/response/answered.ts";
 import type { componentSchema, listedComponentSchema, publishedComponentSchema, publishedVersionSchema } from "./schemas.ts";
 import { readText } from "../resources/stored-fields.ts";
+import { pinnedPackage } from "../../domain/component/npm-origin.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
 
 /** An item of a list, for which the code is not read. */
@@ -50,6 +51,7 @@ export function publishedComponentResponse(component: PublishedComponent | Publi
     name: definition.name,
     version: definition.version ?? null,
     configurable_props: configurablePropsResponse(definition),
+    origin: null,
     deprecated: "deprecated" in component ? component.deprecated : null,
     created_at: epochSeconds(createdAtMs),
     updated_at: epochSeconds(updatedAtMs),
@@ -70,13 +72,18 @@ export function componentResponse(component: ComponentResource): Answered<typeof
     name: build?.definition.name ?? null,
     version: build?.definition.version ?? null,
     configurable_props: build === undefined ? [] : configurablePropsResponse(build.definition),
+    origin: originResponse(component.spec.url, code),
     created_at: created,
     updated_at: updatedAt === undefined ? created : epochSeconds(updatedAt),
   };
 }
 
 /** A component that was built, and not saved. */
-export function draftComponentResponse({ id, code, build }: DraftComponent, nowMs: number): Answered<typeof componentSchema> {
+export function draftComponentResponse(
+  { id, code, build }: DraftComponent,
+  url: string | undefined,
+  nowMs: number,
+): Answered<typeof componentSchema> {
   const now = epochSeconds(nowMs);
   return {
     id,
@@ -87,7 +94,15 @@ export function draftComponentResponse({ id, code, build }: DraftComponent, nowM
     name: build.definition.name,
     version: build.definition.version ?? null,
     configurable_props: configurablePropsResponse(build.definition),
+    origin: originResponse(url, code.code),
     created_at: now,
     updated_at: now,
   };
+}
+
+/** The package of a component from npm, which its module names. */
+function originResponse(url: string | undefined, code: string): Answered<typeof componentSchema>["origin"] {
+  const pinned = pinnedPackage(code);
+  if (pinned === undefined || url === undefined) return null;
+  return { url, package: pinned.name, version: pinned.version, integrity: pinned.integrity };
 }

@@ -9,6 +9,16 @@ const propSchema = z.looseObject({ name: z.string(), type: z.string() }).meta({
 
 export const configurableProps = z.array(propSchema);
 
+const originSchema = z
+  .object({
+    url: z.string().describe("As it was requested."),
+    package: z.string(),
+    version: z.string().describe("The version that was found, which stays until you save it again."),
+    integrity: z.string().describe("Hash of its tarball, which pins it."),
+  })
+  .nullable()
+  .describe("Of a component that came from npm; otherwise null.");
+
 export const componentSchema = z
   .object({
     id: z.string().describe("`sc_…`."),
@@ -19,6 +29,7 @@ export const componentSchema = z
     name: z.string().nullable(),
     version: z.string().nullable(),
     configurable_props: configurableProps,
+    origin: originSchema,
     ...times,
   })
   .meta({ id: "Component" });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import "zod-openapi"; // For the types of `override` and `param`.
 import { httpUrl as storedUrl } from "../../../crds/rules.ts";
+import { isNpmAddress } from "../../../domain/component/npm-origin.ts";
 import { hostProblem } from "../../../domain/http-url.ts";
 import { maxLimit, parsePageQuery, type CursorForm, type PageRequest } from "../../../domain/page.ts";
 import { parse } from "./parse.ts";
@@ -65,8 +66,11 @@ const httpUrlProblem = (value: string): string | undefined => {
   return hostProblem(value) ?? (isHttpUrl(value) ? undefined : invalidUrl);
 };
 
-/** An address that is only read. */
-export const looseHttpUrl = checkedUrl((value) => (value === "" ? undefined : httpUrlProblem(value)));
+/** Where a component is: an address that is only read, or one of npm, `npm:…`, which `codeOf` checks. */
+export const componentAddress = checkedUrl((value) => {
+  const problem = value === "" || isNpmAddress(value) ? undefined : httpUrlProblem(value);
+  return problem === invalidUrl ? `${invalidUrl}, or be an address of npm such as npm:<package>/<file>` : problem;
+});
 
 /** A URL that is stored unchanged, and that no parser reads as another address. */
 export const httpUrl = checkedUrl((value) => httpUrlProblem(value) ?? (storedUrl.safeParse(value).success ? undefined : notAsWritten));

@@ -478,7 +478,7 @@ describe("an unreadable component_url", () => {
       with: { body: { component_url: "ftp://a/c.mjs" } },
       status: 422,
       code: "invalid_input",
-      says: "component_url is invalid: it must begin with http:// or https:// and have a host name",
+      says: "component_url is invalid: it must begin with http:// or https:// and have a host name, or be an address of npm such as npm:<package>/<file>",
     },
   ];
   test.each(mistakes)("$with.body", expectAnswer);

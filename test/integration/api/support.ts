@@ -180,6 +180,8 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
           if (!url.endsWith("/timer.mjs")) throw new InvalidInput(`nothing is found at ${url}`);
           return { code: "name: fetched" };
         },
+        listPackage: async ({ name }) => ({ name, version: "1.0.0", integrity: "sha512-x", kind: "none", components: [] }),
+        connectors: async () => ({ connectors: [], failed: [] }),
         secretValues: {
           keep: async (_holder, texts) => mapValues(texts, (text) => ({ sealed: `sealed(${Buffer.from(text).toString("base64url")})` })),
         },

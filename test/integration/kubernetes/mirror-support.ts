@@ -170,6 +170,8 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       workflowTests: { seal: async () => [], request: async () => ({ outcome: Promise.resolve(undefined) }) },
       configurations: { configure: async () => ({ outcome: "props", props: [] }) },
       fetchComponent: async () => ({ code: "name: fetched" }),
+      listPackage: async ({ name }) => ({ name, version: "1.0.0", integrity: "sha512-x", kind: "none", components: [] }),
+      connectors: async () => ({ connectors: [], failed: [] }),
       clock: systemClock,
       randomBytes,
       createServer: createBoundedServer,
