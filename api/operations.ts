@@ -6,6 +6,7 @@ import {
   sourceConfigurationOperations,
   stepConfigurationOperations,
 } from "./configuration/operations.ts";
+import { connectorOperations } from "./connectors/operations.ts";
 import type { ApiOperation } from "./context.ts";
 import { deliveryOperations } from "./deliveries/operations.ts";
 import { eventOperations } from "./events/operations.ts";
@@ -14,6 +15,7 @@ import { namespaceOperations } from "./namespaces/operations.ts";
 import { keyOperations } from "./keys/operations.ts";
 import { organizationOperations } from "./organizations/operations.ts";
 import { userOperations } from "./owners/operations.ts";
+import { packageOperations } from "./packages/operations.ts";
 import { replayOperations } from "./replays/operations.ts";
 import { runOperations } from "./runs/operations.ts";
 import { sourceOperations } from "./sources/operations.ts";
@@ -28,7 +30,7 @@ import { workflowTestOperations } from "./workflows/test-operations.ts";
 /** All operations of `/v1`, by the tag under which the document lists them. */
 export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
   "Users and organizations": [...userOperations, ...keyOperations, ...organizationOperations, ...namespaceOperations, ...auditOperations],
-  Components: [...componentOperations, ...componentConfigurationOperations],
+  Components: [...componentOperations, ...componentConfigurationOperations, ...packageOperations, ...connectorOperations],
   Sources: [...sourceOperations, ...sourceConfigurationOperations],
   "Runs and events": [
     ...runOperations,

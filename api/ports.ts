@@ -8,6 +8,8 @@ import type { TrustedProxies } from "../domain/client-address.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { CommittedEvent } from "../domain/event/committed-event.ts";
 import type { ComponentCode } from "../domain/component/component-code.ts";
+import type { ConnectorIndex } from "../domain/component/connector.ts";
+import type { PackageListing, WantedPackage } from "../domain/component/package-listing.ts";
 import type { ConfigureCall, ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
 import type { Build } from "../domain/component/definition.ts";
 import type { DryRunOutcome } from "../domain/invocation/dry-run.ts";
@@ -70,6 +72,9 @@ export interface ApiPorts {
   readonly workflowTests: WorkflowTests;
   /** Fetches a component and the modules that it imports by relative paths. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
   readonly fetchComponent: (url: string, owner: string) => Promise<ComponentCode>;
+  /** The components of a package of the npm registry. @throws as fetchComponent */
+  readonly listPackage: (wanted: WantedPackage, owner: string) => Promise<PackageListing>;
+  /** Of the installation. */ readonly connectors: () => Promise<ConnectorIndex>;
   readonly clock: Clock;
   /** Cryptographic: the source of ids and signing keys. */
   readonly randomBytes: RandomBytes;

@@ -9,7 +9,7 @@ import { systemClock } from "../../domain/clock.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { Readiness } from "../../api/http/telemetry/readiness.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
-import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
+import { requestBuild, requestComponent, requestListing } from "../../platform/jetstream/requests/build-requests.ts";
 import { requestConfigure, requestDraft } from "../../platform/jetstream/requests/configure-requests.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
 import { followEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
@@ -27,6 +27,7 @@ import { createPublications } from "../../platform/postgres/publications/publica
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
+import { readConnectors } from "../../platform/process/connectors.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
@@ -78,6 +79,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
         stopping: stopping.signal,
       },
       published: await readRegistry(registryDirectory),
+      connectors: onDemand(readConnectors),
       clock: systemClock,
       randomBytes,
       createServer: boundedServers(context),
@@ -153,6 +155,7 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
     configurations: { configure: (request) => requestConfigure(nats, request) },
     workflowTests: { seal: (request) => requestDraft(nats, request), request: runs.testWorkflow },
     fetchComponent: (url, owner) => requestComponent(nats, url, { owner, timeoutMs: buildTimeoutMs }),
+    listPackage: (wanted, owner) => requestListing(nats, wanted, { owner, timeoutMs: buildTimeoutMs }),
   } satisfies Partial<ApiPorts>;
 }
 
@@ -172,4 +175,16 @@ async function consoleLine(url: string, keyHash: string, sessions: Sessions): Pr
   return process.stdout.isTTY
     ? `Console, once within 15 minutes: ${await signInLink(sessions, keyHash, url)}`
     : `Console: ${url}; sign in with the API key`;
+}
+
+/** What is read when it is needed first, and then kept. */
+function onDemand<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | undefined;
+  return () => {
+    reading ??= read().catch((error: unknown) => {
+      reading = undefined;
+      throw error;
+    });
+    return reading;
+  };
 }
