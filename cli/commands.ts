@@ -65,6 +65,12 @@ export const commands: readonly CommandEntry[] = [
     summary: "show who you are, quotas and their use",
     load: () => import("./commands/usage.ts"),
   },
+  {
+    name: "outdated",
+    group: "Read",
+    summary: "list sources and steps with a newer version in npm",
+    load: () => import("./commands/outdated.ts"),
+  },
   { name: "audit", group: "Read", summary: "list who changed what", load: () => import("./commands/audit.ts") },
   { name: "status", group: "Read", summary: "show whether the installation is usable", load: () => import("./commands/status.ts") },
   { name: "open", group: "Read", summary: "open a page of the web console", load: () => import("./commands/open.ts") },
@@ -105,6 +111,13 @@ export const commands: readonly CommandEntry[] = [
     load: () => import("./commands/webhooks.ts"),
   },
 
+  {
+    name: "connectors",
+    aliases: ["connector"],
+    group: "Manage",
+    summary: "connectors in packages of npm",
+    load: () => import("./commands/connectors.ts"),
+  },
   {
     name: "components",
     aliases: ["component"],

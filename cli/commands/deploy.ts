@@ -25,6 +25,11 @@ export const command: Definition = {
   examples: [
     { command: "hw deploy hello.mjs", does: "Deploy a file." },
     { command: "hw deploy hello.mjs --prop timer=10s --name 'Ten seconds'", does: "Deploy it with values of props." },
+    {
+      command: "hw deploy npm:@activepieces/piece-notion#trigger/new_database_item",
+      does: "Deploy a trigger of a package of npm.",
+      isInert: true,
+    },
     { command: "hw deploy headwater-schedule --prop timer='*/5 * * * *'", does: "Deploy a component of the registry." },
   ],
   operations: [

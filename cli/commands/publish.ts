@@ -22,7 +22,7 @@ export const command: Definition = {
 
 async function bodyOf(files: readonly string[], sending: Sending): Promise<object> {
   const [first = ""] = files;
-  if (files.length === 1 && /^https?:/.test(first)) return { component_url: first };
+  if (files.length === 1 && /^(https?|npm):/.test(first)) return { component_url: first };
   if (files.length === 1) return sending(first);
   const texts = await Promise.all(files.map(async (file) => [basename(file), await readText(file)] as const));
   return { component_files: Object.fromEntries(texts), component_entry: basename(first) };

@@ -1,3 +1,4 @@
+import type { Client } from "../../client/client.ts";
 import type { Definition } from "../command.ts";
 import { findDeployable } from "../component/named.ts";
 import { rootOption, sendingOf } from "../component/sending.ts";
@@ -21,6 +22,7 @@ export const command: Definition = {
     ...propOptions,
     rootOption,
     { flags: "--name <name>", description: "new display name" },
+    { flags: "--newest", description: "the newest version of its package of npm, within the range that it was deployed with" },
     { flags: "--ignore-hook-errors", description: "call the deactivate hook once instead of three times" },
   ],
   examples: [
@@ -34,9 +36,10 @@ export const command: Definition = {
   run: async (context, given) => {
     const { client, out, terminal } = context;
     const id = await idOf(client, "sources", given.required("source"));
-    const text = given.text("component");
+    const named = given.text("component");
     const values = await givenValues(given);
     const { data: source } = await client.call("getSource", { path: { id } });
+    const text = given.flag("newest") ? await originOf(client, source) : named;
     const found =
       text === undefined
         ? undefined
@@ -54,9 +57,24 @@ export const command: Definition = {
       const props = await reader.props(before);
       body["configured_props"] = await completeValues(context, { reader, props, given: values, before, keepsSecrets: true });
     }
+    if (
+      given.flag("newest") &&
+      found?.body !== undefined &&
+      "component_id" in found.body &&
+      found.body.component_id === source.component_id
+    )
+      return out.done({ data: source }, `source ${source.name_slug} has the newest version`);
     if (Object.keys(body).length === 0) throw usageFailure("nothing is to be changed", "name a file, or give --prop or --name");
     const query = given.flag("ignore-hook-errors") ? { ignore_hook_errors: true } : {};
     const answer = await terminal.progress("Deploying", () => explained(() => client.call("updateSource", { path: { id }, query, body })));
     await out.done(answer, [`source ${answer.data.name_slug} changed (${id})`, ...endpointLines(answer.data)].join("\n"));
   },
 };
+
+/** The address in npm that a source was deployed from. @throws Failure */
+async function originOf(client: Client, source: { readonly name_slug: string; readonly component_id: string | null }): Promise<string> {
+  const { component_id: key } = source;
+  const origin = key === null ? null : (await client.call("getComponent", { path: { key } })).data.origin;
+  if (origin !== null) return origin.url;
+  throw usageFailure(`source ${source.name_slug} does not come from npm`, "name its new code: `hw update SOURCE COMPONENT`");
+}

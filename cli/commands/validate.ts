@@ -19,7 +19,7 @@ export const command: Definition = {
       const { validateWorkflow } = await import("../component/workflow-file.ts");
       return validateWorkflow(context, file, given.text("root"));
     }
-    const code = /^https?:\/\//.test(file) ? { component_url: file } : await sendingOf(context, given)(file);
+    const code = /^(https?:\/\/|npm:)/.test(file) ? { component_url: file } : await sendingOf(context, given)(file);
     const answer = await terminal.progress("Building", () =>
       explained(() => client.call("saveComponent", { query: { dry_run: true }, body: code })),
     );

@@ -18,13 +18,13 @@ export interface Deployable {
 
 export const componentArgument = {
   name: "<component>",
-  description: "a file, the address of one, or the key or id of a component",
+  description: "a file, the address of one (https: or npm:), or the key or id of a component",
   completes: "file",
 } as const;
 
 /** Finds the component that a person names; a file is saved, so that its props are known. @throws Failure */
 export async function findDeployable(client: Client, text: string, sending: Sending): Promise<Deployable> {
-  if (/^https?:\/\//.test(text)) return saved(await client.call("saveComponent", { body: { component_url: text } }));
+  if (/^(https?:\/\/|npm:)/.test(text)) return saved(await client.call("saveComponent", { body: { component_url: text } }));
   if (await isFile(text)) {
     return saved(await client.call("saveComponent", { body: await sending(text) }));
   }
