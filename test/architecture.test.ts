@@ -39,7 +39,9 @@ const apiLayers: readonly (readonly string[])[] = [
   ...["owners", "accounts", "keys", "organizations", "namespaces", "audit", "components", "subscriptions", "sources", "webhooks"].map(
     (folder) => [folder],
   ),
-  ...["configuration", "packages", "connectors", "deliveries", "events", "runs", "replays", "workflows", "admin", "console"].map((folder) => [folder]),
+  ...["configuration", "packages", "connectors", "deliveries", "events", "runs", "replays", "workflows", "admin", "console"].map(
+    (folder) => [folder],
+  ),
   ["operations.ts"],
   ["app.ts"],
   ["start.ts"],

@@ -77,14 +77,12 @@ export function restoreWishes(lockfileText: string, wanted: Readonly<Record<stri
 }
 
 /** What a lockfile says of a package at its top. */
-export function lockedIn(lockfileText: string, name: string): { version?: string; integrity?: string | undefined; deprecated?: string } {
+export function lockedIn(lockfileText: string, name: string): { version?: string; integrity?: string; deprecated?: string } {
   const { packages } = lockfile.parse(parseJson(lockfileText));
-  const { version: installed, integrity, deprecated } = lockedPackage.safeParse(packages[`node_modules/${name}`]).data ?? {};
-  return {
-    ...(installed !== undefined && { version: installed }),
-    ...(integrity !== undefined && { integrity }),
-    ...(typeof deprecated === "string" && { deprecated }),
-  };
+  const { data } = lockedPackage.safeParse(packages[`node_modules/${name}`]);
+  if (data === undefined) return {};
+  const { version: installed, integrity, deprecated } = data;
+  return { version: installed, ...(integrity !== undefined && { integrity }), ...(typeof deprecated === "string" && { deprecated }) };
 }
 
 const formatLockfile = (value: unknown): string => `${JSON.stringify(value, null, 1)}\n`;

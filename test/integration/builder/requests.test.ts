@@ -4,10 +4,12 @@ import { join } from "node:path";
 import { connect, type NatsConnection } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Build } from "../../../domain/component/definition.ts";
+import type { PackageListing } from "../../../domain/component/package-listing.ts";
 import { Forbidden, InvalidInput, LimitExceeded, Unavailable } from "../../../domain/errors.ts";
 import {
   requestBuild,
   requestComponent,
+  requestListing,
   serveBuildRequests,
   type BuildRequest,
 } from "../../../platform/jetstream/requests/build-requests.ts";
@@ -40,8 +42,16 @@ const built: Build = {
   definition: { name: "x", type: "source", props: [], hooks: [], hasAdditionalProps: false },
 };
 
+const noListing = async (name: string, range: string | null): Promise<PackageListing> => ({
+  name,
+  version: range ?? "1.0.0",
+  integrity: "sha512-x",
+  kind: "none",
+  components: [],
+});
+
 async function serve(build: (request: BuildRequest) => Promise<Build>): Promise<{ stop(): Promise<void> }> {
-  const serving = await serveBuildRequests(nats, { build, collect: async (url) => ({ code: url }) });
+  const serving = await serveBuildRequests(nats, { build, collect: async (url) => ({ code: url }), listPackage: noListing });
   onTestFinished(() => serving.stop());
   return serving;
 }
@@ -77,8 +87,10 @@ describe("build requests", () => {
     const serving = await serveBuildRequests(nats, {
       build: async (request) => (asked.push(request), built),
       collect: async (url, owner) => (asked.push(url, owner), component),
+      listPackage: noListing,
     });
     onTestFinished(() => serving.stop());
+    expect(await requestListing(nats, { name: "@a/b", range: "^2" }, { owner: "u_1" })).toMatchObject({ name: "@a/b", version: "^2" });
     expect(await requestComponent(nats, "https://x.test/a.mjs", { owner: "u_1" })).toEqual(component);
     // Other fields of a resource are left out.
     await requestBuild(nats, { ...component, url: "https://x.test/a.mjs" } as typeof component);
