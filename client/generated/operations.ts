@@ -118,6 +118,12 @@ export type AdminPublishedComponent = {
   readonly name: string | null;
   readonly version: string | null;
   readonly configurable_props: readonly (AdminProp)[];
+  /** Of a component that came from npm; otherwise null. */ readonly origin: {
+    /** As it was requested. */ readonly url: string;
+    readonly package: string;
+    /** The version that was found, which stays until you save it again. */ readonly version: string;
+    /** Hash of its tarball, which pins it. */ readonly integrity: string;
+  } | null;
   /** Epoch seconds. */ readonly created_at: number;
   /** Epoch seconds. */ readonly updated_at: number;
   readonly key: string;
@@ -163,7 +169,7 @@ export type OwnerSettings = {
 export type WorkflowStepFields = {
   /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
   /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
-  /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+  /** Address of the code, also `npm:<package>@<version>/<file>` or `npm:<package>@<version>#action/<name>`; together with code, only its origin. */ readonly component_url?: string | null | undefined;
   /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
   /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
   /** The same as component_key. */ readonly key?: string | null | undefined;
@@ -387,6 +393,12 @@ export type Component = {
   readonly name: string | null;
   readonly version: string | null;
   readonly configurable_props: readonly (Prop)[];
+  /** Of a component that came from npm; otherwise null. */ readonly origin: {
+    /** As it was requested. */ readonly url: string;
+    readonly package: string;
+    /** The version that was found, which stays until you save it again. */ readonly version: string;
+    /** Hash of its tarball, which pins it. */ readonly integrity: string;
+  } | null;
   /** Epoch seconds. */ readonly created_at: number;
   /** Epoch seconds. */ readonly updated_at: number;
 };
@@ -405,6 +417,12 @@ export type PublishedComponent = {
   readonly name: string | null;
   readonly version: string | null;
   readonly configurable_props: readonly (Prop)[];
+  /** Of a component that came from npm; otherwise null. */ readonly origin: {
+    /** As it was requested. */ readonly url: string;
+    readonly package: string;
+    /** The version that was found, which stays until you save it again. */ readonly version: string;
+    /** Hash of its tarball, which pins it. */ readonly integrity: string;
+  } | null;
   /** Epoch seconds. */ readonly created_at: number;
   /** Epoch seconds. */ readonly updated_at: number;
   readonly key: string;
@@ -434,6 +452,58 @@ export type Options = {
 
 export type Props = {
   readonly configurable_props: readonly (Prop)[];
+};
+
+export type Package = {
+  readonly name: string;
+  /** The version that npm finds for the requested one. */ readonly version: string;
+  /** Hash of its tarball, by which components of it are pinned. */ readonly integrity: string;
+  /** What its publisher says of a version that should not be used any more. */ readonly deprecated: string | null;
+  /** What is in it; `piece`: a piece of Activepieces. */ readonly kind: "components" | "piece" | "component" | "none";
+  readonly display_name: string | null;
+  readonly description: string | null;
+  /** Slug of the app whose accounts it uses. */ readonly app: string | null;
+  /** The ways in which it authenticates. */ readonly auth: readonly ({
+    readonly kind: "oauth2" | "secret_text" | "basic" | "custom" | "oidc";
+    readonly authorization_url: string | null;
+    readonly token_url: string | null;
+    readonly scopes: readonly (string)[];
+    readonly fields: readonly ({
+      readonly name: string;
+      readonly label: string;
+      readonly secret: boolean;
+      readonly optional: boolean;
+    })[];
+  })[];
+  readonly actions: number;
+  readonly sources: number;
+  /** Why its code cannot be loaded here. */ readonly problem: string | null;
+};
+
+export type PackageComponent = {
+  /** Its address, which POST /components, sources and steps take. */ readonly component_url: string;
+  readonly type: "source" | "action";
+  readonly name: string;
+  readonly key: string | null;
+  readonly version: string | null;
+  readonly description: string | null;
+  /** How a trigger of a piece receives events. */ readonly trigger: "polling" | "webhook" | "app_webhook" | "manual" | null;
+  /** Why it cannot work here, or what it needs. */ readonly problem: string | null;
+};
+
+export type Connector = {
+  readonly package: string;
+  /** The version that was read; newer ones may exist. */ readonly version: string;
+  readonly name: string;
+  /** Slug of the app whose accounts it uses. */ readonly app: string;
+  /** The ways in which it authenticates. */ readonly auth: readonly (string)[];
+  readonly actions: number;
+  readonly triggers: number;
+  /** Its triggers and actions that contain the words, at most 20. */ readonly matches: readonly ({
+    readonly component_url: string;
+    readonly type: "source" | "action";
+    readonly name: string;
+  })[];
 };
 
 export type Source = {
@@ -1363,7 +1433,7 @@ export interface Operations {
       /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
       /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
       /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
-      /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+      /** Address of the code, also `npm:<package>@<version>/<file>` or `npm:<package>@<version>#action/<name>`; together with code, only its origin. */ readonly component_url?: string | null | undefined;
     };
     readonly response: {
       readonly data: Component;
@@ -1475,6 +1545,36 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** Get a package of the npm registry */
+  readonly getPackage: {
+    readonly path: { readonly name: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly version?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Package;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List the components of a package of the npm registry */
+  readonly listPackageComponents: {
+    readonly path: { readonly name: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly version?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (PackageComponent)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Search the connectors that are known to load */
+  readonly searchConnectors: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly q?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Connector)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List the caller's sources */
   readonly listMySources: {
     readonly path: Readonly<Record<string, never>>;
@@ -1504,7 +1604,7 @@ export interface Operations {
     readonly body: {
       /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
       /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
-      /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+      /** Address of the code, also `npm:<package>@<version>/<file>` or `npm:<package>@<version>#action/<name>`; together with code, only its origin. */ readonly component_url?: string | null | undefined;
       /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
       /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
       /** Key of a component: of yours, otherwise of the registry. */ readonly key?: string | null | undefined;
@@ -1535,7 +1635,7 @@ export interface Operations {
     readonly body: {
       /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
       /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
-      /** Address of the code; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+      /** Address of the code, also `npm:<package>@<version>/<file>` or `npm:<package>@<version>#action/<name>`; together with code, only its origin. */ readonly component_url?: string | null | undefined;
       /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
       /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
       /** Key of a component: of yours, otherwise of the registry. */ readonly key?: string | null | undefined;
@@ -2689,6 +2789,9 @@ export const routes = {
   listVersions: { method: "GET", path: "/v1/components/{key}/versions", isStream: false },
   listComponentOptions: { method: "POST", path: "/v1/components/{key}/options", isStream: false },
   listComponentProps: { method: "POST", path: "/v1/components/{key}/props", isStream: false },
+  getPackage: { method: "GET", path: "/v1/packages/{name}", isStream: false },
+  listPackageComponents: { method: "GET", path: "/v1/packages/{name}/components", isStream: false },
+  searchConnectors: { method: "GET", path: "/v1/connectors", isStream: false },
   listMySources: { method: "GET", path: "/v1/users/me/sources", isStream: false },
   listSources: { method: "GET", path: "/v1/orgs/{org_id}/sources", isStream: false },
   createSource: { method: "POST", path: "/v1/sources", isStream: false },
