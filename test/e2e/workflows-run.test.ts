@@ -239,6 +239,68 @@ describe("changing a workflow", () => {
   });
 });
 
+describe("a workflow with control flow", () => {
+  const steps = [
+    {
+      name: "each",
+      for_each: "{{ steps.trigger.event.body.orders }}",
+      as: "order",
+      steps: [
+        {
+          name: "size",
+          if: "{{ steps.order.item.total > 100 }}",
+          then: [{ name: "large", component_code: action('run: () => "large"') }],
+          // Is not evaluated for a large order.
+          else_if: [
+            { if: "{{ steps.order.item.note.includes('gift') }}", then: [{ name: "gift", component_code: action('run: () => "gift"') }] },
+          ],
+          else: [
+            {
+              name: "guard",
+              try: [
+                {
+                  name: "small",
+                  component_code: action('run({ steps }) { if (steps.order.item.total < 0) throw new Error("negative"); return "small"; }'),
+                },
+              ],
+              catch: [{ name: "caught", component_code: action("run: ({ steps }) => steps.guard.$error.message") }],
+            },
+          ],
+        },
+      ],
+    },
+    {
+      name: "count",
+      switch: "{{ steps.each.$results.length }}",
+      cases: [{ equals: 0, steps: [{ name: "none", stop: "no orders" }] }],
+      default: [
+        { name: "answer", component_key: "headwater-respond", props: { status: 200, body: { results: "{{ steps.each.$results }}" } } },
+      ],
+    },
+  ];
+
+  it("runs the branch, the items and the handlers that its expressions choose", async () => {
+    const { id, triggers } = await create({ name: "Orders", triggers: [{ type: "http" }], steps });
+    const endpoint = triggers[0]?.endpoint_url ?? "";
+    const orders = [{ total: 200 }, { total: 1, note: "a gift" }, { total: 2, note: "" }, { total: -1, note: "" }];
+    const answer = await post(endpoint, { orders });
+    expect([answer.status, await answer.json()]).toEqual([200, { results: ["large", "gift", "small", "negative"] }]);
+    await post(endpoint, { orders: [] });
+    const runs = async () => (await headwater.call<{ readonly data: readonly Run[] }>("GET", `/workflows/${id}/runs`)).body.data;
+    await until(async () => (await runs()).map(({ status }) => status).includes("exited"), "the run without orders is stopped");
+  });
+
+  it("tests a draft of it", async () => {
+    const { id } = await create({ name: "Draft" });
+    const { body } = await headwater.call<{ readonly data: Run }>("POST", `/workflows/${id}/test`, {
+      event: { body: { orders: [{ total: -1, note: "" }] } },
+      steps,
+    });
+    expect(body.data.steps.map(({ name }) => name)).toEqual(["each", "size", "guard", "small", "caught", "count", "answer"]);
+    expect(body.data.steps.filter(({ outcome }) => outcome !== "succeeded")).toMatchObject([{ name: "small", outcome: "continued" }]);
+  });
+});
+
 describe("a step that fetches", () => {
   let server: Server;
   beforeAll(async () => {

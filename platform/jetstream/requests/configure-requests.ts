@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { ConfiguredOptions, ConfiguredProps } from "../../../domain/component/configure.ts";
 import { parseConfigured } from "../../../domain/component/configured.ts";
+import type { Control } from "../../../domain/workflow/control.ts";
 import type { PropDefinition } from "../../../domain/component/definition.ts";
 import { Invariant, Unavailable } from "../../../domain/errors.ts";
 import { configureSubject } from "../../../domain/subjects.ts";
@@ -44,6 +45,7 @@ const draftRequest = z.object({
       continueOnError: z.boolean(),
       retries: z.int(),
       timeoutMs: z.number().nullable(),
+      control: z.custom<Control>((value) => typeof value === "object" && value !== null).exactOptional(),
     }),
   ),
 });
