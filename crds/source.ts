@@ -32,7 +32,7 @@ const code = z.object({
   url: componentAddress
     .optional()
     .describe(
-      "URL of the module's source text, http or https. Modules that it imports by relative paths are fetched too. It is fetched once per generation of the source: change `redeploy` to fetch it again.",
+      "URL of the module's source text, http or https, or an address of npm: `npm:<package>@<version>/<file>` or `npm:<package>@<version>#trigger/<name>`. Modules that it imports by relative paths are fetched too. It is fetched once per generation of the source: change `redeploy` to fetch it again.",
     ),
 });
 

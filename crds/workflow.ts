@@ -106,7 +106,11 @@ const action = z.object({
     .optional()
     .describe("The action, a Component of the namespace."),
   componentKey: z.string().min(1).max(255).optional().describe("The action, by the key of a component of the registry."),
-  url: componentAddress.optional().describe("URL of the action's module. It is fetched once per generation of the workflow."),
+  url: componentAddress
+    .optional()
+    .describe(
+      "URL of the action's module, or an address of npm such as `npm:<package>@<version>#action/<name>`. It is fetched once per generation of the workflow.",
+    ),
   // Its bytes are counted when the component is made of it: a rule for each of 100 steps would cost the API server too much.
   code: z
     .string()

@@ -29,6 +29,7 @@ const kibibytes = (count: number, character = "x"): string => character.repeat(c
 const secretKeyRef = { name: "keys", key: "token" };
 const props = (value: unknown) => ({ componentRef: { name: "a" }, props: { value } });
 
+const npmAddress = "or an address of npm such as npm:<package>@<version>/<file>";
 const oneCode = "set exactly one of code, codeFrom, componentRef and url: they say which code the source runs";
 const beside = "files and entry belong to code: set them only beside it";
 const secretText = "set exactly one of sealed and secretKeyRef: they refer to the secret text";
@@ -62,6 +63,11 @@ const sources: readonly Omit<Example, "kind">[] = [
   { spec: { code: "x", entry: "sources/feed.mjs", files: { "app.mjs": "", "sources/a b.json": "{}" } } },
   { spec: { url: "https://example.com/feed.mjs", files: { "a.mjs": "" } }, refused: beside },
   { spec: { componentRef: { name: "a" }, entry: "a.mjs" }, refused: beside },
+  { spec: { url: "npm:@acme/tasks@^1.2.0 || 2/sources/new-task/new-task.mjs" } },
+  { spec: { url: "npm:@acme/piece-ledger#trigger/new_entry" } },
+  { spec: { url: "npm:../tasks" }, refused: npmAddress },
+  { spec: { url: "npm:tasks@https://example.com/x.tgz" }, refused: npmAddress },
+  { spec: { url: "npm:tasks#hook/x" }, refused: npmAddress },
   { spec: { url: "ftp://example.com/feed.mjs" }, refused: address },
   { spec: { url: "example.com/feed.mjs" }, refused: address },
   { spec: { url: "https:///feed.mjs" }, refused: address },

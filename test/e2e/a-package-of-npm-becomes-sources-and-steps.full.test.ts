@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
-import { startRegistry } from "../integration/builder/registry.ts";
+import { hw } from "../cli/hw.ts";
+import { startRegistry, type FakePackage } from "../integration/builder/registry.ts";
 import { startLedger, type LedgerService } from "../support/ledger-service.ts";
 import { fixturePackage } from "../support/npm-fixtures.ts";
 import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
@@ -31,11 +32,14 @@ interface World {
   readonly headwater: Headwater;
   readonly ledger: LedgerService;
   readonly account: string;
+  /** Of the registry; further ones can be added. */
+  readonly packages: FakePackage[];
   ask<T>(method: string, path: string, body?: unknown): Promise<T>;
 }
 
 async function startWorld(): Promise<World> {
-  const { npm } = await startRegistry([await fixturePackage("piece-ledger"), await fixturePackage("tasks")]);
+  const packages = [await fixturePackage("piece-ledger"), await fixturePackage("tasks")];
+  const { npm } = await startRegistry(packages);
   const ledger = await startLedger();
   onTestFinished(() => ledger.stop());
   const directory = await temporaryDirectory("connectors");
@@ -49,7 +53,7 @@ async function startWorld(): Promise<World> {
     return answer.data;
   };
   const { id } = await ask<{ id: string }>("POST", "/accounts", { app: "ledger", credentials: { oauth_access_token: ledger.token } });
-  return { headwater, ledger, account: id, ask };
+  return { headwater, ledger, account: id, packages, ask };
 }
 
 const eventsOf = ({ ask }: World, { id }: Source): Promise<readonly Event[]> => ask("GET", `/sources/${id}/event_summaries`);
@@ -61,6 +65,7 @@ it("deploys components, triggers and actions of packages of npm", async () => {
   await actionBecomesStep(world);
   await pollingTriggerFindsWhatIsNew(world);
   await webhookTriggerRegistersItsEndpoint(world);
+  await newerVersionIsDeployedOnRequest(world);
   expect(world.ledger.refusals).toEqual([]);
 });
 
@@ -178,4 +183,22 @@ async function webhookTriggerRegistersItsEndpoint(world: World): Promise<void> {
   expect((await eventsOf(world, source))[0]?.event).toEqual({ id: ledger.entries.length, book: "office", direction: "in", amount: 30 });
   expect((await headwater.call("DELETE", `/sources/${source.id}`)).status).toBe(204);
   await until(() => ledger.hooks.size === 0, "deleting the source removes its webhook");
+}
+
+async function newerVersionIsDeployedOnRequest({ headwater, packages }: World): Promise<void> {
+  const world = {
+    directory: headwater.dataDirectory,
+    env: { HEADWATER_URL: headwater.apiUrl.replace(/\/v1$/, ""), HEADWATER_API_KEY: headwater.key },
+  };
+  const run = async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await hw(world, args);
+    expect(code, `hw ${args.join(" ")}: ${stderr}`).toBe(0);
+    return stdout;
+  };
+  packages.push(await fixturePackage("tasks", { version: "1.3.0" }));
+  await until(async () => /^new-task +@acme\/tasks +1\.2\.0 +1\.3\.0 +1\.3\.0/m.test(await run("outdated")), "the newer version is found");
+  expect(await run("connectors", "list", "npm:@acme/tasks")).toContain("npm:@acme/tasks@1.3.0/sources/new-task/new-task.mjs");
+  expect(await run("update", "new-task", "--newest")).toMatch(/^source new-task changed/);
+  expect(await run("outdated")).not.toContain("new-task");
+  expect(await run("update", "new-task", "--newest")).toMatch(/has the newest version/);
 }
