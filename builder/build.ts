@@ -29,7 +29,7 @@ export interface BuildParts {
 }
 
 /** Part of the cache's key. Increase it whenever the same code would give a different build. */
-const buildVersion = "4";
+const buildVersion = "5";
 
 /** Equal for requests that give the same build. */
 export function buildKey({ language = "auto", lockfile = null, ...code }: BuildRequest): string {

@@ -1,7 +1,7 @@
 import type { Connector, PackageComponent } from "../../client/generated/operations.ts";
 import type { Definition, Subcommand } from "../command.ts";
 import { onePage } from "../kinds/kind.ts";
-import { showList } from "../listing.ts";
+import { listOptions, showList } from "../listing.ts";
 import type { Column } from "../output/table.ts";
 import { npmPackage } from "../component/npm-package.ts";
 import { present } from "../values.ts";
@@ -28,6 +28,7 @@ const list: Subcommand = {
   aliases: ["ls"],
   summary: "list the components of a package of npm",
   arguments: [{ name: "<package>", description: "a package as npm:<package>, npm:<package>@<version>" }],
+  options: listOptions,
   examples: [
     { command: "hw connectors list npm:@activepieces/piece-slack", does: "List triggers and actions of a package.", isInert: true },
   ],
@@ -43,6 +44,7 @@ const search: Subcommand = {
   name: "search",
   summary: "search the connectors that are known to load",
   arguments: [{ name: "[words...]", description: "words of a name, a trigger or an action" }],
+  options: listOptions,
   examples: [{ command: "hw connectors search new message", does: "Find connectors by what they do." }],
   operations: ["searchConnectors"],
   run: (context, given) => {

@@ -1,3 +1,5 @@
+import fs from "node:fs";
+
 /**
  * Isolates have no WebAssembly. Many packages compile a module of it when they are loaded, and use it in one function of many: with this,
  * they load, and fail where they compute with it.
@@ -35,3 +37,10 @@ root["WebAssembly"] ??= {
   compile: () => Promise.reject(new Error(reason)),
   instantiate: () => Promise.reject(new Error(reason)),
 };
+
+// Their files are not in the bundle. As no module of them is compiled, an empty one does.
+const { readFileSync } = fs;
+fs.readFileSync = ((path: unknown, ...options: readonly never[]) =>
+  typeof path === "string" && path.endsWith(".wasm") && !fs.existsSync(path)
+    ? Buffer.alloc(0)
+    : Reflect.apply(readFileSync, fs, [path, ...options])) as typeof readFileSync; // It takes what that takes.
