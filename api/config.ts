@@ -38,6 +38,10 @@ export interface ApiConfig {
   readonly servesMetrics: boolean;
   readonly trustedProxies: TrustedProxies;
   readonly maxConnections: number;
+  /** Base URL of the API, without trailing slash. */
+  readonly publicUrl: string;
+  /** Id of the owner whose apps and OAuth clients count for everybody; absent: there is none. */
+  readonly sharedAppsOwner?: string;
 }
 
 export interface RateLimit {
@@ -46,7 +50,7 @@ export interface RateLimit {
 }
 
 /** Every wait ends within 50 s: proxies give up after 60 s by default. */
-export const defaultApiConfig: Omit<ApiConfig, "listen"> = {
+export const defaultApiConfig: Omit<ApiConfig, "listen" | "publicUrl"> = {
   deployTimeoutMs: 45_000,
   deletionTimeoutMs: 30_000,
   runTimeoutMs: 45_000,

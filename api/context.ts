@@ -1,3 +1,4 @@
+import { AppLibrary } from "../crds/app-library.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import { autoSubscriptionKind, type AutoSubscriptionSpec, type AutoSubscriptionStatus } from "../crds/auto-subscription.ts";
 import { componentKind, type ComponentSpec, type ComponentStatus } from "../crds/component.ts";
@@ -23,6 +24,7 @@ export interface ApiContext {
   /** Creates again what was deleted a moment ago: others may have taken its room, but it must not be lost. */
   readonly restore: ResourceStore["create"];
   readonly access: Access;
+  readonly apps: AppLibrary;
   readonly components: Components;
   readonly registry: Registry;
   readonly sources: ResourceWatch<SourceSpec, SourceStatus>;
@@ -56,6 +58,7 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
     ports,
     restore: (kind, resource) => given.store.create(kind, resource),
     access: new Access(ports),
+    apps: new AppLibrary({ store, builtIn: ports.builtInApps, sharedNamespace: () => sharedNamespaceOf(config, ports) }),
     components,
     registry: new Registry(ports.published, ports.publications),
     sources: watches.sources,
@@ -70,3 +73,6 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
     },
   };
 }
+
+const sharedNamespaceOf = async ({ sharedAppsOwner }: ApiConfig, { owners }: Pick<ApiPorts, "owners">): Promise<string | undefined> =>
+  sharedAppsOwner === undefined ? undefined : owners.find(sharedAppsOwner);

@@ -1,4 +1,5 @@
 import { accountOperations } from "./accounts/operations.ts";
+import { appOperations } from "./apps/operations.ts";
 import { auditOperations } from "./audit/operations.ts";
 import { componentOperations } from "./components/operations.ts";
 import {
@@ -13,6 +14,7 @@ import { eventOperations } from "./events/operations.ts";
 import { streamOperations } from "./events/stream-operations.ts";
 import { namespaceOperations } from "./namespaces/operations.ts";
 import { keyOperations } from "./keys/operations.ts";
+import { oauthClientOperations } from "./oauth-clients/operations.ts";
 import { organizationOperations } from "./organizations/operations.ts";
 import { userOperations } from "./owners/operations.ts";
 import { packageOperations } from "./packages/operations.ts";
@@ -44,7 +46,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...workflowTestOperations,
     ...stepConfigurationOperations,
   ],
-  Accounts: accountOperations,
+  "Apps and accounts": [...appOperations, ...oauthClientOperations, ...accountOperations],
   "Webhooks and subscriptions": [...webhookOperations, ...subscriptionOperations],
   Deliveries: deliveryOperations,
 };

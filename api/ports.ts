@@ -4,6 +4,7 @@ import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
 import type { Kind, Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import type { SecretValues } from "../crds/secret-values.ts";
+import type { App } from "../domain/app/app.ts";
 import type { TrustedProxies } from "../domain/client-address.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { CommittedEvent } from "../domain/event/committed-event.ts";
@@ -52,6 +53,8 @@ export interface ApiPorts {
   /** The components that come with Headwater. */
   readonly published: readonly PublishedCode[];
   readonly publications: Publications;
+  /** The apps that come with Headwater, by slug. */
+  readonly builtInApps: ReadonlyMap<string, App>;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly auditLog: AuditLog;

@@ -1,13 +1,11 @@
 import { z } from "zod";
+import { appSlug, clientAuthentications } from "../domain/app/app.ts";
 import { baseStatus, columnsOf, dateTime, defineKind, type Resource } from "./resource.ts";
 import { httpUrl, matching, time, valuesByName } from "./rules.ts";
 import { secretReference } from "./secret-reference.ts";
 
 /** Bound on an account's credentials in total, UTF-8: each deployment that uses them contains them. */
 export const maxCredentialBytes = 262_144;
-
-/** How a client says who it is at the token endpoint (RFC 6749, section 2.3.1). */
-export const clientAuthentications = ["basic", "body"] as const;
 
 const oauth = z.object({
   tokenUrl: httpUrl.describe("The token endpoint: http or https. Private addresses only where the installation allows them."),
@@ -27,13 +25,8 @@ const oauth = z.object({
 });
 export type AccountOauth = z.infer<typeof oauth>;
 
-export const appName = {
-  pattern: /^[a-z0-9][a-z0-9_-]{0,62}$/,
-  message: "an app's name has at most 63 lower-case letters, digits, '_' and '-', such as github or google_sheets",
-} as const;
-
 const spec = z.object({
-  app: matching(appName.pattern, 63, appName.message).describe("Name slug of the app, such as github or google_sheets."),
+  app: matching(appSlug.pattern, 63, appSlug.message).describe("Name slug of the app, such as github or google_sheets."),
   name: z.string().max(255).optional().describe("Display name."),
   credentials: valuesByName(
     secretReference.describe("Reference to the field's value: exactly one of `secretKeyRef` and `sealed`."),

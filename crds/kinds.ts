@@ -1,4 +1,6 @@
 import { accountKind } from "./account.ts";
+import { appKind } from "./app.ts";
+import { oauthClientKind } from "./oauth-client.ts";
 import { autoSubscriptionKind } from "./auto-subscription.ts";
 import { componentKind } from "./component.ts";
 import { runnerPoolKind } from "./runner-pool.ts";
@@ -15,6 +17,8 @@ export const kinds = [
   autoSubscriptionKind,
   webhookKind,
   workflowKind,
+  appKind,
+  oauthClientKind,
   accountKind,
   runnerPoolKind,
 ] as const;

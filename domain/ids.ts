@@ -1,7 +1,7 @@
 import { customRandom } from "nanoid";
 import { InvalidInput } from "./errors.ts";
 
-/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last ten are ours). */
+/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last twelve are ours). */
 export const idPrefixes = {
   component: "sc",
   source: "dc",
@@ -22,6 +22,8 @@ export const idPrefixes = {
   app: "app",
   auditEntry: "al",
   invitation: "inv",
+  oauthClient: "oac",
+  connection: "con",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -46,6 +48,8 @@ export const kindNouns: Readonly<Record<IdKind, string>> = {
   app: "an app",
   auditEntry: "an entry of the audit log",
   invitation: "an invitation",
+  oauthClient: "an OAuth client",
+  connection: "a connection",
 };
 
 /** Fills with random bytes; a platform passes its cryptographic source. */

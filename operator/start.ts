@@ -1,4 +1,6 @@
 import { accountKind, type AccountResource } from "../crds/account.ts";
+import { appKind } from "../crds/app.ts";
+import { oauthClientKind } from "../crds/oauth-client.ts";
 import { autoSubscriptionKind } from "../crds/auto-subscription.ts";
 import { componentKind } from "../crds/component.ts";
 import type { Kind } from "../crds/resource.ts";
@@ -9,6 +11,8 @@ import { workflowKind } from "../crds/workflow.ts";
 import type { ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
 import { accountReconciler } from "./account/reconciler.ts";
 import { emitterReconciler } from "./auto-subscription/emitter-reconciler.ts";
+import { appReconciler } from "./app/reconciler.ts";
+import { oauthClientReconciler } from "./oauth-client/reconciler.ts";
 import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";
 import { openCaches, type Caches } from "./caches.ts";
 import { bundleSweeper } from "./component/bundle-sweep.ts";
@@ -115,6 +119,8 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
     runtime.requeue("workflow", flows.using(account));
   };
   row("account", 4, accountKind, accountReconciler(ports, { ...config, onChange: onCredentials })).watch(accounts);
+  row("app", 2, appKind, appReconciler(ports)).watch(runtime.cache(appKind));
+  row("oauth-client", 2, oauthClientKind, oauthClientReconciler(ports, config)).watch(runtime.cache(oauthClientKind));
   row("workflow", 16, workflowKind, workflowReconciler(config, ports, flows, endConnections))
     .watch(workflows)
     .watch(components, flows.running)

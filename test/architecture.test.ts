@@ -36,9 +36,20 @@ const apiLayers: readonly (readonly string[])[] = [
   ["openapi", "resources", "streams"],
   ["context.ts"],
   ["list-operations.ts"],
-  ...["owners", "accounts", "keys", "organizations", "namespaces", "audit", "components", "subscriptions", "sources", "webhooks"].map(
-    (folder) => [folder],
-  ),
+  ...[
+    "owners",
+    "apps",
+    "oauth-clients",
+    "accounts",
+    "keys",
+    "organizations",
+    "namespaces",
+    "audit",
+    "components",
+    "subscriptions",
+    "sources",
+    "webhooks",
+  ].map((folder) => [folder]),
   ...["configuration", "packages", "connectors", "deliveries", "events", "runs", "replays", "workflows", "admin", "console"].map(
     (folder) => [folder],
   ),

@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { appName, clientAuthentications, maxCredentialBytes } from "../../crds/account.ts";
+import { maxCredentialBytes } from "../../crds/account.ts";
+import { appSlug, clientAuthentications } from "../../domain/app/app.ts";
 import { flag, httpUrl, optional, text } from "../http/request/parameters.ts";
 
 const maxFields = 50;
@@ -37,7 +38,7 @@ const oauth = {
   expires_at: epochSeconds,
 };
 
-const nameSlug = text.regex(appName.pattern, appName.message);
+const nameSlug = text.regex(appSlug.pattern, appSlug.message);
 /** The slug, or the app as in responses. */
 const app = z.union(
   [nameSlug, z.object({ name_slug: nameSlug }).transform(({ name_slug }) => name_slug)],
@@ -83,7 +84,7 @@ export type AccountChanges = z.infer<typeof accountChanges>;
 /** An empty value counts as absent. */
 export const listFields = z.object({
   app: text
-    .refine((slug) => slug === "" || appName.pattern.test(slug), appName.message)
+    .refine((slug) => slug === "" || appSlug.pattern.test(slug), appSlug.message)
     .optional()
     .describe(aboutApp),
 });

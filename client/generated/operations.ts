@@ -911,6 +911,52 @@ export type TestedStep = {
   readonly error: Thrown | null;
 };
 
+export type ConnectableApp = {
+  /** `app_…`. */ readonly id: string;
+  /** Such as `slack`. */ readonly name_slug: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** The kind, as clients of the known service read it. */ readonly auth_type: "oauth" | "keys" | "none";
+  /** The kind. */ readonly kind: "oauth2" | "client_credentials" | "keys" | "basic" | "none";
+  /** JSON: an array of the fields that a person enters, with name, label, description and optional. */ readonly custom_fields_json: string;
+  readonly categories: readonly (string)[];
+  readonly oauth: AppOauth | null;
+  /** `own`: an App of the owner. `shared`: of the owner whose apps count for everybody. `built_in`: it comes with Headwater. */ readonly origin: "own" | "shared" | "built_in";
+  /** Whether accounts are connected by signing in at the service. */ readonly connectable: boolean;
+  /** Whether an OAuth client for it exists, of the owner or of the installation. */ readonly has_client: boolean;
+};
+
+export type AppOauth = {
+  readonly authorization_url: string | null;
+  readonly token_url: string;
+  readonly refresh_url: string | null;
+  readonly revocation_url: string | null;
+  readonly issuer: string | null;
+  readonly pkce: boolean;
+  readonly scopes: readonly (string)[];
+  readonly scope_separator: string;
+  readonly authorization_params: Readonly<Record<string, string>>;
+  readonly client_authentication: "basic" | "body";
+  readonly token_fields: readonly (string)[];
+  readonly test_url: string | null;
+  readonly test_name: string | null;
+  readonly test_picture: string | null;
+};
+
+export type OAuthClient = {
+  /** `oac_…`. */ readonly id: string;
+  /** Name slug of the app. */ readonly app: string;
+  readonly name: string | null;
+  readonly client_id: string;
+  /** Whether it has a secret, which no response shows. */ readonly has_secret: boolean;
+  /** Scopes that it requests; null: those of the app. */ readonly scopes: readonly (string)[] | null;
+  /** Register this address at the service: it redirects browsers to it. */ readonly redirect_uri: string;
+  /** Null until it was checked. */ readonly healthy: boolean | null;
+  /** Why it is not healthy. */ readonly problem: string | null;
+  /** ISO 8601, UTC. */ readonly created_at: string;
+  /** ISO 8601, UTC. */ readonly updated_at: string;
+};
+
 export type Account = {
   /** `apn_…`. */ readonly id: string;
   readonly app: App | null;
@@ -2076,6 +2122,181 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** List and search apps */
+  readonly listApps: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly q?: string | undefined; readonly category?: string | undefined; readonly kind?: "oauth2" | "client_credentials" | "keys" | "basic" | "none" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (ConnectableApp)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Add an app of your own */
+  readonly createApp: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Such as `acme`. An app of yours replaces one of the installation. */ readonly name_slug: string;
+      /** Display name. */ readonly name: string;
+      /** Description for people. */ readonly description?: string | null | undefined;
+      /** `oauth`: accounts are connected by signing in at the service. `client_credentials`, `keys`, `basic`, `none`. */ readonly auth_type: "oauth" | "client_credentials" | "keys" | "basic" | "none";
+      /** For search. */ readonly categories?: readonly (string)[] | null | undefined;
+      /** For `oauth` and `client_credentials`. */ readonly oauth?: {
+        /** The authorization endpoint. Required for `oauth`. */ readonly authorization_url?: string | null | undefined;
+        /** The token endpoint. */ readonly token_url?: string | undefined;
+        /** Where tokens are refreshed, if not at the token endpoint. */ readonly refresh_url?: string | null | undefined;
+        /** The revocation endpoint (RFC 7009). */ readonly revocation_url?: string | null | undefined;
+        /** The value of `iss` in redirects of the service (RFC 9207). */ readonly issuer?: string | null | undefined;
+        /** Whether the authorization request has a code challenge (S256). Default: true. */ readonly pkce?: boolean | null | undefined;
+        /** Scopes to request, unless the request names others. */ readonly scopes?: readonly (string)[] | null | undefined;
+        /** Default: a space. */ readonly scope_separator?: " " | "," | ";" | null | undefined;
+        /** Further parameters of the authorization request. */ readonly authorization_params?: Readonly<Record<string, string>> | null | undefined;
+        /** Default: `basic`. */ readonly client_authentication?: "basic" | "body" | null | undefined;
+        /** Fields of the token response that become credentials. */ readonly token_fields?: readonly (string)[] | null | undefined;
+        /** A harmless GET request with the token. */ readonly test_url?: string | null | undefined;
+        /** Path of the account's name in its JSON answer, such as `data.user.name`. */ readonly test_name?: string | null | undefined;
+        /** Path of the address of the account's picture. */ readonly test_picture?: string | null | undefined;
+      } | null | undefined;
+      /** Credentials that a person enters: for `keys`. */ readonly custom_fields?: readonly ({
+        readonly name: string;
+        readonly label?: string | null | undefined;
+        readonly description?: string | null | undefined;
+        readonly optional?: boolean | null | undefined;
+        readonly secret?: boolean | null | undefined;
+      })[] | null | undefined;
+    };
+    readonly response: {
+      readonly data: ConnectableApp;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get an app, by its slug or id */
+  readonly getApp: {
+    readonly path: { readonly slug: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: ConnectableApp;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Change an app of your own */
+  readonly updateApp: {
+    readonly path: { readonly slug: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name?: string | undefined;
+      /** Description for people. */ readonly description?: string | null | undefined;
+      /** `oauth`: accounts are connected by signing in at the service. `client_credentials`, `keys`, `basic`, `none`. */ readonly auth_type?: "oauth" | "client_credentials" | "keys" | "basic" | "none" | undefined;
+      /** For search. */ readonly categories?: readonly (string)[] | null | undefined;
+      /** For `oauth` and `client_credentials`. */ readonly oauth?: {
+        /** The authorization endpoint. Required for `oauth`. */ readonly authorization_url?: string | null | undefined;
+        /** The token endpoint. */ readonly token_url?: string | undefined;
+        /** Where tokens are refreshed, if not at the token endpoint. */ readonly refresh_url?: string | null | undefined;
+        /** The revocation endpoint (RFC 7009). */ readonly revocation_url?: string | null | undefined;
+        /** The value of `iss` in redirects of the service (RFC 9207). */ readonly issuer?: string | null | undefined;
+        /** Whether the authorization request has a code challenge (S256). Default: true. */ readonly pkce?: boolean | null | undefined;
+        /** Scopes to request, unless the request names others. */ readonly scopes?: readonly (string)[] | null | undefined;
+        /** Default: a space. */ readonly scope_separator?: " " | "," | ";" | null | undefined;
+        /** Further parameters of the authorization request. */ readonly authorization_params?: Readonly<Record<string, string>> | null | undefined;
+        /** Default: `basic`. */ readonly client_authentication?: "basic" | "body" | null | undefined;
+        /** Fields of the token response that become credentials. */ readonly token_fields?: readonly (string)[] | null | undefined;
+        /** A harmless GET request with the token. */ readonly test_url?: string | null | undefined;
+        /** Path of the account's name in its JSON answer, such as `data.user.name`. */ readonly test_name?: string | null | undefined;
+        /** Path of the address of the account's picture. */ readonly test_picture?: string | null | undefined;
+      } | null | undefined;
+      /** Credentials that a person enters: for `keys`. */ readonly custom_fields?: readonly ({
+        readonly name: string;
+        readonly label?: string | null | undefined;
+        readonly description?: string | null | undefined;
+        readonly optional?: boolean | null | undefined;
+        readonly secret?: boolean | null | undefined;
+      })[] | null | undefined;
+    };
+    readonly response: {
+      readonly data: ConnectableApp;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete an app of your own */
+  readonly deleteApp: {
+    readonly path: { readonly slug: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the caller's OAuth clients */
+  readonly listMyOAuthClients: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly app?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (OAuthClient)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** List an organization's OAuth clients */
+  readonly listOAuthClients: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly app?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (OAuthClient)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Add the OAuth client of an app */
+  readonly createOAuthClient: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name slug of the app, such as `slack`. */ readonly app: string;
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** The client's id, as the service gave it. */ readonly client_id: string;
+      /** The client's secret. No response shows it. */ readonly client_secret?: string | null | undefined;
+      /** Scopes to request with this client. Default: those of the app. */ readonly scopes?: readonly (string)[] | null | undefined;
+    };
+    readonly response: {
+      readonly data: OAuthClient;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get an OAuth client */
+  readonly getOAuthClient: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: OAuthClient;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Change an OAuth client */
+  readonly updateOAuthClient: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name?: string | null | undefined;
+      /** The client's id, as the service gave it. */ readonly client_id?: string | undefined;
+      /** The client's secret. No response shows it. */ readonly client_secret?: string | null | undefined;
+      /** Scopes to request with this client. Default: those of the app. */ readonly scopes?: readonly (string)[] | null | undefined;
+    };
+    readonly response: {
+      readonly data: OAuthClient;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete an OAuth client */
+  readonly deleteOAuthClient: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
   /** List the caller's accounts */
   readonly listMyAccounts: {
     readonly path: Readonly<Record<string, never>>;
@@ -2833,6 +3054,17 @@ export const routes = {
   testWorkflow: { method: "POST", path: "/v1/workflows/{workflow_id}/test", isStream: false },
   listStepOptions: { method: "POST", path: "/v1/workflows/{workflow_id}/steps/{step}/options", isStream: false },
   listStepProps: { method: "POST", path: "/v1/workflows/{workflow_id}/steps/{step}/props", isStream: false },
+  listApps: { method: "GET", path: "/v1/apps", isStream: false },
+  createApp: { method: "POST", path: "/v1/apps", isStream: false },
+  getApp: { method: "GET", path: "/v1/apps/{slug}", isStream: false },
+  updateApp: { method: "PUT", path: "/v1/apps/{slug}", isStream: false },
+  deleteApp: { method: "DELETE", path: "/v1/apps/{slug}", isStream: false },
+  listMyOAuthClients: { method: "GET", path: "/v1/users/me/oauth_clients", isStream: false },
+  listOAuthClients: { method: "GET", path: "/v1/orgs/{org_id}/oauth_clients", isStream: false },
+  createOAuthClient: { method: "POST", path: "/v1/oauth_clients", isStream: false },
+  getOAuthClient: { method: "GET", path: "/v1/oauth_clients/{id}", isStream: false },
+  updateOAuthClient: { method: "PUT", path: "/v1/oauth_clients/{id}", isStream: false },
+  deleteOAuthClient: { method: "DELETE", path: "/v1/oauth_clients/{id}", isStream: false },
   listMyAccounts: { method: "GET", path: "/v1/users/me/accounts", isStream: false },
   listAccounts: { method: "GET", path: "/v1/orgs/{org_id}/accounts", isStream: false },
   createAccount: { method: "POST", path: "/v1/accounts", isStream: false },

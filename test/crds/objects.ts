@@ -1,7 +1,9 @@
 import type { Kind } from "../../crds/resource.ts";
 import { accountKind } from "../../crds/account.ts";
+import { appKind } from "../../crds/app.ts";
 import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
 import { componentKind } from "../../crds/component.ts";
+import { oauthClientKind } from "../../crds/oauth-client.ts";
 import { runnerPoolKind } from "../../crds/runner-pool.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
@@ -318,6 +320,44 @@ const pools: readonly Omit<Example, "kind">[] = [
   { name: "p".repeat(36), spec: {}, refused: "the name of a pool has at most 35 characters: its pods are named after it" },
 ];
 
+const appOauth = { authorizationUrl: "https://acme.example/authorize", tokenUrl: "http://10.0.0.1/token", scopes: ["read"] };
+const apps: readonly Omit<Example, "kind">[] = [
+  {
+    spec: {
+      slug: "acme",
+      name: "Acme",
+      auth: "oauth2",
+      oauth: { ...appOauth, scopeSeparator: ",", authorizationParameters: { prompt: "consent" } },
+    },
+  },
+  { spec: { slug: "acme", name: "Acme", auth: "client_credentials", oauth: { tokenUrl: "https://acme.example/token" } } },
+  {
+    spec: {
+      slug: "acme",
+      name: "Acme",
+      auth: "keys",
+      fields: [{ name: "api_key", secret: true }],
+      test: { url: "https://acme.example/me" },
+    },
+  },
+  { spec: { slug: "acme", name: "Acme", auth: "none" } },
+  { spec: { slug: "Acme", name: "Acme", auth: "none" }, refused: "an app's name has at most 63 lower-case letters" },
+  { spec: { slug: "acme", name: "Acme", auth: "oauth2" }, refused: "oauth belongs to auth oauth2 and client_credentials, which need it" },
+  {
+    spec: { slug: "acme", name: "Acme", auth: "oauth2", oauth: { tokenUrl: "https://acme.example/token" } },
+    refused: "oauth.authorizationUrl is missing: auth oauth2 needs it",
+  },
+  { spec: { slug: "acme", name: "Acme", auth: "keys" }, refused: "fields belong to auth keys, which needs them" },
+  { spec: { slug: "acme", name: "Acme", auth: "oauth2", oauth: { ...appOauth, tokenUrl: "ftp://acme.example" } }, refused: address },
+];
+
+const oauthClients: readonly Omit<Example, "kind">[] = [
+  { spec: { app: "acme", clientId: "c", clientSecret: { secretKeyRef }, scopes: ["read"] } },
+  { spec: { app: "acme", clientId: "c" } },
+  { spec: { app: "acme", clientId: "c", clientSecret: {} }, refused: secretText },
+  { spec: { app: "Acme", clientId: "c" }, refused: "an app's name has at most 63 lower-case letters" },
+];
+
 const of = (kind: Kind, examples: readonly Omit<Example, "kind">[]): readonly Example[] =>
   examples.map((example) => ({ kind, ...example }));
 
@@ -328,6 +368,8 @@ export const examples: readonly Example[] = [
   ...of(autoSubscriptionKind, autoSubscriptions),
   ...of(webhookKind, webhooks),
   ...of(accountKind, accounts),
+  ...of(appKind, apps),
+  ...of(oauthClientKind, oauthClients),
   ...of(workflowKind, workflows),
   ...of(runnerPoolKind, pools),
 ];

@@ -10,6 +10,8 @@ interface Entry {
 
 const keyOf = (kind: string, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
 
+const isIn = ({ metadata }: Resource, namespace: string | undefined): boolean => namespace === undefined || metadata.namespace === namespace;
+
 /** Stores resources in memory. Its watches lag behind as far as a test requires. */
 export class MemoryStore implements ResourceStore {
   readonly log: Entry[] = [];
@@ -69,7 +71,7 @@ export class MemoryStore implements ResourceStore {
   list: ResourceStore["list"] = async (kind, options = {}) => {
     await this.#answer("list");
     const all = [...this.#resources.values()]
-      .filter((one) => one.kind === kind.kind && one.metadata.name > (options.continue ?? ""))
+      .filter((one) => one.kind === kind.kind && one.metadata.name > (options.continue ?? "") && isIn(one, options.namespace))
       .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
     const items = all.slice(0, Math.min(this.pageSize, options.limit ?? this.pageSize)) as never[];
     const last = all[items.length - 1];

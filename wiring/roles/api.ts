@@ -28,6 +28,7 @@ import { createDeliveryRecords } from "../../platform/postgres/history/deliverie
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import { readConnectors } from "../../platform/process/connectors.ts";
+import { readApps } from "../../platform/process/apps.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
@@ -80,6 +81,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       },
       published: await readRegistry(registryDirectory),
       connectors: onDemand(readConnectors),
+      builtInApps: await readApps(),
       clock: systemClock,
       randomBytes,
       createServer: boundedServers(context),
@@ -108,11 +110,13 @@ async function apiConfig(configuration: Configuration): Promise<ApiConfig> {
   return {
     ...defaultApiConfig,
     listen: configuration.listen,
+    publicUrl: configuration.publicUrl,
     trustedProxies: configuration.trustedProxies,
     maxConnections: configuration.maxConnections,
     streamsPerUser: configuration.streamsPerUser,
     storage: configuration.ownerStorage,
     servesMetrics: configuration.healthListen === undefined,
+    ...(configuration.sharedAppsOwner === undefined ? {} : { sharedAppsOwner: configuration.sharedAppsOwner }),
     ...(adminToken === undefined ? {} : { adminToken }),
     ...(adminToken === undefined || configuration.adminListen === undefined ? {} : { adminListen: configuration.adminListen }),
   };

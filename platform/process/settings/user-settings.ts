@@ -1,4 +1,4 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { setting, wholeNumber } from "./settings.ts";
 
 /** What users and owners may use of the API. */
@@ -18,11 +18,24 @@ export const userSettings = {
     default: "256",
     reason: "max MiB of components, workflows and other resources that one owner stores by the API",
   }),
+  HEADWATER_SHARED_APPS_OWNER: setting(
+    z
+      .string()
+      .regex(/^[uo]_[0-9a-z]{1,57}$/, "must be the id of a user (u_…) or an organization (o_…)")
+      .optional(),
+    {
+      unit: "id",
+      default: "",
+      reason: "owner whose apps and OAuth clients count for all owners; unset: each owner has only its own",
+    },
+  ),
 };
 
 type UserEnvironment = z.output<z.ZodObject<typeof userSettings>>;
 
 export const limitsOfUsers = (env: UserEnvironment) => ({
+  /** Undefined: none. */
+  sharedAppsOwner: env.HEADWATER_SHARED_APPS_OWNER,
   streamsPerUser: env.HEADWATER_STREAMS_PER_USER,
   ownerStorage: { resources: env.HEADWATER_STORED_RESOURCES, bytes: env.HEADWATER_STORED_MEBIBYTES * 2 ** 20 },
 });

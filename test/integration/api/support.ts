@@ -23,6 +23,7 @@ import { createHistory, type History } from "../../../platform/postgres/history/
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import { createBoundedServer } from "../../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../../platform/http/request-bodies.ts";
+import { readApps } from "../../../platform/process/apps.ts";
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
@@ -31,6 +32,10 @@ import { startFakeOperator } from "./fake-operator.ts";
 import type { NamespaceClaims } from "../../../api/namespaces/ports.ts";
 import { createConfirmations, type ConfirmationStore } from "../../../platform/postgres/namespaces/confirmations.ts";
 import { withDatabase, withHistory } from "../postgres/support.ts";
+
+const builtInApps = await readApps();
+/** As if a proxy served it there. */
+export const publicUrl = "https://headwater.test";
 
 export const keys = { ada: "key-of-ada", bob: "key-of-bob" } as const;
 export const [ada, bob] = [
@@ -118,7 +123,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
     operator = await startFakeOperator(operatorStore);
     api = await startApi(
       // Nothing records the runs that tests make up.
-      { ...defaultApiConfig, listen: { host: "127.0.0.1", port: 0 }, recordTimeoutMs: 50, ...config },
+      { ...defaultApiConfig, publicUrl, listen: { host: "127.0.0.1", port: 0 }, recordTimeoutMs: 50, ...config },
       {
         store,
         history: createHistory(database),
@@ -133,6 +138,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         library: createComponentLibrary(database),
         publications: createPublications(database),
         published: [published],
+        builtInApps,
         owners: {
           ownerOf: async (namespace) => ownerOfNamespace(namespace),
           find: async (owner) => namespaceOfOwner(owner),

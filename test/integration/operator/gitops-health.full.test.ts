@@ -28,6 +28,8 @@ kube.describe("GitOps tools", () => {
     namespace = await kube.namespace({ "headwater.dev/owner": owner });
     for (const file of ["webhook", "timer-source", "errors", "shared-component", "account"])
       await kube.objects.apply(await readFile(join(examples, `${file}.yaml`), "utf8"), namespace);
+    await apply("App", "tickets", { slug: "tickets", name: "Tickets", auth: "none" });
+    await apply("OAuthClient", "tickets", { app: "tickets", clientId: "c" });
     await apply("Workflow", "flow", { triggers: [{ http: {} }], steps: [{ name: "one", code: action }] });
   });
   afterAll(() => stop());
@@ -52,6 +54,8 @@ kube.describe("GitOps tools", () => {
     "webhook receiver",
     "workflow flow",
     "account apn-tickets",
+    "app tickets",
+    "oauthclient tickets",
   ];
   const verdict = async (what: string): Promise<ToolVerdicts> => toolVerdictsOf(await kube.objects.find(what, namespace));
   const verdicts = async (names: readonly string[]) =>

@@ -7,7 +7,7 @@ interface Row {
 
 export const accounts = ["operator", "api", "create-secrets", "ingress", "delivery", "builder", "setup"] as const;
 
-const kinds = ["accounts", "autosubscriptions", "components", "sources", "subscriptions", "webhooks", "workflows"];
+const kinds = ["accounts", "apps", "autosubscriptions", "components", "oauthclients", "sources", "subscriptions", "webhooks", "workflows"];
 const allKinds = [...kinds, "runnerpools"];
 const ownKinds = (names: readonly string[], subresource = ""): readonly string[] =>
   names.map((name) => `${name}${subresource}.headwater.dev`);
@@ -41,7 +41,7 @@ const rows: readonly Row[] = [
     view: "get list watch",
     edit: "create update patch delete deletecollection",
   }),
-  everywhere(except("accounts", "webhooks"), { api: "watch" }),
+  everywhere(except("accounts", "apps", "oauthclients", "webhooks"), { api: "watch" }),
   everywhere(except("autosubscriptions", "components"), { api: "update" }),
   everywhere(ownKinds(["components", "subscriptions", "runnerpools"]), { operator: "create" }),
   everywhere(ownKinds(["components", "subscriptions"]), { operator: "delete" }),

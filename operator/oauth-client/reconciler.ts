@@ -1,0 +1,64 @@
+import { appLabelOf } from "../../crds/account.ts";
+import { oauthClientKind, type OAuthClientResource } from "../../crds/oauth-client.ts";
+import { labels } from "../../crds/resource.ts";
+import { holderOf } from "../../crds/secret-values.ts";
+import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import { readyConditions, writeStatus, type Verdict } from "../controller/status.ts";
+import { findIdentified, namespaceHasNoOwner } from "../identity.ts";
+import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
+import type { OperatorConfig, OperatorPorts } from "../ports.ts";
+
+const missingSecretRetryMs = 10_000;
+
+/** Gives a client its id, owns its stored secret, and reports whether the secret can be read. */
+export function oauthClientReconciler(
+  ports: OperatorPorts,
+  { externalPollMs = defaultExternalPollMs }: Pick<OperatorConfig, "externalPollMs"> = {},
+) {
+  return async (key: string): Promise<number | undefined> => {
+    const found = await findIdentified(ports, oauthClientKind, key, "oauthClient");
+    if (found === undefined) return undefined;
+    const client = await labelWithApp(found.resource, ports);
+    await settle(client, ports);
+    const verdict = found.hasOwner ? await judge(client, ports) : namespaceHasNoOwner(client.metadata.namespace);
+    await report(client, found.id, verdict, ports);
+    if (!found.hasOwner) return ownerRetryMs;
+    if (!verdict.ready) return spread(missingSecretRetryMs, ports);
+    return client.spec.clientSecret?.secretKeyRef === undefined ? undefined : spread(externalPollMs, ports);
+  };
+}
+
+/** Lets lists select the clients of an app. */
+async function labelWithApp(client: OAuthClientResource, { store }: OperatorPorts): Promise<OAuthClientResource> {
+  const { metadata, spec } = client;
+  const app = appLabelOf(spec.app);
+  if (metadata.labels[labels.app] === app) return client;
+  return store.update(oauthClientKind, { ...client, metadata: { ...metadata, labels: { ...metadata.labels, [labels.app]: app } } });
+}
+
+async function settle({ metadata, spec, status }: OAuthClientResource, { secretValues }: OperatorPorts): Promise<void> {
+  const { namespace, name, uid, generation } = metadata;
+  if (status.observedGeneration === generation) return;
+  const references = spec.clientSecret === undefined ? [] : [spec.clientSecret];
+  await secretValues.settle({ kind: oauthClientKind.kind, namespace, name, uid, generation }, references);
+}
+
+async function judge(client: OAuthClientResource, { secretValues }: OperatorPorts): Promise<Verdict> {
+  const { app, clientSecret } = client.spec;
+  try {
+    if (clientSecret !== undefined) await secretValues.read(holderOf(oauthClientKind, client), clientSecret);
+    return { ready: true, reason: "Registered", message: `accounts of ${app} are connected by it` };
+  } catch (error) {
+    if (error instanceof NotFound) return { ready: false, transient: true, reason: "SecretNotFound", message: error.message };
+    if (error instanceof InvalidInput) return { ready: false, transient: false, reason: "SecretInvalid", message: error.message };
+    throw error;
+  }
+}
+
+async function report(client: OAuthClientResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<void> {
+  const { generation, creationTimestamp } = client.metadata;
+  const now = clock.now();
+  const changedAt = generation === 1 ? Date.parse(creationTimestamp) : now;
+  const updatedAt = client.status.observedGeneration === generation ? (client.status.updatedAt ?? changedAt) : changedAt;
+  await writeStatus(store, oauthClientKind, client, { fields: { id, updatedAt }, conditions: readyConditions(verdict), now });
+}
