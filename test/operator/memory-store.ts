@@ -10,7 +10,8 @@ interface Entry {
 
 const keyOf = (kind: string, namespace: string, name: string): string => `${kind} ${namespace}/${name}`;
 
-const isIn = ({ metadata }: Resource, namespace: string | undefined): boolean => namespace === undefined || metadata.namespace === namespace;
+const isIn = ({ metadata }: Resource, namespace: string | undefined): boolean =>
+  namespace === undefined || metadata.namespace === namespace;
 
 /** Stores resources in memory. Its watches lag behind as far as a test requires. */
 export class MemoryStore implements ResourceStore {
