@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { setting, wholeNumber } from "./settings.ts";
+import { optionalSetting, setting, wholeNumber } from "./settings.ts";
+
+const ownerId = z.string().regex(/^[uo]_[0-9a-z]{1,57}$/, "must be the id of a user (u_…) or an organization (o_…)");
 
 /** What users and owners may use of the API. */
 export const userSettings = {
@@ -18,17 +20,10 @@ export const userSettings = {
     default: "256",
     reason: "max MiB of components, workflows and other resources that one owner stores by the API",
   }),
-  HEADWATER_SHARED_APPS_OWNER: setting(
-    z
-      .string()
-      .regex(/^[uo]_[0-9a-z]{1,57}$/, "must be the id of a user (u_…) or an organization (o_…)")
-      .optional(),
-    {
-      unit: "id",
-      default: "",
-      reason: "owner whose apps and OAuth clients count for all owners; unset: each owner has only its own",
-    },
-  ),
+  HEADWATER_SHARED_APPS_OWNER: optionalSetting(ownerId, {
+    unit: "id",
+    reason: "owner whose apps and OAuth clients count for all owners; unset: each owner has only its own",
+  }),
 };
 
 type UserEnvironment = z.output<z.ZodObject<typeof userSettings>>;

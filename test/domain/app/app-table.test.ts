@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { fieldsOf, isConnectable, knownAuthTypes, searchApps } from "../../../domain/app/app.ts";
+import { fieldsOf, isConnectable, knownAuthTypes, searchApps, type App } from "../../../domain/app/app.ts";
 import { joinTables, parseAppTable } from "../../../domain/app/app-table.ts";
 import { appSchema } from "../../../api/apps/schemas.ts";
 import { appResponse } from "../../../api/apps/response.ts";
@@ -70,16 +70,13 @@ describe("a table of apps", () => {
   });
 
   it("prefers apps of the earlier table", () => {
-    const [first, second] = [
-      { ...acme, name: "first" },
-      { ...acme, name: "second" },
-    ];
-    expect(joinTables([first], [second, { ...acme, slug: "b" }])).toEqual(
-      new Map([
-        ["acme", first],
-        ["b", { ...acme, slug: "b" }],
-      ]),
-    );
+    const first: App = { ...acme, name: "first" };
+    const second: App = { ...acme, name: "second" };
+    const other: App = { ...acme, slug: "b" };
+    expect([...joinTables([first], [second, other]).values()].map(({ slug, name }) => [slug, name]).toSorted()).toEqual([
+      ["acme", "first"],
+      ["b", "Acme"],
+    ]);
   });
 });
 

@@ -143,7 +143,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
   const [mirror, pages, accounts] = [createResourceMirror(database), createResourcePages(database), createAccounts(database)];
   await accounts.seedUser(ada, { hash: createHash("sha256").update(key).digest("hex"), prefix: "key", name: "test" });
   return startApi(
-    { ...defaultApiConfig, listen: { host: "127.0.0.1", port: 0 } },
+    { ...defaultApiConfig, publicUrl: "http://headwater.test", listen: { host: "127.0.0.1", port: 0 } },
     {
       store: createMirroredStore({ cluster, mirror, pages, onError: () => undefined }),
       storedUse: createStoredUse(database),
