@@ -3,6 +3,7 @@ import { clientReader } from "../domain/client-address.ts";
 import { codeLimits } from "../domain/component/component-code.ts";
 import { adminRouter } from "./admin/router.ts";
 import { consolePages, unknownPage } from "./console/pages.ts";
+import { oauthCallback } from "./connections/callback.ts";
 import { sessionRoutes } from "./console/session-routes.ts";
 import { audited } from "./audit/audited.ts";
 import type { ApiContext } from "./context.ts";
@@ -83,6 +84,7 @@ export function createApp(context: ApiContext, metrics: HttpMetrics, { isAdminis
   app.use(healthRoutes(ports.readiness, config.servesMetrics ? metrics : undefined));
   app.use(documentPages(documented), consolePages());
   app.use(confirmEmailPage(ports, failures));
+  app.use(oauthCallback(context, failures));
   app.use("/console", sessionRoutes(ports, failures, limitRateOfKey));
   if (ports.streams !== undefined) app.use(unversionedStreams);
   app.use("/v1", tokenRouter(context, doors), v1);

@@ -8,6 +8,7 @@ import {
   stepConfigurationOperations,
 } from "./configuration/operations.ts";
 import { connectorOperations } from "./connectors/operations.ts";
+import { connectionOperations } from "./connections/operations.ts";
 import type { ApiOperation } from "./context.ts";
 import { deliveryOperations } from "./deliveries/operations.ts";
 import { eventOperations } from "./events/operations.ts";
@@ -46,7 +47,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...workflowTestOperations,
     ...stepConfigurationOperations,
   ],
-  "Apps and accounts": [...appOperations, ...oauthClientOperations, ...accountOperations],
+  "Apps and accounts": [...appOperations, ...oauthClientOperations, ...connectionOperations, ...accountOperations],
   "Webhooks and subscriptions": [...webhookOperations, ...subscriptionOperations],
   Deliveries: deliveryOperations,
 };

@@ -4,7 +4,6 @@ import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
 import type { Kind, Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import type { SecretValues } from "../crds/secret-values.ts";
-import type { App } from "../domain/app/app.ts";
 import type { TrustedProxies } from "../domain/client-address.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { CommittedEvent } from "../domain/event/committed-event.ts";
@@ -29,11 +28,12 @@ import type { RunStatus } from "../domain/workflow/run-state.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { AuditLog } from "./audit/ports.ts";
+import type { ConnectingPorts } from "./connections/ports.ts";
 import type { ComponentLibrary, Publications, PublishedCode } from "./resources/library/ports.ts";
 import type { Installation } from "./admin/ports.ts";
 import type { NamespaceClaims } from "./namespaces/ports.ts";
 import type { Accounts } from "./owners/ports.ts";
-import type { Sessions } from "./http/ports.ts";
+import type { ReadinessReport, Sessions } from "./http/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
@@ -41,7 +41,7 @@ import type { DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
 /** Dependencies of the API. `wiring` supplies the adapters. */
-export interface ApiPorts {
+export interface ApiPorts extends ConnectingPorts {
   readonly store: ResourceStore;
   readonly storedUse: StoredUse;
   readonly owners: OwnerNamespaces;
@@ -53,8 +53,6 @@ export interface ApiPorts {
   /** The components that come with Headwater. */
   readonly published: readonly PublishedCode[];
   readonly publications: Publications;
-  /** The apps that come with Headwater, by slug. */
-  readonly builtInApps: ReadonlyMap<string, App>;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly auditLog: AuditLog;
@@ -88,12 +86,6 @@ export interface ApiPorts {
   readonly traces?: Traces | undefined;
   /** The checks of `/readyz`. */
   readonly readiness: { read(): Promise<ReadinessReport> };
-}
-
-export interface ReadinessReport {
-  readonly ready: boolean;
-  /** "ok" or what is missing, by name. */
-  readonly checks: Readonly<Record<string, string>>;
 }
 
 export interface ServerLimits {

@@ -23,6 +23,15 @@ const oauth = z.object({
   scope: z.string().min(1).max(4_096).optional().describe("Scope sent with each refresh. If absent, the scope granted before."),
   expiresAt: time.optional().describe("When the given `oauth_access_token` expires, RFC 3339. If absent, it is refreshed at once."),
 });
+const connection = z.object({
+  client: z.string().min(1).max(63).describe("Public id of the OAuth client (`oac_…`) by which it was connected."),
+  scopes: z.array(z.string().max(512)).max(200).optional().describe("Scopes that were granted."),
+  name: z.string().max(255).optional().describe("Name at the service, as the app's test request returned it."),
+  picture: z.string().max(2_048).optional().describe("Address of its picture at the service."),
+  connectedAt: time.describe("When a person last connected it, RFC 3339."),
+});
+export type AccountConnection = z.infer<typeof connection>;
+
 export type AccountOauth = z.infer<typeof oauth>;
 
 const spec = z.object({
@@ -38,6 +47,11 @@ const spec = z.object({
     .optional()
     .describe(
       "How `oauth_access_token` is refreshed before it expires (OAuth 2, RFC 6749, section 6). The refreshed token replaces the one in the credentials.",
+    ),
+  connection: connection
+    .optional()
+    .describe(
+      "How a person connected it. Without `oauth.clientSecret`, it is refreshed with the secret of this client, at the token endpoint of the client's app only.",
     ),
 });
 export type AccountSpec = z.infer<typeof spec>;
@@ -55,6 +69,10 @@ export type AccountTokens = z.infer<typeof tokens>;
 const status = baseStatus.extend({
   updatedAt: z.int().optional().describe("When the operator saw the last change of the spec, epoch milliseconds."),
   oauth: tokens.optional().describe("Result of refreshing the access token."),
+  needsReconnect: z
+    .boolean()
+    .optional()
+    .describe("True: the service no longer accepts the refresh token, so a person must connect the account again."),
 });
 export type AccountStatus = z.infer<typeof status>;
 export type AccountResource = Resource<AccountSpec, AccountStatus>;
@@ -67,6 +85,7 @@ export const accountKind = defineKind<AccountSpec, AccountStatus>({
   columns: columnsOf(
     { name: "App", type: "string", path: ".spec.app", description: "Name slug of the app." },
     { name: "Name", type: "string", path: ".spec.name", description: "Display name." },
+    { name: "Needs reconnect", type: "boolean", path: ".status.needsReconnect", description: "Whether a person must connect it again." },
   ),
   selectable: [".spec.app", ".status.id"],
   immutable: [

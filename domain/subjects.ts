@@ -139,6 +139,8 @@ export const stateUsageSubject = (pool: string, owner: string): string => `pool.
 export const buildSubject = "build.request";
 /** Requests to the operator: calls of components during their configuration. */
 export const configureSubject = "configure.request";
+/** Requests to the operator: codes to be exchanged for tokens, and tokens to be revoked. */
+export const connectSubject = "connect.request";
 /** Request to the leading operator: whether there is one, and what it knows of runners. */
 export const operatorStatusSubject = "operator.status";
 /** Inbox-like subjects for answers of runs; `<token>` belongs to the client that waits. */

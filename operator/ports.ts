@@ -1,4 +1,5 @@
 import type { Log } from "../domain/log.ts";
+import type { AppLibrary } from "../crds/app-library.ts";
 import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
 import type { Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
@@ -18,6 +19,7 @@ import type { Invocation } from "../domain/invocation/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule/schedule.ts";
 import type { Secrets } from "../domain/secrets/secrets.ts";
 import type { LatestRuns } from "../domain/source/source-health.ts";
+import type { OauthService } from "./oauth-ports.ts";
 import type { ClaimId } from "./id-claims.ts";
 import type { SourceVersion } from "./versions.ts";
 import type { WorkflowVersion } from "./versions.ts";
@@ -61,6 +63,8 @@ export interface OperatorPorts {
   readonly configurations: Configurations;
   readonly secrets: Secrets;
   readonly tokenRefresher: TokenRefresher;
+  readonly oauthService: OauthService;
+  readonly apps: AppLibrary;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
   readonly claimId: ClaimId;
@@ -244,10 +248,10 @@ export interface RefreshedTokens {
   readonly expiresInSeconds?: number;
 }
 
-/** `refused`: a retry is useless, the user must act. `why` completes a sentence for users. */
+/** `refused`: a retry is useless, the user must act; `isGrantVoid`: by connecting the account again. `why` completes a sentence for users. */
 export type RefreshOutcome =
   | { readonly outcome: "refreshed"; readonly tokens: RefreshedTokens }
-  | { readonly outcome: "refused"; readonly why: string }
+  | { readonly outcome: "refused"; readonly why: string; readonly isGrantVoid?: true }
   | { readonly outcome: "unavailable"; readonly why: string; readonly retryAfterMs?: number };
 
 /** Calls of components that a user configures. */

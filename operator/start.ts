@@ -1,6 +1,7 @@
 import { accountKind, type AccountResource } from "../crds/account.ts";
 import { appKind } from "../crds/app.ts";
 import { oauthClientKind } from "../crds/oauth-client.ts";
+import type { SecretReference } from "../crds/secret-reference.ts";
 import { autoSubscriptionKind } from "../crds/auto-subscription.ts";
 import { componentKind } from "../crds/component.ts";
 import type { Kind } from "../crds/resource.ts";
@@ -9,6 +10,8 @@ import { subscriptionKind } from "../crds/subscription.ts";
 import { webhookKind } from "../crds/webhook.ts";
 import { workflowKind } from "../crds/workflow.ts";
 import type { ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
+import type { CodeExchange, ExchangeResult } from "../domain/connection/connection.ts";
+import { exchangeCode, revokeAccount } from "./account/connect.ts";
 import { accountReconciler } from "./account/reconciler.ts";
 import { emitterReconciler } from "./auto-subscription/emitter-reconciler.ts";
 import { appReconciler } from "./app/reconciler.ts";
@@ -52,6 +55,10 @@ export interface StartedOperator {
   configure(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps>;
   /** Seals the steps of a draft for the pool that tests it. */
   sealDraft(request: DraftRequest): Promise<readonly StepDeployment[]>;
+  /** Exchanges a code for tokens of an account, see account/connect.ts. */
+  exchangeCode(request: CodeExchange): Promise<ExchangeResult<SecretReference>>;
+  /** Revokes an account's tokens at the service; returns whether it has accepted that. */
+  revokeAccount(account: { readonly namespace: string; readonly account: string }): Promise<boolean>;
   /** Are all caches filled? */
   readonly hasSynced: boolean;
   /** True when nothing is queued or running. */
@@ -74,6 +81,8 @@ export async function startOperator(
   const configurator = new Configurator({ ...ports, store });
   return {
     configure: (request) => configurator.answer(request),
+    exchangeCode: (request) => exchangeCode(request, { ...ports, store }),
+    revokeAccount: async ({ namespace, account }) => revokeAccount(await store.get(accountKind, namespace, account), { ...ports, store }),
     sealDraft: (request) => sealDraft(request, { ...ports, store }),
     get hasSynced() {
       return runtime.hasSynced;

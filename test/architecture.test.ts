@@ -40,6 +40,7 @@ const apiLayers: readonly (readonly string[])[] = [
     "owners",
     "apps",
     "oauth-clients",
+    "connections",
     "accounts",
     "keys",
     "organizations",

@@ -19,6 +19,14 @@ export async function deleteAccount(account: AccountResource, force: boolean, { 
   // Sources may also refer to the account by its resource name.
   const ids = new Set([publicIdOf(account), idOfResourceName(name)].filter((id) => id !== undefined));
   if (!force) for (const id of ids) await refuseInUse(id, namespace, ports);
+  // Best effort and bounded: a service that is away must not keep the account.
+  if (account.spec.connection !== undefined)
+    await ports.connector.revoke({ namespace, name }).catch((error: unknown) => {
+      ports.log.warn(
+        { op: "account.revoke", "account.id": publicIdOf(account), err: error },
+        "its tokens may still be valid at the service",
+      );
+    });
   await unlessDeleted(ports.store.delete(accountKind, namespace, name));
 }
 

@@ -1,3 +1,4 @@
+import type { AccountConnection } from "../../crds/account.ts";
 import { derivedId } from "../resources/derived-id.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { Answered } from "../http/response/answered.ts";
@@ -22,10 +23,24 @@ export function accountResponse(account: AccountResource, changedAt?: number): A
     name: readText(spec.name) ?? metadata.name,
     healthy,
     problem: healthy === false ? (ready?.message ?? null) : null,
+    needs_reconnect: status.needsReconnect === true && healthy === false,
+    connection: connectionResponse(spec.connection),
+    refreshed_at: status.oauth?.refreshedAt ?? null,
     created_at: new Date(created).toISOString(),
     updated_at: new Date(updated).toISOString(),
   };
 }
+
+const connectionResponse = (connection: AccountConnection | undefined): Answered<typeof accountSchema>["connection"] =>
+  connection === undefined
+    ? null
+    : {
+        oauth_client_id: connection.client,
+        name: connection.name ?? null,
+        picture: connection.picture ?? null,
+        scopes: [...(connection.scopes ?? [])],
+        connected_at: connection.connectedAt,
+      };
 
 /** Only the slug of an app is known: its id and its name are derived from it. */
 function appResponse(slug: string) {

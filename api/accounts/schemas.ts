@@ -6,6 +6,16 @@ const appSchema = z
   .object({ id: z.string().describe("`app_…`."), name_slug: z.string().describe("Such as `github`."), name: z.string() })
   .meta({ id: "App" });
 
+const connectionSchema = z
+  .object({
+    oauth_client_id: z.string().describe("`oac_…`."),
+    name: z.string().nullable().describe("Its name at the service."),
+    picture: z.string().nullable().describe("Address of its picture at the service."),
+    scopes: z.array(z.string()).describe("Granted scopes."),
+    connected_at: isoTime,
+  })
+  .meta({ id: "AccountConnection" });
+
 export const accountSchema = z
   .object({
     id: z.string().describe("`apn_…`."),
@@ -13,6 +23,9 @@ export const accountSchema = z
     name: z.string(),
     healthy: z.boolean().nullable().describe("Null until it was checked."),
     problem: z.string().nullable().describe("Why it is not healthy."),
+    needs_reconnect: z.boolean().describe("Whether a person must connect it again: POST /accounts/{id}/reconnect."),
+    connection: connectionSchema.nullable().describe("How a person connected it; null: its credentials were given."),
+    refreshed_at: z.string().nullable().describe("When its access token was last refreshed. ISO 8601, UTC."),
     created_at: isoTime,
     updated_at: isoTime,
   })

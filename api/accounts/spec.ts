@@ -35,6 +35,7 @@ export function changedSpec(before: AccountSpec, changes: AccountChanges, kept: 
     ...(name === undefined ? {} : { name }),
     credentials: Object.fromEntries([...stays, ...given]),
     ...(oauth === undefined ? {} : { oauth }),
+    ...(before.connection === undefined ? {} : { connection: before.connection }),
   };
 }
 

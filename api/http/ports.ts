@@ -47,3 +47,9 @@ export interface Sessions {
   useLink(hash: string, now: number): Promise<string | undefined>;
   endSession(hash: string): Promise<void>;
 }
+
+export interface ReadinessReport {
+  readonly ready: boolean;
+  /** "ok" or what is missing, by name. */
+  readonly checks: Readonly<Record<string, string>>;
+}

@@ -1,7 +1,10 @@
+import { setTimeout as pause } from "node:timers/promises";
 import type { Definition, OptionDefinition, Subcommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import type { Given } from "../given.ts";
+import { Failure } from "../failure.ts";
 import { listSubcommand } from "../list-subcommand.ts";
+import { openInBrowser } from "../output/browser.ts";
 import { idOf } from "../references.ts";
 import { jsonOf, pairsOf, present, recordOf } from "../values.ts";
 
@@ -76,6 +79,48 @@ async function credentialsOf({ terminal }: Context, given: Given): Promise<Crede
   return { ...(present(parts) as Credentials), ...refresh };
 }
 
+const pollMs = 1_500;
+
+const connect: Subcommand = {
+  name: "connect",
+  summary: "connect an account of an app by signing in at the service, in your browser",
+  arguments: [{ name: "<app>", description: "name slug of the app, such as slack" }],
+  options: [
+    { flags: "--name <name>", description: "display name; by default its name at the service" },
+    { flags: "--scope <scope>", description: "a scope to request; by default those of the client or the app", value: "list" },
+    { flags: "--again <account>", description: "connect this account again, instead of a new one" },
+    { flags: "--print", description: "print the address only, without opening a browser" },
+  ],
+  examples: [{ command: "hw accounts connect slack", does: "Sign in at Slack, and wait until the account is stored.", isInert: true }],
+  operations: ["connectApp", "getConnection"],
+  run: async (context, given) => {
+    const { client, out } = context;
+    const [again, scopes] = [given.text("again"), given.list("scope")];
+    const body = present({
+      name: given.text("name"),
+      scopes: scopes.length === 0 ? undefined : scopes,
+      account_id: again === undefined ? undefined : await idOf(client, "accounts", again),
+    });
+    const { data } = await client.call("connectApp", { path: { slug: given.required("app") }, body });
+    await out.line(data.url);
+    if (!given.flag("print")) await openInBrowser(data.url, context);
+    const ended = await untilEnded(data.connection_id, context);
+    const { account_id: id, missing_scopes: missing } = ended.data;
+    const without = missing.length === 0 ? "" : `, without the scopes ${missing.join(", ")}`;
+    await out.done(ended, `account ${id} connected${without}`);
+  },
+};
+
+/** The API ends a connection after ten minutes at the latest. */
+async function untilEnded(id: string, { client }: Context) {
+  for (;;) {
+    const answer = await client.call("getConnection", { path: { id } });
+    if (answer.data.problem !== null) throw new Failure(answer.data.problem.message);
+    if (answer.data.status === "connected") return answer;
+    await pause(pollMs);
+  }
+}
+
 const remove: Subcommand = {
   name: "delete",
   summary: "delete an account",
@@ -98,5 +143,5 @@ export const command: Definition = {
   description: "Manages accounts: credentials of apps, which sources and workflows use.",
   examples: [{ command: "hw accounts list", does: "List accounts." }],
   operations: [],
-  subcommands: [listSubcommand("accounts"), create, update, remove],
+  subcommands: [listSubcommand("accounts"), connect, create, update, remove],
 };

@@ -19,7 +19,7 @@ export const accounts = kindOf({
     { header: "ID", value: ({ id }) => id, isWhole: true },
     { header: "APP", value: ({ app }) => app?.name_slug ?? "-" },
     { header: "NAME", value: ({ name }) => name },
-    { header: "HEALTHY", value: ({ healthy }) => String(healthy ?? "-") },
+    { header: "HEALTHY", value: ({ healthy, needs_reconnect: isOver }) => (isOver ? "needs reconnect" : String(healthy ?? "-")) },
     { header: "AGE", value: ({ created_at: at }) => ageOfDate(at) },
     { header: "PROBLEM", value: ({ problem }) => problem ?? "" },
   ],

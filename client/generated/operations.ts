@@ -957,12 +957,34 @@ export type OAuthClient = {
   /** ISO 8601, UTC. */ readonly updated_at: string;
 };
 
+export type StartedConnection = {
+  /** `con_…`: GET /connections/{id} tells how it ended. */ readonly connection_id: string;
+  /** Open it in a browser, and sign in there. */ readonly url: string;
+  /** ISO 8601, UTC. */ readonly expires_at: string;
+};
+
+export type Connection = {
+  /** `con_…`. */ readonly id: string;
+  /** Name slug of the app. */ readonly app: string;
+  readonly status: "pending" | "connected" | "failed";
+  /** The account, once it is connected. */ readonly account_id: string | null;
+  /** Requested scopes that were not granted. */ readonly missing_scopes: readonly (string)[];
+  readonly problem: {
+    readonly code: "access_denied" | "expired" | "other_session" | "other_user" | "issuer_mismatch" | "service_error" | "token_refused" | "token_endpoint_unavailable" | "client_changed" | "account_deleted" | "not_stored";
+    /** What happened and what to do, for people. */ readonly message: string;
+  } | null;
+  /** ISO 8601, UTC. */ readonly expires_at: string;
+};
+
 export type Account = {
   /** `apn_…`. */ readonly id: string;
   readonly app: App | null;
   readonly name: string;
   /** Null until it was checked. */ readonly healthy: boolean | null;
   /** Why it is not healthy. */ readonly problem: string | null;
+  /** Whether a person must connect it again: POST /accounts/{id}/reconnect. */ readonly needs_reconnect: boolean;
+  /** How a person connected it; null: its credentials were given. */ readonly connection: AccountConnection | null;
+  /** When its access token was last refreshed. ISO 8601, UTC. */ readonly refreshed_at: string | null;
   /** ISO 8601, UTC. */ readonly created_at: string;
   /** ISO 8601, UTC. */ readonly updated_at: string;
 };
@@ -971,6 +993,14 @@ export type App = {
   /** `app_…`. */ readonly id: string;
   /** Such as `github`. */ readonly name_slug: string;
   readonly name: string;
+};
+
+export type AccountConnection = {
+  /** `oac_…`. */ readonly oauth_client_id: string;
+  /** Its name at the service. */ readonly name: string | null;
+  /** Address of its picture at the service. */ readonly picture: string | null;
+  /** Granted scopes. */ readonly scopes: readonly (string)[];
+  /** ISO 8601, UTC. */ readonly connected_at: string;
 };
 
 export type Webhook = {
@@ -2297,6 +2327,42 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** Begin to connect an account of an app */
+  readonly connectApp: {
+    readonly path: { readonly slug: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name of the account. Default: its name at the service. */ readonly name?: string | null | undefined;
+      /** Scopes to request. Default: those of the OAuth client, else those of the app. */ readonly scopes?: readonly (string)[] | null | undefined;
+      /** Connects this account again, `apn_…`, instead of a new one. */ readonly account_id?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: StartedConnection;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Begin to connect an account again */
+  readonly reconnectAccount: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Scopes to request. Default: those of the OAuth client, else those of the app. */ readonly scopes?: readonly (string)[] | null | undefined;
+    };
+    readonly response: {
+      readonly data: StartedConnection;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get the outcome of connecting an account */
+  readonly getConnection: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Connection;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List the caller's accounts */
   readonly listMyAccounts: {
     readonly path: Readonly<Record<string, never>>;
@@ -3065,6 +3131,9 @@ export const routes = {
   getOAuthClient: { method: "GET", path: "/v1/oauth_clients/{id}", isStream: false },
   updateOAuthClient: { method: "PUT", path: "/v1/oauth_clients/{id}", isStream: false },
   deleteOAuthClient: { method: "DELETE", path: "/v1/oauth_clients/{id}", isStream: false },
+  connectApp: { method: "POST", path: "/v1/apps/{slug}/connect", isStream: false },
+  reconnectAccount: { method: "POST", path: "/v1/accounts/{id}/reconnect", isStream: false },
+  getConnection: { method: "GET", path: "/v1/connections/{id}", isStream: false },
   listMyAccounts: { method: "GET", path: "/v1/users/me/accounts", isStream: false },
   listAccounts: { method: "GET", path: "/v1/orgs/{org_id}/accounts", isStream: false },
   createAccount: { method: "POST", path: "/v1/accounts", isStream: false },

@@ -21,7 +21,7 @@ export interface TokenRefresh {
 }
 
 export interface RefreshProblem {
-  readonly reason: "TokenRefused" | "TokenEndpointUnavailable";
+  readonly reason: "NeedsReconnect" | "TokenRefused" | "TokenEndpointUnavailable";
   readonly message: string;
   readonly transient: boolean;
 }
@@ -73,6 +73,7 @@ export class AccessTokens {
       return { ...unchanged, tokens: undefined };
     }
     const grant = await readGrant(account, this.#ports);
+    if ("changed" in grant) return { ...unchanged, tokens: account.status.oauth, problem: clientChanged(grant.changed) };
     if ("missing" in grant) return { ...unchanged, tokens: account.status.oauth, missing: grant.missing };
     const tokens = await tokensOfGrant(account, grant, this.#ports);
     if (this.#unsaved.get(key)?.digest === grant.digest) return this.#save(key, account);
@@ -158,11 +159,17 @@ function releaseClaim({ refreshingSince, ...tokens }: AccountTokens, { claimed }
   return claimed === true && refreshingSince !== undefined ? { ...tokens, refreshingSince } : tokens;
 }
 
+const clientChanged = (why: string): RefreshProblem => ({
+  reason: "NeedsReconnect",
+  transient: false,
+  message: `the access token cannot be refreshed: ${why}. Connect the account again`,
+});
+
 function problemOf(tokenUrl: string, outcome: Exclude<RefreshOutcome, { outcome: "refreshed" }>): RefreshProblem {
   const { host } = new URL(tokenUrl); // The rest of the URL may be secret.
   if (outcome.outcome === "refused")
     return {
-      reason: "TokenRefused",
+      reason: outcome.isGrantVoid === true ? "NeedsReconnect" : "TokenRefused",
       transient: false,
       message: `the token endpoint at ${host} refused to refresh the access token: ${outcome.why}. Connect the account again with a new refresh token. The refresh is retried every hour`,
     };

@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { AccountTokens, AccountResource } from "../../crds/account.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { OperatorPorts, RefreshRequest } from "../ports.ts";
+import { clientOfAccount, type ClientPorts } from "./client-of.ts";
 import { readReferences, type Missing } from "./credentials.ts";
 
 /** The refresh request that the spec describes, with its secrets resolved. */
@@ -14,17 +15,22 @@ export interface Grant {
   readonly requestDigest: string;
 }
 
-type SecretReader = Pick<OperatorPorts, "secretValues">;
+/** `changed`: why the account can no longer be refreshed by the client that connected it. */
+type GrantLookup = Grant | { readonly missing: readonly Missing[] } | { readonly changed: string };
 
-export async function readGrant(account: AccountResource, ports: SecretReader): Promise<Grant | { readonly missing: readonly Missing[] }> {
+export async function readGrant(account: AccountResource, ports: ClientPorts): Promise<GrantLookup> {
   const { oauth } = account.spec;
   if (oauth === undefined) return { missing: [] };
-  const { tokenUrl, clientId, clientSecret, refreshToken, scope, clientAuthentication = "basic" } = oauth;
+  const found = await clientOfAccount(account, ports);
+  if (found !== undefined && "changed" in found) return found;
+  if (found !== undefined && "error" in found) return { missing: [{ field: "connection.client", error: found.error }] };
+  const { tokenUrl, clientId, clientSecret, refreshToken, scope } = oauth;
+  const clientAuthentication = found?.client.clientAuthentication ?? oauth.clientAuthentication ?? "basic";
   const references = { "oauth.refreshToken": refreshToken, ...(clientSecret === undefined ? {} : { "oauth.clientSecret": clientSecret }) };
   const { values, missing } = await readReferences(account, references, ports);
   const token = values["oauth.refreshToken"];
   if (missing.length > 0 || token === undefined) return { missing };
-  const secret = values["oauth.clientSecret"];
+  const secret = found === undefined ? values["oauth.clientSecret"] : found.client.clientSecret;
   const request: RefreshRequest = {
     tokenUrl,
     clientId,

@@ -89,7 +89,12 @@ async function report(account: AccountResource, { id, verdict, tokens }: Report,
   const changedAt = generation === 1 ? Date.parse(creationTimestamp) : now;
   const updatedAt = account.status.observedGeneration === generation ? account.status.updatedAt : changedAt;
   await writeStatus(store, accountKind, account, {
-    fields: { id, updatedAt: updatedAt ?? changedAt, oauth: tokens === undefined || Object.keys(tokens).length === 0 ? undefined : tokens },
+    fields: {
+      id,
+      updatedAt: updatedAt ?? changedAt,
+      oauth: tokens === undefined || Object.keys(tokens).length === 0 ? undefined : tokens,
+      needsReconnect: verdict.reason === "NeedsReconnect" ? true : undefined,
+    },
     conditions: readyConditions(verdict),
     now,
   });

@@ -85,8 +85,8 @@ function inOrder<Table extends { readonly name: string; readonly referenced: rea
   return ordered;
 }
 
-/** Sessions of the console and sign-in links end with a restore: one that has ended since the backup must not begin again. */
-const notRestored = new Set(["console_sessions"]);
+/** Sessions, sign-in links and unfinished connections end with a restore: one that has ended since the backup must not begin again. */
+const notRestored = new Set(["console_sessions", "connections"]);
 
 /**
  * Restores the rows into a database without users of Headwater, in one transaction, which also records the backup. Repeated after a kill, it

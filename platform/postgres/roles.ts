@@ -59,6 +59,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     failing_endpoints: "select (webhook, record)",
     publications: "select, insert, update",
     owner_namespaces: "select, insert, delete",
+    connections: everything,
   },
   /**
    * Resources; deletion of a source's history, and its last run; the latest runs of workflows and attempts at webhooks; disabled webhooks;

@@ -5,6 +5,7 @@ import type { OwnerReference } from "../../crds/resource.ts";
 import type { InvitationTable } from "./accounts/invitation-table.ts";
 import type { OrganizationTable, UserTable } from "./accounts/owner-tables.ts";
 import type { AuditLogTable } from "./audit/table.ts";
+import type { ConnectionTable } from "./connections/table.ts";
 import type { OwnerNamespaceTable } from "./namespaces/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
 import type { EmailConfirmationTable, ErrorMailTable, MailCountTable } from "./mail/tables.ts";
@@ -48,6 +49,7 @@ export interface Tables {
   readonly kubernetes_requests: { readonly id: string; readonly started_ms: number };
   readonly publications: PublicationTable;
   readonly owner_namespaces: OwnerNamespaceTable;
+  readonly connections: ConnectionTable;
 }
 
 /** One row. Every write to a resource takes its version here and locks the row until it commits. */

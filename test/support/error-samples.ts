@@ -41,6 +41,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
     422,
     "no API key can be created in /data/headwater (the reason): put one there, or set HEADWATER_DATA, for setup HEADWATER_KEYS, to a writable directory",
   ],
+  app_not_connectable: [422, "accounts of 'stripe' are not connected in a browser, because it takes keys: POST /v1/accounts stores them"],
   backlog_full: [429, "too many invocations of dc_b7tl8elwbjuc or its owner wait to run: try again as Retry-After says"],
   backup_not_written: [503, "the backup /data/headwater cannot be written: the reason"],
   backup_overtaken: [
@@ -221,6 +222,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   not_ready_in_time: [503, "component sc_piltgura3qhn is saved, but was not built in time: try again"],
   not_set_up: [409, "a migration of Postgres has not ended: run setup of this version, then repeat the backup"],
   not_text: [422, 'the file "logo.png" is not text: components consist of UTF-8 text files'],
+  oauth_client_missing: [
+    422,
+    'app \'slack\' has no OAuth client: register one at the service with the redirect address https://headwater.example.com/oauth/callback, then POST /v1/oauth_clients with {"app": "slack", "client_id": "…", "client_secret": "…"}',
+  ],
   observation_error: [422, "observation error", observed],
   operator_unreachable: [503, "the operator cannot be reached: try again"],
   organization_has_members: [409, "o_7f3kq0w9zn5a has 2 members: remove them first"],

@@ -10,6 +10,7 @@ import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { Readiness } from "../../api/http/telemetry/readiness.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { requestBuild, requestComponent, requestListing } from "../../platform/jetstream/requests/build-requests.ts";
+import { requestExchange, requestRevocation } from "../../platform/jetstream/requests/connect-requests.ts";
 import { requestConfigure, requestDraft } from "../../platform/jetstream/requests/configure-requests.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
 import { followEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
@@ -22,6 +23,7 @@ import { createSessions } from "../../platform/postgres/accounts/sessions.ts";
 import { createAuditLog } from "../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createStoredUse } from "../../platform/postgres/resources/stored-use.ts";
+import { createConnections } from "../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
 import { createPublications } from "../../platform/postgres/publications/publications.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
@@ -135,6 +137,7 @@ const resourcePorts = ({ listedStore, owners, namespaces, secretValues, pages }:
 const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database) => ({
   library: createComponentLibrary(database),
   publications: createPublications(database),
+  connections: createConnections(database),
   history: createHistory(database, { kept: { events: keepEvents, logs: keepLogs } }),
   activity: createActivity(database),
   storedUse: createStoredUse(database),
@@ -156,6 +159,10 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
     redeliveries: createRedeliveries(connection),
     replays: { publish: (events) => publishReplay(connection, events) },
     builds: { build: (component, owner) => requestBuild(nats, { ...component, owner }, { timeoutMs: buildTimeoutMs }) },
+    connector: {
+      exchange: (exchange) => requestExchange(nats, exchange),
+      revoke: (account) => requestRevocation(nats, account),
+    },
     configurations: { configure: (request) => requestConfigure(nats, request) },
     workflowTests: { seal: (request) => requestDraft(nats, request), request: runs.testWorkflow },
     fetchComponent: (url, owner) => requestComponent(nats, url, { owner, timeoutMs: buildTimeoutMs }),

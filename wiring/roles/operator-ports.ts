@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { customAlphabet } from "nanoid";
 import { systemClock } from "../../domain/clock.ts";
+import { AppLibrary } from "../../crds/app-library.ts";
+import type { App } from "../../domain/app/app.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { DeploymentEntry, Endpoint, Route } from "../../domain/source/deployment.ts";
 import type { WorkflowEntry } from "../../domain/workflow/deployment.ts";
@@ -15,6 +17,7 @@ import { createIdClaims } from "../../operator/id-claims.ts";
 import type { SourceVersion } from "../../operator/versions.ts";
 import type { WorkflowVersion } from "../../operator/versions.ts";
 import { createEgress } from "../../platform/http/egress.ts";
+import { createOauthService } from "../../platform/http/oauth-service.ts";
 import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
 import type { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { createStoredBundles } from "../../platform/jetstream/bundles/stored-bundles.ts";
@@ -53,12 +56,28 @@ export interface OperatorParts {
   readonly registry?: readonly RegistryEntry[];
   /** Private networks that may be reached, as CIDR. */
   readonly egressAllow: readonly string[];
+  /** The apps that come with Headwater, by slug; default: none. */
+  readonly builtInApps?: ReadonlyMap<string, App>;
+  /** Id of the owner whose apps and OAuth clients count for everybody. */
+  readonly sharedAppsOwner?: string | undefined;
   /** Default: this process is the only operator. */
   readonly leads?: () => boolean;
 }
 
 export function operatorPorts(parts: OperatorParts): OperatorPorts {
-  const { connection, database, answers, secrets, resources, log, egressAllow, registry = [], leads = () => true } = parts;
+  const {
+    connection,
+    database,
+    answers,
+    secrets,
+    resources,
+    log,
+    egressAllow,
+    registry = [],
+    builtInApps = new Map(),
+    sharedAppsOwner,
+    leads = () => true,
+  } = parts;
   const { store, owners, secretValues, configMaps } = resources;
   const egress = createEgress({ allow: egressAllow });
   const own = new Map(
@@ -98,6 +117,12 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     configurations: createConfigurations(connection, answers),
     secrets,
     tokenRefresher: createTokenRefresher({ egress, timeoutMs: refreshTimeoutMs }),
+    oauthService: createOauthService({ egress, timeoutMs: refreshTimeoutMs }),
+    apps: new AppLibrary({
+      store,
+      builtIn: builtInApps,
+      sharedNamespace: async () => (sharedAppsOwner === undefined ? undefined : owners.find(sharedAppsOwner)),
+    }),
     clock: systemClock,
     randomBytes,
     randomKey,

@@ -5,9 +5,11 @@ import { startOperator, type OperatorRuntime } from "../../operator/start.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { liveRunners } from "../../platform/jetstream/members/group.ts";
 import { serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
+import { serveConnectRequests } from "../../platform/jetstream/requests/connect-requests.ts";
 import { createStatusService, type OperatorStatus } from "../../platform/jetstream/requests/operator-status.ts";
 import { startResealing } from "../../platform/secrets/background-reseal.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
+import { readApps } from "../../platform/process/apps.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { createOperatorMetrics } from "../../platform/telemetry/controller-metrics.ts";
@@ -35,9 +37,10 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   if (resources.inCluster === undefined) disposeWith(opened, startResealing(database, secrets, context));
   const { events, runtime } = await openRuntime(context, { connection, resources }, opened);
   const leads = (): boolean => runtime.leadership?.leads ?? true;
-  const { egressAllow } = configuration;
+  const { egressAllow, sharedAppsOwner } = configuration;
   const registry = await readRegistry(registryDirectory);
-  const ports = operatorPorts({ connection, database, answers, secrets, resources, log: logger, egressAllow, registry, leads });
+  const apps = { builtInApps: await readApps(), sharedAppsOwner };
+  const ports = operatorPorts({ connection, database, answers, secrets, resources, log: logger, egressAllow, registry, leads, ...apps });
   const config = { ingressUrl: configuration.ingressUrl, hookTimeoutMs: configuration.runTimeoutMs + hookReportMs };
   const operator = await startOperator(config, { ...ports, ...events }, runtime);
   const requests = await serveConfigureRequests(
@@ -45,12 +48,14 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     (request) => operator.configure(request),
     (request) => operator.sealDraft(request),
   );
+  const connecting = await serveConnectRequests(connection, operator);
   return {
     checkReady: async () => {
       if (!operator.hasSynced) throw new Unavailable("the resources have not been listed yet");
     },
     stop: async () => {
       await requests.stop();
+      await connecting.stop();
       await operator.stop();
       await opened.disposeAsync();
     },

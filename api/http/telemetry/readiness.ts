@@ -1,4 +1,4 @@
-import type { ReadinessReport } from "../../ports.ts";
+import type { ReadinessReport } from "../ports.ts";
 
 interface Log {
   info(fields: object, message?: string): void;

@@ -12,20 +12,31 @@ import { Page } from "../../parts/page.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { AccountDialog } from "./account-dialog.tsx";
+import { ConnectDialog } from "./connect-dialog.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 15_000;
 
-const healthOf = ({ healthy }: Account): readonly [state: string, label: string] =>
-  healthy === null ? ["unknown", text.unchecked] : healthy ? ["healthy", text.healthy] : ["unhealthy", text.unhealthy];
+const healthOf = ({ healthy, needs_reconnect: isOver }: Account): readonly [state: string, label: string] =>
+  isOver
+    ? ["unhealthy", text.needsReconnect]
+    : healthy === null
+      ? ["unknown", text.unchecked]
+      : healthy
+        ? ["healthy", text.healthy]
+        : ["unhealthy", text.unhealthy];
 
 export function AccountsPage() {
   const [shown, setShown] = useState<Account | "new">();
+  const [connecting, setConnecting] = useState<Account | "new">();
   const list = useList("listMyAccounts", { query: useOwnerQuery() }, { everyMs: refreshMs });
   const create = (
-    <Button kind="primary" onClick={() => setShown("new")}>
-      {text.create}
-    </Button>
+    <div className="flex gap-2">
+      <Button onClick={() => setShown("new")}>{text.create}</Button>
+      <Button kind="primary" onClick={() => setConnecting("new")}>
+        {text.connect}
+      </Button>
+    </div>
   );
   const columns: readonly Column<Account>[] = [
     {
@@ -44,11 +55,19 @@ export function AccountsPage() {
       cell: (account) => {
         const [state, label] = healthOf(account);
         return (
-          <span title={account.problem ?? undefined}>
+          <span title={account.problem ?? undefined} className="flex items-center gap-2">
             <State state={state} label={label} />
+            {account.needs_reconnect && <Button onClick={() => setConnecting(account)}>{text.reconnect}</Button>}
           </span>
         );
       },
+    },
+    { title: text.scopes, parts: 3, isSecondary: true, cell: ({ connection }) => <bdi>{connection?.scopes.join(" ") ?? ""}</bdi> },
+    {
+      title: text.refreshed,
+      parts: 2,
+      isSecondary: true,
+      cell: ({ refreshed_at: at }) => (at === null ? "" : <Time ms={Date.parse(at)} />),
     },
     { title: "Id", parts: 3, isSecondary: true, cell: ({ id }) => <Id id={id} /> },
     { title: text.changed, parts: 2, isSecondary: true, cell: ({ updated_at: at }) => <Time ms={Date.parse(at)} /> },
@@ -68,6 +87,9 @@ export function AccountsPage() {
           </EmptyState>
         }
       />
+      {connecting !== undefined && (
+        <ConnectDialog account={connecting === "new" ? undefined : connecting} onClose={() => setConnecting(undefined)} />
+      )}
       {shown !== undefined && <AccountDialog account={shown === "new" ? undefined : shown} onClose={() => setShown(undefined)} />}
     </Page>
   );

@@ -7,6 +7,7 @@ import {
   bundleStore,
   changedSubject,
   configureSubject,
+  connectSubject,
   deploymentKey,
   emittedSubject,
   former,
@@ -83,6 +84,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "invoke.>",
       buildSubject,
       configureSubject,
+      connectSubject,
       operatorStatusSubject,
       redeliverySubject("*"),
       "replay.>",
@@ -203,7 +205,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${bundles}.>`),
       bundleBytesSubject("*"),
     ],
-    subscribe: [answerFilter("*"), configureSubject, operatorStatusSubject],
+    subscribe: [answerFilter("*"), configureSubject, connectSubject, operatorStatusSubject],
   },
 };
 

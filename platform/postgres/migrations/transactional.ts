@@ -3,6 +3,7 @@ import { firstMigrations, statements } from "./first-migrations.ts";
 import { auditLogTable, observedChanges } from "./audit-log.ts";
 import { errorMailTables } from "./error-mails.ts";
 import { partitionHistory } from "../history/partitions.ts";
+import { connectionsTable } from "./connections.ts";
 import { publicationsTable } from "./publications.ts";
 import { workflowRunTables } from "./workflow-runs.ts";
 import { countResources } from "./resource-counts.ts";
@@ -180,4 +181,5 @@ export const transactionalMigrations: Record<string, Migration> = {
   `,
   // No version from here on reads what m0025-observed-changes has added: a later migration may drop it.
   "m0031-no-observed-changes": statements`select 1;`,
+  "m0032-connections": connectionsTable,
 };

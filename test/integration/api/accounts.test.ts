@@ -55,6 +55,9 @@ describe("accounts", () => {
       name: "Mine",
       healthy: null,
       problem: null,
+      needs_reconnect: false,
+      connection: null,
+      refreshed_at: null,
       created_at: expect.stringMatching(isoTime),
       updated_at: account.created_at,
     });

@@ -14,6 +14,7 @@ import { createSessions } from "../../../platform/postgres/accounts/sessions.ts"
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
+import { createConnections } from "../../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
@@ -133,6 +134,13 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         sourceBacklogs: { read: async () => new Map() },
         accounts,
         sessions: createSessions(database.db),
+        connections: createConnections(database),
+        connector: {
+          exchange: async () => {
+            throw new Unavailable("accounts cannot be connected in this test");
+          },
+          revoke: async () => undefined,
+        },
         auditLog: createAuditLog(database),
         pages: { ...createResourcePages(database), show: async () => undefined },
         library: createComponentLibrary(database),

@@ -31,6 +31,7 @@ import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
+import { createConnections } from "../../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
@@ -155,6 +156,9 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       secretValues: createKubernetesSecretValues(kubernetes),
       accounts,
       sessions: createSessions(database.db),
+      builtInApps: new Map(),
+      connections: createConnections(database),
+      connector: { exchange: () => Promise.reject(new Error("not in this test")), revoke: async () => undefined },
       auditLog: createAuditLog(database),
       history: createHistory(database),
       activity: createActivity(database),

@@ -304,7 +304,7 @@ describe("an access token", () => {
     await operate.account(account);
     expect(await readyOf(account)).toMatchObject({
       status: "False",
-      reason: "TokenRefused",
+      reason: "NeedsReconnect",
       message: expect.stringContaining("invalid_grant"),
     });
     expect(JSON.stringify(await accountNow(account))).not.toMatch(/refresh-\d|no such token/);
@@ -384,7 +384,7 @@ describe("an access token", () => {
     expect(await readyOf(account)).toMatchObject({ reason: "SecretNotFound", message: expect.stringContaining("oauth.refreshToken") });
     texts["token"] = "wrong";
     await operate.account(account);
-    expect(await readyOf(account)).toMatchObject({ reason: "TokenRefused" });
+    expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect" });
     texts["token"] = server.refreshToken;
     await operate.account(account);
     expect(await readyOf(account)).toMatchObject({ status: "True" });

@@ -27,6 +27,7 @@ export const postgresRights: Readonly<Record<string, Readonly<Partial<Record<Exc
   mail_counts: { api: "select insert update", delivery: everything },
   memberships: { api: everything, operator: "select(user_id,organization_id)" },
   organizations: { api: everything, delivery: "select(id,email,email_confirmed_at,error_mails)" },
+  connections: { api: "select insert update delete" },
   owner_namespaces: { api: "select insert delete", operator: "select insert delete" },
   owner_plans: { api: everything, delivery: "select" },
   plans: { api: everything, delivery: "select" },

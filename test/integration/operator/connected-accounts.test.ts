@@ -1,0 +1,127 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { accountKind, type AccountResource } from "../../../crds/account.ts";
+import { appKind } from "../../../crds/app.ts";
+import { oauthClientKind } from "../../../crds/oauth-client.ts";
+import { labels } from "../../../crds/resource.ts";
+import { namespaceOfOwner } from "../../../domain/ids.ts";
+import { accountReconciler } from "../../../operator/account/reconciler.ts";
+import { keyOf } from "../../../operator/controller/informer.ts";
+import { OauthProvider, registered } from "../../support/oauth-provider.ts";
+import { owner, withOperatorWorld } from "./world.ts";
+
+/** Accounts that were connected by an OAuth client: refreshed with the client's secret, at the endpoint of the client's app alone. */
+const world = withOperatorWorld({ egressAllow: ["127.0.0.0/8"] });
+const namespace = namespaceOfOwner(owner);
+const provider = new OauthProvider();
+let [now, count] = [Date.parse("2026-11-21T12:00:00Z"), 0];
+
+beforeAll(async () => void (await provider.start()));
+afterAll(() => provider.stop());
+beforeEach(() => {
+  provider.quirks = { rotates: true };
+  provider.tokenRequests.length = 0;
+});
+
+const sealed = async (text: string) => ({ sealed: await world.ports.secrets.seal(text) });
+const operator = () => {
+  const reconcile = accountReconciler({ ...world.ports, clock: { now: () => now }, random: () => 0 });
+  return (account: AccountResource) => reconcile(keyOf(account));
+};
+const accountNow = ({ metadata }: AccountResource) => world.ports.store.get(accountKind, metadata.namespace, metadata.name);
+const readyOf = async (account: AccountResource) => (await accountNow(account)).status.conditions?.find(({ type }) => type === "Ready");
+
+async function connected(clientNamespace = namespace, tokenUrl = `${provider.origin}/token`) {
+  const number = ++count;
+  const [app, id] = [`service-${number}`, `oac_client${number}`];
+  const oauth = { authorizationUrl: `${provider.origin}/authorize`, tokenUrl: `${provider.origin}/token` };
+  const made = { namespace: clientNamespace, name: app };
+  await world.ports.store.create(appKind, { ...made, spec: { slug: app, name: app, auth: "oauth2", categories: [], oauth } });
+  const clientSecret = await sealed(registered.clientSecret);
+  await world.ports.store.create(oauthClientKind, {
+    ...made,
+    labels: { [labels.id]: id },
+    spec: { app, clientId: registered.clientId, clientSecret },
+  });
+  provider.refreshToken = `refresh-of-${number}`;
+  const account = await world.ports.store.create(accountKind, {
+    namespace,
+    name: `apn-connected${number}`,
+    spec: {
+      app,
+      credentials: {},
+      oauth: { tokenUrl, clientId: registered.clientId, refreshToken: await sealed(provider.refreshToken) },
+      connection: { client: id, connectedAt: "2026-11-21T12:00:00Z" },
+    },
+  });
+  return { account, app, id };
+}
+
+describe("a connected account", () => {
+  it("is refreshed with the secret of its client", async () => {
+    const { account } = await connected();
+    await operator()(account);
+    expect(await readyOf(account)).toMatchObject({ status: "True" });
+    expect(provider.tokenRequests).toHaveLength(1);
+  });
+
+  it("sends the client's secret to no other address, whatever the account says", async () => {
+    const { account } = await connected(namespace, `${provider.origin}/elsewhere`);
+    await operator()(account);
+    expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("token endpoint") });
+    expect((await accountNow(account)).status.needsReconnect).toBe(true);
+    expect(provider.tokenRequests).toEqual([]);
+  });
+
+  it("does not use the client of another owner", async () => {
+    const { account } = await connected(namespaceOfOwner("u_other"));
+    await operator()(account);
+    expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect" });
+    expect(provider.tokenRequests).toEqual([]);
+  });
+
+  it("needs to be connected again when the service refuses its refresh token, and no longer once it was", async () => {
+    const { account } = await connected();
+    const operate = operator();
+    provider.refreshToken = "another";
+    await operate(account);
+    expect((await accountNow(account)).status.needsReconnect).toBe(true);
+    expect(await readyOf(account)).toMatchObject({ status: "False", reason: "NeedsReconnect" });
+    const before = await accountNow(account);
+    const { oauth } = before.spec;
+    if (oauth === undefined) throw new Error("it has oauth");
+    await world.ports.store.update(accountKind, {
+      ...before,
+      spec: { ...before.spec, oauth: { ...oauth, refreshToken: await sealed("another") } },
+    });
+    await operate(account);
+    expect((await accountNow(account)).status.needsReconnect).toBeUndefined();
+    expect(await readyOf(account)).toMatchObject({ status: "True" });
+  });
+
+  it("needs to be connected again when its client is deleted or has another id", async () => {
+    const { account, app } = await connected();
+    const client = await world.ports.store.get(oauthClientKind, namespace, app);
+    await world.ports.store.update(oauthClientKind, { ...client, spec: { ...client.spec, clientId: "other" } });
+    await operator()(account);
+    expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("client_id") });
+    await world.ports.store.delete(oauthClientKind, namespace, app);
+    await operator()(account);
+    expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("no longer exists") });
+  });
+
+  it("loses no refresh when two operators race at a service that rotates its tokens", async () => {
+    const { account } = await connected();
+    const operators = [operator(), operator()];
+    for (let round = 0; round < 20; round++) {
+      await Promise.all(operators.map((operate) => operate(account).catch(() => undefined))); // One of them loses the write.
+      for (const operate of operators) await operate(account).catch(() => undefined);
+      now += 61_000; // A claim of the one that lost has ended.
+      for (const operate of operators) await operate(account);
+      expect(await readyOf(account)).toMatchObject({ status: "True" });
+      now += 3_600_000;
+    }
+    const { status } = await accountNow(account);
+    expect(status.needsReconnect).toBeUndefined();
+    expect(provider.tokenRequests.every(({ grant_type: type }) => type === "refresh_token")).toBe(true);
+  });
+});
