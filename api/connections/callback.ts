@@ -64,7 +64,8 @@ const unknownState = (): Unauthenticated =>
   });
 
 function returnedBy(request: Request): Returned | undefined {
-  const given: Readonly<Record<string, unknown>> = request.method === "POST" ? ((request.body ?? {}) as object) : request.query;
+  const given: Readonly<Record<string, unknown>> =
+    request.method === "POST" ? ((request.body ?? {}) as Readonly<Record<string, unknown>>) : request.query;
   const text = (name: string): string | undefined => {
     const value = Object.hasOwn(given, name) ? given[name] : undefined;
     return typeof value === "string" && value !== "" && value.length <= maxCodeLength ? value : undefined;
