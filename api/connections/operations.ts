@@ -31,7 +31,7 @@ export const connectionOperations = [
     id: "connectApp",
     change: { action: "connect", kind: "Account" },
     summary: "Begin to connect an account of an app",
-    description: "A person opens `url` in a browser within ten minutes. `GET /connections/{id}` tells how it ended.",
+    description: "A person opens `url` in a browser within ten minutes. `GET /connections/{id}` returns how it ended.",
     query: ownerParameters,
     body: connectFields,
     responses: one(startedConnectionSchema),

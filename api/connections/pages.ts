@@ -35,7 +35,7 @@ interface Hidden {
   readonly issuer: string | undefined;
 }
 
-/** Names the user who gets the account: a person who was sent here by somebody else sees it. */
+/** Names the user who gets the account: a person whom another one has sent here sees it. */
 export function confirmPage(app: string, user: string, { state, code, error, issuer }: Hidden): Page {
   const fields = Object.entries({ state, code, error, iss: issuer }).flatMap(([name, value]) =>
     value === undefined ? [] : [`<input type="hidden" name="${name}" value="${escaped(value)}">`],

@@ -3,7 +3,7 @@ import { connectionFailures } from "../../domain/connection/connection.ts";
 
 export const startedConnectionSchema = z
   .object({
-    connection_id: z.string().describe("`con_…`: GET /connections/{id} tells how it ended."),
+    connection_id: z.string().describe("`con_…`: GET /connections/{id} returns how it ended."),
     url: z.string().describe("Open it in a browser, and sign in there."),
     expires_at: z.string().describe("ISO 8601, UTC."),
   })

@@ -958,7 +958,7 @@ export type OAuthClient = {
 };
 
 export type StartedConnection = {
-  /** `con_…`: GET /connections/{id} tells how it ended. */ readonly connection_id: string;
+  /** `con_…`: GET /connections/{id} returns how it ended. */ readonly connection_id: string;
   /** Open it in a browser, and sign in there. */ readonly url: string;
   /** ISO 8601, UTC. */ readonly expires_at: string;
 };

@@ -72,7 +72,12 @@ function reasonsOf(kind: string): readonly string[] {
   return sorted([...words, ...shared].filter((word) => !noReasons.has(word)));
 }
 
-const folderOf = (kind: string): string => kind.replaceAll(/(?<!^)[A-Z]/g, "-$&").toLowerCase();
+/** OAuth is one word. */
+const folderOf = (kind: string): string =>
+  kind
+    .replace("OAuth", "Oauth")
+    .replaceAll(/(?<!^)[A-Z]/g, "-$&")
+    .toLowerCase();
 
 function metricNames(): readonly string[] {
   const folders = ["api", "ingress", "operator", "builder", "runner", "delivery", "platform", "wiring"];
