@@ -132,6 +132,13 @@ export const commands: readonly CommandEntry[] = [
     summary: "create, change, run and test workflows",
     load: () => import("./commands/workflows.ts"),
   },
+  { name: "apps", group: "Manage", summary: "how one connects to services", load: () => import("./commands/apps.ts") },
+  {
+    name: "oauth-clients",
+    group: "Manage",
+    summary: "clients that you registered at services",
+    load: () => import("./commands/oauth-clients.ts"),
+  },
   { name: "accounts", aliases: ["account"], group: "Manage", summary: "credentials of apps", load: () => import("./commands/accounts.ts") },
   {
     name: "namespaces",

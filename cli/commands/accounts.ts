@@ -92,16 +92,21 @@ const connect: Subcommand = {
     { flags: "--print", description: "print the address only, without opening a browser" },
   ],
   examples: [{ command: "hw accounts connect slack", does: "Sign in at Slack, and wait until the account is stored.", isInert: true }],
-  operations: ["connectApp", "getConnection"],
+  operations: ["connectApp", "reconnectAccount", "getConnection"],
   run: async (context, given) => {
     const { client, out } = context;
     const [again, scopes] = [given.text("again"), given.list("scope")];
     const body = present({
       name: given.text("name"),
       scopes: scopes.length === 0 ? undefined : scopes,
-      account_id: again === undefined ? undefined : await idOf(client, "accounts", again),
     });
-    const { data } = await client.call("connectApp", { path: { slug: given.required("app") }, body });
+    const { data } =
+      again === undefined
+        ? await client.call("connectApp", { path: { slug: given.required("app") }, body })
+        : await client.call("reconnectAccount", {
+            path: { id: await idOf(client, "accounts", again) },
+            body: present({ scopes: body.scopes }),
+          });
     await out.line(data.url);
     if (!given.flag("print")) await openInBrowser(data.url, context);
     const ended = await untilEnded(data.connection_id, context);

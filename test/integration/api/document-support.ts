@@ -172,6 +172,12 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
   });
   const webhook = await made("/v1/webhooks", { url: "https://world.test/hook", name: "hook" });
   const account = await made("/v1/accounts", { app: "shop", credentials: { token: "t" } });
+  const addresses = { authorization_url: "https://shop.test/authorize", token_url: "https://shop.test/token" };
+  // A second world has them already.
+  await api.ask("POST", "/v1/apps", { body: { name_slug: "shop", name: "Shop", auth_type: "oauth", oauth: addresses } });
+  await api.ask("POST", "/v1/oauth_clients", { body: { app: "shop", client_id: "c" } });
+  const client = (await api.ask("GET", "/v1/users/me/oauth_clients?app=shop")).body.data[0].id as string;
+  const connection = (await api.ask("POST", "/v1/apps/shop/connect", { body: {} })).body.data.connection_id as string;
   const subscription = await made("/v1/subscriptions", { emitter_id: source, listener_id: webhook });
   const key = await makeKey(api);
   await api.accounts.putMember(bob.id, acme.id, "member");
@@ -196,6 +202,9 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "workflows/:workflow_id": workflow,
     "steps/:step": "first",
     "accounts/:id": account,
+    "apps/:slug": "shop",
+    "oauth_clients/:id": client,
+    "connections/:id": connection,
     "orgs/:org_id": acme.id,
     "workspaces/:org_id": acme.id,
     "keys/:id": key,
