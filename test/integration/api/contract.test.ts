@@ -81,6 +81,10 @@ async function unusedFor({ route, aliasOf = route }: TestedOperation): Promise<I
   const made = async (path: string, body: object): Promise<string> => (await api.ask("POST", path, { body })).body.data.id;
   if (aliasOf === "DELETE /components/:key") return { "components/:key": await made("/v1/components", { component_code: "name: Unused" }) };
   if (aliasOf === "DELETE /sources/:id") return { "sources/:id": await made("/v1/sources", { component_code: "name: Unused" }) };
+  if (aliasOf === "DELETE /apps/:slug")
+    return { "apps/:slug": await made("/v1/apps", { name_slug: "unused", name: "Unused", auth_type: "none" }) };
+  if (aliasOf === "DELETE /oauth_clients/:id")
+    return { "oauth_clients/:id": await made("/v1/oauth_clients", { app: "gitlab", client_id: "unused" }) };
   if (aliasOf !== "DELETE /orgs/:org_id") return {};
   const id = await made("/v1/orgs", { name: "Unused" });
   return { "orgs/:org_id": id, "workspaces/:org_id": id };
