@@ -1,4 +1,5 @@
 import { stepsOf } from "../../crds/workflow-steps.ts";
+import { restPath } from "./control.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import { InvalidInput } from "../../domain/errors.ts";
@@ -27,7 +28,7 @@ export function checkExpressions(steps: readonly CheckedStep[]): void {
   const problems = steps.flatMap(({ name, path: place, props, definition, readable }) =>
     expressionProblems(name, definition === undefined ? props : evaluated(props, definition), readable, budget).map(
       ({ path, message }) => ({
-        field: `${place}${definition === undefined ? "" : `.props${path === "" ? "" : `.${path}`}`}`,
+        field: `${place}${path === "" ? "" : definition === undefined ? `.${restPath(path)}` : `.props.${path}`}`,
         message,
       }),
     ),
@@ -45,9 +46,9 @@ function evaluated(props: Values, definition: ComponentDefinition): Values {
 /** Probable mistakes in the expressions of a stored workflow. Its spec has no secrets. */
 export function warningsAboutExpressions({ spec }: WorkflowResource): readonly Warning[] {
   const budget = new ExpressionBudget();
-  return stepsOf(spec).flatMap(({ node: { name, props }, readable, uncertain }) => [
-    ...expressionWarnings(name, props, readable, budget),
-    ...uncertainReads(name, props, uncertain),
+  return stepsOf(spec).flatMap(({ node: { name, props }, expressions = props, readable, uncertain }) => [
+    ...expressionWarnings(name, expressions, readable, budget),
+    ...uncertainReads(name, expressions, uncertain),
   ]);
 }
 

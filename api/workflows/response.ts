@@ -3,7 +3,7 @@ import { workflowHealthOf } from "../../crds/workflow-health.ts";
 import { withAdditional, type ComponentDefinition } from "../../domain/component/definition.ts";
 import { configurablePropsResponse, configuredPropsResponse } from "../../domain/component/prop-responses.ts";
 import { successRate, type RecentOutcomes } from "../../domain/outcomes.ts";
-import { controlFieldOf } from "../../domain/workflow/step-tree.ts";
+import { controlFieldOf, listOf } from "../../domain/workflow/step-tree.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
 import type { Answered } from "../http/response/answered.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";
@@ -42,7 +42,7 @@ export function workflowResponse(workflow: WorkflowResource, facts: WorkflowFact
     created_at: created,
     updated_at: status.updatedAt === undefined ? created : epochSeconds(status.updatedAt),
     triggers: shownTriggers(workflow, facts.sourceOf),
-    steps: (Array.isArray(spec.steps) ? spec.steps : []).map((step) => stepResponse(step, workflow, facts)),
+    steps: listOf(spec.steps).map((step) => stepResponse(step, workflow, facts)),
     settings: settingsShown(spec.settings),
     state,
     problem: problemResponse(problem),
@@ -62,7 +62,7 @@ function controlStepResponse(step: WorkflowStep, workflow: WorkflowResource, fac
     configurable_props: [],
     continue_on_error: step.continueOnError ?? false,
     retries: step.retries ?? 0,
-    timeout_ms: null,
+    timeout_ms: step.timeoutSeconds === undefined ? null : Math.round(step.timeoutSeconds * 1_000),
     ...controlResponse(step, within),
   } as AnsweredStep; // Steps within it are answered as records.
 }

@@ -60,9 +60,9 @@ export async function prepareSteps(given: readonly StepFields[], workflow: Steps
   checkTree(tree);
   const actions: PreparedStep[] = [];
   const checked: CheckedStep[] = [];
-  for (const { node, path, control, value, readable } of flatten(tree)) {
+  for (const { node, path, control, expressions = {}, readable } of flatten(tree)) {
     const about = { name: node.name, path: restPath(path), readable };
-    if (control !== undefined) checked.push({ ...about, props: value === undefined ? {} : { value } });
+    if (control !== undefined) checked.push({ ...about, props: expressions });
     else {
       const { fields } = node;
       const prepared = await aboutStep(node.name, () => prepareStep(fields, workflow, context));
@@ -174,14 +174,14 @@ export async function storedSteps(
   const known = actionsOf(before);
   const stored = new Map<string, WorkflowStep>();
   for (const step of actions) stored.set(step.fields.name, await aboutStep(step.fields.name, () => storedStep(step, known, workflow)));
+  const controls = new Map(stepsOf(before).flatMap(({ node, control }) => (control === undefined ? [] : [[node.name, node] as const])));
   const toSpec = ({ name, fields, ...control }: RequestedStep): WorkflowStep =>
     stored.get(name) ?? {
       name,
       ...withSteps(control, (steps) => steps.map((step) => toSpec(step))),
       props: {},
       secrets: {},
-      continueOnError: fields.continue_on_error ?? false,
-      retries: fields.retries ?? 0,
+      ...behaviour(fields, controls.get(name)),
     };
   return tree.map((step) => toSpec(step));
 }
@@ -192,13 +192,23 @@ async function storedStep(
   workflow: string,
 ): Promise<WorkflowStep> {
   const previous = previousStep(fields, before, workflow);
-  const { name, continue_on_error, retries, timeout_ms } = fields;
+  const { name } = fields;
   const props = fields.props ?? fields.configured_props;
-  const timeoutSeconds = timeout_ms === undefined ? previous?.timeoutSeconds : timeout_ms / 1_000;
   return {
     ...action,
     name,
     ...(await storedProps(definition, props, previous, keep, propsWithExpressions(props ?? previous?.props ?? {}))),
+    ...behaviour(fields, previous),
+  };
+}
+
+/** How often and how long a step is tried. What a request does not say stays. */
+function behaviour(
+  { continue_on_error, retries, timeout_ms }: StepFields,
+  previous: WorkflowStep | undefined,
+): Pick<WorkflowStep, "continueOnError" | "retries" | "timeoutSeconds"> {
+  const timeoutSeconds = timeout_ms === undefined ? previous?.timeoutSeconds : timeout_ms / 1_000;
+  return {
     continueOnError: continue_on_error ?? previous?.continueOnError ?? false,
     retries: retries ?? previous?.retries ?? 0,
     ...(timeoutSeconds === undefined ? {} : { timeoutSeconds }),

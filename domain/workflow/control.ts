@@ -45,8 +45,9 @@ export interface Frame {
   readonly part: number;
   /** Of `each` and `repeat`: index of the present item or round, from 0. */
   readonly index?: number;
-  /** Of `each`: JSON text of the list. */
+  /** Of `each`: JSON text of the list, and number of its items. */
   readonly items?: string;
+  readonly count?: number;
   /** Of `each`: JSON texts of what the items before have given. */
   readonly results?: readonly string[];
   /** Of `try`, while its `finally` runs: the error that goes on behind it. */
@@ -60,6 +61,8 @@ export const controlLimits = {
   steps: 200,
   /** Items of a list. */
   items: 10_000,
+  /** Bytes of JSON of a list: each commit of its loop writes it again. */
+  listBytes: 262_144,
   /** Rounds of a `while`. */
   iterations: 10_000,
   /** If a `for_each` or a `while` says nothing. */

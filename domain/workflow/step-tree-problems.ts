@@ -1,7 +1,8 @@
 import { controlLimits } from "./control.ts";
+import { maxCharacters } from "./expression-parser.ts";
 import { wholeExpression } from "./expressions.ts";
 import { stepNamePattern, triggerStep } from "./step-id.ts";
-import { controlFields, flatten, type ControlField, type StepControl, type StepNode } from "./step-tree.ts";
+import { controlFields, exceedsLimits, flatten, listOf, type ControlField, type StepControl, type StepNode } from "./step-tree.ts";
 
 /** The fields that belong to each of them. */
 const fieldsOf: Readonly<Record<ControlField, readonly (keyof StepControl)[]>> = {
@@ -21,6 +22,10 @@ export interface TreeProblem {
 
 /** What is wrong with the form of a tree: names, missing parts, fields that belong to no or another control, depth and number of steps. */
 export function treeProblems<Node extends StepNode<Node>>(steps: readonly Node[]): readonly TreeProblem[] {
+  if (exceedsLimits(steps)) {
+    const { steps: count, depth } = controlLimits;
+    return [{ path: "steps", message: `a workflow may have ${count} steps, those within others included, in ${depth} levels` }];
+  }
   const flat = flatten(steps);
   const problems = flat.flatMap(({ node, path }) => nodeProblems(node, path));
   const names = new Set<string>();
@@ -42,17 +47,16 @@ export function treeProblems<Node extends StepNode<Node>>(steps: readonly Node[]
         message: `step '${node.name}': '${control.as}' is the name of a step or of an outer loop: give its items another (as)`,
       });
   }
-  if (flat.length > controlLimits.steps)
-    problems.push({ path: "steps", message: `the workflow has ${flat.length} steps: it may have ${controlLimits.steps}` });
-  const deepest = flat.find(({ path }) => depthOf(path) > controlLimits.depth);
-  if (deepest !== undefined) problems.push({ path: deepest.path, message: `steps may be nested ${controlLimits.depth} levels deep` });
+  for (const { node, path, value = "" } of flat)
+    if (value.length > maxCharacters)
+      problems.push({
+        path,
+        message: `step '${node.name}': its conditions have more than ${maxCharacters} characters together, the limit`,
+      });
   return problems;
 }
 
 const reserved = `a step cannot be named '${triggerStep}': steps.${triggerStep} is the event that started the run`;
-
-/** `steps[0].then[1]`: 1. Of `elseIf[0].then[1]` only the last index is one of a step. */
-const depthOf = (path: string): number => path.replaceAll(/(elseIf|cases)\[\d+\]/g, "").split("[").length - 2;
 
 function nodeProblems<Node>(node: StepNode<Node>, path: string): TreeProblem[] {
   const given = controlFields.filter((field) => node[field] !== undefined);
@@ -78,8 +82,8 @@ function conditionProblems<Node>(
 ): readonly TreeProblem[] {
   const expressions: readonly (readonly [string, string | undefined])[] = [
     ...(field === "try" || field === "stop" ? [] : [[field, node[field]] as const]),
-    ...(node.elseIf ?? []).map((each, index) => [`elseIf[${index}].if`, each.if] as const),
-    ...(node.cases ?? []).flatMap(({ when }, index) => (when === undefined ? [] : [[`cases[${index}].when`, when] as const])),
+    ...listOf(node.elseIf).map((each, index) => [`elseIf[${index}].if`, each.if] as const),
+    ...listOf(node.cases).flatMap(({ when }, index) => (when === undefined ? [] : [[`cases[${index}].when`, when] as const])),
   ];
   const lists: readonly (readonly [string, readonly Node[] | undefined])[] = [
     ...(field === "if" ? [["then", node.then] as const] : []),
@@ -91,8 +95,8 @@ function conditionProblems<Node>(
       .filter(([, text]) => text !== undefined && wholeExpression(text) === undefined)
       .map(([name]) => say(name, `${name} must be one expression, such as {{ steps.trigger.event.body.total > 100 }}`)),
     ...lists.filter(([, steps]) => steps === undefined || steps.length === 0).map(([name]) => say(name, `${name} needs at least one step`)),
-    ...(field === "switch" && (node.cases ?? []).length === 0 ? [say("cases", "switch needs at least one case")] : []),
-    ...(node.cases ?? [])
+    ...(field === "switch" && listOf(node.cases).length === 0 ? [say("cases", "switch needs at least one case")] : []),
+    ...listOf(node.cases)
       .map(({ equals, when }, index) => ({ index, both: (equals === undefined) === (when === undefined) }))
       .filter(({ both }) => both)
       .map(({ index }) => say(`cases[${index}]`, "a case has either equals or when")),

@@ -41,9 +41,9 @@ export function withSteps<From, To>(control: StepControl<From>, convert: (steps:
   const lists = { then, else: otherwise, default: byDefault, steps, try: body, catch: caught, finally: last };
   return {
     ...rest,
-    ...Object.fromEntries(Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, convert(list)]]))),
-    ...(elseIf === undefined ? {} : { elseIf: elseIf.map((each) => ({ ...each, then: convert(each.then) })) }),
-    ...(cases === undefined ? {} : { cases: cases.map((each) => ({ ...each, steps: convert(each.steps) })) }),
+    ...Object.fromEntries(Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, convert(listOf(list))]]))),
+    ...(elseIf === undefined ? {} : { elseIf: listOf(elseIf).map((each) => ({ ...each, then: convert(listOf(each.then)) })) }),
+    ...(cases === undefined ? {} : { cases: listOf(cases).map((each) => ({ ...each, steps: convert(listOf(each.steps)) })) }),
   };
 }
 
@@ -60,6 +60,8 @@ export interface FlatStep<Node> {
   readonly control?: Control;
   /** Of one that controls others: what its action returns, a text with an expression; absent: nothing. */
   readonly value?: string;
+  /** The texts with expressions that `value` is made of, by field: `elseIf[0].if`. */
+  readonly expressions?: Readonly<Record<string, string>>;
   /** Names that its expressions may read: those of the steps before it in the list, and of the loops around it. */
   readonly readable: readonly string[];
   /** Those among them that may not have run: they are in a part of a step before it. */
@@ -68,12 +70,29 @@ export interface FlatStep<Node> {
 
 export const controlFieldOf = (node: StepControl): ControlField | undefined => controlFields.find((field) => node[field] !== undefined);
 
-/** All steps of the tree, each before those within it. */
+/** What is in a list of a stored resource, which may not match its schema. */
+export const listOf = <Node>(list: readonly Node[] | undefined): readonly Node[] =>
+  Array.isArray(list) ? (list as readonly Node[]).filter((each) => typeof each === "object" && each !== null) : [];
+
+/** Whether a tree has more steps or levels than a workflow may have. Does no more work than that many steps take. */
+export function exceedsLimits<Node extends StepNode<Node>>(steps: readonly Node[]): boolean {
+  let left: number = controlLimits.steps;
+  const isWithin = (nodes: readonly Node[], levels: number): boolean =>
+    listOf(nodes).every((node) => {
+      left -= 1;
+      if (left < 0 || levels < 0) return false;
+      return (shapeOf(node)?.parts ?? []).every((part) => isWithin(part.steps, levels - 1));
+    });
+  return !isWithin(steps, controlLimits.depth);
+}
+
+/** All steps of the tree, each before those within it; none of a tree over the limits, see {@link exceedsLimits}. */
 export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): readonly FlatStep<Node>[] {
+  if (exceedsLimits(steps)) return [];
   const flat: FlatStep<Node>[] = [];
   const add = (nodes: readonly Node[], path: string, certain: readonly string[], loops: readonly string[]): void => {
     let known = certain;
-    for (const [index, node] of nodes.entries()) {
+    for (const [index, node] of listOf(nodes).entries()) {
       const before = flat.map((each) => each.node.name);
       const at = flat.length;
       const placed = {
@@ -92,7 +111,7 @@ export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): re
         add(part.steps, `${placed.path}.${part.path}`, known, shape.as === undefined ? loops : [...loops, shape.as]);
         parts.push({ name: part.name, from, to: flat.length });
       }
-      const { kind, as, max, continues, value } = shape;
+      const { kind, as, max, continues, value, expressions } = shape;
       const control: Control = {
         kind,
         parts,
@@ -101,7 +120,7 @@ export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): re
         ...(max === undefined ? {} : { max }),
         ...(continues ? { continues } : {}),
       };
-      flat[at] = { ...placed, control, ...(value === undefined ? {} : { value }) };
+      flat[at] = { ...placed, control, expressions, ...(value === undefined ? {} : { value }) };
     }
   };
   add(steps, "steps", [], []);
@@ -112,6 +131,7 @@ interface Shape<Node> {
   readonly kind: ControlKind;
   readonly parts: readonly { readonly name: string; readonly path: string; readonly steps: readonly Node[] }[];
   readonly value?: string | undefined;
+  readonly expressions: Readonly<Record<string, string>>;
   readonly as?: string;
   readonly max?: number;
   readonly continues?: true | undefined;
@@ -128,6 +148,7 @@ function shapeOf<Node>(node: StepNode<Node>): Shape<Node> | undefined {
         kind: "each",
         parts: [{ name: "item", path: "steps", steps: node.steps ?? [] }],
         value: node.forEach,
+        expressions: textsOf({ forEach: node.forEach }),
         as: node.as ?? defaultItemName,
         max: node.maxItems ?? controlLimits.defaultItems,
         continues: node.onError === "continue" ? true : undefined,
@@ -137,6 +158,7 @@ function shapeOf<Node>(node: StepNode<Node>): Shape<Node> | undefined {
         kind: "repeat",
         parts: [{ name: "round", path: "steps", steps: node.steps ?? [] }],
         value: expressionOf(`Boolean(${sourceOf(node.while)})`),
+        expressions: textsOf({ while: node.while }),
         max: node.maxIterations ?? controlLimits.defaultItems,
       };
     case "try": {
@@ -144,10 +166,10 @@ function shapeOf<Node>(node: StepNode<Node>): Shape<Node> | undefined {
         const steps = node[name];
         return steps === undefined ? [] : [{ name, path: name, steps }];
       });
-      return { kind: "try", parts: [{ name: "body", path: "try", steps: node.try ?? [] }, ...handlers] };
+      return { kind: "try", parts: [{ name: "body", path: "try", steps: node.try ?? [] }, ...handlers], expressions: {} };
     }
     case "stop":
-      return { kind: "stop", parts: [], value: node.stop };
+      return { kind: "stop", parts: [], value: node.stop, expressions: textsOf({ stop: node.stop }) };
     case undefined:
       return undefined;
   }
@@ -156,9 +178,13 @@ function shapeOf<Node>(node: StepNode<Node>): Shape<Node> | undefined {
 /** Name of the item of a `for_each` without `as`. */
 export const defaultItemName = "item";
 
-function choiceOfIf<Node>({ if: first = "", then = [], elseIf = [], else: last }: StepNode<Node>): Shape<Node> {
+/** Fields of a stored resource may have other types. */
+const textsOf = (fields: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => typeof field[1] === "string"));
+
+function choiceOfIf<Node>({ if: first = "", then = [], elseIf, else: last }: StepNode<Node>): Shape<Node> {
   const tests = [{ if: first, then, name: "then", path: "then" }].concat(
-    elseIf.map((each, index) => ({ ...each, name: `else_if_${index + 1}`, path: `elseIf[${index}].then` })),
+    listOf(elseIf).map((each, index) => ({ ...each, name: `else_if_${index + 1}`, path: `elseIf[${index}].then` })),
   );
   const conditions = tests.map((test, index) => `(${sourceOf(test.if)}) ? ${index} : `);
   return {
@@ -168,10 +194,12 @@ function choiceOfIf<Node>({ if: first = "", then = [], elseIf = [], else: last }
       ...(last === undefined ? [] : [{ name: "else", path: "else", steps: last }]),
     ],
     value: expressionOf(`${conditions.join("")}${last === undefined ? noPart : tests.length}`),
+    expressions: textsOf({ if: first, ...Object.fromEntries(listOf(elseIf).map((each, index) => [`elseIf[${index}].if`, each.if])) }),
   };
 }
 
-function choiceOfSwitch<Node>({ switch: value, cases = [], default: last }: StepNode<Node>): Shape<Node> {
+function choiceOfSwitch<Node>({ switch: value, cases: given, default: last }: StepNode<Node>): Shape<Node> {
+  const cases = listOf(given);
   const conditions = cases.map(({ equals, when }, index) => {
     const test = when === undefined ? comparison(equals) : sourceOf(when);
     return `(${test}) ? ${index} : `;
@@ -183,7 +211,16 @@ function choiceOfSwitch<Node>({ switch: value, cases = [], default: last }: Step
       ...cases.map(({ steps }, index) => ({ name: `case_${index + 1}`, path: `cases[${index}].steps`, steps })),
       ...(last === undefined ? [] : [{ name: "default", path: "default", steps: last }]),
     ],
-    value: expressionOf(`((value) => ${decision})(${sourceOf(value)})`),
+    value: expressionOf(`((__value) => ${decision})(${sourceOf(value)})`),
+    expressions: textsOf({
+      switch: value,
+      ...Object.fromEntries(
+        cases.flatMap(({ equals, when }, index) => [
+          [`cases[${index}].equals`, equals],
+          [`cases[${index}].when`, when],
+        ]),
+      ),
+    }),
   };
 }
 
@@ -192,14 +229,15 @@ const noPart = -1;
 /** Objects and lists are equal if their JSON is. */
 function comparison(equals: unknown): string {
   const text = typeof equals === "string" ? wholeExpression(equals) : undefined;
-  if (text !== undefined) return `JSON.stringify(value) === JSON.stringify((${text}\n))`;
+  if (text !== undefined) return `JSON.stringify(__value) === JSON.stringify((${text}\n))`;
   return typeof equals === "object" && equals !== null
-    ? `JSON.stringify(value) === ${JSON.stringify(JSON.stringify(equals))}`
-    : `value === ${JSON.stringify(equals ?? null)}`;
+    ? `JSON.stringify(__value) === ${JSON.stringify(JSON.stringify(equals))}`
+    : `__value === ${JSON.stringify(equals ?? null)}`;
 }
 
 /** A line comment at the end of a source must not hide what follows it. Of a text that is no expression: a mistake that is reported elsewhere. */
-const sourceOf = (text = ""): string => `(${wholeExpression(text) ?? JSON.stringify(text)}\n)`;
+const sourceOf = (text: unknown = ""): string =>
+  `(${(typeof text === "string" ? wholeExpression(text) : undefined) ?? JSON.stringify(text)}\n)`;
 const expressionOf = (source: string): string => `{{ ${source} }}`;
 
 /** The source text of the action that steps which control others run: it returns what its expression gives. */

@@ -1,5 +1,5 @@
 import type { RunError } from "../../domain/run-products.ts";
-import type { Control, Frame, Part } from "../../domain/workflow/control.ts";
+import { controlLimits, type Control, type Frame, type Part } from "../../domain/workflow/control.ts";
 import type { StepDeployment } from "../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 
@@ -104,7 +104,14 @@ function decideEach(state: WorkflowRunState, steps: Steps, { name, control }: De
   if (value.length > max)
     return refused("too_many_items", `for_each of step '${name}' got ${value.length} items: it takes ${max} (max_items)`);
   if (value.length === 0 || body === undefined) return { state: { ...state, next: end }, exports: objectOf("$results", []) };
-  const frame = { step: state.next, part: 0, index: 0, items: JSON.stringify(value), results: [] };
+  const items = JSON.stringify(value);
+  const bytes = Buffer.byteLength(items);
+  if (bytes > controlLimits.listBytes)
+    return refused(
+      "list_too_large",
+      `for_each of step '${name}' got ${bytes} bytes of JSON: it takes ${controlLimits.listBytes}; pass ids`,
+    );
+  const frame = { step: state.next, part: 0, index: 0, items, count: value.length, results: [] };
   return { state: enter(withoutPart(state, body, steps), frame, body), exports: "{}" };
 }
 
@@ -135,11 +142,10 @@ function placeOf({ step, part }: Frame, steps: Steps): Place {
 const noControl = (index: number): Control => ({ kind: "stop", parts: [], end: index + 1 });
 
 function behindPart(state: WorkflowRunState, frame: Frame, { name, control, part }: Place, steps: Steps): WorkflowRunState {
-  const { index = 0, items = "[]", results = [] } = frame;
+  const { index = 0, count = 0, results = [] } = frame;
   switch (control.kind) {
     case "each": {
       const all = results.length > index ? results : [...results, resultOf(state, part, steps)];
-      const count = (JSON.parse(items) as readonly unknown[]).length; // Written by `decideEach`.
       if (index + 1 < count)
         return { ...within(withoutPart(state, part, steps), { ...frame, index: index + 1, results: all }), next: part.from };
       return { ...leave(state, control.end), steps: { ...state.steps, [name]: `{"$results":[${all.join(",")}]}` } };

@@ -2,6 +2,7 @@ import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import type { RunError } from "../../domain/run-products.ts";
+import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
 import { controlLimits } from "../../domain/workflow/control.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
@@ -10,6 +11,7 @@ import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { CommitHistory } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import type { Execution } from "../sandbox/port.ts";
 import type { DeploymentCache } from "../run/deployment-cache.ts";
 import { internalError, notExecuted } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
@@ -220,13 +222,19 @@ async function composeStep(
       : { execution: notExecuted(refused), startedAt: ports.clock.now(), secrets: {} };
   const ended = { step, index: state.next, attempt, startedAt: executed.startedAt, secrets: executed.secrets };
   return (described, replacement) => {
-    const execution = replacement === undefined ? executed.execution : notExecuted(replacement.error);
+    // Later steps read the error of a step, and a run may fail with it behind a `finally`, which has other secrets.
+    const execution = replacement === undefined ? withMaskedError(executed) : notExecuted(replacement.error);
     const policy = refused === undefined ? policyOf(step, replacement) : { ...step, retries: 0, continueOnError: false };
-    // No `catch` may repeat what cannot go on.
-    const placed = refused === undefined ? state : withoutFrames(state);
+    // No `catch` and no further item may follow what cannot go on, or cannot be stored.
+    const placed = refused === undefined && replacement?.mayContinue !== false ? state : withoutFrames(state);
     const end = endStep(execution, placed, workflow, policy, ports.clock.now(), Math.random());
     return composeStepCommit(described, { ...ended, execution, end }, ports.clock.now(), ports.randomId);
   };
+}
+
+function withMaskedError({ execution, secrets }: ExecutedStep): Execution {
+  if (!("error" in execution) || Object.keys(secrets).length === 0) return execution;
+  return { ...execution, error: new SecretMask(secrets).error(execution.error) };
 }
 
 function withoutFrames({ frames: _, ...state }: WorkflowRunState): WorkflowRunState {

@@ -16,6 +16,12 @@ import type { RunContext } from "./run-workflow.ts";
 
 /** Executions of steps in a test: its answer is one message. */
 const maxTested = 1_000;
+const tooManySteps: RunError = {
+  name: "LimitError",
+  code: "too_many_steps",
+  message: `a test executes ${maxTested} steps: test with fewer items`,
+};
+const outOfTime: RunError = { name: "LimitError", code: "run_timeout", message: "the time of the test was used up before its last step" };
 
 /**
  * Executes the steps of a workflow, or of a draft, and answers what they did. Commits and sends nothing. After its deadline, or if the workflow
@@ -66,9 +72,12 @@ async function runTest(
   const run = received.invocation.source;
   const tested: TestedStep[] = [];
   let state = firstState(received, workflow, startedAt);
-  while (tested.length < maxTested) {
+  let error: RunError | null = null;
+  for (;;) {
     const step = workflow.steps[state.next];
     if (step === undefined) break;
+    error = tested.length >= maxTested ? tooManySteps : ports.clock.now() >= deadline ? outOfTime : null;
+    if (error !== null) break;
     const once = { ...step, retries: 0 };
     const limited = { ...once, timeoutMs: Math.max(1, Math.min(step.timeoutMs ?? config.runTimeoutMs, deadline - ports.clock.now())) };
     const attempted = { workflow, step: limited, run, state, attempt: 1, queue: run, isTest: true };
@@ -79,9 +88,9 @@ async function runTest(
     if (hasEnded(state.status) || step.name === untilStep) break;
   }
   const ofSteps = (field: "durationMs" | "cpuMs"): number => tested.reduce((sum, step) => sum + step[field], 0);
-  const status = state.status === "failed" || state.status === "exited" ? state.status : "succeeded";
+  const status = error !== null ? "failed" : state.status === "failed" || state.status === "exited" ? state.status : "succeeded";
   const totals = { durationMs: ofSteps("durationMs"), cpuMs: ofSteps("cpuMs") };
-  return { status, startedAt, ...totals, steps: tested, response: state.response, error: null };
+  return { status, startedAt, ...totals, steps: tested, response: state.response, error };
 }
 
 /** A test does not wait: the next step runs at once, and a rerun counts as done. */

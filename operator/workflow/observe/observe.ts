@@ -77,7 +77,7 @@ async function readVersions(id: string, { workflowVersions }: OperatorPorts): Pr
 
 async function observeStep(
   workflow: WorkflowResource,
-  { node: step, control, readable }: FlatStep<WorkflowStep>,
+  { node: step, control, readable, expressions }: FlatStep<WorkflowStep>,
   { id: workflowId, owner }: { readonly id: string; readonly owner: string | undefined },
   ports: OperatorPorts,
   lookup: ComponentLookup,
@@ -95,7 +95,19 @@ async function observeStep(
     build === undefined
       ? undefined
       : await readSecrets(holderOf(workflowKind, workflow), secretPropsOf(configured, build.definition), ports);
-  return { ...found, ...configured, step, control, readable, id, namespace, secrets, url: step.url, isReadOnce: step.code === undefined };
+  return {
+    ...found,
+    ...configured,
+    step,
+    control,
+    readable,
+    expressions: expressions ?? step.props,
+    id,
+    namespace,
+    secrets,
+    url: step.url,
+    isReadOnce: step.code === undefined,
+  };
 }
 
 async function readSecrets(holder: SecretHolder, props: SecretProps, ports: OperatorPorts): Promise<SecretPropValues | undefined> {

@@ -106,8 +106,8 @@ function componentIsAction({ component, componentName }: ObservedStep): Blocked 
 }
 
 /** An expression may read the trigger's event, the exports of the steps before, and the items of the loops around it. */
-function expressionsAreValid({ step, readable }: ObservedStep, _: Observed, budget: ExpressionBudget): Blocked | undefined {
-  const problems = expressionProblems(step.name, step.props, readable, budget);
+function expressionsAreValid({ step, expressions, readable }: ObservedStep, _: Observed, budget: ExpressionBudget): Blocked | undefined {
+  const problems = expressionProblems(step.name, expressions, readable, budget);
   if (problems.length === 0) return undefined;
   return { reason: "InvalidExpression", transient: false, message: problems.map(({ message }) => message).join("; ") };
 }

@@ -66,6 +66,18 @@ it("leaves a loop whose last step was suspended, when its time has come", async 
   expect(seen).toEqual({ $results: ["waited", "waited"] });
 });
 
+it("masks the secrets of a step in the error with which its run fails behind a finally", async () => {
+  const workflow = deployed("p_secret", [{ name: "guard", try: [{ name: "act" }], finally: [{ name: "clean" }] }]);
+  const secrets = JSON.stringify({ token: "s3cr3t-token" });
+  await deploy({ ...workflow, steps: workflow.steps.map((step) => (step.name === "act" ? { ...step, secrets } : step)) });
+  await start("r_secret", ({ name }) => (name === "act" ? threw("no luck with s3cr3t-token") : returned(null)));
+  await invoke({ source: "p_secret", trigger: "http", event: {} });
+  await untilEnded("p_secret");
+  const all = await commits("p_secret");
+  expect(all.at(-1)?.error?.message).toMatch(/^no luck with /);
+  expect(JSON.stringify(all)).not.toContain("s3cr3t-token");
+});
+
 it("fails with the error of a step after its finally has run, and says so once", async () => {
   await deploy(deployed("p_finally", [{ name: "guard", try: [{ name: "act" }], finally: [{ name: "clean" }] }, { name: "never" }]));
   await start("r_finally", ({ name }) => (name === "act" ? threw("no luck") : returned(null)));

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../../domain/workflow/run-state.ts";
-import { flatten, withSteps, type StepControl } from "../../../domain/workflow/step-tree.ts";
+import { exceedsLimits, flatten, withSteps, type StepControl } from "../../../domain/workflow/step-tree.ts";
 import type { Execution } from "../../../runner/sandbox/port.ts";
 import { endStep } from "../../../runner/workflow/next-state.ts";
 import { itemsOf } from "../../../runner/workflow/position.ts";
@@ -215,6 +215,7 @@ describe("a run with control flow", () => {
     const sameAsInterpreter = fc.property(
       list.map((nodes) => named(nodes)),
       (tree) => {
+        fc.pre(!exceedsLimits(tree));
         const { executed, status, error } = execute(tree);
         expect({ executed, status, ...(error === undefined ? {} : { error }) }).toEqual(interpret(tree));
       },
@@ -253,6 +254,11 @@ describe("a run with control flow", () => {
       seen.push(Object.keys(steps)),
     );
     expect(seen).toEqual([[], ["loop"], ["loop", "a"], ["loop"], ["loop", "a"]]);
+  });
+
+  it("refuses a list that each commit of its loop would write again", () => {
+    const { status, error } = execute([{ name: "loop", forEach: "{{ 1 }}", steps: [{ name: "act" }], values: [["x".repeat(300_000)]] }]);
+    expect([status, error]).toEqual(["failed", expect.stringContaining("it takes 262144")]);
   });
 
   it.each([
