@@ -8,12 +8,13 @@ import { aliasesOf } from "../../../api/http/routing/aliases.ts";
 import { describedOperations, type DescribedOperation } from "../../../api/openapi/document.ts";
 import { errorStatuses } from "../../../api/openapi/error-responses.ts";
 import type { ApiPorts } from "../../../api/ports.ts";
+import type { PackageListing } from "../../../domain/component/package-listing.ts";
 import type { DryRunOutcome } from "../../../domain/invocation/dry-run.ts";
 import type { WorkflowTestOutcome } from "../../../domain/workflow/test-run.ts";
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
-import { Conflict, NotFound } from "../../../domain/errors.ts";
+import { Conflict, InvalidInput, NotFound } from "../../../domain/errors.ts";
 import type { WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import { committedStep } from "../../domain/run/workflow-commits.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
@@ -82,6 +83,10 @@ export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<Api
         test: async () => ({ outcome: "delivered", delivery: "dlv_1", at: 1_700_000_000_000, durationMs: 2, status: 204, error: null }),
       },
       runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: async () => ({ outcome: Promise.resolve(dryRun) }) },
+      listPackage: async ({ name }) => {
+        if (name !== listing.name) throw new InvalidInput(`package ${name} is not in the npm registry`, { code: "package_not_found" });
+        return listing;
+      },
       ...ports,
     },
   );
@@ -153,6 +158,22 @@ const dryRun: DryRunOutcome = {
   result: null,
 };
 
+const listing: PackageListing = {
+  name: "@acme/piece-world",
+  version: "1.0.0",
+  integrity: "sha512-abc",
+  kind: "piece",
+  piece: {
+    displayName: "World",
+    app: "world",
+    auth: [{ kind: "custom", fields: [{ name: "key", label: "Key", secret: true, optional: false }] }],
+  },
+  components: [
+    { address: "#action/add", type: "action", name: "Add", description: "Adds" },
+    { address: "#trigger/new", type: "source", name: "New", strategy: "polling" },
+  ],
+};
+
 /** Ids of what is there, by where a path has them: `sources/:id`. */
 export type Ids = Readonly<Record<string, string>>;
 
@@ -214,6 +235,7 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "members/:user_id": bob.id,
     "components/:key": "world",
     "registry/:key": "hw-feed",
+    "packages/:name": listing.name,
   };
 }
 
