@@ -4,6 +4,7 @@ import type { Component } from "../../client/generated/operations.ts";
 import { itemsOf, maxPageItems } from "../../client/pages.ts";
 import type { Definition } from "../command.ts";
 import { npmPackage, rangeIn } from "../component/npm-package.ts";
+import { stepsWithin } from "../component/workflow-file.ts";
 import type { Column } from "../output/table.ts";
 import { present } from "../values.ts";
 
@@ -45,7 +46,7 @@ export const command: Definition = {
   },
 };
 
-async function outdated(client: Client): Promise<readonly Outdated[]> {
+export async function outdated(client: Client): Promise<readonly Outdated[]> {
   const versions = new Map<string, Promise<string | null>>();
   const versionOf = (name: string, range: string | undefined): Promise<string | null> => {
     const key = `${name}@${range ?? ""}`;
@@ -55,8 +56,7 @@ async function outdated(client: Client): Promise<readonly Outdated[]> {
   };
   const found: Outdated[] = [];
   for (const { usedBy, componentId } of await usesOf(client)) {
-    const { data } = await client.call("getComponent", { path: { key: componentId } });
-    const { origin }: Pick<Component, "origin"> = data;
+    const origin = await originOf(client, componentId);
     if (origin === null) continue;
     const [wanted, latest] = await Promise.all([versionOf(origin.package, rangeIn(origin.url)), versionOf(origin.package, undefined)]);
     found.push({ used_by: usedBy, package: origin.package, current: origin.version, wanted, latest });
@@ -70,18 +70,28 @@ async function usesOf(client: Client): Promise<readonly Use[]> {
   for await (const source of itemsOf((after) => client.call("listMySources", page(after))))
     if (source.component_id !== null) uses.push({ usedBy: source.name_slug, componentId: source.component_id });
   for await (const workflow of itemsOf((after) => client.call("listMyWorkflows", page(after))))
-    for (const step of workflow.steps)
-      if (step.component_id !== null) uses.push({ usedBy: `${workflow.name}/${step.name}`, componentId: step.component_id });
+    for (const { name, component_id: id } of stepsWithin(workflow.steps))
+      if (typeof id === "string") uses.push({ usedBy: `${workflow.name}/${String(name)}`, componentId: id });
   return uses;
+}
+
+/** Null: it does not come from npm, or was deleted in the meantime. */
+async function originOf(client: Client, id: string): Promise<Component["origin"]> {
+  const found = await unlessAbsent(client.call("getComponent", { path: { key: id } }));
+  return found?.data.origin ?? null;
 }
 
 async function newest(client: Client, text: string, version: string | undefined): Promise<string | null> {
   const { name } = npmPackage(text);
+  const found = await unlessAbsent(client.call("getPackage", { path: { name }, query: present({ version }) }));
+  return found?.data.version ?? null;
+}
+
+async function unlessAbsent<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    const { data } = await client.call("getPackage", { path: { name }, query: present({ version }) });
-    return data.version;
+    return await answer;
   } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null;
+    if (error instanceof ApiError && error.status === 404) return undefined;
     throw error;
   }
 }

@@ -87,7 +87,7 @@ async function withinLists(fields: Readonly<Record<string, unknown>>, convert: (
 }
 
 /** All steps of a workflow, those within others too. */
-function* stepsWithin(steps: readonly unknown[]): Generator<Fields> {
+export function* stepsWithin(steps: readonly unknown[]): Generator<Fields> {
   for (const step of steps) {
     if (!isFields(step)) continue;
     if ("name" in step) yield step;
