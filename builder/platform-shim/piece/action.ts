@@ -46,7 +46,9 @@ async function runAction(self: Self, $: Step, described: Described): Promise<unk
     ...baseContext({ auth, propsValue: await valuesOf(self, described), store: noStore }),
     ...executionOf($),
     run: runOf($, effects),
-    generateResumeUrl: ({ queryParams }: { queryParams?: Record<string, string> } = {}) => withQuery(resumeUrl($), queryParams),
+    generateResumeUrl: () => {
+      throw new Error(noResumeUrl);
+    },
   };
   const { run } = member;
   const result = isFunction(run) ? await Reflect.apply(run, member, [context]) : undefined;
@@ -68,8 +70,7 @@ const day = 86_400_000;
 
 function runOf($: Step, effects: Effects): Fields {
   const wait = (resumeDateTime: unknown): string => {
-    const ms = typeof resumeDateTime === "string" ? Math.max(0, Date.parse(resumeDateTime) - Date.now()) : day;
-    return $.flow.rerun(ms, { hasWaited: true }).resume_url;
+    return $.flow.rerun(msUntil(resumeDateTime), { hasWaited: true }).resume_url;
   };
   return {
     id: "run",
@@ -92,7 +93,16 @@ function runOf($: Step, effects: Effects): Fields {
   };
 }
 
-const resumeUrl = ($: Step): string => textOf(own(own($.context, "run"), "resume_url")) ?? "";
+/** Without a time, the wait is for a request, and ends after a day. */
+function msUntil(time: unknown): number {
+  if (time === undefined || time === null) return day;
+  const at = typeof time === "string" ? Date.parse(time) : Number.NaN;
+  if (Number.isNaN(at)) throw new Error(`this action waits until ${jsonStringifySafe(time)?.slice(0, 100)}, which is no date`);
+  return Math.max(0, at - Date.now());
+}
+
+const noResumeUrl =
+  "this action asks for its resume URL before it waits, and a step has one only once it waits: use an action that creates a waitpoint, or write a step that sends $.flow.suspend().resume_url";
 
 function withQuery(url: string, parameters: Record<string, string> | undefined): string {
   const query = new URLSearchParams(parameters).toString();
