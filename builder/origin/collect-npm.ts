@@ -19,21 +19,21 @@ import { resolvePackage, type ResolvedPackage } from "./resolve-package.ts";
 export async function collectNpm(address: string, owner: string, parts: BuildParts, deadline: Deadline): Promise<ComponentCode> {
   const origin = parseNpmOrigin(address);
   const found = await deadline.during("install", resolvePackage(origin, owner, parts));
-  if (origin.path !== "") return { code: fileCode(found, await pathIn(found, origin.path)) };
+  if (origin.path !== "") return { code: fileCode(found, await deadline.during("scan", pathIn(found, origin.path, deadline.signal))) };
   const listing = await listResolved(found, owner, parts, deadline);
   if (origin.member !== undefined) return { code: memberCode(found, memberIn(listing, origin.member)) };
   if (listing.kind === "component") return { code: fileCode(found, "") };
   throw noComponent(origin, listing);
 }
 
-async function pathIn(found: ResolvedPackage, path: string): Promise<string> {
+async function pathIn(found: ResolvedPackage, path: string, signal: AbortSignal): Promise<string> {
   const files = await filesOf(found.directory);
   const known = new Set(files);
   const { files: candidates, folder } = candidatesOf(path);
   const inFolder = `${path.replace(/\/$/, "")}/${path.split("/").at(-1) ?? ""}`;
   const match = [...candidates, ...folder, ...candidatesOf(inFolder).files].find((candidate) => known.has(candidate));
   if (match !== undefined) return match;
-  const components = (await listComponentFiles(found.directory, files)).map(({ address }) => address);
+  const components = (await listComponentFiles(found.directory, files, signal)).map(({ address }) => address);
   const names = components.length > 0 ? components : files.filter((file) => /\.[cm]?[jt]s$/.test(file));
   throw new InvalidInput(`package ${found.name}@${found.version} has no file "${path}"${didYouMean(path, names)}`, {
     code: "component_not_found",

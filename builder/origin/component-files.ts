@@ -33,12 +33,17 @@ export async function filesOf(directory: string): Promise<readonly string[]> {
  * The files of a package that look like components, by their folders: `sources/` and `actions/`. Their texts are searched for names; no code
  * runs.
  */
-export async function listComponentFiles(directory: string, paths: readonly string[]): Promise<readonly ListedComponent[]> {
+export async function listComponentFiles(
+  directory: string,
+  paths: readonly string[],
+  signal: AbortSignal,
+): Promise<readonly ListedComponent[]> {
   const candidates = paths.filter((path) => componentFile.test(path) && !notComponents.test(path));
   const atRoot = candidates.filter((path) => !path.startsWith("dist/"));
   const chosen = (atRoot.length > 0 ? atRoot : candidates).slice(0, maxListed);
   const listed: ListedComponent[] = [];
   for (const path of chosen) {
+    signal.throwIfAborted();
     const component = await readComponent(directory, path);
     if (component !== undefined) listed.push(component);
   }

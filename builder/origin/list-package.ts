@@ -5,6 +5,7 @@ import { build, type BuildParts } from "../build.ts";
 import type { Deadline } from "../deadline.ts";
 import { filesOf, listComponentFiles } from "./component-files.ts";
 import { listingCode } from "./generated-code.ts";
+import { shortenListing } from "./shorten-listing.ts";
 import { resolvePackage, type ResolvedPackage } from "./resolve-package.ts";
 
 /** What the code of a package says of it: read as that of an attacker. */
@@ -20,7 +21,11 @@ const auth = z.object({
   scopes: z.array(text).max(200).optional().catch(undefined),
   fields: z.array(field).max(100).optional().catch(undefined),
 });
-const piece = z.object({ displayName: text, description: text.optional(), app: text, auth: z.array(auth).max(20) });
+/** Of all that a piece says of itself, without its actions and triggers. */
+const maxPieceCharacters = 64 * 1024;
+const piece = z
+  .object({ displayName: text, description: text.optional(), app: text, auth: z.array(auth).max(20) })
+  .refine((said) => JSON.stringify(said).length <= maxPieceCharacters);
 const described = z.discriminatedUnion("kind", [
   z.object({
     kind: z.literal("piece"),
@@ -42,12 +47,13 @@ const notStored = { keep: async () => true, store: async () => undefined };
  */
 export async function listPackage(wanted: WantedPackage, owner: string, parts: BuildParts, deadline: Deadline): Promise<PackageListing> {
   const found = await deadline.during("install", resolvePackage(wanted, owner, parts));
-  return listResolved(found, owner, parts, deadline);
+  return shortenListing(await listResolved(found, owner, parts, deadline));
 }
 
 export async function listResolved(found: ResolvedPackage, owner: string, parts: BuildParts, deadline: Deadline): Promise<PackageListing> {
   const { directory, ...facts } = found;
-  const files = await listComponentFiles(directory, await filesOf(directory));
+  const reading = async () => listComponentFiles(directory, await filesOf(directory), deadline.signal);
+  const files = await deadline.during("scan", reading());
   if (files.length > 0) return { ...facts, kind: "components", components: files };
   const evaluated = await evaluate(found, owner, parts, deadline);
   if ("problem" in evaluated) return { ...facts, kind: "none", components: [], problem: evaluated.problem };

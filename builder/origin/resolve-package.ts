@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { pinLine, pinnedPackage } from "../../domain/component/npm-origin.ts";
 import type { WantedPackage } from "../../domain/component/package-listing.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { BuildParts } from "../build.ts";
@@ -20,7 +21,7 @@ export interface ResolvedPackage {
 const maxDeprecation = 500;
 /** A range is resolved again after this time, so that a new version is found soon. What a version is does not change. */
 const rangeFreshMs = 60_000;
-const exact = /^\d+\.\d+\.\d+/;
+const exact = /^\d+\.\d+\.\d+(-[\w.-]+)?(\+[\w.-]+)?$/;
 
 /**
  * Installs a package at the version that npm finds for the range.
@@ -33,6 +34,11 @@ export async function resolvePackage({ name, range }: WantedPackage, owner: stri
     const { version = "", integrity, deprecated } = lockedIn(set.lockfile, name);
     if (integrity === undefined)
       throw new InvalidInput(`package ${name} has no integrity hash in the registry`, { code: "package_refused" });
+    // Otherwise no build could compare the package with its pin.
+    if (pinnedPackage(pinLine({ name, version, integrity }))?.integrity !== integrity)
+      throw new InvalidInput(`package ${name} has an integrity in the registry that is not one hash: ${integrity.slice(0, 200)}`, {
+        code: "package_refused",
+      });
     return {
       name,
       version,

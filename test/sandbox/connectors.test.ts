@@ -8,7 +8,8 @@ import type { Build } from "../../domain/component/definition.ts";
 import { startRegistry, type FakePackage } from "../integration/builder/registry.ts";
 import { failure } from "../integration/builder/support.ts";
 import { fixturePackage } from "../support/npm-fixtures.ts";
-import { returned, stepRequest } from "./actions/action-support.ts";
+import { actionOf, returned, stepRequest } from "./actions/action-support.ts";
+import { startServers } from "./net/servers.ts";
 import { emitted, errorOf, requestFor, shareSandbox, type SandboxFixture } from "./sandbox-fixture.ts";
 
 let fixture: SandboxFixture;
@@ -106,6 +107,12 @@ describe("what the registry does not have", () => {
     const { code } = await collect("npm:@acme/tasks@1.2.0/sources/new-task/new-task.mjs");
     const other = code.replace(/sha512-\S+/, `sha512-${"A".repeat(86)}==`);
     expect(await failure(builder.build({ code: other }))).toMatchObject({ code: "integrity_mismatch" });
+  });
+
+  test("a version with two hashes, which no build could compare with its pin, is refused", async () => {
+    const { collect, list } = await connectors({ ...(await fixturePackage("tasks")), integrity: `… sha512-${"A".repeat(86)}==` });
+    for (const refused of [collect("npm:@acme/tasks@1.2.0/sources/new-task/new-task.mjs"), list("@acme/tasks")])
+      expect(await failure(refused)).toMatchObject({ code: "package_refused", message: expect.stringContaining("is not one hash") });
   });
 
   test("a deprecated version is a warning of its listing and of the component", async () => {
@@ -214,6 +221,36 @@ describe("a piece", () => {
   });
 });
 
+describe("waits of an action", () => {
+  const runWaiting = async (run: string) => {
+    const { build, bundleOf } = await connectors(
+      piece(
+        `exports.odd = { displayName: "Odd", actions: () => ({ act: { displayName: "Act", props: {}, run: ${run} } }), triggers: () => ({}) };`,
+      ),
+    );
+    return fixture.sandbox.execute(requestFor(bundleOf(await build("npm:@acme/piece-odd#action/act")), stepRequest({})));
+  };
+
+  test("a pause until a time, or for a request, runs the step again", async () => {
+    const until = await runWaiting(
+      'async ({ run }) => run.pause({ pauseMetadata: { type: "DELAY", resumeDateTime: "2001-01-01T00:00:00Z" } })',
+    );
+    expect(actionOf(until).flow).toMatchObject({ kind: "rerun", ms: 0 });
+    const request = await runWaiting('async ({ run }) => run.pause({ pauseMetadata: { type: "WEBHOOK" } })');
+    expect(actionOf(request).flow).toMatchObject({ kind: "rerun", ms: 86_400_000 });
+  });
+
+  test("a pause until what is no date fails", async () => {
+    const run = await runWaiting('async ({ run }) => run.pause({ pauseMetadata: { type: "DELAY", resumeDateTime: "soon" } })');
+    expect(errorOf(run)).toMatchObject({ message: 'this action waits until "soon", which is no date' });
+  });
+
+  test("a resume URL before the wait fails, and says what to do", async () => {
+    const run = await runWaiting("async ({ generateResumeUrl }) => generateResumeUrl({ queryParams: { a: 1 } })");
+    expect(errorOf(run)).toMatchObject({ message: expect.stringContaining("$.flow.suspend().resume_url") });
+  });
+});
+
 describe("a hostile piece", () => {
   const action = (run: string, head = ""): FakePackage =>
     piece(`${head}
@@ -258,6 +295,21 @@ describe("a hostile piece", () => {
     const value = returned(await runAct(found)) as Record<string, unknown>; // As the action returns it.
     expect(value).toMatchObject({ env: [], read: "refused", write: "refused" });
     expect(value["path"]).toMatch(/^\/tmp\/[\w-]+-odd\.txt$/);
+  });
+
+  test("cannot turn the checks of TLS off for all of its requests", async () => {
+    const servers = await startServers();
+    onTestFinished(() => servers.close());
+    const found = action(`async () => {
+      process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+      const https = require("node:https");
+      https.globalAgent.options.rejectUnauthorized = false;
+      const url = ${JSON.stringify(servers.https)} + "/echo";
+      const fetched = await fetch(url).then(() => "trusted", () => "refused");
+      const got = await new Promise((resolve) => https.get(url, () => resolve("trusted")).on("error", (error) => resolve(error.code)));
+      return { fetched, got };
+    }`);
+    expect(returned(await runAct(found))).toEqual({ fetched: "refused", got: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   });
 
   test("depends on nothing outside of the registry", async () => {

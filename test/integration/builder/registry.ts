@@ -15,6 +15,8 @@ export interface FakePackage {
   readonly links?: Readonly<Record<string, string>>;
   /** Omitted from the registry's response. */
   readonly withoutIntegrity?: boolean;
+  /** In place of the hash of its tarball; "…" stands for that. */
+  readonly integrity?: string;
   /** Served instead of the tarball that the integrity hash was made of. */
   readonly tampered?: boolean;
 }
@@ -63,7 +65,7 @@ function packument(named: readonly FakePackage[], origin: string): unknown {
       ...manifest(item),
       dist: {
         tarball: `${origin}/${tarballPath(item)}`,
-        ...(item.withoutIntegrity ? {} : { integrity: `sha512-${createHash("sha512").update(pack(item)).digest("base64")}` }),
+        ...(item.withoutIntegrity ? {} : { integrity: integrityOf(item) }),
       },
     },
   ]);
@@ -74,7 +76,19 @@ function packument(named: readonly FakePackage[], origin: string): unknown {
   };
 }
 
-function manifest({ files: _, links: __, withoutIntegrity: ___, tampered: ____, ...fields }: FakePackage): Record<string, unknown> {
+function integrityOf(item: FakePackage): string {
+  const hash = `sha512-${createHash("sha512").update(pack(item)).digest("base64")}`;
+  return item.integrity?.replace("…", hash) ?? hash;
+}
+
+function manifest({
+  files: _,
+  links: __,
+  withoutIntegrity: ___,
+  tampered: ____,
+  integrity: _____,
+  ...fields
+}: FakePackage): Record<string, unknown> {
   return { version: "1.0.0", main: "index.js", ...fields };
 }
 
