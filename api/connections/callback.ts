@@ -21,6 +21,8 @@ interface Returned {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly issuer: string | undefined;
+  /** Not of the service: the page that names the user sends it. */
+  readonly confirm: string | undefined;
 }
 
 const statePattern = /^[\w-]{43}$/;
@@ -72,7 +74,7 @@ function returnedBy(request: Request): Returned | undefined {
   };
   const state = text("state");
   if (state === undefined || !statePattern.test(state)) return undefined;
-  return { state, code: text("code"), error: text("error"), issuer: text("iss") };
+  return { state, code: text("code"), error: text("error"), issuer: text("iss"), confirm: text("confirm") };
 }
 
 interface Answering extends Context {
@@ -86,15 +88,24 @@ async function respond(request: Request, returned: Returned, connection: StoredC
   if (connection.expiresAt <= now) return failedPage(connection.request.appName, expired);
   const viewer = await viewerOf(request, context);
   if (connection.session !== null) {
-    if (viewer === undefined && !isSecondRequest(request)) return continuePage(addressOfSecond(request));
+    if (viewer === undefined && !isSecondRequest(request)) return continuePage(addressOfSecond(returned));
     if (viewer?.session !== connection.session || viewer.user !== connection.user)
       return failedPage(connection.request.appName, otherSession);
   } else {
     if (viewer !== undefined && viewer.user !== connection.user) return failedPage(connection.request.appName, otherUser);
-    if (request.method !== "POST") return confirmPage(connection.request.appName, await nameOf(connection.user, context), returned);
+    const confirm = confirmationOf(connection, returned);
+    if (request.method !== "POST" || returned.confirm !== confirm)
+      return confirmPage(connection.request.appName, await nameOf(connection.user, context), { ...returned, confirm });
   }
   return finish(returned, context);
 }
+
+/**
+ * A service can also answer with a POST (`response_mode=form_post`), so a POST alone is no click. The value belongs to this answer of the
+ * service: whoever began the connection cannot get it with another code.
+ */
+const confirmationOf = ({ verifier }: StoredConnection, { code, error, issuer }: Returned): string =>
+  hashOf(JSON.stringify(["confirm", verifier, code ?? null, error ?? null, issuer ?? null]));
 
 /** Takes the state, so a second request with it finds the outcome, or that it was used. */
 async function finish({ state, code, error, issuer }: Returned, context: Answering): Promise<Page> {
@@ -108,7 +119,7 @@ async function finish({ state, code, error, issuer }: Returned, context: Answeri
 
 async function outcomeOf(
   connection: StoredConnection,
-  { code, error, issuer }: Omit<Returned, "state">,
+  { code, error, issuer }: Omit<Returned, "state" | "confirm">,
   context: Context,
 ): Promise<ConnectionOutcome> {
   if (!(await mayFinish(connection, context.ports)))
@@ -181,10 +192,10 @@ async function viewerOf(request: Request, { ports, failures }: Answering): Promi
 
 const isSecondRequest = (request: Request): boolean => request.query["again"] === "1";
 
-/** The same address: its parameters are the ones that the browser has sent. */
-function addressOfSecond(request: Request): string {
-  const parameters = new URLSearchParams(request.originalUrl.slice(request.originalUrl.indexOf("?") + 1));
-  parameters.set("again", "1");
+/** The same parameters, which a service may also have sent with a POST. */
+function addressOfSecond({ state, code, error, issuer }: Returned): string {
+  const parameters = new URLSearchParams({ state, again: "1" });
+  for (const [name, value] of Object.entries({ code, error, iss: issuer })) if (value !== undefined) parameters.set(name, value);
   return `${callbackPath}?${parameters.toString()}`;
 }
 

@@ -33,11 +33,13 @@ interface Hidden {
   readonly code: string | undefined;
   readonly error: string | undefined;
   readonly issuer: string | undefined;
+  /** Shows that the request comes from this page. */
+  readonly confirm: string;
 }
 
 /** Names the user who gets the account: a person whom another one has sent here sees it. */
-export function confirmPage(app: string, user: string, { state, code, error, issuer }: Hidden): Page {
-  const fields = Object.entries({ state, code, error, iss: issuer }).flatMap(([name, value]) =>
+export function confirmPage(app: string, user: string, { state, code, error, issuer, confirm }: Hidden): Page {
+  const fields = Object.entries({ state, code, error, iss: issuer, confirm }).flatMap(([name, value]) =>
     value === undefined ? [] : [`<input type="hidden" name="${name}" value="${escaped(value)}">`],
   );
   return page(

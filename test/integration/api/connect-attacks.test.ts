@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { redirectUri, withConnecting } from "./connect-support.ts";
 import { acme, keys, publicUrl } from "./support.ts";
 
-const { api, provider, ask, addApp, start, outcome, open, click } = withConnecting();
+const { api, provider, ask, addApp, start, outcome, open, post, click } = withConnecting();
 
 /** Signs in to the console. @returns headers of its browser */
 async function signIn(key: string) {
@@ -60,6 +60,15 @@ describe("a connection of the console", () => {
     expect(await outcome(id)).toMatchObject({ status: "connected" });
   });
 
+  it("is finished too when the service answers with a POST", async () => {
+    const browser = await signIn(keys.ada);
+    const { connection_id: id, url } = await startInConsole(await addApp(), browser);
+    const first = await post(provider.signIn(url, redirectUri));
+    const second = /url=([^"]+)"/.exec(first.text)?.[1]?.replaceAll("&amp;", "&") ?? "";
+    await open(new URL(second, redirectUri), { cookie: browser.cookie });
+    expect(await outcome(id)).toMatchObject({ status: "connected" });
+  });
+
   it.each([
     ["another browser of the same user", keys.ada],
     ["another user", keys.bob],
@@ -86,6 +95,22 @@ describe("a connection that an API key began", () => {
     const before = provider.tokenRequests.length;
     await open(provider.signIn(url, redirectUri));
     expect(provider.tokenRequests.length).toBe(before);
+  });
+
+  it("is not finished by a POST of the service, or by the confirmation of another answer", async () => {
+    const { connection_id: id, url } = await start(await addApp());
+    const back = provider.signIn(url, redirectUri);
+    const before = provider.tokenRequests.length;
+    const page = await post(back);
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining("did not begin this")]);
+    const own = new URL(back);
+    own.searchParams.set("code", "a-code-of-the-attacker");
+    const confirm = /name="confirm" value="(\w+)"/.exec((await open(own)).text)?.[1] ?? "";
+    const forged = new URL(back);
+    forged.searchParams.set("confirm", confirm);
+    expect((await post(forged)).text).toContain("did not begin this");
+    expect(provider.tokenRequests.length).toBe(before);
+    expect(await outcome(id)).toMatchObject({ status: "pending" });
   });
 });
 

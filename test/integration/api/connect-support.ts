@@ -95,11 +95,18 @@ export function withConnecting(allow: readonly string[] = ["127.0.0.0/8"]) {
 function browserOf(api: Pick<ReturnType<typeof withApi>, "ask">) {
   const open = (address: URL, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
     api.ask("GET", address.pathname + address.search, { key: null, headers });
-  const click = (address: URL, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
+  /** The answer of a service with `response_mode=form_post`. */
+  const post = (address: URL, headers: Readonly<Record<string, string>> = {}): Promise<Answer> =>
     api.ask("POST", address.pathname, {
       key: null,
       raw: address.searchParams.toString(),
       headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
     });
-  return { open, click };
+  const click = async (address: URL, headers: Readonly<Record<string, string>> = {}): Promise<Answer> => {
+    const confirm = /name="confirm" value="(\w+)"/.exec((await open(address, headers)).text)?.[1];
+    const confirmed = new URL(address);
+    if (confirm !== undefined) confirmed.searchParams.set("confirm", confirm);
+    return post(confirmed, headers);
+  };
+  return { open, post, click };
 }
