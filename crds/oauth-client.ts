@@ -11,6 +11,13 @@ const spec = z.object({
   clientSecret: secretReference
     .optional()
     .describe("Reference to the client's secret, if it has one: exactly one of `secretKeyRef` and `sealed`."),
+  origins: z
+    .array(z.string().max(2_048))
+    .max(10)
+    .optional()
+    .describe(
+      "Origins to which the secret and tokens may be sent, such as https://acme.example. If the app has others, the client is not used. Required with an App, not with an app that comes with Headwater.",
+    ),
   scopes: z
     .array(z.string().min(1).max(512))
     .max(100)

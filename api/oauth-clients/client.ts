@@ -3,6 +3,8 @@ import { oauthClientKind, type OAuthClientResource, type OAuthClientSpec } from 
 import { labels } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import { allOf } from "../../crds/resource-store.ts";
+import type { AppOauth } from "../../domain/app/app.ts";
+import { secretOrigins } from "../../domain/app/origins.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import type { ApiContext } from "../context.ts";
@@ -18,7 +20,11 @@ import type { oauthClientSchema } from "./schemas.ts";
 export const callbackPath = "/oauth/callback";
 
 /** @throws Conflict when the owner has a client of the app */
-export async function createClient(given: ClientFields, owner: string, { ports }: ApiContext): Promise<OAuthClientResource> {
+export async function createClient(
+  given: ClientFields & { readonly oauth: AppOauth },
+  owner: string,
+  { ports }: ApiContext,
+): Promise<OAuthClientResource> {
   const { app, name, client_id: clientId, client_secret: secret, scopes } = given;
   const id = newId("oauthClient", ports.randomBytes);
   const holder = { kind: oauthClientKind.kind, namespace: await ports.owners.ensure(owner), name: resourceNameOf(id) };
@@ -37,6 +43,7 @@ export async function createClient(given: ClientFields, owner: string, { ports }
       ...(name === undefined ? {} : { name }),
       clientId,
       ...(kept["client_secret"] === undefined ? {} : { clientSecret: kept["client_secret"] }),
+      origins: secretOrigins(given.oauth),
       ...(scopes === undefined ? {} : { scopes }),
     },
   });
@@ -45,25 +52,36 @@ export async function createClient(given: ClientFields, owner: string, { ports }
 }
 
 /** Accounts keep the id of the client by which they were connected. Another client id makes them `needs_reconnect`. */
-export function updateClient(client: OAuthClientResource, changes: ClientChanges, { ports }: ApiContext): Promise<OAuthClientResource> {
+export async function updateClient(client: OAuthClientResource, changes: ClientChanges, { ports, apps }: ApiContext): Promise<OAuthClientResource> {
   const { namespace, name } = client.metadata;
   const keep = keepOnce({ kind: oauthClientKind.kind, namespace, name }, ports);
+  const oauth = (await apps.find(namespace, client.spec.app))?.oauth;
+  const origins = oauth === undefined ? undefined : secretOrigins(oauth);
   return changeResource(oauthClientKind, ports.store, client, async ({ spec }) => {
     const { client_secret: secret } = changes;
     const kept = typeof secret === "string" ? (await keep({ client_secret: secret }))["client_secret"] : undefined;
-    return changedClient(spec, changes, kept);
+    return changedClient(spec, changes, kept, origins);
   });
 }
 
-function changedClient(before: OAuthClientSpec, changes: ClientChanges, kept: SecretReference | undefined): OAuthClientSpec {
+/** @param current origins of the app now: who gives the secret agrees to them; another change does not */
+function changedClient(
+  before: OAuthClientSpec,
+  changes: ClientChanges,
+  kept: SecretReference | undefined,
+  current: readonly string[] | undefined,
+): OAuthClientSpec {
   const name = changes.name === null ? undefined : (changes.name ?? before.name);
   const clientSecret = changes.client_secret === null ? undefined : (kept ?? before.clientSecret);
   const scopes = changes.scopes === null ? undefined : (changes.scopes ?? before.scopes);
+  const isGiven = kept !== undefined || (clientSecret === undefined && (changes.client_secret === null || changes.client_id !== undefined));
+  const origins = isGiven ? current : before.origins;
   return {
     app: before.app,
     ...(name === undefined ? {} : { name }),
     clientId: changes.client_id ?? before.clientId,
     ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(origins === undefined ? {} : { origins: [...origins] }),
     ...(scopes === undefined ? {} : { scopes }),
   };
 }

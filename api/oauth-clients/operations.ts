@@ -45,7 +45,7 @@ export const oauthClientOperations = [
       const app = await getApp(fields.app, await context.ports.owners.find(owner), context);
       if (app.oauth === undefined)
         throw new InvalidInput(`accounts of '${app.slug}' have no OAuth client: it takes ${app.auth}; POST /v1/accounts stores them`);
-      const client = await createClient({ ...fields, app: app.slug }, owner, context);
+      const client = await createClient({ ...fields, app: app.slug, oauth: app.oauth }, owner, context);
       await context.ports.pages.show(oauthClientKind, client);
       return ok(clientResponse(client, context.config.publicUrl));
     },

@@ -3,6 +3,7 @@ import type { FoundApp } from "../../crds/app-library.ts";
 import { oauthClientKind, type OAuthClientResource } from "../../crds/oauth-client.ts";
 import { holderOf } from "../../crds/secret-values.ts";
 import type { AppOauth, ClientAuthentication } from "../../domain/app/app.ts";
+import { secretOrigins } from "../../domain/app/origins.ts";
 import { InvalidInput, NotFound, type HeadwaterError } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../ports.ts";
 import type { ServiceClient } from "../oauth-ports.ts";
@@ -31,6 +32,8 @@ export async function findClient(id: string, namespace: string, ports: ClientPor
   const exists = found !== undefined && found.metadata.deletionTimestamp === undefined && found.invalid === undefined;
   const app = exists ? await ports.apps.appFor(found, namespace) : undefined;
   if (!exists || app?.oauth === undefined) return { changed: `its OAuth client ${id} no longer exists` };
+  if (!hasOriginsOf(found, { ...app, oauth: app.oauth }))
+    return { changed: `app ${app.slug} has other addresses than when the secret of its OAuth client ${id} was given: give the secret again` };
   try {
     const clientSecret = await secretOf(found, ports);
     const { oauth } = app;
@@ -40,6 +43,12 @@ export async function findClient(id: string, namespace: string, ports: ClientPor
     if (error instanceof NotFound || error instanceof InvalidInput) return { error };
     throw error;
   }
+}
+
+/** Otherwise a person who may change apps, but not read secrets, could have them sent to any address. */
+function hasOriginsOf({ spec: { origins } }: OAuthClientResource, app: FoundApp & { readonly oauth: AppOauth }): boolean {
+  if (origins === undefined) return app.origin === "built_in";
+  return secretOrigins(app.oauth).every((origin) => origins.includes(origin));
 }
 
 const secretOf = async (client: OAuthClientResource, { secretValues }: ClientPorts): Promise<string | undefined> =>
@@ -54,8 +63,16 @@ export async function clientOfAccount(account: AccountResource, ports: ClientPor
   if (connection === undefined || oauth === undefined || oauth.clientSecret !== undefined) return undefined;
   const found = await findClient(connection.client, account.metadata.namespace, ports);
   if (!("client" in found)) return found;
-  const { clientId, app } = found.client;
-  if (clientId !== oauth.clientId) return { changed: `its OAuth client ${connection.client} has another client_id now` };
-  if (refreshUrlOf(app.oauth) !== oauth.tokenUrl) return { changed: `the token endpoint of app ${app.slug} has changed` };
-  return found;
+  const changed = changeSince(oauth, connection.client, found.client);
+  return changed === undefined ? found : { changed };
+}
+
+/** What is different since the account was connected, so that its refresh token must not be sent. */
+export function changeSince(
+  oauth: Pick<NonNullable<AccountResource["spec"]["oauth"]>, "clientId" | "tokenUrl">,
+  id: string,
+  { clientId, app }: UsableClient,
+): string | undefined {
+  if (clientId !== oauth.clientId) return `its OAuth client ${id} has another client_id now`;
+  return refreshUrlOf(app.oauth) === oauth.tokenUrl ? undefined : `the token endpoint of app ${app.slug} has changed`;
 }

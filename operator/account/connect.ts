@@ -4,7 +4,7 @@ import { holderOf } from "../../crds/secret-values.ts";
 import { grantedScopes, missingScopes } from "../../domain/app/scopes.ts";
 import type { CodeExchange, ConnectionFailure, ExchangeResult } from "../../domain/connection/connection.ts";
 import type { OperatorPorts } from "../ports.ts";
-import { findClient, refreshUrlOf, type UsableClient } from "./client-of.ts";
+import { changeSince, findClient, refreshUrlOf, type UsableClient } from "./client-of.ts";
 import type { IssuedTokens } from "../oauth-ports.ts";
 import { accessTokenField } from "./credentials.ts";
 
@@ -101,6 +101,7 @@ export async function revokeAccount(
   const found = await findClient(connection.client, account.metadata.namespace, ports);
   const revocationUrl = "client" in found ? found.client.app.oauth.revocationUrl : undefined;
   if (!("client" in found) || revocationUrl === undefined) return false;
+  if (refresh !== undefined && changeSince(refresh, connection.client, found.client) !== undefined) return false;
   const kept = account.status.oauth;
   // With the refresh token, services revoke the access tokens that came from it.
   const [kind, reference] =

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { registered } from "../../support/oauth-provider.ts";
 import { redirectUri, withConnecting } from "./connect-support.ts";
 import { acme, keys, publicUrl } from "./support.ts";
 
@@ -146,6 +147,32 @@ describe("what a service sends back", () => {
     const page = await click(back);
     expect(page.headers.get("location")).toBeNull();
     expect(page.text).not.toContain("evil.test");
+  });
+});
+
+describe("the secret of a client", () => {
+  it("goes to no address that the app got afterwards, until the secret is given again", async () => {
+    const slug = await addApp();
+    const elsewhere = provider.origin.replace("127.0.0.1", "127.0.0.2");
+    expect((await ask("PUT", `/v1/apps/${slug}`, { oauth: { revocation_url: `${elsewhere}/revoke` } })).status).toBe(200);
+    const before = provider.tokenRequests.length;
+    const refused = await start(slug);
+    await click(provider.signIn(refused.url, redirectUri));
+    expect(await outcome(refused.connection_id)).toMatchObject({
+      problem: { code: "client_changed", message: expect.stringContaining("give the secret again") },
+    });
+    expect(provider.tokenRequests.length).toBe(before);
+    const { id } = (await ask("GET", `/v1/oauth_clients?app=${slug}`)).body.data[0];
+    const { clientId: client_id, clientSecret: client_secret } = registered;
+    for (const [change, status] of [
+      [{ client_id }, "failed"],
+      [{ client_secret }, "connected"],
+    ] as const) {
+      expect((await ask("PUT", `/v1/oauth_clients/${id}`, change)).status).toBe(200);
+      const again = await start(slug);
+      await click(provider.signIn(again.url, redirectUri));
+      expect(await outcome(again.connection_id)).toMatchObject({ status });
+    }
   });
 });
 

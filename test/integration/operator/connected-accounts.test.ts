@@ -40,7 +40,7 @@ async function connected(clientNamespace = namespace, tokenUrl = `${provider.ori
   await world.ports.store.create(oauthClientKind, {
     ...made,
     labels: { [labels.id]: id },
-    spec: { app, clientId: registered.clientId, clientSecret },
+    spec: { app, clientId: registered.clientId, clientSecret, origins: [provider.origin] },
   });
   provider.refreshToken = `refresh-of-${number}`;
   const account = await world.ports.store.create(accountKind, {
@@ -69,6 +69,27 @@ describe("a connected account", () => {
     await operator()(account);
     expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("token endpoint") });
     expect((await accountNow(account)).status.needsReconnect).toBe(true);
+    expect(provider.tokenRequests).toEqual([]);
+  });
+
+  it.each(["tokenUrl", "refreshUrl", "revocationUrl"])("sends nothing when the app got another %s after the secret was given", async (field) => {
+    const { account, app } = await connected();
+    const before = await world.ports.store.get(appKind, namespace, app);
+    const { oauth } = before.spec;
+    if (oauth === undefined) throw new Error("it has oauth");
+    await world.ports.store.update(appKind, { ...before, spec: { ...before.spec, oauth: { ...oauth, [field]: "http://127.0.0.1:9/new" } } });
+    await operator()(account);
+    expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("give the secret again") });
+    expect(provider.tokenRequests).toEqual([]);
+  });
+
+  it("is not refreshed by a client of an App that names no origins", async () => {
+    const { account, app } = await connected();
+    const { metadata, ...client } = await world.ports.store.get(oauthClientKind, namespace, app);
+    const { origins: _, ...spec } = client.spec;
+    await world.ports.store.update(oauthClientKind, { ...client, metadata, spec });
+    await operator()(account);
+    expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("give the secret again") });
     expect(provider.tokenRequests).toEqual([]);
   });
 
