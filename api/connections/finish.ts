@@ -91,7 +91,7 @@ function connectedSpec(before: AccountSpec, { request }: StoredConnection, resul
     ...(result.oauth === undefined ? {} : { oauth: result.oauth }),
     connection: {
       client: request.client,
-      scopes: [...result.scopes].slice(0, 200),
+      scopes: result.scopes.filter(({ length }) => length <= 512).slice(0, 200),
       ...(result.name === undefined ? {} : { name: result.name }),
       ...(result.picture === undefined ? {} : { picture: result.picture }),
       connectedAt: new Date(now).toISOString(),

@@ -81,9 +81,10 @@ const expired = {
   code: "expired",
   message: "no one has signed in at the service within ten minutes: start again",
 } as const;
+const interrupted = { code: "not_stored", message: "the account was not stored, because Headwater was interrupted: start again" } as const;
 
 function connectionResponse({ id, request, outcome, isUsed, expiresAt }: StoredConnection, now: number) {
-  const problem = outcome?.status === "failed" ? outcome : outcome === null && !isUsed && expiresAt <= now ? expired : null;
+  const problem = outcome?.status === "failed" ? outcome : outcome === null && expiresAt <= now ? (isUsed ? interrupted : expired) : null;
   return {
     id,
     app: request.app,

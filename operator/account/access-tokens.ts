@@ -4,7 +4,7 @@ import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { OperatorPorts, RefreshedTokens, RefreshOutcome } from "../ports.ts";
 import { refreshDueAt, refusedRetryMs, retryAfterMs } from "./due.ts";
 import type { Missing } from "./credentials.ts";
-import { readGrant, tokensOfGrant, type Grant } from "./grant.ts";
+import { readDigest, readGrant, tokensOfGrant, type Grant } from "./grant.ts";
 
 /** Result of checking, and if due refreshing, an account's access token. */
 export interface TokenRefresh {
@@ -72,11 +72,14 @@ export class AccessTokens {
       this.forget(key);
       return { ...unchanged, tokens: undefined };
     }
+    // Issued tokens are saved even when the client was deleted since.
+    const unsaved = this.#unsaved.get(key);
+    if (unsaved !== undefined && unsaved.digest === (await readDigest(account, this.#ports))) return this.#save(key, account);
     const grant = await readGrant(account, this.#ports);
-    if ("changed" in grant) return { ...unchanged, tokens: account.status.oauth, problem: clientChanged(grant.changed) };
-    if ("missing" in grant) return { ...unchanged, tokens: account.status.oauth, missing: grant.missing };
+    const blocked = { ...unchanged, tokens: account.status.oauth, dueAt: this.#ports.clock.now() + refusedRetryMs };
+    if ("changed" in grant) return { ...blocked, problem: clientChanged(grant.changed) };
+    if ("missing" in grant) return { ...blocked, missing: grant.missing };
     const tokens = await tokensOfGrant(account, grant, this.#ports);
-    if (this.#unsaved.get(key)?.digest === grant.digest) return this.#save(key, account);
     this.#unsaved.delete(key);
     const wait = this.#delay(key, account, grant, tokens);
     return wait === undefined ? this.#refresh(key, account, grant, tokens) : { ...unchanged, tokens: releaseClaim(tokens, wait), ...wait };

@@ -24,6 +24,7 @@ export async function exchangeCode(request: CodeExchange, ports: Ports): Promise
   if ("error" in found) return failed("client_changed", `the secret of the OAuth client cannot be read: ${found.error.message}`);
   const { client } = found;
   const { oauth } = client.app;
+  if (isOtherIssuer(oauth, issuer)) return otherService;
   const outcome = await ports.oauthService.exchange({
     ...serviceClient(client),
     tokenUrl: oauth.tokenUrl,
@@ -36,7 +37,7 @@ export async function exchangeCode(request: CodeExchange, ports: Ports): Promise
   const { host } = new URL(oauth.tokenUrl);
   switch (outcome.outcome) {
     case "issuer_mismatch":
-      return failed("issuer_mismatch", "another service answered than the one that was asked: nothing was connected; start again");
+      return otherService;
     case "refused":
       return failed("token_refused", `the token endpoint at ${host} refused the code: ${outcome.why}`);
     case "unavailable":
@@ -47,6 +48,13 @@ export async function exchangeCode(request: CodeExchange, ports: Ports): Promise
 }
 
 const failed = (code: ConnectionFailure, message: string): Result => ({ outcome: "failed", code, message });
+const otherService = failed("issuer_mismatch", "another service answered than the one that was asked: nothing was connected; start again");
+
+/** Of an app that names no issuer: one at the origin of the authorization endpoint is the service itself. */
+function isOtherIssuer({ issuer: expected, authorizationUrl }: UsableClient["app"]["oauth"], given: string | undefined): boolean {
+  if (expected !== undefined || given === undefined) return false;
+  return authorizationUrl === undefined || URL.parse(given)?.origin !== new URL(authorizationUrl).origin;
+}
 
 const serviceClient = ({ clientId, clientSecret, clientAuthentication }: UsableClient) => ({
   clientId,
@@ -62,13 +70,14 @@ async function store(
 ): Promise<Result> {
   const issuedAt = clock.now();
   const { test, placement, oauth } = client.app;
-  const identity = test === undefined ? {} : await oauthService.identify(test, placement, tokens.accessToken);
   const texts = {
     [accessTokenField]: tokens.accessToken,
     ...tokens.fields,
     ...(tokens.refreshToken === undefined ? {} : { [refreshToken]: tokens.refreshToken }),
   };
   const { [refreshToken]: kept, ...credentials } = await secretValues.keep({ kind: accountKind.kind, namespace, name: account }, texts);
+  // Afterwards: a slow service must not delay storing tokens that it issued once.
+  const identity = test === undefined ? {} : await oauthService.identify(test, placement, tokens.accessToken);
   const granted = grantedScopes(tokens.scope);
   const { expiresInSeconds } = tokens;
   return {

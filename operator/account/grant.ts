@@ -39,8 +39,26 @@ export async function readGrant(account: AccountResource, ports: ClientPorts): P
     ...(secret === undefined ? {} : { clientSecret: secret }),
     ...(scope === undefined ? {} : { scope }),
   };
-  return { request, digest: sha256([tokenUrl, clientId, token]), requestDigest: sha256(Object.entries(request).toSorted(byName)) };
+  const requestDigest = sha256([...Object.entries(request).toSorted(byName), ...connectedAt(account)]);
+  return { request, digest: digestOf(account, oauth, token), requestDigest };
 }
+
+/** The digest of the account's grant, whatever became of its client; undefined: it has none, or it cannot be read. */
+export async function readDigest(account: AccountResource, ports: ClientPorts): Promise<string | undefined> {
+  const { oauth } = account.spec;
+  if (oauth === undefined) return undefined;
+  const { values } = await readReferences(account, { "oauth.refreshToken": oauth.refreshToken }, ports);
+  const token = values["oauth.refreshToken"];
+  return token === undefined ? undefined : digestOf(account, oauth, token);
+}
+
+type Oauth = NonNullable<AccountResource["spec"]["oauth"]>;
+const digestOf = (account: AccountResource, { tokenUrl, clientId }: Oauth, token: string): string =>
+  sha256([tokenUrl, clientId, token, ...connectedAt(account)]);
+
+/** A service may give the same refresh token when the account is connected again: it is another grant nevertheless. */
+const connectedAt = ({ spec: { connection } }: AccountResource): readonly string[] =>
+  connection === undefined ? [] : [connection.connectedAt];
 
 /** The refreshed tokens in the status, if they came from this grant. */
 export async function tokensOfGrant(

@@ -3,7 +3,7 @@ import type { ConnectionOutcome, Connections, StoredConnection } from "../../../
 import type { ConnectionRequest } from "../../../domain/connection/connection.ts";
 import { inTransaction, type Database } from "../connection.ts";
 
-/** Unfinished ones of an owner: enough for a team, and for people who try again. */
+/** Unused ones of an owner, and as many used ones: enough for a team, and for people who try again. */
 const maxPerOwner = 50;
 /** A client that waits can read the outcome for so long after the connection has expired. */
 const keptMs = 10 * 60_000;
@@ -31,7 +31,9 @@ export function createConnections({ db }: Pick<Database, "db">): Connections {
         await sql`delete from connections where expires_ms <= ${createdAt - keptMs}`.execute(transaction);
         await sql`
           delete from connections where id in (
-            select id from connections where owner = ${owner} and not is_used order by created_ms desc, id offset ${maxPerOwner - 1}
+            select id from (
+              select id, row_number() over (partition by is_used order by created_ms desc, id) as number from connections where owner = ${owner}
+            ) as numbered where number >= ${maxPerOwner}
           )`.execute(transaction);
         await sql`
           insert into connections (id, owner, user_id, session, state_hash, request, verifier, is_used, created_ms, expires_ms)
