@@ -13,6 +13,10 @@ const commands: readonly (readonly [request: RegExp, command: string])[] = [
   [/GET \/v1\/components\/registry\/([^\s/]+)\/versions/g, "`hw components versions $1 --published`"],
   [/GET \/v1\/components\/registry(?![\w/])/g, "`hw list registry`"],
   [/GET \/v1\/components(?![\w/])/g, "`hw list components`"],
+  [/PUT \/v1\/apps\/([\w-]+)/g, "`hw apps update $1 JSON`"],
+  [/POST \/v1\/apps(?![\w/])/g, "`hw apps create JSON`"],
+  [/POST \/v1\/oauth_clients with (\{.*\})/g, "`hw oauth-clients create '$1'`"],
+  [/POST \/v1\/accounts stores them/g, "`hw accounts create` stores them"],
   [/GET \/v1\/accounts(?:\?app=[^\s;,]+)?(?![\w/])/g, "`hw list accounts`"],
 ];
 

@@ -86,7 +86,7 @@ export const appOperations = [
     id: "deleteApp",
     change: { action: "delete", kind: "App" },
     summary: "Delete an app of your own",
-    description: "Its accounts stay, and keep the addresses with which they were connected.",
+    description: "Its accounts stay, but can no longer be refreshed: connect them again with another app.",
     query: ownerParameters,
     responses: nothing,
     handle: async (call, context) => {

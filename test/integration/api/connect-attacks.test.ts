@@ -140,6 +140,19 @@ describe("what a service sends back", () => {
     }
   });
 
+  it("fails with the issuer of another service when the app names none", async () => {
+    const { connection_id: id, url } = await start(await addApp());
+    const back = provider.signIn(url, redirectUri);
+    back.searchParams.set("iss", "https://evil.test");
+    await click(back);
+    expect(await outcome(id)).toMatchObject({ status: "failed", problem: { code: "issuer_mismatch" } });
+    const again = await start(await addApp());
+    const own = provider.signIn(again.url, redirectUri);
+    own.searchParams.set("iss", provider.origin);
+    await click(own);
+    expect(await outcome(again.connection_id)).toMatchObject({ status: "connected" });
+  });
+
   it("redirects nowhere, whatever the request asks for", async () => {
     const { url } = await start(await addApp());
     const back = provider.signIn(url, redirectUri);

@@ -130,6 +130,21 @@ describe("a connected account", () => {
     expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("no longer exists") });
   });
 
+  it("is refreshed with its own refresh token once it was connected again with the same one", async () => {
+    const { account } = await connected();
+    const operate = operator();
+    const first = provider.refreshToken;
+    await operate(account);
+    const before = await accountNow(account);
+    provider.refreshToken = first; // The service has forgotten the one that replaced it.
+    const connection = { client: before.spec.connection?.client ?? "", connectedAt: "2026-11-21T13:00:00Z" };
+    await world.ports.store.update(accountKind, { ...before, spec: { ...before.spec, connection } });
+    now += 3_600_000;
+    await operate(account);
+    expect(await readyOf(account)).toMatchObject({ status: "True" });
+    expect(provider.tokenRequests.map(({ refresh_token: token }) => token)).toEqual([first, first]);
+  });
+
   it("loses no refresh when two operators race at a service that rotates its tokens", async () => {
     const { account } = await connected();
     const operators = [operator(), operator()];
