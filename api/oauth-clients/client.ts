@@ -52,7 +52,11 @@ export async function createClient(
 }
 
 /** Accounts keep the id of the client by which they were connected. Another client id makes them `needs_reconnect`. */
-export async function updateClient(client: OAuthClientResource, changes: ClientChanges, { ports, apps }: ApiContext): Promise<OAuthClientResource> {
+export async function updateClient(
+  client: OAuthClientResource,
+  changes: ClientChanges,
+  { ports, apps }: ApiContext,
+): Promise<OAuthClientResource> {
   const { namespace, name } = client.metadata;
   const keep = keepOnce({ kind: oauthClientKind.kind, namespace, name }, ports);
   const oauth = (await apps.find(namespace, client.spec.app))?.oauth;

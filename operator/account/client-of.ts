@@ -33,7 +33,9 @@ export async function findClient(id: string, namespace: string, ports: ClientPor
   const app = exists ? await ports.apps.appFor(found, namespace) : undefined;
   if (!exists || app?.oauth === undefined) return { changed: `its OAuth client ${id} no longer exists` };
   if (!hasOriginsOf(found, { ...app, oauth: app.oauth }))
-    return { changed: `app ${app.slug} has other addresses than when the secret of its OAuth client ${id} was given: give the secret again` };
+    return {
+      changed: `app ${app.slug} has other addresses than when the secret of its OAuth client ${id} was given: give the secret again`,
+    };
   try {
     const clientSecret = await secretOf(found, ports);
     const { oauth } = app;

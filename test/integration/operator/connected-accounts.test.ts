@@ -72,16 +72,22 @@ describe("a connected account", () => {
     expect(provider.tokenRequests).toEqual([]);
   });
 
-  it.each(["tokenUrl", "refreshUrl", "revocationUrl"])("sends nothing when the app got another %s after the secret was given", async (field) => {
-    const { account, app } = await connected();
-    const before = await world.ports.store.get(appKind, namespace, app);
-    const { oauth } = before.spec;
-    if (oauth === undefined) throw new Error("it has oauth");
-    await world.ports.store.update(appKind, { ...before, spec: { ...before.spec, oauth: { ...oauth, [field]: "http://127.0.0.1:9/new" } } });
-    await operator()(account);
-    expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("give the secret again") });
-    expect(provider.tokenRequests).toEqual([]);
-  });
+  it.each(["tokenUrl", "refreshUrl", "revocationUrl"])(
+    "sends nothing when the app got another %s after the secret was given",
+    async (field) => {
+      const { account, app } = await connected();
+      const before = await world.ports.store.get(appKind, namespace, app);
+      const { oauth } = before.spec;
+      if (oauth === undefined) throw new Error("it has oauth");
+      await world.ports.store.update(appKind, {
+        ...before,
+        spec: { ...before.spec, oauth: { ...oauth, [field]: "http://127.0.0.1:9/new" } },
+      });
+      await operator()(account);
+      expect(await readyOf(account)).toMatchObject({ reason: "NeedsReconnect", message: expect.stringContaining("give the secret again") });
+      expect(provider.tokenRequests).toEqual([]);
+    },
+  );
 
   it("is not refreshed by a client of an App that names no origins", async () => {
     const { account, app } = await connected();
