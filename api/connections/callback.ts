@@ -102,7 +102,7 @@ async function respond(request: Request, returned: Returned, connection: StoredC
 
 /**
  * A service can also answer with a POST (`response_mode=form_post`), so a POST alone is no click. The value belongs to this answer of the
- * service: whoever began the connection cannot get it with another code.
+ * service: the user who began the connection cannot get it with another code.
  */
 const confirmationOf = ({ verifier }: StoredConnection, { code, error, issuer }: Returned): string =>
   hashOf(JSON.stringify(["confirm", verifier, code ?? null, error ?? null, issuer ?? null]));
