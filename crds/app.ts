@@ -64,18 +64,18 @@ const spec = withRules(
     auth: z
       .enum(authKinds)
       .describe(
-        "How accounts are connected: `oauth2` by signing in at the service, `client_credentials` with a token for the client itself, `keys` with named fields, `basic` with user name and password, `none`.",
+        "How accounts are connected: `oauth2` by signing in at the service, `keys` with named fields, `basic` with user name and password, `none`.",
       ),
     categories: z.array(shortText).max(10).default([]).describe("Categories, for search."),
-    oauth: appOauth.optional().describe("Addresses and parameters of OAuth 2: for `oauth2` and `client_credentials`."),
+    oauth: appOauth.optional().describe("Addresses and parameters of OAuth 2: for `oauth2`."),
     fields: z.array(appField).max(50).optional().describe("Credentials that a person enters: for `keys`."),
     placement: appPlacement.optional().describe("Where the token goes in requests. Default: the header `authorization: Bearer <token>`."),
     test: appTest.optional().describe("A request that shows that a token works, and whose it is."),
   }),
   {
-    cel: "(self.auth in ['oauth2', 'client_credentials']) == has(self.oauth)",
-    holds: ({ auth, oauth }) => (auth === "oauth2" || auth === "client_credentials") === (oauth !== undefined),
-    message: "oauth belongs to auth oauth2 and client_credentials, which need it",
+    cel: "(self.auth == 'oauth2') == has(self.oauth)",
+    holds: ({ auth, oauth }) => (auth === "oauth2") === (oauth !== undefined),
+    message: "oauth belongs to auth oauth2, which needs it",
   },
   {
     cel: "(self.auth == 'keys') == has(self.fields)",

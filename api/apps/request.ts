@@ -15,7 +15,7 @@ const parameters = z
 const path = shortText.regex(/^[\w-]+(\.[\w-]+)*$/, "it must be a path such as data.user.name");
 
 /** The names of the known service, and the kinds that it has no names for. */
-const authTypes = ["oauth", "client_credentials", "keys", "basic", "none"] as const;
+const authTypes = ["oauth", "keys", "basic", "none"] as const;
 export const kindOfType = (type: (typeof authTypes)[number]): AuthKind => (type === "oauth" ? "oauth2" : type);
 
 const oauthFields = z.object({
@@ -48,9 +48,9 @@ const about = {
   description: text.max(2_000, "it must have at most 2000 characters").nullish().describe("Description for people."),
   auth_type: z
     .enum(authTypes, `it must be ${authTypes.slice(0, -1).join(", ")} or none`)
-    .describe("`oauth`: accounts are connected by signing in at the service. `client_credentials`, `keys`, `basic`, `none`."),
+    .describe("`oauth`: accounts are connected by signing in at the service. `keys`, `basic`, `none`."),
   categories: z.array(shortText).max(10, "it must have at most 10 categories").nullish().describe("For search."),
-  oauth: oauthFields.nullish().describe("For `oauth` and `client_credentials`."),
+  oauth: oauthFields.nullish().describe("For `oauth`."),
   custom_fields: z.array(customField).min(1).max(50).nullish().describe("Credentials that a person enters: for `keys`."),
 };
 

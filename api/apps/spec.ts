@@ -9,7 +9,7 @@ export const emptyApp = (slug: string): AppSpec => ({ slug, name: slug, auth: "n
 /** Absent fields stay; null removes one. Fields of another kind of credentials go. @throws InvalidInput */
 export function changedApp(before: AppSpec, changes: AppChanges): AppSpec {
   const auth = changes.auth_type === undefined ? before.auth : kindOfType(changes.auth_type);
-  const hasOauth = auth === "oauth2" || auth === "client_credentials";
+  const hasOauth = auth === "oauth2";
   const description = merged(before.description, changes.description);
   const fields = auth === "keys" ? merged(before.fields, changes.custom_fields?.map(fieldOf)) : undefined;
   const oauth = hasOauth ? changedOauth(before.oauth, changes.oauth) : undefined;

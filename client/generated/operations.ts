@@ -917,7 +917,7 @@ export type ConnectableApp = {
   readonly name: string;
   readonly description: string | null;
   /** The kind, as clients of the known service read it. */ readonly auth_type: "oauth" | "keys" | "none";
-  /** The kind. */ readonly kind: "oauth2" | "client_credentials" | "keys" | "basic" | "none";
+  /** The kind. */ readonly kind: "oauth2" | "keys" | "basic" | "none";
   /** JSON: an array of the fields that a person enters, with name, label, description and optional. */ readonly custom_fields_json: string;
   readonly categories: readonly (string)[];
   readonly oauth: AppOauth | null;
@@ -2155,7 +2155,7 @@ export interface Operations {
   /** List and search apps */
   readonly listApps: {
     readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly q?: string | undefined; readonly category?: string | undefined; readonly kind?: "oauth2" | "client_credentials" | "keys" | "basic" | "none" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly q?: string | undefined; readonly category?: string | undefined; readonly kind?: "oauth2" | "keys" | "basic" | "none" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -2171,9 +2171,9 @@ export interface Operations {
       /** Such as `acme`. An app of yours replaces one of the installation. */ readonly name_slug: string;
       /** Display name. */ readonly name: string;
       /** Description for people. */ readonly description?: string | null | undefined;
-      /** `oauth`: accounts are connected by signing in at the service. `client_credentials`, `keys`, `basic`, `none`. */ readonly auth_type: "oauth" | "client_credentials" | "keys" | "basic" | "none";
+      /** `oauth`: accounts are connected by signing in at the service. `keys`, `basic`, `none`. */ readonly auth_type: "oauth" | "keys" | "basic" | "none";
       /** For search. */ readonly categories?: readonly (string)[] | null | undefined;
-      /** For `oauth` and `client_credentials`. */ readonly oauth?: {
+      /** For `oauth`. */ readonly oauth?: {
         /** The authorization endpoint. Required for `oauth`. */ readonly authorization_url?: string | null | undefined;
         /** The token endpoint. */ readonly token_url?: string | undefined;
         /** Where tokens are refreshed, if not at the token endpoint. */ readonly refresh_url?: string | null | undefined;
@@ -2219,9 +2219,9 @@ export interface Operations {
     readonly body: {
       /** Display name. */ readonly name?: string | undefined;
       /** Description for people. */ readonly description?: string | null | undefined;
-      /** `oauth`: accounts are connected by signing in at the service. `client_credentials`, `keys`, `basic`, `none`. */ readonly auth_type?: "oauth" | "client_credentials" | "keys" | "basic" | "none" | undefined;
+      /** `oauth`: accounts are connected by signing in at the service. `keys`, `basic`, `none`. */ readonly auth_type?: "oauth" | "keys" | "basic" | "none" | undefined;
       /** For search. */ readonly categories?: readonly (string)[] | null | undefined;
-      /** For `oauth` and `client_credentials`. */ readonly oauth?: {
+      /** For `oauth`. */ readonly oauth?: {
         /** The authorization endpoint. Required for `oauth`. */ readonly authorization_url?: string | null | undefined;
         /** The token endpoint. */ readonly token_url?: string | undefined;
         /** Where tokens are refreshed, if not at the token endpoint. */ readonly refresh_url?: string | null | undefined;

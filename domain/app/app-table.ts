@@ -56,7 +56,7 @@ const app = z
     test: test.exactOptional(),
   })
   .refine(({ auth, fields }) => (auth === "keys") === (fields !== undefined), "fields are for the kind keys, which needs them")
-  .refine(({ auth, oauth: given }) => ["oauth2", "client_credentials"].includes(auth) === (given !== undefined), "oauth is for OAuth")
+  .refine(({ auth, oauth: given }) => (auth === "oauth2") === (given !== undefined), "oauth is for OAuth")
   .refine(({ auth, oauth: given }) => (auth === "oauth2") === (given?.authorizationUrl !== undefined), "oauth2 has an authorizationUrl");
 
 /** A table of apps: sorted by slug, each once. */

@@ -9,7 +9,7 @@ export interface App {
   readonly description?: string | undefined;
   readonly auth: AuthKind;
   readonly categories: readonly string[];
-  /** For `oauth2` and `client_credentials`. */
+  /** For `oauth2`. */
   readonly oauth?: AppOauth | undefined;
   /** Credentials that a person enters: for `keys`. */
   readonly fields?: readonly AppField[] | undefined;
@@ -18,10 +18,9 @@ export interface App {
 }
 
 /**
- * `oauth2`: the authorization code flow (RFC 6749, section 4.1). `client_credentials`: a token for the client itself (section 4.4). `keys`:
- * named fields. `basic`: user name and password. `none`: nothing.
+ * `oauth2`: the authorization code flow (RFC 6749, section 4.1). `keys`: named fields. `basic`: user name and password. `none`: nothing.
  */
-export const authKinds = ["oauth2", "client_credentials", "keys", "basic", "none"] as const;
+export const authKinds = ["oauth2", "keys", "basic", "none"] as const;
 export type AuthKind = (typeof authKinds)[number];
 
 /** How a client identifies itself at the token endpoint (RFC 6749, section 2.3.1). */
@@ -29,7 +28,6 @@ export const clientAuthentications = ["basic", "body"] as const;
 export type ClientAuthentication = (typeof clientAuthentications)[number];
 
 export interface AppOauth {
-  /** Absent for `client_credentials`. */
   readonly authorizationUrl?: string | undefined;
   readonly tokenUrl: string;
   /** Absent: tokens are refreshed at `tokenUrl`. */
@@ -89,7 +87,6 @@ export type KnownAuthType = "oauth" | "keys" | "none";
 
 export const knownAuthTypes: Readonly<Record<AuthKind, KnownAuthType>> = {
   oauth2: "oauth",
-  client_credentials: "oauth",
   keys: "keys",
   basic: "keys",
   none: "none",

@@ -330,7 +330,6 @@ const apps: readonly Omit<Example, "kind">[] = [
       oauth: { ...appOauth, scopeSeparator: ",", authorizationParameters: { prompt: "consent" } },
     },
   },
-  { spec: { slug: "acme", name: "Acme", auth: "client_credentials", oauth: { tokenUrl: "https://acme.example/token" } } },
   {
     spec: {
       slug: "acme",
@@ -342,7 +341,7 @@ const apps: readonly Omit<Example, "kind">[] = [
   },
   { spec: { slug: "acme", name: "Acme", auth: "none" } },
   { spec: { slug: "Acme", name: "Acme", auth: "none" }, refused: "an app's name has at most 63 lower-case letters" },
-  { spec: { slug: "acme", name: "Acme", auth: "oauth2" }, refused: "oauth belongs to auth oauth2 and client_credentials, which need it" },
+  { spec: { slug: "acme", name: "Acme", auth: "oauth2" }, refused: "oauth belongs to auth oauth2, which needs it" },
   {
     spec: { slug: "acme", name: "Acme", auth: "oauth2", oauth: { tokenUrl: "https://acme.example/token" } },
     refused: "oauth.authorizationUrl is missing: auth oauth2 needs it",

@@ -97,8 +97,8 @@ describe("an app", () => {
     expect(fieldsOf({ auth: "basic" }).map(({ name }) => name)).toEqual(["username", "password"]);
     expect(fieldsOf({ auth: "keys", fields: [{ name: "api_key" }] })).toEqual([{ name: "api_key" }]);
     expect(fieldsOf({ auth: "oauth2", fields: [{ name: "ignored" }] })).toEqual([]);
-    expect(Object.values(knownAuthTypes)).toEqual(["oauth", "oauth", "keys", "keys", "none"]);
-    expect(isConnectable({ auth: "client_credentials", oauth })).toBe(false);
+    expect(Object.values(knownAuthTypes)).toEqual(["oauth", "keys", "keys", "none"]);
+    expect(isConnectable({ auth: "keys", oauth })).toBe(false);
     expect(isConnectable({ auth: "oauth2", oauth })).toBe(true);
   });
 });
