@@ -175,7 +175,7 @@ describe("the secret of a client", () => {
       problem: { code: "client_changed", message: expect.stringContaining("give the secret again") },
     });
     expect(provider.tokenRequests.length).toBe(before);
-    const { id } = (await ask("GET", `/v1/oauth_clients?app=${slug}`)).body.data[0];
+    const { id } = (await ask("GET", `/v1/users/me/oauth_clients?app=${slug}`)).body.data[0];
     const { clientId: client_id, clientSecret: client_secret } = registered;
     for (const [change, status] of [
       [{ client_id }, "failed"],
