@@ -123,6 +123,7 @@ describe("the registry", () => {
       code: published.code,
       entry: null,
       files: [],
+      origin: null,
       code_hash: createHash("sha256").update(published.code).digest("hex"),
       name: "Published Feed",
       version: "0.0.1",

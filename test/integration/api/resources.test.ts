@@ -22,6 +22,7 @@ describe("components", () => {
       code,
       entry: null,
       files: [],
+      origin: null,
       code_hash: createHash("sha256").update(code).digest("hex"),
       name: "Weather",
       version: "0.0.1",

@@ -19,7 +19,8 @@ const served = operations.filter((operation) => !isStream(operation)).map(({ met
 
 /** What deletes comes last: what is gone already would not be found in any case. */
 const withIds = served
-  .filter(({ path }) => path.includes(":") && !path.startsWith("/components/registry/"))
+  // Nobody owns the registry's components and the packages of npm.
+  .filter(({ path }) => path.includes(":") && !/^\/(components\/registry|packages)\//.test(path))
   .toSorted((one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE") || other.path.length - one.path.length);
 const withoutIds = served.filter(({ path }) => !path.includes(":"));
 
@@ -39,6 +40,10 @@ beforeAll(async () => {
   const organizations = await made(`/sources?org_id=${acme.id}`, { component_code: "name: Secretive too", name: "secretive too" });
   const webhook = await made("/webhooks", { url: "https://secretive.test/", name: "secretive webhook" });
   const account = await made("/accounts", { app: "shop", name: "secretive account", credentials: { api_key: "k" } });
+  const addresses = { authorization_url: "https://secretive.test/authorize", token_url: "https://secretive.test/token" };
+  await made("/apps", { name_slug: "app-of-ada", name: "secretive app", auth_type: "oauth", oauth: addresses });
+  const client = await made("/oauth_clients", { app: "app-of-ada", client_id: "secretive client" });
+  const connection = await made("/apps/app-of-ada/connect", {});
   const subscription = await made("/subscriptions", { emitter_id: source.id, listener_id: webhook.id, event_name: "secretive" });
   const invitation = await made(`/orgs/${acme.id}/members`, { email: "secretive@example.com" });
   const key = await made("/users/me/keys", { name: "secretive key" });
@@ -63,6 +68,10 @@ beforeAll(async () => {
     "subscriptions/:id": subscription.id,
     "deliveries/:id": "dlv_hers",
     "accounts/:id": account.id,
+    "apps/:slug": "app-of-ada",
+    "packages/:name": "package-of-ada",
+    "oauth_clients/:id": client.id,
+    "connections/:id": connection.connection_id,
     "workflows/:workflow_id": "p_hers",
     "steps/:step": "first",
     "keys/:id": key.id,

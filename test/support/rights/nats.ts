@@ -79,7 +79,7 @@ export const published: readonly NatsRight[] = [
   right(["runs.>", "deliver.>", "changed.>", "waiting.>"], ""),
   // Requests of one role to another.
   right("build.request", "api operator"),
-  right(["configure.request", "operator.status", "deliver.again.*", "webhook.test"], "api"),
+  right(["configure.request", "connect.request", "operator.status", "deliver.again.*", "webhook.test"], "api"),
   right("emitted.*", "delivery"),
   right("seen.ROUTES", "operator"),
   right("answer.*.*", "runner"),
@@ -154,7 +154,7 @@ export const subscribed: readonly NatsRight[] = [
   right("_INBOX.>", ""),
   right("answer.*.>", "api ingress operator"),
   right("emitted.*", "api"),
-  right(["configure.request", "operator.status"], "operator"),
+  right(["configure.request", "connect.request", "operator.status"], "operator"),
   right("build.request", "builder"),
   right(["pool.*.move", "pool.*.arm", "pool.*.consumers", "pool.*.wake", "pool.*.state.*", "webhook.test"], "delivery"),
   right(["webhook.ordered.append.*", "webhook.ordered.attempt.*", "seen.ROUTES", "changed.REPLICAS.delivery.*"], "delivery"),
