@@ -58,10 +58,12 @@ export const connectionOperations = [
     id: "getConnection",
     summary: "Get the outcome of connecting an account",
     responses: one(connectionSchema),
-    handle: async (call, { ports }) => {
+    handle: async (call, { ports, access }) => {
       const id = pathOf(call, "id");
+      const organization = await access.organization(call);
       const found = await ports.connections.find(id);
       if (found === undefined || found.user !== call.user.id) throw notFoundConnection(id);
+      if (organization !== undefined && organization !== found.owner) throw notFoundConnection(id);
       return ok(connectionResponse(found, ports.clock.now()));
     },
   }),
