@@ -84,6 +84,8 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
   it("deploys resources that kubectl applies", async () => {
     for (const file of ["webhook", "timer-source", "listening-source", "errors", "account", "configmap-source", "workflow"])
       await kube.objects.apply(readFileSync(join(examples, `${file}.yaml`), "utf8"), owned);
+    await kube.objects.apply(JSON.stringify(kiosk), owned);
+    await kube.objects.apply(JSON.stringify(clientOfKiosk), owned);
     await kube.objects.apply(readFileSync(join(examples, "runner-pool.yaml"), "utf8"), "");
     for (const what of ["source heartbeat", "source tickets", "webhook receiver", "workflow orders"]) await untilReady(what);
     for (const name of ["Beat", "Pulse"]) {
@@ -114,6 +116,12 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
     await done("PUT", `/webhooks/${webhook}`, { name: "Changed" });
     await done("PUT", `/accounts/${account}`, { credentials: { api_key: "y" } });
     await done("PUT", `/workflows/${workflow}`, { name: "Changed" });
+    const oauth = { authorization_url: "https://example.com/authorize", token_url: "https://example.com/token" };
+    await done("POST", "/apps", { name_slug: "shop", name: "Shop", auth_type: "oauth", oauth });
+    await done("PUT", "/apps/shop", { name: "Changed" });
+    const client = await create("/oauth_clients", { app: "shop", client_id: "a", client_secret: "secret" });
+    await done("PUT", `/oauth_clients/${client}`, { client_id: "b" });
+    await done("POST", "/apps/shop/connect", {});
     await done("DELETE", auto);
     await done("DELETE", `/subscriptions?emitter_id=${source}&listener_id=${webhook}&event_name=x`);
     for (const path of [
@@ -122,6 +130,8 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
       `/accounts/${account}`,
       `/workflows/${workflow}`,
       `/components/${component}`,
+      `/oauth_clients/${client}`,
+      "/apps/shop",
     ])
       await done("DELETE", path);
     const organization = await create("/orgs", { name: "Team" });
@@ -153,6 +163,20 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
     expect(Object.keys(unloggedRights).filter((right) => !granted.includes(right))).toEqual([]);
   });
 });
+
+const addresses = { authorizationUrl: "https://example.com/authorize", tokenUrl: "https://example.com/token" };
+const kiosk = {
+  apiVersion: "headwater.dev/v1alpha1",
+  kind: "App",
+  metadata: { name: "kiosk" },
+  spec: { slug: "kiosk", name: "Kiosk", auth: "oauth2", oauth: addresses },
+};
+const clientOfKiosk = {
+  apiVersion: "headwater.dev/v1alpha1",
+  kind: "OAuthClient",
+  metadata: { name: "kiosk" },
+  spec: { app: "kiosk", clientId: "a" },
+};
 
 const dataOf = (name: string): Readonly<Record<string, string>> =>
   z.record(z.string(), z.string()).parse(objects.find(({ kind, metadata }) => kind === "ConfigMap" && metadata.name === name)?.["data"]);
