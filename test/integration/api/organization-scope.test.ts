@@ -14,7 +14,9 @@ beforeAll(async () => {
 
 /** Places of ids that name no resource of an owner. */
 const unowned = new Set(
-  "registry/:key keys/:id orgs/:org_id workspaces/:org_id members/:user_id packages/:name invitations/:id invitations/:invitation_id".split(" "),
+  "registry/:key keys/:id orgs/:org_id workspaces/:org_id members/:user_id packages/:name invitations/:id invitations/:invitation_id".split(
+    " ",
+  ),
 );
 const namesResource = ({ path }: TestedOperation): boolean => placesOf(path).some((place) => !unowned.has(place));
 const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);

@@ -19,7 +19,7 @@ const served = operations.filter((operation) => !isStream(operation)).map(({ met
 
 /** What deletes comes last: what is gone already would not be found in any case. */
 const withIds = served
-  // Nobody owns the registry's components and the packages of npm.
+  // The registry's components and the packages of npm have no owner.
   .filter(({ path }) => path.includes(":") && !/^\/(components\/registry|packages)\//.test(path))
   .toSorted((one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE") || other.path.length - one.path.length);
 const withoutIds = served.filter(({ path }) => !path.includes(":"));
