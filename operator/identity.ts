@@ -1,3 +1,4 @@
+import { appLabelOf } from "../crds/account.ts";
 import { labels, type Kind, type Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import { idPrefixes, isId, type IdKind } from "../domain/ids.ts";
@@ -70,15 +71,19 @@ async function isTaken<S, T extends Identified>(
 }
 
 /** Adds the id as label if it is missing. No finalizer: nothing external is created for it. */
-export async function labelWithId<S, T>(
-  store: Pick<ResourceStore, "update">,
-  kind: Kind<S, T>,
-  resource: Resource<S, T>,
-  id: string,
-): Promise<Resource<S, T>> {
+export const labelWithId = <S, T>(store: Updates, kind: Kind<S, T>, resource: Resource<S, T>, id: string): Promise<Resource<S, T>> =>
+  withLabel(store, kind, resource, labels.id, id);
+
+/** Lets lists select the resources of an app. */
+export const labelWithApp = <S, T>(store: Updates, kind: Kind<S, T>, resource: Resource<S, T>, app: string): Promise<Resource<S, T>> =>
+  withLabel(store, kind, resource, labels.app, appLabelOf(app));
+
+type Updates = Pick<ResourceStore, "update">;
+
+async function withLabel<S, T>(store: Updates, kind: Kind<S, T>, resource: Resource<S, T>, label: string, value: string) {
   const { metadata } = resource;
-  if (metadata.labels[labels.id] === id) return resource;
-  return store.update(kind, { ...resource, metadata: { ...metadata, labels: { ...metadata.labels, [labels.id]: id } } });
+  if (metadata.labels[label] === value) return resource;
+  return store.update(kind, { ...resource, metadata: { ...metadata, labels: { ...metadata.labels, [label]: value } } });
 }
 
 /**

@@ -51,33 +51,34 @@ export function controlShape<Steps extends z.ZodType>(nested: Steps) {
   };
 }
 
-export function controlOf<From, To>(fields: ControlFields<From>, convert: (steps: readonly From[]) => readonly To[]): StepControl<To> {
-  const { else_if, for_each, max_items, on_error, max_iterations, ...same } = controlFieldsOf(fields);
-  return withSteps(
-    present({ ...same, elseIf: else_if, forEach: for_each, maxItems: max_items, onError: on_error, maxIterations: max_iterations }),
-    convert,
-  );
-}
+/** The names in REST that are not those of {@link StepControl}. */
+const renamed = [
+  ["else_if", "elseIf"],
+  ["for_each", "forEach"],
+  ["max_items", "maxItems"],
+  ["on_error", "onError"],
+  ["max_iterations", "maxIterations"],
+] as const satisfies readonly (readonly [keyof ControlFields<unknown>, keyof StepControl])[];
 
-export function controlResponse<From, To>(
+export const controlOf = <From, To>(fields: ControlFields<From>, convert: (steps: readonly From[]) => readonly To[]): StepControl<To> =>
+  withSteps(controlFieldsOf(fields, new Map(renamed)) as StepControl<From>, convert); // By the names.
+
+export const controlResponse = <From, To>(
   control: StepControl<From>,
   convert: (steps: readonly From[]) => readonly To[],
-): ControlFields<To> {
-  const { elseIf, forEach, maxItems, onError, maxIterations, ...same } = withSteps(controlFieldsOf(control), convert);
-  return present({ ...same, else_if: elseIf, for_each: forEach, max_items: maxItems, on_error: onError, max_iterations: maxIterations });
+): ControlFields<To> =>
+  controlFieldsOf(withSteps(control, convert), new Map(renamed.map(([rest, spec]) => [spec, rest]))) as ControlFields<To>; // By the names.
+
+const namesInRest = new Set<string>(Object.keys(controlShape(z.unknown())));
+
+/** The fields of control flow among those of a step, under their other names. */
+function controlFieldsOf(step: object, otherNames: ReadonlyMap<string, string>): object {
+  const fields = Object.entries(step).map(([name, value]) => [name, otherNames.get(name) ?? name, value] as const);
+  const isControl = (name: string, other: string): boolean => namesInRest.has(name) || namesInRest.has(other);
+  return Object.fromEntries(
+    fields.flatMap(([name, other, value]) => (value !== undefined && isControl(name, other) ? [[other, value]] : [])),
+  );
 }
-
-const names = new Set(
-  `if then elseIf else switch cases default forEach as maxItems onError while maxIterations steps try catch finally stop
-  else_if for_each max_items on_error max_iterations`.split(/\s+/),
-);
-
-/** Without the other fields of the step. */
-const controlFieldsOf = <Fields extends object>(step: Fields): Fields =>
-  Object.fromEntries(Object.entries(step).filter(([name]) => names.has(name))) as Fields; // All are optional.
-
-const present = <Fields extends object>(fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields; // As above.
 
 /** `steps[0].elseIf[1].then[0]` → `steps.0.else_if.1.then.0`. */
 export const restPath = (path: string): string =>

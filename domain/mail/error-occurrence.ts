@@ -29,7 +29,7 @@ const maxMessage = 4_000;
  */
 export function errorOccurrence({ source, owner, run, error, workflow }: Commit): ErrorOccurrence | undefined {
   if (error === null || workflow?.errorMails === false) return undefined;
-  const step = workflow?.step;
+  const step = workflow?.failedStep ?? workflow?.step;
   const isStep = typeof step?.id === "string" && typeof step.name === "string";
   return {
     emitter: source,

@@ -12,8 +12,11 @@ export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "p
 /** The parts of a failed run's commit that its error event contains. */
 type Failed = Pick<Commit, "source" | "owner" | "deployment"> & {
   readonly run: Pick<Commit["run"], "id" | "trigger" | "startedAt" | "durationMs" | "received">;
-  /** Of a workflow: the step that failed. */
-  readonly workflow?: { readonly step?: Pick<CommittedStep, "id" | "startedAt" | "durationMs"> };
+  /** Of a workflow: `step` failed, unless another one is named. */
+  readonly workflow?: {
+    readonly step?: Pick<CommittedStep, "id" | "startedAt" | "durationMs">;
+    readonly failedStep?: Pick<CommittedStep, "id">;
+  };
 };
 
 /** What an error event says about where the error happened. */
@@ -38,7 +41,8 @@ export interface ErrorContext {
  */
 export function errorEvent({ run, source, deployment, owner, workflow }: Failed, error: RunError): DerivedEvent {
   const ts = endOf({ run, workflow });
-  const step = workflow?.step === undefined ? {} : { step: workflow.step.id };
+  const failed = workflow?.failedStep ?? workflow?.step;
+  const step = failed === undefined ? {} : { step: failed.id };
   const context = { id: run.id, at: ts, emitter: source, owner, deployment, trigger: run.trigger, ...step };
   const payload = JSON.stringify(errorData(context, error, originalEvent(run.received)));
   // Named after the run, so that a repeated delivery has the same id: run ids are unique, and a run fails once.

@@ -11,9 +11,9 @@ const token = z.string().regex(/^[\w-]{1,200}$/);
 const stepName = z.string().regex(stepNamePattern);
 const maxSteps = 1_000;
 
+const named = { id: z.string().regex(/^c_[0-9a-z]{1,57}$/), name: stepName };
 const step = z.looseObject({
-  id: z.string().regex(/^c_[0-9a-z]{1,57}$/),
-  name: stepName,
+  ...named,
   index: z.int().min(0).max(maxSteps),
   attempt: z.int().min(1).max(1e9),
   startedAt: time,
@@ -44,6 +44,7 @@ export const workflowProgress = z
     startedAt: time,
     stepCount: z.int().min(0).max(maxSteps),
     step: step.optional(),
+    failedStep: z.looseObject(named).optional(),
     resumeAt: time.optional(),
     reason: z.string().optional(),
     event: z.string().optional(),

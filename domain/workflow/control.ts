@@ -50,8 +50,14 @@ export interface Frame {
   readonly count?: number;
   /** Of `each`: JSON texts of what the items before have given. */
   readonly results?: readonly string[];
-  /** Of `try`, while its `finally` runs: the error that goes on behind it. */
-  readonly error?: RunError;
+  /** Of `try`, while its `finally` runs: the failure that goes on behind it. */
+  readonly failure?: StepFailure;
+}
+
+/** The error of a step, and which step it is. */
+export interface StepFailure {
+  readonly error: RunError;
+  readonly step: { readonly id: string; readonly name: string };
 }
 
 export const controlLimits = {

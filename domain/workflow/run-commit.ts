@@ -17,6 +17,8 @@ export interface WorkflowProgress {
   readonly stepCount: number;
   /** The attempt of a step that this commit ends; absent in a commit without one: a cancellation, or an event for a workflow without steps. */
   readonly step?: CommittedStep;
+  /** In a commit that fails the run with the error of an earlier step, whose `finally` has ended: that step. */
+  readonly failedStep?: { readonly id: string; readonly name: string };
   /** Epoch ms, while suspended. */
   readonly resumeAt?: number;
   /** Reason of an exit or a cancellation. */

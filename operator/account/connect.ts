@@ -111,6 +111,9 @@ export async function revokeAccount(
   const revocationUrl = "client" in found ? found.client.app.oauth.revocationUrl : undefined;
   if (!("client" in found) || revocationUrl === undefined) return false;
   if (refresh !== undefined && changeSince(refresh, connection.client, found.client) !== undefined) return false;
+  // An App can be changed after the account was connected: its tokens go only to the service that issued them.
+  const isAtSameService = refresh !== undefined && new URL(refresh.tokenUrl).origin === new URL(revocationUrl).origin;
+  if (found.client.app.origin !== "built_in" && !isAtSameService) return false;
   const kept = account.status.oauth;
   // With the refresh token, services revoke the access tokens that came from it.
   const [kind, reference] =

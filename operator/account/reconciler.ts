@@ -1,9 +1,8 @@
 import { hash } from "node:crypto";
-import { accountKind, appLabelOf, referencesOfAccount, type AccountResource } from "../../crds/account.ts";
-import { labels } from "../../crds/resource.ts";
+import { accountKind, referencesOfAccount, type AccountResource } from "../../crds/account.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { findIdentified, namespaceHasNoOwner } from "../identity.ts";
+import { findIdentified, labelWithApp, namespaceHasNoOwner } from "../identity.ts";
 import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import { AccessTokens, type TokenRefresh, type RefreshProblem } from "./access-tokens.ts";
@@ -31,7 +30,7 @@ export function accountReconciler(
       return undefined;
     }
     const { id } = found;
-    const account = await labelWithApp(found.resource, ports);
+    const account = await labelWithApp(ports.store, accountKind, found.resource, found.resource.spec.app);
     if (!found.hasOwner) {
       await report(account, { id, verdict: namespaceHasNoOwner(account.metadata.namespace), tokens: account.status.oauth }, ports);
       return ownerRetryMs;
@@ -54,14 +53,6 @@ const withTokens = ({ account, tokens }: TokenRefresh): AccountResource => ({
   ...account,
   status: { ...account.status, oauth: tokens },
 });
-
-/** Lets lists select the accounts of an app. */
-async function labelWithApp(account: AccountResource, { store }: OperatorPorts): Promise<AccountResource> {
-  const { metadata, spec } = account;
-  const app = appLabelOf(spec.app);
-  if (metadata.labels[labels.app] === app) return account;
-  return store.update(accountKind, { ...account, metadata: { ...metadata, labels: { ...metadata.labels, [labels.app]: app } } });
-}
 
 /**
  * Only the operator settles an account's secrets: clients that write the spec do not know which tokens the status names. Settle before the

@@ -1,8 +1,6 @@
-import { appLabelOf } from "../../crds/account.ts";
 import { appKind } from "../../crds/app.ts";
-import { labels } from "../../crds/resource.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
-import { findIdentified, namespaceHasNoOwner } from "../identity.ts";
+import { findIdentified, labelWithApp, namespaceHasNoOwner } from "../identity.ts";
 import { ownerRetryMs } from "../polling.ts";
 import type { OperatorPorts } from "../ports.ts";
 
@@ -13,14 +11,7 @@ export function appReconciler(ports: OperatorPorts) {
     if (found === undefined) return undefined;
     const { id, hasOwner } = found;
     const { metadata, spec } = found.resource;
-    const label = appLabelOf(spec.slug);
-    const app =
-      metadata.labels[labels.app] === label
-        ? found.resource
-        : await ports.store.update(appKind, {
-            ...found.resource,
-            metadata: { ...metadata, labels: { ...metadata.labels, [labels.app]: label } },
-          });
+    const app = await labelWithApp(ports.store, appKind, found.resource, spec.slug);
     const verdict = hasOwner
       ? { ready: true, reason: "Defined", message: `accounts of ${spec.slug} are connected as it says` }
       : namespaceHasNoOwner(metadata.namespace);

@@ -1,10 +1,8 @@
-import { appLabelOf } from "../../crds/account.ts";
 import { oauthClientKind, type OAuthClientResource } from "../../crds/oauth-client.ts";
-import { labels } from "../../crds/resource.ts";
 import { holderOf } from "../../crds/secret-values.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
 import { readyConditions, writeStatus, type Verdict } from "../controller/status.ts";
-import { findIdentified, namespaceHasNoOwner } from "../identity.ts";
+import { findIdentified, labelWithApp, namespaceHasNoOwner } from "../identity.ts";
 import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 
@@ -18,7 +16,7 @@ export function oauthClientReconciler(
   return async (key: string): Promise<number | undefined> => {
     const found = await findIdentified(ports, oauthClientKind, key, "oauthClient");
     if (found === undefined) return undefined;
-    const client = await labelWithApp(found.resource, ports);
+    const client = await labelWithApp(ports.store, oauthClientKind, found.resource, found.resource.spec.app);
     await settle(client, ports);
     const verdict = found.hasOwner ? await judge(client, ports) : namespaceHasNoOwner(client.metadata.namespace);
     await report(client, found.id, verdict, ports);
@@ -26,14 +24,6 @@ export function oauthClientReconciler(
     if (!verdict.ready) return spread(missingSecretRetryMs, ports);
     return client.spec.clientSecret?.secretKeyRef === undefined ? undefined : spread(externalPollMs, ports);
   };
-}
-
-/** Lets lists select the clients of an app. */
-async function labelWithApp(client: OAuthClientResource, { store }: OperatorPorts): Promise<OAuthClientResource> {
-  const { metadata, spec } = client;
-  const app = appLabelOf(spec.app);
-  if (metadata.labels[labels.app] === app) return client;
-  return store.update(oauthClientKind, { ...client, metadata: { ...metadata, labels: { ...metadata.labels, [labels.app]: app } } });
 }
 
 async function settle({ metadata, spec, status }: OAuthClientResource, { secretValues }: OperatorPorts): Promise<void> {

@@ -2,9 +2,9 @@ import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import type { CommittedEvent } from "../../domain/event/committed-event.ts";
 import { eventIdOfRun } from "../../domain/event/event-id.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
-import type { RunError } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { traceContext } from "../../domain/traces.ts";
+import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { CommittedStep, WorkflowProgress } from "../../domain/workflow/run-commit.ts";
 import { hasEnded, type EmitArgument, type SendRequest, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
@@ -42,7 +42,7 @@ export interface EndedStep {
 /** The commit of an attempt of a step. @param now epoch ms */
 export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: number, randomId: () => string): WorkflowCommit {
   const { step, index, attempt, startedAt, execution, end, secrets } = ended;
-  const { state, outcome, error, runError = null, exports, inputs, reason } = end;
+  const { state, outcome, error, failure, exports, inputs, reason } = end;
   const products = execution.outcome === "crashed" ? undefined : execution;
   const [durationMs, cpuMs] = [products?.durationMs ?? 0, products?.cpuMs ?? 0];
   const isFailed = state.status === "failed";
@@ -50,7 +50,7 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
   const { id, trigger } = { id: run.run, trigger: state.trigger.kind };
   const received = isFailed && run.withoutEvent !== true ? { received: state.trigger.event } : {};
   const described = { id, trigger, generation: run.workflow.generation, startedAt, durationMs, cpuMs, result: null, ...received };
-  const masked = maskSecrets({ run: described, logs, error: runError }, secrets);
+  const masked = maskSecrets({ run: described, logs, error: failure?.error ?? null }, secrets);
   const mask = Object.keys(secrets).length === 0 ? undefined : new SecretMask(secrets);
   const committed: CommittedStep = {
     id: step.id,
@@ -65,22 +65,29 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
     exports: mask?.json(exports) ?? exports,
     error: error === null ? null : (mask?.error(error) ?? error),
   };
-  return composeCommit(run, state, { step: committed, ...(reason === undefined ? {} : { reason }) }, masked, now, randomId);
+  return composeCommit(
+    run,
+    state,
+    { step: committed, ...failedStepOf(failure, step.id), ...(reason === undefined ? {} : { reason }) },
+    masked,
+    now,
+    randomId,
+  );
 }
 
 /** Why a run ends without a step; neither: there are no more steps. */
 export interface WhyEnded {
   /** Reason of a cancellation. */
   readonly canceled: string | undefined;
-  /** That of an earlier step, whose `finally` has run. It is masked already. */
-  readonly error: RunError | undefined;
+  /** That of an earlier step, whose `finally` has run. Its error is masked already. */
+  readonly failure: StepFailure | undefined;
 }
 
 /** A commit without a step. */
 export function composeEndCommit(
   run: RunOfWorkflow,
   state: WorkflowRunState,
-  { canceled, error }: WhyEnded,
+  { canceled, failure }: WhyEnded,
   now: number,
   randomId: () => string,
 ): WorkflowCommit {
@@ -93,16 +100,20 @@ export function composeEndCommit(
     durationMs: 0,
     cpuMs: 0,
     result: null,
-    ...(error === undefined || run.withoutEvent === true ? {} : { received: state.trigger.event }),
+    ...(failure === undefined || run.withoutEvent === true ? {} : { received: state.trigger.event }),
   };
-  const said = canceled === undefined ? {} : { reason: canceled };
-  return composeCommit(run, state, said, { run: described, logs: [], error: error ?? null }, now, randomId);
+  const said = { ...failedStepOf(failure), ...(canceled === undefined ? {} : { reason: canceled }) };
+  return composeCommit(run, state, said, { run: described, logs: [], error: failure?.error ?? null }, now, randomId);
 }
+
+/** @param step id of the step that the commit has */
+const failedStepOf = (failure: StepFailure | undefined, step?: string): Pick<WorkflowProgress, "failedStep"> =>
+  failure === undefined || failure.step.id === step ? {} : { failedStep: failure.step };
 
 function composeCommit(
   { workflow, run, invocation, commits, traceparent }: RunOfWorkflow,
   state: WorkflowRunState,
-  said: Pick<WorkflowProgress, "step" | "reason">,
+  said: Pick<WorkflowProgress, "step" | "failedStep" | "reason">,
   readable: Pick<WorkflowCommit, "run" | "logs" | "error">,
   now: number,
   randomId: () => string,

@@ -1,11 +1,12 @@
 import { backoffMs } from "../../domain/retry.ts";
 import type { RunError } from "../../domain/run-products.ts";
+import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, SuspensionEnd, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { limits } from "../sandbox/limits.ts";
-import { decide, settle, unwind, type Moved, type Steps } from "./position.ts";
+import { decide, leaveEndedParts, unwind, type Continued, type Steps } from "./position.ts";
 import type { ActionProducts, Execution, FlowRequest } from "../sandbox/port.ts";
 
 /** What the attempt of a step means for its run. */
@@ -14,7 +15,7 @@ export interface StepEnd {
   /** Of the step. */
   readonly error: RunError | null;
   /** With which the run fails: that of the step, or one whose `finally` has ended with it; absent: it does not fail. */
-  readonly runError?: RunError;
+  readonly failure?: StepFailure;
   /** JSON text of the step's exports. */
   readonly exports: string;
   readonly inputs: string | null;
@@ -38,7 +39,8 @@ export function endStep(
   const products = (execution.outcome === "crashed" ? undefined : execution.action) ?? noProducts;
   const { flow, inputs } = products;
   const thrown = errorOf(execution);
-  const decided = thrown === null && step.control !== undefined ? decide(state, steps, valueOf(execution)) : undefined;
+  const { name, control } = step;
+  const decided = thrown === null && control !== undefined ? decide(state, steps, { name, control }, valueOf(execution)) : undefined;
   const refused = decided !== undefined && "error" in decided ? decided.error : null;
   const error = thrown ?? refused ?? (flow?.kind === "rerun" ? rerunLimit(flow, state) : null) ?? sendLimit(products, state);
   if (error !== null) return { ...failed(error, products, state, step, thrown !== null, now, random, steps), error, inputs };
@@ -49,7 +51,7 @@ export function endStep(
   const { exports } = placed;
   const done = afterStep(placed.state, step, exports, execution, products);
   const ended = { error: null, exports, inputs };
-  if (step.control?.kind === "stop") return { ...ended, ...exited(done, reasonOf(valueOf(execution))) };
+  if (control?.kind === "stop") return { ...ended, ...exited(done, reasonOf(valueOf(execution))) };
   switch (flow?.kind) {
     case "exit":
       return { ...ended, ...exited(done, flow.reason) };
@@ -62,13 +64,13 @@ export function endStep(
       return { ...ended, outcome: "rerun", state: suspended(again, "rerun", now + flow.ms) };
     }
     default:
-      return { ...ended, outcome: "succeeded", ...finished(settle(done, steps), steps) };
+      return { ...ended, outcome: "succeeded", ...finished(leaveEndedParts(done, steps), steps) };
   }
 }
 
 /** The run ends with its last step, or with an error whose `finally` has run. */
-function finished({ state, error }: Moved, steps: Steps): Pick<StepEnd, "state" | "runError"> {
-  if (error !== undefined) return { state: { ...state, status: "failed" }, runError: error };
+function finished({ state, failure }: Continued, steps: Steps): Pick<StepEnd, "state" | "failure"> {
+  if (failure !== undefined) return { state: { ...state, status: "failed" }, failure };
   return { state: state.next < steps.length ? state : { ...state, status: "succeeded" } };
 }
 
@@ -114,7 +116,7 @@ function failed(
   now: number,
   random: number,
   steps: Steps,
-): Pick<StepEnd, "outcome" | "exports" | "state" | "runError"> {
+): Pick<StepEnd, "outcome" | "exports" | "state" | "failure"> {
   const exports = objectText(products.exports);
   const failures = state.failures + 1;
   if (mayRetry && failures <= step.retries) {
@@ -126,12 +128,12 @@ function failed(
     const withError = withField(exports, "$error", JSON.stringify({ name, message, code, stack }));
     const next = step.control?.end ?? state.next + 1;
     const goesOn = { ...asNew({ ...state, next }), steps: { ...state.steps, [step.name]: withError } };
-    return { outcome: "continued", exports: withError, ...finished(settle(goesOn, steps), steps) };
+    return { outcome: "continued", exports: withError, ...finished(leaveEndedParts(goesOn, steps), steps) };
   }
-  const moved = unwind(state, steps, error);
-  if (moved.error === error) return { outcome: "failed", exports, state: { ...state, failures, status: "failed" }, runError: error };
-  const { state: after, runError } = finished({ ...moved, state: asNew(moved.state) }, steps);
-  return { outcome: "continued", exports, state: after, ...(runError === undefined ? {} : { runError }) };
+  const failure = { error, step: { id: step.id, name: step.name } };
+  const continued = unwind(state, steps, failure);
+  if (continued.failure === failure) return { outcome: "failed", exports, state: { ...state, failures, status: "failed" }, failure };
+  return { outcome: "continued", exports, ...finished({ ...continued, state: asNew(continued.state) }, steps) };
 }
 
 /** The next step has not been attempted yet. */

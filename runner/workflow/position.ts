@@ -1,58 +1,61 @@
+import { Invariant } from "../../domain/errors.ts";
 import type { RunError } from "../../domain/run-products.ts";
-import { controlLimits, type Control, type Frame, type Part } from "../../domain/workflow/control.ts";
+import { controlLimits, type Control, type Frame, type Part, type StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment } from "../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 
 /** All steps of a workflow in the order of the flat list, see domain/workflow/control.ts. */
 export type Steps = readonly StepDeployment[];
 
-/** Where a run is now. `error`: nothing catches it, so the run fails. */
-export interface Moved {
+/** Where a run goes on. `failure`: nothing catches it, so the run fails. */
+export interface Continued {
   readonly state: WorkflowRunState;
-  readonly error?: RunError;
+  readonly failure?: StepFailure;
 }
 
-/** What a step that controls others has decided: where the run goes on and what the step exports, JSON text; or why it cannot. */
+/** A step that controls others. */
+export type Controlling = Pick<StepDeployment, "name"> & { readonly control: Control };
+
+/** What such a step has decided: where the run goes on and what the step exports, JSON text; or why it cannot. */
 export type Decision = { readonly state: WorkflowRunState; readonly exports: string } | { readonly error: RunError };
 
 /** Leaves the parts that have ended, until a step follows or the workflow has ended. */
-export function settle(state: WorkflowRunState, steps: Steps): Moved {
+export function leaveEndedParts(state: WorkflowRunState, steps: Steps): Continued {
   let now = state;
   for (;;) {
     const frame = now.frames?.at(-1);
     if (frame === undefined) return { state: now };
-    const place = placeOf(frame, steps);
-    if (now.next < place.part.to) return { state: now };
-    if (frame.error !== undefined) return unwind(leave(now, place.control.end), steps, frame.error);
-    now = behindPart(now, frame, place, steps);
+    const open = partOf(frame, steps);
+    if (now.next < open.part.to) return { state: now };
+    if (frame.failure !== undefined) return unwind(leave(now, open.control.end), steps, frame.failure);
+    now = behindPart(now, frame, open, steps);
   }
 }
 
-/** Goes on where an error is caught: with the next item of a loop that continues, or with the `catch` or `finally` of a try. */
-export function unwind(state: WorkflowRunState, steps: Steps, error: RunError): Moved {
+/** Goes on where a failure is caught: with the next item of a loop that continues, or with the `catch` or `finally` of a try. */
+export function unwind(state: WorkflowRunState, steps: Steps, failure: StepFailure): Continued {
   let now = state;
   for (;;) {
     const frame = now.frames?.at(-1);
-    if (frame === undefined) return { state: now, error };
-    const { control, name, part } = placeOf(frame, steps);
+    if (frame === undefined) return { state: now, failure };
+    const { control, name, part } = partOf(frame, steps);
     if (control.continues === true) {
-      const results = [...(frame.results ?? []), objectOf("$error", shownError(error))];
-      return settle({ ...within(now, { ...frame, results }), next: part.to }, steps);
+      const results = [...(frame.results ?? []), objectOf("$error", shownError(failure.error))];
+      return leaveEndedParts({ ...replaceFrame(now, { ...frame, results }), next: part.to }, steps);
     }
     const handler = handlerOf(control, frame);
     if (handler !== undefined) {
       const isCaught = control.parts[handler]?.name === "catch";
-      const caught = isCaught ? { ...now, steps: { ...now.steps, [name]: objectOf("$error", shownError(error)) } } : now;
-      const entered = within(caught, { step: frame.step, part: handler, ...(isCaught ? {} : { error }) });
-      return settle({ ...entered, next: control.parts[handler]?.from ?? control.end }, steps);
+      const caught = isCaught ? { ...now, steps: { ...now.steps, [name]: objectOf("$error", shownError(failure.error)) } } : now;
+      const entered = replaceFrame(caught, { step: frame.step, part: handler, ...(isCaught ? {} : { failure }) });
+      return leaveEndedParts({ ...entered, next: control.parts[handler]?.from ?? control.end }, steps);
     }
     now = leave(now, control.end);
   }
 }
 
 /** @param state its next step is the one that has decided @param value what it returned */
-export function decide(state: WorkflowRunState, steps: Steps, value: unknown): Decision {
-  const { name = "", control = noControl(state.next) } = steps[state.next] ?? {};
+export function decide(state: WorkflowRunState, steps: Steps, { name, control }: Controlling, value: unknown): Decision {
   switch (control.kind) {
     case "choice": {
       const index = typeof value === "number" ? value : -1;
@@ -82,19 +85,14 @@ export function decide(state: WorkflowRunState, steps: Steps, value: unknown): D
 /** What the enclosing loops add to `steps`: JSON texts by name, `{"item": …, "index": …}`. */
 export function itemsOf({ frames = [] }: WorkflowRunState, steps: Steps): readonly (readonly [name: string, text: string])[] {
   return frames.flatMap((frame) => {
-    const { control } = placeOf(frame, steps);
+    const { control } = partOf(frame, steps);
     if (control.as === undefined || frame.items === undefined) return [];
     const items = JSON.parse(frame.items) as readonly unknown[]; // Written by `decideEach`.
     return [[control.as, JSON.stringify({ item: items[frame.index ?? 0] ?? null, index: frame.index ?? 0 })] as const];
   });
 }
 
-interface Deciding {
-  readonly name: string;
-  readonly control: Control;
-}
-
-function decideEach(state: WorkflowRunState, steps: Steps, { name, control }: Deciding, value: unknown): Decision {
+function decideEach(state: WorkflowRunState, steps: Steps, { name, control }: Controlling, value: unknown): Decision {
   const { parts, max = 0, end } = control;
   const [body] = parts;
   if (!Array.isArray(value)) {
@@ -112,10 +110,10 @@ function decideEach(state: WorkflowRunState, steps: Steps, { name, control }: De
       `for_each of step '${name}' got ${bytes} bytes of JSON: it takes ${controlLimits.listBytes}; pass ids`,
     );
   const frame = { step: state.next, part: 0, index: 0, items, count: value.length, results: [] };
-  return { state: enter(withoutPart(state, body, steps), frame, body), exports: "{}" };
+  return { state: enter(withoutExportsOf(state, body, steps), frame, body), exports: "{}" };
 }
 
-function decideRepeat(state: WorkflowRunState, steps: Steps, { name, control }: Deciding, value: unknown): Decision {
+function decideRepeat(state: WorkflowRunState, steps: Steps, { name, control }: Controlling, value: unknown): Decision {
   const { parts, max = 0, end } = control;
   const [body] = parts;
   const last = state.frames?.at(-1);
@@ -124,30 +122,28 @@ function decideRepeat(state: WorkflowRunState, steps: Steps, { name, control }: 
   const exports = objectOf("$iterations", rounds);
   if (value !== true || body === undefined) return { state: { ...outside, next: end }, exports };
   if (rounds >= max) return refused("too_many_iterations", `while of step '${name}' was true more than ${max} times (max_iterations)`);
-  return { state: enter(withoutPart(outside, body, steps), { step: state.next, part: 0, index: rounds }, body), exports };
+  return { state: enter(withoutExportsOf(outside, body, steps), { step: state.next, part: 0, index: rounds }, body), exports };
 }
 
-interface Place {
-  readonly name: string;
-  readonly control: Control;
+interface OpenPart extends Controlling {
   readonly part: Part;
 }
 
-function placeOf({ step, part }: Frame, steps: Steps): Place {
-  const { name = "", control = noControl(step) } = steps[step] ?? {};
-  return { name, control, part: control.parts[part] ?? { name: "", from: control.end, to: control.end } };
+function partOf(frame: Frame, steps: Steps): OpenPart {
+  const { name, control } = steps[frame.step] ?? {};
+  const part = control?.parts[frame.part];
+  if (name === undefined || control === undefined || part === undefined)
+    throw new Invariant(`a run is in part ${frame.part} of step ${frame.step}, which its version does not have`);
+  return { name, control, part };
 }
 
-/** Of a step that another version of the workflow had. */
-const noControl = (index: number): Control => ({ kind: "stop", parts: [], end: index + 1 });
-
-function behindPart(state: WorkflowRunState, frame: Frame, { name, control, part }: Place, steps: Steps): WorkflowRunState {
+function behindPart(state: WorkflowRunState, frame: Frame, { name, control, part }: OpenPart, steps: Steps): WorkflowRunState {
   const { index = 0, count = 0, results = [] } = frame;
   switch (control.kind) {
     case "each": {
       const all = results.length > index ? results : [...results, resultOf(state, part, steps)];
       if (index + 1 < count)
-        return { ...within(withoutPart(state, part, steps), { ...frame, index: index + 1, results: all }), next: part.from };
+        return { ...replaceFrame(withoutExportsOf(state, part, steps), { ...frame, index: index + 1, results: all }), next: part.from };
       return { ...leave(state, control.end), steps: { ...state.steps, [name]: `{"$results":[${all.join(",")}]}` } };
     }
     case "repeat":
@@ -155,7 +151,7 @@ function behindPart(state: WorkflowRunState, frame: Frame, { name, control, part
     case "try": {
       const last = control.parts.findIndex((each) => each.name === "finally");
       if (last <= frame.part) return leave(state, control.end);
-      return { ...within(state, { step: frame.step, part: last }), next: control.parts[last]?.from ?? control.end };
+      return { ...replaceFrame(state, { step: frame.step, part: last }), next: control.parts[last]?.from ?? control.end };
     }
     default:
       return leave(state, control.end);
@@ -183,7 +179,7 @@ function enter(state: WorkflowRunState, frame: Frame, part: Part): WorkflowRunSt
 }
 
 /** With another frame in place of the last one. */
-const within = (state: WorkflowRunState, frame: Frame): WorkflowRunState => ({
+const replaceFrame = (state: WorkflowRunState, frame: Frame): WorkflowRunState => ({
   ...state,
   frames: [...framesOf(state).slice(0, -1), frame],
 });
@@ -194,7 +190,7 @@ function leave({ frames = [], ...state }: WorkflowRunState, next: number): Workf
 }
 
 /** Steps of the next item must not read what those of this one have left. */
-function withoutPart(state: WorkflowRunState, { from, to }: Part, steps: Steps): WorkflowRunState {
+function withoutExportsOf(state: WorkflowRunState, { from, to }: Part, steps: Steps): WorkflowRunState {
   const names = new Set(steps.slice(from, to).map(({ name }) => name));
   return { ...state, steps: Object.fromEntries(Object.entries(state.steps).filter(([name]) => !names.has(name))) };
 }

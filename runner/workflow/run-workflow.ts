@@ -20,7 +20,7 @@ import { composeEndCommit, composeStepCommit, type RunOfWorkflow, type WhyEnded 
 import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
 import { begin, parseLast, type Begun, type LastOfRun } from "./begin-run.ts";
 import { endStep } from "./next-state.ts";
-import { settle } from "./position.ts";
+import { leaveEndedParts } from "./position.ts";
 import { resumeOutcome } from "./resumed-runs.ts";
 import { reportCommit } from "./report.ts";
 
@@ -145,7 +145,7 @@ async function commitNext(
   const { canceled } = begun;
   const workflow = await versionOf(run, begun.state, context);
   // A suspended step is behind: it may have been the last one of a loop.
-  const { state, error } = settle(begun.state, workflow.steps);
+  const { state, failure } = leaveEndedParts(begun.state, workflow.steps);
   const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, run.parent);
   const about: RunOfWorkflow = {
     workflow,
@@ -155,8 +155,8 @@ async function commitNext(
   };
   let commit: WorkflowCommit | undefined;
   try {
-    const isEnd = canceled !== undefined || error !== undefined || state.next >= workflow.steps.length;
-    const compose = isEnd ? composeEnd(state, { canceled, error }, ports) : await composeStep(run, about, state, context, config, ports);
+    const isEnd = canceled !== undefined || failure !== undefined || state.next >= workflow.steps.length;
+    const compose = isEnd ? composeEnd(state, { canceled, failure }, ports) : await composeStep(run, about, state, context, config, ports);
     const traceparent = trace?.startCommit() ?? run.parent;
     const composeTraced = (replacement?: Replacement): WorkflowCommit => compose({ ...about, traceparent }, replacement);
     // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
@@ -184,8 +184,8 @@ type Compose = (about: RunOfWorkflow, replacement?: Replacement) => WorkflowComm
 
 /** @param why canceled, or failed behind a `finally`; neither: there are no more steps */
 function composeEnd(state: WorkflowRunState, why: WhyEnded, { clock, randomId }: RunnerPorts): Compose {
-  const { canceled, error } = why;
-  const status = canceled !== undefined ? "canceled" : error !== undefined ? "failed" : "succeeded";
+  const { canceled, failure } = why;
+  const status = canceled !== undefined ? "canceled" : failure !== undefined ? "failed" : "succeeded";
   const ended: WorkflowRunState = { ...state, status, suspension: null };
   return (about) => composeEndCommit(about, ended, why, clock.now(), randomId);
 }

@@ -10,7 +10,7 @@ import type { ReceivedInvocation } from "../run/received.ts";
 import type { FlowRequest } from "../sandbox/port.ts";
 import { executeStep, type ExecutedStep } from "./execute-step.ts";
 import { endStep, resumed } from "./next-state.ts";
-import { settle, type Steps } from "./position.ts";
+import { leaveEndedParts, type Steps } from "./position.ts";
 import { firstState } from "./begin-run.ts";
 import type { RunContext } from "./run-workflow.ts";
 
@@ -97,8 +97,8 @@ async function runTest(
 function continued(ended: WorkflowRunState, steps: Steps): WorkflowRunState {
   if (ended.status !== "suspended") return ended;
   const next = ended.suspension?.kind === "rerun" ? ended.next + 1 : ended.next;
-  const { state, error } = settle({ ...resumed(ended, null), next, reruns: 0 }, steps);
-  return error === undefined ? state : { ...state, status: "failed" };
+  const { state, failure } = leaveEndedParts({ ...resumed(ended, null), next, reruns: 0 }, steps);
+  return failure === undefined ? state : { ...state, status: "failed" };
 }
 
 function testedStep(

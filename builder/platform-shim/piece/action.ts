@@ -1,8 +1,8 @@
 import { jsonStringifySafe } from "../json.ts";
-import { isFields, isFunction, own, textOf, type Fields, type Self } from "./contract.ts";
+import { isFields, isFunction, own, type Fields, type Self } from "./contract.ts";
 import { authFrom } from "./auth.ts";
 import { baseContext, noStore } from "./context.ts";
-import { additionalPropsOf, ownNames, propsOf, type Described } from "./props.ts";
+import { aboutMember, ownNames, propsOf, type Described } from "./props.ts";
 import { valuesOf } from "./values.ts";
 
 /** `$` of a step, as far as an action uses it. */
@@ -23,15 +23,10 @@ interface Effects {
 
 /** An action of a piece as an action of ours: its result is that of the step. */
 export function actionOf(described: Described, name: string, key: string): Fields {
-  const { member } = described;
-  const additionalProps = additionalPropsOf(described);
   return {
-    name: textOf(member["displayName"]) ?? name,
-    key,
-    description: textOf(member["description"]) ?? "",
+    ...aboutMember(described, name, key),
     type: "action",
     props: propsOf(described),
-    ...(additionalProps === undefined ? {} : { additionalProps }),
     async run(this: Self, { $ }: { readonly steps: unknown; readonly $: Step }): Promise<unknown> {
       return runAction(this, $, described);
     },

@@ -1,5 +1,5 @@
-import { textOf, type Fields, type Self } from "./contract.ts";
-import { additionalPropsOf, ownNames, propsOf, type Described } from "./props.ts";
+import type { Fields, Self } from "./contract.ts";
+import { aboutMember, ownNames, propsOf, type Described } from "./props.ts";
 import { callMember, emitAll, enable } from "./trigger.ts";
 
 /** Seconds between polls, unless the owner of the source chooses others. */
@@ -7,13 +7,9 @@ const intervalSeconds = 300;
 
 /** A polling trigger as a source with a timer: `run` of the trigger finds what is new, and equal events are emitted once. */
 export function pollingSourceOf(described: Described, name: string, key: string): Fields {
-  const { member } = described;
   const names = ownNames(described);
-  const additionalProps = additionalPropsOf(described);
   return {
-    name: textOf(member["displayName"]) ?? name,
-    key,
-    description: textOf(member["description"]) ?? "",
+    ...aboutMember(described, name, key),
     type: "source",
     dedupe: "unique",
     props: {
@@ -21,7 +17,6 @@ export function pollingSourceOf(described: Described, name: string, key: string)
       [names.db]: "$.service.db",
       [names.timer]: { type: "$.interface.timer", label: "Polling interval", default: { intervalSeconds } },
     },
-    ...(additionalProps === undefined ? {} : { additionalProps }),
     hooks: {
       async activate(this: Self): Promise<void> {
         await enable({ ...described, self: this }, true);

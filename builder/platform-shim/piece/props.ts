@@ -144,8 +144,20 @@ function refreshedValues(self: Self, { piece, packageName, member }: Described):
 /** The value of a prop that holds the authentication. */
 export const memberAuth = ({ isTyped }: Piece, prop: Fields, app: unknown): unknown => authFrom({ auth: [prop], isTyped }, app);
 
+/** What the definition of a component says of the action or trigger. */
+export function aboutMember(described: Described, name: string, key: string): Fields {
+  const { member } = described;
+  const additionalProps = additionalPropsOf(described);
+  return {
+    name: textOf(member["displayName"]) ?? name,
+    key,
+    description: textOf(member["description"]) ?? "",
+    ...(additionalProps === undefined ? {} : { additionalProps }),
+  };
+}
+
 /** `additionalProps` of a member with dynamic props: those in it, each as a prop of its own. */
-export function additionalPropsOf(described: Described): ((this: Self) => Promise<Props>) | undefined {
+function additionalPropsOf(described: Described): ((this: Self) => Promise<Props>) | undefined {
   const dynamic = dynamicProps(described.member);
   if (dynamic.length === 0) return undefined;
   return async function additionalProps(this: Self): Promise<Props> {

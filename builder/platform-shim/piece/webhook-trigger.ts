@@ -1,5 +1,5 @@
 import { isFields, isFunction, own, textOf, type Fields, type Self } from "./contract.ts";
-import { additionalPropsOf, ownNames, propsOf, type Described } from "./props.ts";
+import { aboutMember, ownNames, propsOf, type Described } from "./props.ts";
 import { callMember, emitAll, enable, listenersOf, type TriggerCall } from "./trigger.ts";
 
 /** A request as a source receives it. */
@@ -11,17 +11,12 @@ interface Http {
 
 /** A trigger with a webhook as a source with an endpoint, which the piece registers with the service and removes. */
 export function webhookSourceOf(described: Described, name: string, key: string): Fields {
-  const { member } = described;
   const names = ownNames(described);
-  const additionalProps = additionalPropsOf(described);
   return {
-    name: textOf(member["displayName"]) ?? name,
-    key,
-    description: textOf(member["description"]) ?? "",
+    ...aboutMember(described, name, key),
     type: "source",
     dedupe: "unique",
     props: { ...propsOf(described), ...ownProps(described) },
-    ...(additionalProps === undefined ? {} : { additionalProps }),
     hooks: {
       async activate(this: Self): Promise<void> {
         await enable({ ...described, self: this }, false);

@@ -4,6 +4,8 @@ import { appKind } from "../../../crds/app.ts";
 import { oauthClientKind } from "../../../crds/oauth-client.ts";
 import { labels } from "../../../crds/resource.ts";
 import { namespaceOfOwner } from "../../../domain/ids.ts";
+import { revokeAccount } from "../../../operator/account/connect.ts";
+import type { RevocationRequest } from "../../../operator/oauth-ports.ts";
 import { accountReconciler } from "../../../operator/account/reconciler.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import { OauthProvider, registered } from "../../support/oauth-provider.ts";
@@ -88,6 +90,27 @@ describe("a connected account", () => {
       expect(provider.tokenRequests).toEqual([]);
     },
   );
+
+  it("is not revoked at another service, also when the secret was given again for it", async () => {
+    const { account, app } = await connected();
+    const { store } = world.ports;
+    const [before, client] = [await store.get(appKind, namespace, app), await store.get(oauthClientKind, namespace, app)];
+    const asked: string[] = [];
+    const oauthService = {
+      ...world.ports.oauthService,
+      revoke: async ({ revocationUrl }: RevocationRequest) => asked.push(revocationUrl) > 0,
+    };
+    for (const revocationUrl of ["http://127.0.0.1:9/revoke", `${provider.origin}/revoke`]) {
+      const { metadata } = await store.get(appKind, namespace, app);
+      const oauth = { ...before.spec.oauth, tokenUrl: `${provider.origin}/token`, revocationUrl };
+      await store.update(appKind, { ...before, metadata, spec: { ...before.spec, oauth } });
+      const { metadata: now } = await store.get(oauthClientKind, namespace, app);
+      const origins = [provider.origin, new URL(revocationUrl).origin];
+      await store.update(oauthClientKind, { ...client, metadata: now, spec: { ...client.spec, origins } });
+      await revokeAccount(account, { ...world.ports, oauthService });
+    }
+    expect(asked).toEqual([`${provider.origin}/revoke`]);
+  });
 
   it("is not refreshed by a client of an App that names no origins", async () => {
     const { account, app } = await connected();

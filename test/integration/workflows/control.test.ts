@@ -1,4 +1,6 @@
 import { expect, it } from "vitest";
+import { errorEvent } from "../../../domain/run/derived-events.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { partitionCount } from "../../../domain/subjects.ts";
 import { flatten, type StepControl } from "../../../domain/workflow/step-tree.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
@@ -83,5 +85,11 @@ it("fails with the error of a step after its finally has run, and says so once",
   await start("r_finally", ({ name }) => (name === "act" ? threw("no luck") : returned(null)));
   await invoke({ source: "p_finally", trigger: "http", event: {} });
   expect(await untilEnded("p_finally")).toEqual(["guard succeeded running", "act continued running", "clean succeeded failed"]);
-  expect((await commits("p_finally")).map(({ error }) => error?.message)).toEqual([undefined, undefined, "no luck"]);
+  const all = await commits("p_finally");
+  expect(all.map(({ error }) => error?.message)).toEqual([undefined, undefined, "no luck"]);
+  const [last] = all.slice(-1);
+  const act = stepOf("p_finally", "act").id;
+  expect(last?.workflow.failedStep).toEqual({ id: act, name: "act" });
+  const { error, ...commit } = last ?? {};
+  expect(JSON.parse(errorEvent(commit as Parameters<typeof errorEvent>[0], error as RunError).payload).error.cellId).toBe(act);
 });

@@ -60,7 +60,7 @@ function execute(tree: readonly Node[], onStep: (state: WorkflowRunState, steps:
     counts.set(step.name, visit + 1);
     executed.push(step.name);
     const end = endStep(executionOf(node, visit), JSON.parse(JSON.stringify(state)) as WorkflowRunState, { steps }, step, 1, 0);
-    error = end.runError?.message;
+    error = end.failure?.error.message;
     state = end.state;
   }
   if (state.status === "running") state = { ...state, status: "succeeded" }; // There is no step.

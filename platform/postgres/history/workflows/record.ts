@@ -89,7 +89,8 @@ const eventOf = ({ progress, commit }: RunRow): string | null =>
 
 const withinBound = (text: string | null, max = maxText): string | null => (text === null || text.length > max ? null : text);
 
-const failedStep = ({ commit, progress }: RunRow): string | null => (commit.error === null ? null : (progress.step?.id ?? null));
+const failedStep = ({ commit, progress }: RunRow): string | null =>
+  commit.error === null ? null : ((progress.failedStep ?? progress.step)?.id ?? null);
 
 /** Number of steps that need not run again. */
 function stepsDone({ step, status }: WorkflowProgress): number {

@@ -203,7 +203,7 @@ const liars: readonly Attack[] = [
     `await fetch("http://127.0.0.1:1/", { method: "POST", duplex: "half", body: new ReadableStream({ pull(c) { c.enqueue({ toString() { for (;;); } }); } }) });`,
     settled,
   ],
-  ["a request's signal that lies", `await fetch("http://127.0.0.1:1/", { signal: Object.create(AbortSignal.prototype) });`, settled],
+  ["a request whose signal is none", `await fetch("http://127.0.0.1:1/", { signal: Object.create(AbortSignal.prototype) });`, settled],
   ["an address that is an object", `await fetch({ toString() { return "http://127.0.0.1:1/" }, get url() { for (;;); } });`, settled],
   ["algorithms of getters that loop", `await crypto.subtle.digest({ get name() { for (;;); } }, new Uint8Array(1));`, contained],
   [
