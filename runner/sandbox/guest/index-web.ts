@@ -1,5 +1,6 @@
 /** The first script of every context: timers, console, web platform, runtime. */
 import "./runtime/collect-garbage.ts";
+import "./runtime/growing-buffers.ts";
 import "./runtime/timers.ts";
 import "./node/console/console.ts";
 import "./web/index.ts";

@@ -62,12 +62,43 @@ const hoards: readonly Attack[] = [
   ["encoded text", `const all = []; const encoder = new TextEncoder(); for (;;) all.push(encoder.encode("€".repeat(1e5)));`, memory],
   ["proxies of proxies", `let p = {}; const all = []; for (;;) { p = new Proxy(p, {}); all.push([p, {}]); }`, memory],
 ];
-/** The memory limit of the isolate does not count what such a buffer grows by: time ends it, or the memory limit of the process. */
+/** V8 gives such buffers memory beside the isolate's. They are refused, and cost nothing. */
+const refused = /^threw:RangeError/;
 const growing: readonly Attack[] = [
   [
-    "buffers that may grow",
+    "buffers that grow",
     `const all = []; for (;;) { const b = new ArrayBuffer(0, { maxByteLength: 2 ** 26 }); b.resize(2 ** 22); new Uint8Array(b).fill(1); all.push(b); }`,
-    slowly,
+    refused,
+  ],
+  [
+    "buffers that are large at once and could grow",
+    `const all = []; for (;;) { const b = new ArrayBuffer(2 ** 20, { maxByteLength: 2 ** 26 }); new Uint8Array(b).fill(1); all.push(b); }`,
+    refused,
+  ],
+  [
+    "one buffer that grows",
+    `const b = new ArrayBuffer(0, { maxByteLength: 2 ** 31 }); for (let i = 1; ; i++) b.resize(i * 2 ** 20);`,
+    refused,
+  ],
+  [
+    "buffers that grow in other hands",
+    `const all = []; for (;;) all.push(new ArrayBuffer(0, { maxByteLength: 2 ** 26 }).transfer(2 ** 22));`,
+    refused,
+  ],
+  [
+    "buffers of a class of one's own",
+    `const { constructor } = ArrayBuffer.prototype; class Grows extends constructor {} const all = []; for (;;) { const b = new Grows(0, { maxByteLength: 2 ** 22 }); b.resize(2 ** 22); all.push(b); }`,
+    refused,
+  ],
+  [
+    "a length that counts its readers",
+    `const all = []; for (;;) { let reads = 0; const b = new ArrayBuffer(0, { maxByteLength: 2 ** 22 }); b.resize({ valueOf: () => reads++ === 0 ? 2 ** 22 : 0 }); if (b.byteLength !== 2 ** 22) return "shrank"; all.push(b); }`,
+    refused,
+  ],
+  [
+    "a buffer that grows and shrinks",
+    `const b = new ArrayBuffer(0, { maxByteLength: 2 ** 22 }); for (let i = 0; i < 500; i++) { b.resize(2 ** 22); b.resize(0); } return b.resizable;`,
+    /^returned:true/,
   ],
 ];
 /** What grows by doubling may find no room for its next step before V8 can ask: then it ends with its process, on some machines. */
