@@ -59,7 +59,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: workers(3), sequence: { groupOrder: 2, ...order } },
+        test: { name: "servers", include: filesOf(servers), exclude, maxWorkers: workers(4), sequence: { groupOrder: 2, ...order } },
       },
       {
         extends: true,

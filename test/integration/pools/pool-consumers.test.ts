@@ -32,10 +32,12 @@ const consumersOf = async ({ manager }: Connection): Promise<readonly string[]> 
 it("continues reading after NATS restarts without the consumers of pools, and redelivers no acked message", async () => {
   await setUpPool(nats.connection, { pool: "own" });
   const events: unknown[] = [];
+  let isInterrupted = false;
   const reading = await readPartition({
     connection: nats.connection,
     pool: "own",
     partition,
+    onInterrupted: () => (isInterrupted = true),
     restore: () => requestConsumers(nats.connection, "own"),
     onMessage: (message) => {
       events.push(...decodePack(message.text()).map(({ event }) => event));
@@ -45,6 +47,8 @@ it("continues reading after NATS restarts without the consumers of pools, and re
   await publish("own", 1, 2);
   await until(async () => (await nats.connection.manager.streams.info(streams.invocations)).state.messages === 0, "both are acked");
   await nats.server.crash();
+  // A request on the connection that breaks would wait for its answer until its time is over.
+  await until(() => isInterrupted, "the reader has connected again");
   await until(
     async () => (await consumersOf(nats.connection).catch((): readonly string[] => [])).includes(runnerConsumer("own", partition)),
     "a new consumer",
