@@ -40,7 +40,7 @@ export interface FoundConnector {
 
 /** The connectors that contain all words, in their own names or in those of one of their members; by name first. */
 export function searchConnectors(all: readonly Connector[], text: string): readonly FoundConnector[] {
-  const words = wordsOf(text);
+  const words = wordsOf(text.replace(/^npm:/, ""));
   const found = all.flatMap((connector) => {
     const own = wordsOf(`${connector.displayName} ${connector.name} ${connector.app}`).join(" ");
     const missing = words.filter((word) => !own.includes(word));
