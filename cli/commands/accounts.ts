@@ -1,4 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
+import type { StartedConnection } from "../../client/generated/operations.ts";
 import type { Definition, OptionDefinition, Subcommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import type { Given } from "../given.ts";
@@ -80,6 +81,7 @@ async function credentialsOf({ terminal }: Context, given: Given): Promise<Crede
 }
 
 const pollMs = 1_500;
+const printOption: OptionDefinition = { flags: "--print", description: "print the address only, without opening a browser" };
 
 const connect: Subcommand = {
   name: "connect",
@@ -88,33 +90,49 @@ const connect: Subcommand = {
   options: [
     { flags: "--name <name>", description: "display name; by default its name at the service" },
     { flags: "--scope <scope>", description: "a scope to request; by default those of the client or the app", value: "list" },
-    { flags: "--again <account>", description: "connect this account again, instead of a new one" },
-    { flags: "--print", description: "print the address only, without opening a browser" },
+    printOption,
   ],
   examples: [{ command: "hw accounts connect slack", does: "Sign in at Slack, and wait until the account is stored.", isInert: true }],
-  operations: ["connectApp", "reconnectAccount", "getConnection"],
+  operations: ["connectApp", "getConnection"],
   run: async (context, given) => {
-    const { client, out } = context;
-    const [again, scopes] = [given.text("again"), given.list("scope")];
-    const body = present({
-      name: given.text("name"),
-      scopes: scopes.length === 0 ? undefined : scopes,
-    });
-    const { data } =
-      again === undefined
-        ? await client.call("connectApp", { path: { slug: given.required("app") }, body })
-        : await client.call("reconnectAccount", {
-            path: { id: await idOf(client, "accounts", again) },
-            body: present({ scopes: body.scopes }),
-          });
-    await out.line(data.url);
-    if (!given.flag("print")) await openInBrowser(data.url, context);
-    const ended = await untilEnded(data.connection_id, context);
-    const { account_id: id, missing_scopes: missing } = ended.data;
-    const without = missing.length === 0 ? "" : `, without the scopes ${missing.join(", ")}`;
-    await out.done(ended, `account ${id} connected${without}`);
+    const body = present({ name: given.text("name"), ...scopesOf(given) });
+    const { data } = await context.client.call("connectApp", { path: { slug: given.required("app") }, body });
+    await signIn(data, context, given);
   },
 };
+
+const reconnect: Subcommand = {
+  name: "reconnect",
+  summary: "connect an account again, which keeps its id and its name",
+  arguments: [account],
+  options: [
+    { flags: "--scope <scope>", description: "a scope to request; by default those of the client or the app", value: "list" },
+    printOption,
+  ],
+  examples: [{ command: "hw accounts reconnect work", does: "Sign in again at the service of an account.", isInert: true }],
+  operations: ["reconnectAccount", "getConnection"],
+  run: async (context, given) => {
+    const id = await idOf(context.client, "accounts", given.required("account"));
+    const { data } = await context.client.call("reconnectAccount", { path: { id }, body: scopesOf(given) });
+    await signIn(data, context, given);
+  },
+};
+
+const scopesOf = (given: Given): { readonly scopes?: string[] } => {
+  const scopes = given.list("scope");
+  return scopes.length === 0 ? {} : { scopes: [...scopes] };
+};
+
+/** Shows the address, and waits until the person has signed in there. */
+async function signIn(started: StartedConnection, context: Context, given: Given): Promise<void> {
+  const { out } = context;
+  await out.line(started.url);
+  if (!given.flag("print")) await openInBrowser(started.url, context);
+  const ended = await untilEnded(started.connection_id, context);
+  const { account_id: id, missing_scopes: missing } = ended.data;
+  const without = missing.length === 0 ? "" : `, without the scopes ${missing.join(", ")}`;
+  await out.done(ended, `account ${id} connected${without}`);
+}
 
 /** The API ends a connection after ten minutes at the latest. */
 async function untilEnded(id: string, { client }: Context) {
@@ -148,5 +166,5 @@ export const command: Definition = {
   description: "Manages accounts: credentials of apps, which sources and workflows use.",
   examples: [{ command: "hw accounts list", does: "List accounts." }],
   operations: [],
-  subcommands: [listSubcommand("accounts"), connect, create, update, remove],
+  subcommands: [listSubcommand("accounts"), connect, reconnect, create, update, remove],
 };
