@@ -13,7 +13,7 @@ const pollMs = 1_500;
 
 interface ConnectProps {
   /** To be connected again; undefined: a new one. */
-  readonly account: Account | undefined;
+  readonly account: Pick<Account, "id" | "name"> | undefined;
   readonly onClose: () => void;
 }
 

@@ -1,13 +1,14 @@
 import { useState } from "react";
 import type { Account } from "../../../client/generated/operations.ts";
-import { useChange, useList } from "../../api/queries.ts";
+import { useChange, useList, useRead } from "../../api/queries.ts";
 import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { Button } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
-import { EmptyState } from "../../parts/notices.tsx";
+import { useSearchParams } from "../../parts/search.ts";
+import { EmptyState, ErrorNotice } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -29,6 +30,7 @@ const healthOf = ({ healthy, needs_reconnect: isOver }: Account): readonly [stat
 export function AccountsPage() {
   const [shown, setShown] = useState<Account | "new">();
   const [connecting, setConnecting] = useState<Account | "new">();
+  const [{ reconnect: linked }, setSearch] = useSearchParams();
   const list = useList("listMyAccounts", { query: useOwnerQuery() }, { everyMs: refreshMs });
   const create = (
     <div className="flex gap-2">
@@ -87,12 +89,20 @@ export function AccountsPage() {
           </EmptyState>
         }
       />
+      {linked !== undefined && <LinkedDialog id={linked} onClose={() => setSearch({ reconnect: undefined })} />}
       {connecting !== undefined && (
         <ConnectDialog account={connecting === "new" ? undefined : connecting} onClose={() => setConnecting(undefined)} />
       )}
       {shown !== undefined && <AccountDialog account={shown === "new" ? undefined : shown} onClose={() => setShown(undefined)} />}
     </Page>
   );
+}
+
+/** Mails about accounts that must be connected again lead here. */
+function LinkedDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+  const { data, error } = useRead("getAccount", { path: { id } });
+  if (error !== null) return <ErrorNotice title={text.notConnected} error={error} />;
+  return data === undefined ? null : <ConnectDialog account={data.data} onClose={onClose} />;
 }
 
 function DeleteAccount({ account }: { readonly account: Account }) {
