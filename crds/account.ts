@@ -29,6 +29,9 @@ const connection = z.object({
   name: z.string().max(255).optional().describe("Name at the service, as the app's test request returned it."),
   picture: z.string().max(2_048).optional().describe("Address of its picture at the service."),
   connectedAt: time.describe("When a person last connected it, RFC 3339."),
+  expiresAt: time
+    .optional()
+    .describe("When `oauth_access_token` expires, RFC 3339, if the service gave no refresh token: then a person must connect it again."),
 });
 export type AccountConnection = z.infer<typeof connection>;
 
@@ -72,7 +75,7 @@ const status = baseStatus.extend({
   needsReconnect: z
     .boolean()
     .optional()
-    .describe("True: the service no longer accepts the refresh token, so a person must connect the account again."),
+    .describe("True: a person must connect the account again. The service no longer accepts the refresh token, or gave none."),
 });
 export type AccountStatus = z.infer<typeof status>;
 export type AccountResource = Resource<AccountSpec, AccountStatus>;

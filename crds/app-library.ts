@@ -35,6 +35,11 @@ export class AppLibrary {
     this.#parts = parts;
   }
 
+  /** The same library, read from another store, such as caches. */
+  from(store: LibraryParts["store"]): AppLibrary {
+    return new AppLibrary({ ...this.#parts, store });
+  }
+
   /** All apps of the owner of the namespace, each slug once. @param namespace undefined: the owner has none yet */
   async list(namespace: string | undefined): Promise<readonly FoundApp[]> {
     const shared = await this.#parts.sharedNamespace();

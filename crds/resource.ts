@@ -13,9 +13,9 @@ export const resourceName = matching(namePattern, 63, nameMessage);
 
 export const condition = z.object({
   type: z
-    .enum(["Ready", "Reconciling", "Stalled"])
+    .enum(["Ready", "Reconciling", "Stalled", "AccountsConnected"])
     .describe(
-      "Ready: the resource is in the state that its spec describes. Reconciling: Headwater is working on it. Stalled: it needs a change by you to continue.",
+      "Ready: the resource is in the state that its spec describes. Reconciling: Headwater is working on it. Stalled: it needs a change by you to continue. AccountsConnected: of a source or workflow; False: a person must connect an account again.",
     ),
   status: z.enum(["True", "False", "Unknown"]).describe("Whether the condition holds."),
   reason: z.string().describe("One word in CamelCase for programs; docs/operations.md says what each means."),
@@ -44,7 +44,7 @@ export const baseStatus = z.object({
 
 /** The current problem in a status. */
 export const statusProblem = z.object({
-  code: z.string().describe("Stable, in snake_case: docs/api.md lists the codes; or the reason of `Ready`."),
+  code: z.string().describe("Stable, in snake_case: docs/api.md lists the codes; or the reason of `Ready` or `AccountsConnected`."),
   message: z.string().describe("What is wrong, for people."),
   since: dateTime().describe("Start of the problem, RFC 3339."),
 });

@@ -1,6 +1,8 @@
 import { accountKind } from "../crds/account.ts";
+import { appKind } from "../crds/app.ts";
 import { autoSubscriptionKind } from "../crds/auto-subscription.ts";
 import { componentKind } from "../crds/component.ts";
+import { oauthClientKind } from "../crds/oauth-client.ts";
 import { sourceKind } from "../crds/source.ts";
 import { subscriptionKind } from "../crds/subscription.ts";
 import { webhookKind } from "../crds/webhook.ts";
@@ -17,6 +19,8 @@ export function openCaches(runtime: Pick<Runtime, "cache">) {
     workflows: runtime.cache(workflowKind),
     accounts: runtime.cache(accountKind),
     autoSubscriptions: runtime.cache(autoSubscriptionKind),
+    apps: runtime.cache(appKind),
+    oauthClients: runtime.cache(oauthClientKind),
   };
 }
 export type Caches = ReturnType<typeof openCaches>;

@@ -1,8 +1,9 @@
+import type { OAuthClientResource } from "../crds/oauth-client.ts";
 import { labels, type Resource } from "../crds/resource.ts";
-import { accountIdsAmong } from "../domain/component/account-props.ts";
 import { idOfResourceName } from "../domain/ids.ts";
 import { autoSubscriptionCaches, type AutoSubscriptionCaches } from "./auto-subscription/caches.ts";
 import type { Caches } from "./caches.ts";
+import { accountsOfSource } from "./configured/secret-props.ts";
 import { keyOf } from "./controller/informer.ts";
 import { ResourceIndex } from "./controller/resource-index.ts";
 import { ofValid } from "./controller/skip-invalid.ts";
@@ -15,6 +16,8 @@ export interface Dependents {
   sourcesRunning(component: Resource): readonly string[];
   /** Sources with the account in a prop. */
   sourcesUsing(account: Resource): readonly string[];
+  /** Accounts that were connected by the OAuth client. */
+  accountsBy(client: OAuthClientResource): readonly string[];
   /** Subscriptions that name the source, workflow or webhook, by id or by reference. */
   subscriptionsOf(end: Resource): readonly string[];
   /** The same for all sources, workflows and webhooks of a namespace. */
@@ -25,16 +28,18 @@ export interface Dependents {
 
 /** Call it before reconcilers watch the caches: callbacks run in the order of registration, and passes need current indices. */
 export function indexDependents(caches: Caches): Dependents {
-  const { sources, workflows, webhooks, subscriptions } = caches;
+  const { sources, workflows, webhooks, subscriptions, accounts } = caches;
   const byComponent = new ResourceIndex(
     sources,
     ofValid((source) => `${source.metadata.namespace}/${componentNameOf(source)}`),
   );
   const byAccount = new ResourceIndex(
     sources,
-    ofValid(({ metadata: { namespace }, spec, status }) =>
-      [spec.props, status.running?.props ?? {}].flatMap(accountIdsAmong).map((id) => `${namespace} ${id}`),
-    ),
+    ofValid((source) => accountsOfSource(source).map((id) => `${source.metadata.namespace} ${id}`)),
+  );
+  const byClient = new ResourceIndex(
+    accounts,
+    ofValid(({ spec }) => spec.connection?.client),
   );
   const byEnd = new ResourceIndex(
     subscriptions,
@@ -51,6 +56,7 @@ export function indexDependents(caches: Caches): Dependents {
     sourcesRunning: (component) => byComponent.keys(keyOf(component)),
     sourcesUsing: ({ metadata: { namespace, name, labels: given } }) =>
       [given[labels.id], idOfResourceName(name)].flatMap((id) => (id === undefined ? [] : byAccount.keys(`${namespace} ${id}`))),
+    accountsBy: ({ status }) => (status.id === undefined ? [] : byClient.keys(status.id)),
     subscriptionsOf,
     subscriptionsOfNamespace: (namespace) =>
       [...sources.values(), ...webhooks.values(), ...workflows.values()]

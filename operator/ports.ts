@@ -18,6 +18,7 @@ import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule/schedule.ts";
 import type { Secrets } from "../domain/secrets/secrets.ts";
+import type { ErrorOccurrence } from "../domain/mail/error-occurrence.ts";
 import type { LatestRuns } from "../domain/source/source-health.ts";
 import type { OauthService } from "./oauth-ports.ts";
 import type { ClaimId } from "./id-claims.ts";
@@ -64,6 +65,7 @@ export interface OperatorPorts {
   readonly secrets: Secrets;
   readonly tokenRefresher: TokenRefresher;
   readonly oauthService: OauthService;
+  readonly reconnectMails: ReconnectMails;
   readonly apps: AppLibrary;
   readonly clock: Clock;
   readonly randomBytes: RandomBytes;
@@ -253,6 +255,15 @@ export type RefreshOutcome =
   | { readonly outcome: "refreshed"; readonly tokens: RefreshedTokens }
   | { readonly outcome: "refused"; readonly why: string; readonly isGrantVoid?: true }
   | { readonly outcome: "unavailable"; readonly why: string; readonly retryAfterMs?: number };
+
+/** Postgres: mails to the owner of an account, see docs/decisions/0096-mails-about-errors.md. */
+export interface ReconnectMails {
+  /**
+   * Has one mail sent. Repetitions for the same connection of an account have no effect within a day.
+   * @param connectedAt identifies the connection that has ended @throws Unavailable
+   */
+  request(account: ErrorOccurrence, connectedAt: string | undefined): Promise<void>;
+}
 
 /** Calls of components that a user configures. */
 export interface Configurations {

@@ -23,6 +23,7 @@ import { componentReconciler } from "./component/reconciler.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
 import { sealDraft, type DraftRequest } from "./workflow/draft.ts";
+import { cachedLists } from "./controller/cached-lists.ts";
 import type { Controller, Reconcile } from "./controller/controller.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
 import { historySweeper } from "./history-sweep.ts";
@@ -76,7 +77,7 @@ export async function startOperator(
   const { runnerPools, onOwnerChange } = options;
   const pools = runnerPools === undefined ? others.pools : watchRunnerPools(runtime, runnerPools, { ...others, store: runtime.store });
   const ports = { ...others, pools, store: runtime.store };
-  watchKinds(runtime, config, ports, onOwnerChange);
+  watchKinds(runtime, config, ports, { ...ports, store }, onOwnerChange);
   await runtime.start();
   const configurator = new Configurator({ ...ports, store });
   return {
@@ -97,10 +98,17 @@ export async function startOperator(
 /**
  * What is watched, by which reconciler: the table of the operator. A row has the controller's name, its concurrent passes, and the caches
  * whose changes request a pass, with the keys that a change of another kind concerns.
+ * @param live without caches
  */
-function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPorts, onOwnerChange: OperatorRuntime["onOwnerChange"]): void {
+function watchKinds(
+  runtime: Runtime,
+  config: OperatorConfig,
+  ports: OperatorPorts,
+  live: OperatorPorts,
+  onOwnerChange: OperatorRuntime["onOwnerChange"],
+): void {
   const caches = openCaches(runtime);
-  const { components, sources, subscriptions, webhooks, workflows, accounts, autoSubscriptions } = caches;
+  const { components, sources, subscriptions, webhooks, workflows, accounts, autoSubscriptions, apps, oauthClients } = caches;
   const dependents = indexDependents(caches);
   const { sourcesRunning, sourcesUsing, subscriptionsOf, autoSubscriptions: auto, workflows: flows } = dependents;
   const slugs = slugsOf(caches);
@@ -127,9 +135,12 @@ function watchKinds(runtime: Runtime, config: OperatorConfig, ports: OperatorPor
     runtime.requeue("source", sourcesUsing(account));
     runtime.requeue("workflow", flows.using(account));
   };
-  row("account", 4, accountKind, accountReconciler(ports, { ...config, onChange: onCredentials })).watch(accounts);
-  row("app", 2, appKind, appReconciler(ports)).watch(runtime.cache(appKind));
-  row("oauth-client", 2, oauthClientKind, oauthClientReconciler(ports, config)).watch(runtime.cache(oauthClientKind));
+  const accountPorts = { ...ports, apps: ports.apps.from(cachedLists([apps, oauthClients])) };
+  row("account", 4, accountKind, accountReconciler(accountPorts, { ...config, onChange: onCredentials, live }))
+    .watch(accounts)
+    .watch(oauthClients, dependents.accountsBy);
+  row("app", 2, appKind, appReconciler(ports)).watch(apps);
+  row("oauth-client", 2, oauthClientKind, oauthClientReconciler(ports, config)).watch(oauthClients);
   row("workflow", 16, workflowKind, workflowReconciler(config, ports, flows, endConnections))
     .watch(workflows)
     .watch(components, flows.running)

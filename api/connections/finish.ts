@@ -95,6 +95,7 @@ function connectedSpec(before: AccountSpec, { request }: StoredConnection, resul
       ...(result.name === undefined ? {} : { name: result.name }),
       ...(result.picture === undefined ? {} : { picture: result.picture }),
       connectedAt: new Date(now).toISOString(),
+      ...(result.expiresAt === undefined ? {} : { expiresAt: result.expiresAt }),
     },
   };
 }

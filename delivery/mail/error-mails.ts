@@ -66,7 +66,14 @@ export class ErrorMailQueue implements MailQueue {
     const { first, count } = report;
     metrics?.errorMail(outcome);
     if (outcome === "sent") metrics?.suppressed(count - 1);
-    const fields = { op: "mail.send", outcome, "source.id": emitter, "owner.id": first.owner, "run.id": first.run, count };
+    const fields = {
+      op: "mail.send",
+      outcome,
+      "source.id": emitter,
+      "owner.id": first.owner,
+      ...(first.run === null ? {} : { "run.id": first.run }),
+      count,
+    };
     if (result.outcome === "sent") log.info(fields);
     else log.warn({ ...fields, reason: result.reason }, `a mail about an error was not sent: ${messages[result.outcome]}`);
   }

@@ -56,8 +56,10 @@ export interface CodeExchange {
 export interface ConnectedCredentials<Reference> {
   readonly outcome: "connected";
   readonly credentials: Readonly<Record<string, Reference>>;
-  /** Absent: the service gave no refresh token, so the token does not expire or cannot be refreshed. */
+  /** Absent: the service gave no refresh token. */
   readonly oauth?: ConnectedOauth<Reference> | undefined;
+  /** When the access token expires, RFC 3339, if it cannot be refreshed. Absent: it does not expire, or the service does not say. */
+  readonly expiresAt?: string | undefined;
   readonly scopes: readonly string[];
   readonly missingScopes: readonly string[];
   readonly name?: string | undefined;

@@ -27,14 +27,20 @@ export function errorMail(report: ErrorReport, publicUrl: string): Pick<Outgoing
     [what.label, first.name === null ? first.emitter : `${first.name} (${first.emitter})`],
     ...(first.step === null ? [] : [["Step", `${first.step.name} (${first.step.id})`] as const]),
     ["When", timeOf(first.at)],
-    ["Run", `${publicUrl}/${what.path}/${encodeURIComponent(first.emitter)}?${new URLSearchParams(pageOf(first)).toString()}`],
+    [what.page, `${publicUrl}${pageOf(first, what.path)}`],
   ];
   const parts = { heading: headingOf(report, what.label), error, rows, counts: countsOf(report), note: noteOf(first, what.label) };
   return { subject, text: plainText(parts), html: markup(parts) };
 }
 
-/** The run's page in the console, with the organization that it shows. */
-const pageOf = ({ owner, run }: ErrorOccurrence) => ({ ...(owner.startsWith("o_") ? { org: owner } : {}), tab: "runs", run });
+/** The page in the console at which to look or act, with the organization that it shows. */
+function pageOf({ emitter, owner, run }: ErrorOccurrence, path: string): string {
+  const org = owner.startsWith("o_") ? { org: owner } : {};
+  const query = (given: Readonly<Record<string, string>>): string => new URLSearchParams({ ...org, ...given }).toString();
+  return run === null
+    ? `/${path}?${query({ reconnect: emitter })}`
+    : `/${path}/${encodeURIComponent(emitter)}?${query({ tab: "runs", run })}`;
+}
 
 interface Parts {
   readonly heading: string;
@@ -44,10 +50,15 @@ interface Parts {
   readonly note: string;
 }
 
-const kindOf = (emitter: string) =>
-  emitter.startsWith("p_") ? ({ label: "Workflow", path: "workflows" } as const) : ({ label: "Source", path: "sources" } as const);
+function kindOf(emitter: string) {
+  if (emitter.startsWith("apn_")) return { label: "Account", path: "accounts", page: "Connect" } as const;
+  return emitter.startsWith("p_")
+    ? ({ label: "Workflow", path: "workflows", page: "Run" } as const)
+    : ({ label: "Source", path: "sources", page: "Run" } as const);
+}
 
-function headingOf({ mailedAt, isOverflow }: ErrorReport, label: string): string {
+function headingOf({ first, mailedAt, isOverflow }: ErrorReport, label: string): string {
+  if (first.run === null) return "This account must be connected again. Sources and workflows that use it have its last credentials:";
   if (isOverflow) return `This ${label.toLowerCase()} fails with too many different errors to mail each. One of them:`;
   return mailedAt === null ? `A run of this ${label.toLowerCase()} failed:` : "An error has happened again:";
 }
@@ -60,14 +71,15 @@ function countsOf({ count, lastAt, mailedAt }: ErrorReport): string {
 
 const times = (count: number): string => (count === 1 ? "once" : `${count} times`);
 
-function noteOf({ emitter, owner }: ErrorOccurrence, label: string): string {
+function noteOf({ emitter, owner, run }: ErrorOccurrence, label: string): string {
   const account = owner.startsWith("o_") ? `/v1/orgs/${owner}` : "/v1/users/me";
   const ownSettings = `send {"settings": {"error_mails": false}} to PUT /v1/workflows/${emitter}. For no mails at all, `;
   const ownMails = emitter.startsWith("p_") ? ownSettings : "";
-  return (
-    `You get at most one mail in 24 hours for each different error of a ${label.toLowerCase()}; repetitions are counted. ` +
-    `To get no more mails like this, ${ownMails}send {"error_mails": false} to PUT ${account}.`
-  );
+  const howOften =
+    run === null
+      ? "You get one mail when an account must be connected again. "
+      : `You get at most one mail in 24 hours for each different error of a ${label.toLowerCase()}; repetitions are counted. `;
+  return howOften + `To get no more mails like this, ${ownMails}send {"error_mails": false} to PUT ${account}.`;
 }
 
 /** ISO, to the second. */
@@ -80,7 +92,7 @@ function plainText({ heading, error, rows, counts, note }: Parts): string {
 
 function markup({ heading, error, rows, counts, note }: Parts): string {
   const cell = (label: string, value: string): string =>
-    label === "Run" ? `<a href="${escaped(value)}">${escaped(value)}</a>` : escaped(value);
+    label === "Run" || label === "Connect" ? `<a href="${escaped(value)}">${escaped(value)}</a>` : escaped(value);
   const table = rows.map(([label, value]) => `<tr><th align="left">${label}</th><td>${cell(label, value)}</td></tr>`).join("");
   const paragraph = (text: string): string => (text === "" ? "" : `<p>${escaped(text)}</p>`);
   return `<!doctype html><html><body>${paragraph(heading)}<pre>${escaped(error)}</pre><table>${table}</table>${paragraph(counts)}<hr>${paragraph(note)}</body></html>`;

@@ -4,14 +4,15 @@ import { maxTimestampMs } from "../clock.ts";
 import { errorTemplate } from "./error-template.ts";
 import { bounded } from "./outgoing-mail.ts";
 
-/** An unhandled error of a run, as a mail shows it. All texts are bounded. */
+/** An unhandled error of a run, or of an account that must be connected again, as a mail shows it. All texts are bounded. */
 export interface ErrorOccurrence {
-  /** The source, `dc_…`, or workflow, `p_…`. */
+  /** The source, `dc_…`, the workflow, `p_…`, or the account, `apn_…`. */
   readonly emitter: string;
   readonly owner: string;
   /** Display name; null if unknown. */
   readonly name: string | null;
-  readonly run: string;
+  /** Null for an account. */
+  readonly run: string | null;
   /** Epoch ms at which the run failed. */
   readonly at: number;
   readonly code: string;
@@ -40,6 +41,27 @@ export function errorOccurrence({ source, owner, run, error, workflow }: Commit)
     code: bounded(typeof error.code === "string" ? error.code : error.name, maxName),
     message: bounded(error.message, maxMessage),
     step: isStep ? { id: bounded(step.id, maxName), name: bounded(step.name, maxName) } : null,
+  };
+}
+
+/** An account that a person must connect again. */
+export function reconnectOccurrence(account: {
+  readonly id: string;
+  readonly owner: string;
+  readonly name: string | undefined;
+  readonly at: number;
+  readonly why: string;
+}): ErrorOccurrence {
+  const { id, owner, name, at, why } = account;
+  return {
+    emitter: id,
+    owner,
+    name: name === undefined ? null : bounded(name, maxName),
+    run: null,
+    at,
+    code: "needs_reconnect",
+    message: bounded(why, maxMessage),
+    step: null,
   };
 }
 

@@ -4,20 +4,20 @@ import type { RunError } from "../run-products.ts";
 /**
  * The state is the first row that applies:
  *
- * | state     | when                                                                                   |
- * |-----------|----------------------------------------------------------------------------------------|
- * | paused    | the running version has `active: false`                                                |
- * | deploying | the operator has not finished the last change, which has not failed so far            |
- * | disabled  | runners refuse to run it, because its runs killed their processes                      |
- * | failing   | the last change could not be deployed, or the last run of what is deployed has failed  |
- * | active    | otherwise                                                                              |
+ * | state     | when                                                                                                  |
+ * |-----------|-------------------------------------------------------------------------------------------------------|
+ * | paused    | the running version has `active: false`                                                               |
+ * | deploying | the operator has not finished the last change, which has not failed so far                            |
+ * | disabled  | runners refuse to run it, because its runs killed their processes                                     |
+ * | failing   | the last change could not be deployed, an account must be connected again, or the last run has failed |
+ * | active    | otherwise                                                                                             |
  */
 export const healthStates = ["active", "paused", "failing", "disabled", "deploying"] as const;
 export type HealthState = (typeof healthStates)[number];
 
 /** Why something does not work. */
 export interface Problem {
-  /** Stable and snake_case: that of the run's error, or the reason of the condition `Ready`. */
+  /** Stable and snake_case: that of the run's error, or the reason of the condition `Ready` or `AccountsConnected`. */
   readonly code: string;
   readonly message: string;
   /** Epoch ms. */
@@ -71,16 +71,18 @@ const maxMessageLength = 500;
 /**
  * @param verdict undefined: the operator has not seen the current spec yet
  * @param deployment `d_…` of the running deployment; failed runs of earlier ones do not count
+ * @param accounts why an account that it uses must be connected again: the cause of failed runs that it has
  */
 export function healthOf(source: {
   readonly isActive: boolean;
   readonly verdict: DeploymentVerdict | undefined;
   readonly deployment: string | undefined;
+  readonly accounts?: Problem | undefined;
   readonly failing?: FailedRuns | undefined;
 }): SourceHealth {
-  const { isActive, verdict, deployment, failing } = source;
+  const { isActive, verdict, deployment, accounts, failing } = source;
   const isUnderWay = verdict === undefined || (!verdict.isReady && progressReasons.includes(verdict.reason));
-  const problem = isUnderWay || verdict.isReady ? undefined : deploymentProblem(verdict);
+  const problem = isUnderWay || verdict.isReady ? accounts : deploymentProblem(verdict);
   if (!isActive) return { state: "paused", problem };
   if (isUnderWay) return { state: "deploying", problem };
   if (problem !== undefined) return { state: verdict.reason === disabledReason ? "disabled" : "failing", problem };

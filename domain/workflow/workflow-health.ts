@@ -15,6 +15,7 @@ export function workflowHealth(workflow: {
   readonly isActive: boolean;
   readonly verdict: DeploymentVerdict | undefined;
   readonly deployment: string | undefined;
+  readonly accounts?: Problem | undefined;
   readonly recent: RecentOutcomes | undefined;
 }): WorkflowHealth {
   const { deployment, recent } = workflow;

@@ -3,6 +3,7 @@ import { accountKind, type AccountTokens, type AccountResource } from "../../crd
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import type { OperatorPorts, RefreshedTokens, RefreshOutcome } from "../ports.ts";
 import { refreshDueAt, refusedRetryMs, retryAfterMs } from "./due.ts";
+import type { ClientPorts } from "./client-of.ts";
 import type { Missing } from "./credentials.ts";
 import { readDigest, readGrant, tokensOfGrant, type Grant } from "./grant.ts";
 
@@ -50,13 +51,16 @@ const claimMs = 60_000;
  */
 export class AccessTokens {
   readonly #ports: OperatorPorts;
+  readonly #live: ClientPorts;
   readonly #failures = new Map<string, Failure>();
   readonly #unsaved = new Map<string, Unsaved>();
   /** Accounts whose refresh this process has claimed: it does not wait for its own claim. */
   readonly #claims = new Set<string>();
 
-  constructor(ports: OperatorPorts) {
+  /** @param live without caches */
+  constructor(ports: OperatorPorts, live: ClientPorts) {
     this.#ports = ports;
+    this.#live = live;
   }
 
   forget(key: string): void {
@@ -70,12 +74,14 @@ export class AccessTokens {
     const unchanged = { account, refreshed: false, missing: [] } as const;
     if (account.spec.oauth === undefined) {
       this.forget(key);
-      return { ...unchanged, tokens: undefined };
+      return { ...unchanged, tokens: undefined, ...this.#withoutRefresh(account) };
     }
     // Issued tokens are saved even when the client was deleted since.
     const unsaved = this.#unsaved.get(key);
     if (unsaved !== undefined && unsaved.digest === (await readDigest(account, this.#ports))) return this.#save(key, account);
-    const grant = await readGrant(account, this.#ports);
+    const known = await readGrant(account, this.#ports);
+    // A cache may be behind that of accounts, and a person would be asked to connect the account again.
+    const grant = "changed" in known ? await readGrant(account, this.#live) : known;
     const blocked = { ...unchanged, tokens: account.status.oauth, dueAt: this.#ports.clock.now() + refusedRetryMs };
     if ("changed" in grant) return { ...blocked, problem: clientChanged(grant.changed) };
     if ("missing" in grant) return { ...blocked, missing: grant.missing };
@@ -83,6 +89,13 @@ export class AccessTokens {
     this.#unsaved.delete(key);
     const wait = this.#delay(key, account, grant, tokens);
     return wait === undefined ? this.#refresh(key, account, grant, tokens) : { ...unchanged, tokens: releaseClaim(tokens, wait), ...wait };
+  }
+
+  /** The service gave no refresh token. */
+  #withoutRefresh({ spec: { connection } }: AccountResource): Pick<TokenRefresh, "dueAt" | "problem"> {
+    const expiresAt = Date.parse(connection?.expiresAt ?? "");
+    if (Number.isNaN(expiresAt)) return {};
+    return this.#ports.clock.now() < expiresAt ? { dueAt: expiresAt } : { problem: expired(expiresAt) };
   }
 
   #delay(
@@ -166,6 +179,12 @@ const clientChanged = (why: string): RefreshProblem => ({
   reason: "NeedsReconnect",
   transient: false,
   message: `the access token cannot be refreshed: ${why}. Connect the account again`,
+});
+
+const expired = (expiresAt: number): RefreshProblem => ({
+  reason: "NeedsReconnect",
+  transient: false,
+  message: `the access token has expired at ${new Date(expiresAt).toISOString()}, and the service gave no refresh token. Connect the account again`,
 });
 
 function problemOf(tokenUrl: string, outcome: Exclude<RefreshOutcome, { outcome: "refreshed" }>): RefreshProblem {

@@ -79,19 +79,19 @@ async function store(
   // Afterwards: a slow service must not delay storing tokens that it issued once.
   const identity = test === undefined ? {} : await oauthService.identify(test, placement, tokens.accessToken);
   const granted = grantedScopes(tokens.scope);
-  const { expiresInSeconds } = tokens;
+  const expiresAt = expiryOf(tokens, issuedAt);
   return {
     outcome: "connected",
     credentials,
     ...(kept === undefined
-      ? {}
+      ? expiresAt
       : {
           oauth: {
             tokenUrl: refreshUrlOf(oauth),
             clientId: client.clientId,
             clientAuthentication: client.clientAuthentication,
             refreshToken: kept,
-            ...(expiresInSeconds === undefined ? {} : { expiresAt: new Date(issuedAt + expiresInSeconds * 1_000).toISOString() }),
+            ...expiresAt,
           },
         }),
     scopes: granted ?? scopes,
@@ -99,6 +99,9 @@ async function store(
     ...identity,
   };
 }
+
+const expiryOf = ({ expiresInSeconds }: IssuedTokens, issuedAt: number): { readonly expiresAt?: string } =>
+  expiresInSeconds === undefined ? {} : { expiresAt: new Date(issuedAt + expiresInSeconds * 1_000).toISOString() };
 
 /** Asks the service to revoke the account's tokens, before it is deleted. Best effort: returns whether the service has accepted it. */
 export async function revokeAccount(

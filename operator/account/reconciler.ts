@@ -1,11 +1,13 @@
 import { hash } from "node:crypto";
 import { accountKind, referencesOfAccount, type AccountResource } from "../../crds/account.ts";
 import { NotFound } from "../../domain/errors.ts";
+import { reconnectOccurrence } from "../../domain/mail/error-occurrence.ts";
 import { readyConditions, writeStatus } from "../controller/status.ts";
 import { findIdentified, labelWithApp, namespaceHasNoOwner } from "../identity.ts";
 import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import { AccessTokens, type TokenRefresh, type RefreshProblem } from "./access-tokens.ts";
+import type { ClientPorts } from "./client-of.ts";
 import { isMissingToken, readCredentials, sizeProblem, type Missing, type SecretTexts } from "./credentials.ts";
 
 const missingSecretRetryMs = 10_000;
@@ -13,14 +15,16 @@ const missingSecretRetryMs = 10_000;
 export interface AccountReconcilerOptions extends Pick<OperatorConfig, "externalPollMs"> {
   /** Called with each account whose credentials changed since the previous pass. */
   readonly onChange?: (account: AccountResource) => void;
+  /** Without caches; default: the other ports. */
+  readonly live?: ClientPorts;
 }
 
 /** Gives an account its id, keeps its access token valid, and reports whether every credential can be read. */
 export function accountReconciler(
   ports: OperatorPorts,
-  { externalPollMs = defaultExternalPollMs, onChange = () => undefined }: AccountReconcilerOptions = {},
+  { externalPollMs = defaultExternalPollMs, onChange = () => undefined, live = ports }: AccountReconcilerOptions = {},
 ) {
-  const accessTokens = new AccessTokens(ports);
+  const accessTokens = new AccessTokens(ports, live);
   const seen = new Map<string, string>();
   return async (key: string): Promise<number | undefined> => {
     const found = await findIdentified(ports, accountKind, key, "account");
@@ -39,7 +43,9 @@ export function accountReconciler(
     const credentials = await readCredentials(withTokens(refreshed), ports);
     const missing = [...refreshed.missing, ...credentials.missing];
     await settle(refreshed, ports);
-    await report(refreshed.account, { id, verdict: judge(refreshed, credentials, missing), tokens: refreshed.tokens }, ports);
+    const verdict = judge(refreshed, credentials, missing);
+    await requestMail(refreshed.account, id, verdict, ports);
+    await report(refreshed.account, { id, verdict, tokens: refreshed.tokens }, ports);
     const digest = hash("sha256", JSON.stringify(credentials.values));
     const before = seen.get(key);
     seen.set(key, digest);
@@ -72,6 +78,15 @@ interface Report {
   readonly id: string;
   readonly verdict: Verdict;
   readonly tokens: TokenRefresh["tokens"];
+}
+
+/** Before the status reports it, so that a crash in between repeats the request, which has no effect then. */
+async function requestMail({ metadata, spec, status }: AccountResource, id: string, verdict: Verdict, ports: OperatorPorts): Promise<void> {
+  if (verdict.reason !== "NeedsReconnect" || status.needsReconnect === true) return;
+  const owner = await ports.owners.ownerOf(metadata.namespace);
+  if (owner === undefined) return;
+  const occurrence = reconnectOccurrence({ id, owner, name: spec.name, at: ports.clock.now(), why: verdict.message });
+  await ports.reconnectMails.request(occurrence, spec.connection?.connectedAt);
 }
 
 async function report(account: AccountResource, { id, verdict, tokens }: Report, { store, clock }: OperatorPorts): Promise<void> {

@@ -50,7 +50,11 @@ export async function readAccountAuth(
  * By its id, else by the resource name of that id: an Account named `apn-shop` can be referred to as `apn_shop`, even if another owner has
  * that id.
  */
-async function findAccount(namespace: string, id: string, { store }: AccountPorts): Promise<AccountResource | undefined> {
+export async function findAccount(
+  namespace: string,
+  id: string,
+  { store }: Pick<AccountPorts, "store">,
+): Promise<AccountResource | undefined> {
   const known = await store.findById(accountKind, id);
   const found = known?.metadata.namespace === namespace ? known : await store.find(accountKind, namespace, resourceNameOf(id));
   return found?.metadata.deletionTimestamp === undefined && found?.invalid === undefined ? found : undefined;

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import type { SecretHolder } from "../../crds/secret-values.ts";
-import type { SourceSpec } from "../../crds/source.ts";
+import type { SourceResource, SourceSpec } from "../../crds/source.ts";
 import { accountIdsAmong, accountPropsOf } from "../../domain/component/account-props.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
@@ -40,6 +40,11 @@ export function secretPropsOf({ spec }: WithProps, definition: ComponentDefiniti
 export function hasLiveSecrets({ spec }: WithProps): boolean {
   return Object.values(spec.secrets).some(({ secretKeyRef }) => secretKeyRef !== undefined);
 }
+
+/** Ids of the accounts in the props of the source, and of its running version. */
+export const accountsOfSource = ({ spec, status }: Pick<SourceResource, "spec" | "status">): readonly string[] => [
+  ...new Set([spec.props, status.running?.props ?? {}].flatMap(accountIdsAmong)),
+];
 
 /** Changes of accounts are watched. */
 export function usesAccounts({ spec }: WithProps): boolean {

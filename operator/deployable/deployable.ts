@@ -83,6 +83,8 @@ export interface Deployable<S, T extends DeployableStatus, O extends AnyObserved
   /** "its component", for messages. */
   readonly calledComponent: string;
   references(resource: Resource<S, T>): readonly SecretReference[];
+  /** Ids of the accounts in its props. */
+  accountsOf(resource: Resource<S, T>): readonly string[];
   /** Reads everything a plan needs. */
   observe(resource: Resource<S, T>, id: string): Promise<O>;
   remember(observed: O, memory: Memory): O;

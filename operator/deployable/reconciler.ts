@@ -6,6 +6,7 @@ import type { EndConnections } from "../end-connections.ts";
 import { idOf } from "../identity.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import type { AnyObserved, Deployable, DeployableStatus, PlanInputs } from "./deployable.ts";
+import { reportAccounts } from "./report-accounts.ts";
 import { PlanRunner } from "./plan-runner.ts";
 
 /** More rounds than any life cycle needs; beyond that the plan does not converge. */
@@ -31,7 +32,10 @@ export function deployableReconciler<S, T extends DeployableStatus, O extends An
       const observed = runner.withMemory(await deployable.observe(resource, id), resource);
       if (round === 0 && observed.owner !== undefined) await adoptSecrets(kind, resource, deployable.references(resource), ports);
       const steps = deployable.plan(observed);
-      if (steps.length === 0) return runner.settled(observed, resource);
+      if (steps.length === 0) {
+        if (!isEnding) await reportAccounts(resource, deployable, ports);
+        return runner.settled(observed, resource);
+      }
       const waitMs = await runner.run(steps, resource, observed, signal);
       if (waitMs !== undefined) return waitMs;
     }

@@ -1,7 +1,7 @@
 import { sourceHealth } from "../../crds/source-health.ts";
 import { sourceKind, type SourceResource, type SourceSpec, type SourceStatus } from "../../crds/source.ts";
 import { HeadwaterError, Conflict, NotFound } from "../../domain/errors.ts";
-import { hasLiveSecrets } from "../configured/secret-props.ts";
+import { accountsOfSource, hasLiveSecrets } from "../configured/secret-props.ts";
 import type { Deployable } from "../deployable/deployable.ts";
 import { deployableReconciler, planInputs } from "../deployable/reconciler.ts";
 import type { EndConnections } from "../end-connections.ts";
@@ -35,6 +35,7 @@ function sourcesOf(config: OperatorConfig, ports: OperatorPorts, slugs: Slugs): 
     entries: ports.deployments,
     calledComponent: "its component",
     references: ({ spec }) => Object.values(spec.secrets),
+    accountsOf: accountsOfSource,
     observe: (source, id) => observe(source, id, ports),
     remember: (observed, { reloaded, failure }) => {
       const { source, deployed } = observed;

@@ -1,6 +1,6 @@
 import { madeFor, labels, type Resource } from "../../crds/resource.ts";
 import type { SubscriptionResource } from "../../crds/subscription.ts";
-import type { WorkflowStep } from "../../crds/workflow.ts";
+import type { WorkflowResource, WorkflowStep } from "../../crds/workflow.ts";
 import { stepsOf } from "../../crds/workflow-steps.ts";
 import { accountIdsAmong } from "../../domain/component/account-props.ts";
 import { idOfResourceName } from "../../domain/ids.ts";
@@ -38,11 +38,7 @@ export function workflowCaches({
   );
   const byAccount = new ResourceIndex(
     workflows,
-    ofValid(({ metadata: { namespace }, spec }) =>
-      stepsOf(spec)
-        .flatMap(({ node }) => accountIdsAmong(node.props))
-        .map((id) => `${namespace} ${id}`),
-    ),
+    ofValid((workflow) => accountsOfWorkflow(workflow).map((id) => `${workflow.metadata.namespace} ${id}`)),
   );
   const bySource = new ResourceIndex(
     workflows,
@@ -76,6 +72,11 @@ export function workflowCaches({
     triggeredBy: (source) => [...bySource.keys(source.metadata.labels[labels.id] ?? ""), ...bySource.keys(keyOf(source))],
   };
 }
+
+/** Ids of the accounts in the props of its steps. */
+export const accountsOfWorkflow = ({ spec }: Pick<WorkflowResource, "spec">): readonly string[] => [
+  ...new Set(stepsOf(spec).flatMap(({ node }) => accountIdsAmong(node.props))),
+];
 
 /** Its public id; undefined for one that does not exist yet, or is not valid. */
 const listenerOf = ofValid(({ spec, status }: SubscriptionResource) => spec.listener ?? status.listener);

@@ -8,6 +8,7 @@ import { deployableReconciler, planInputs } from "../deployable/reconciler.ts";
 import type { EndConnections } from "../end-connections.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
 import { apply } from "./apply.ts";
+import { accountsOfWorkflow } from "./caches.ts";
 import { observe, type WorkflowLookup } from "./observe/observe.ts";
 import type { Observed, ObservedStep } from "./observe/observed.ts";
 import { blockedBy } from "./plan/checks.ts";
@@ -37,6 +38,7 @@ function workflowsOf(
     entries: ports.workflowDeployments,
     calledComponent: "a step's component",
     references: secretsOf,
+    accountsOf: accountsOfWorkflow,
     observe: (workflow, id) => observe(workflow, id, ports, lookup),
     remember: (observed, memory) => ({
       ...observed,

@@ -80,6 +80,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     attempts: "select (webhook, n, source, at_ms, record)",
     failing_endpoints: "select (webhook, disabled_ms, record), delete",
     publications: "select (key, version, code, is_current)",
+    error_mails: "insert",
     owner_namespaces: "select, insert, delete",
   },
   /** Writes the history; reads quotas, and where mails go. No other personal data except ids, no keys, no resources. */

@@ -37,6 +37,7 @@ import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createFailingEndpoints } from "../../platform/postgres/history/failing-endpoints.ts";
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
+import { createReconnectMails } from "../../platform/postgres/mail/reconnect-mails.ts";
 import { findPublishedCode } from "../../platform/postgres/publications/publications.ts";
 import type { Resources } from "../resources.ts";
 
@@ -118,6 +119,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     secrets,
     tokenRefresher: createTokenRefresher({ egress, timeoutMs: refreshTimeoutMs }),
     oauthService: createOauthService({ egress, timeoutMs: refreshTimeoutMs }),
+    reconnectMails: createReconnectMails(database),
     apps: new AppLibrary({
       store,
       builtIn: builtInApps,

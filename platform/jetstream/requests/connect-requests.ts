@@ -32,6 +32,7 @@ const result = z.discriminatedUnion("outcome", [
         expiresAt: z.string().exactOptional(),
       })
       .exactOptional(),
+    expiresAt: z.string().exactOptional(),
     scopes: z.array(z.string()),
     missingScopes: z.array(z.string()),
     name: z.string().exactOptional(),

@@ -24,6 +24,8 @@ export async function sweep(db: Db, keepAuditDays: number): Promise<void> {
   await sql`delete from ended_sources where source = any(${sources}::text[])`.execute(db);
   await sql`delete from event_deletions where finished_at < now() - interval '7 days'`.execute(db);
   await sql`delete from usage where day_ms < extract(epoch from now() - interval '40 days') * 1000`.execute(db);
+  // The operator adds rows whether or not the installation sends mails.
+  await sql`delete from error_mails where last_ms < extract(epoch from now() - interval '7 days') * 1000 and due_ms = 0`.execute(db);
   await pruneAuditLog(db, keepAuditDays);
 }
 

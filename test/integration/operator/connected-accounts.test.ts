@@ -7,6 +7,8 @@ import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { revokeAccount } from "../../../operator/account/connect.ts";
 import type { RevocationRequest } from "../../../operator/oauth-ports.ts";
 import { accountReconciler } from "../../../operator/account/reconciler.ts";
+import { startOperator } from "../../../operator/start.ts";
+import { until } from "../../support/until.ts";
 import { keyOf } from "../../../operator/controller/informer.ts";
 import { OauthProvider, registered } from "../../support/oauth-provider.ts";
 import { owner, withOperatorWorld } from "./world.ts";
@@ -110,6 +112,36 @@ describe("a connected account", () => {
       await revokeAccount(account, { ...world.ports, oauthService });
     }
     expect(asked).toEqual([`${provider.origin}/revoke`]);
+  });
+
+  it("is refreshed with apps and clients from caches, and is checked again when its client changes", async () => {
+    const { account, app } = await connected();
+    const lists: string[] = [];
+    const { store } = world.ports;
+    const list: typeof store.list = (kind, options) => {
+      if (kind.kind === "App" || kind.kind === "OAuthClient") lists.push(`${kind.kind} ${options?.namespace}`);
+      return store.list(kind, options);
+    };
+    const counted = { ...store, list };
+    const config = { ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 };
+    const running = await startOperator(config, { ...world.ports, store: counted, apps: world.ports.apps.from(counted) });
+    try {
+      await until(async () => (await readyOf(account))?.status === "True", "it is refreshed");
+      expect(lists).toEqual(expect.arrayContaining(["App undefined", "OAuthClient undefined"]));
+      // Other accounts of this file may need to be connected again, about which no cache decides.
+      const before = provider.tokenRequests.length;
+      const client = await store.get(oauthClientKind, namespace, app);
+      await store.update(oauthClientKind, { ...client, spec: { ...client.spec, clientId: "other" } });
+      await until(async () => (await readyOf(account))?.reason === "NeedsReconnect", "its client has another id");
+      const changed = await store.get(oauthClientKind, namespace, app);
+      lists.length = 0;
+      await store.update(oauthClientKind, { ...changed, spec: client.spec });
+      await until(async () => (await readyOf(account))?.status === "True", "its client is the same again");
+      expect(lists).toEqual([]);
+      expect(provider.tokenRequests).toHaveLength(before);
+    } finally {
+      await running.stop();
+    }
   });
 
   it("is not refreshed by a client of an App that names no origins", async () => {

@@ -17,7 +17,7 @@ export const postgresRights: Readonly<Record<string, Readonly<Partial<Record<Exc
   dead_letters: { api: "select delete", delivery: everything },
   email_confirmations: { api: everything, delivery: "select update delete" },
   ended_sources: { operator: "select insert update", delivery: "select delete" },
-  error_mails: { delivery: everything },
+  error_mails: { operator: "insert", delivery: everything },
   event_deletions: { api: "select insert update", operator: "select(source) delete", delivery: "select update delete" },
   events: { api: "select delete", operator: "select(source) delete", delivery: "select insert delete" },
   failing_endpoints: { api: "select(webhook,record)", operator: "select(webhook,disabled_ms,record) delete", delivery: everything },
