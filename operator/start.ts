@@ -161,14 +161,7 @@ function watchKinds(
     .reconcile("auto-subscription-workflow", 8, emitterReconciler(ports, workflowKind, auto))
     .watch(workflows)
     .watch(autoSubscriptions, auto.newlyCovered("workflows"));
-  // Periodic: one pass for all resources.
-  const activity = { sources: () => sources.values(), component: (key: string) => components.get(key) };
-  runtime.reconcile("activity", 1, activityReconciler(ports, activity)).always("all");
-  const watched = { webhooks: () => webhooks.values(), workflows: () => workflows.values() };
-  runtime.reconcile("health", 1, healthReconciler(ports, watched)).always("all");
-  runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
-  runtime.reconcile("history", 1, historySweeper(ports, [sources, workflows])).always("all");
-  runtime.reconcile("bundle", 1, bundleSweeper(ports, components)).always("all");
+  watchPeriodically(runtime, ports, caches);
 
   signingKeys.onChange((webhook) => runtime.requeue("subscription", subscriptionsOf(webhook)));
   onOwnerChange?.((namespace) => {
@@ -176,6 +169,17 @@ function watchKinds(
     // Other owners may have subscribed to these resources by id.
     runtime.requeue("subscription", dependents.subscriptionsOfNamespace(namespace));
   });
+}
+
+/** One pass for all resources. */
+function watchPeriodically(runtime: Runtime, ports: OperatorPorts, { components, sources, webhooks, workflows }: Caches): void {
+  const activity = { sources: () => sources.values(), component: (key: string) => components.get(key) };
+  runtime.reconcile("activity", 1, activityReconciler(ports, activity)).always("all");
+  const watched = { webhooks: () => webhooks.values(), workflows: () => workflows.values() };
+  runtime.reconcile("health", 1, healthReconciler(ports, watched)).always("all");
+  runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
+  runtime.reconcile("history", 1, historySweeper(ports, [sources, workflows])).always("all");
+  runtime.reconcile("bundle", 1, bundleSweeper(ports, components)).always("all");
 }
 
 function slugsOf({ sources }: Pick<Caches, "sources">): Slugs {
