@@ -14,6 +14,8 @@ export type Reference =
   | "webhook"
   | "subscription"
   | "account"
+  | "app"
+  | "oauth-client"
   | "organization"
   | "kind"
   | "file"

@@ -59,7 +59,9 @@ export async function referredTo(client: Client, text: string, kindsToSearch: re
   }
   const byPrefix = kindOfId(text);
   if (byPrefix !== undefined) return { kind: byPrefix, id: await idOf(client, byPrefix.name, text) };
-  const searched = kinds.filter(({ name, namesOf: read }) => kindsToSearch.includes(name) && read !== undefined);
+  const searched = kinds.filter(
+    ({ name, namesOf: read, needsKind }) => kindsToSearch.includes(name) && read !== undefined && needsKind !== true,
+  );
   const found = (
     await Promise.all(searched.map(async (kind) => (await candidatesOf(client, kind, text)).map((id) => ({ kind, id }))))
   ).flat();

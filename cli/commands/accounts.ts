@@ -86,7 +86,7 @@ const printOption: OptionDefinition = { flags: "--print", description: "print th
 const connect: Subcommand = {
   name: "connect",
   summary: "connect an account of an app by signing in at the service, in your browser",
-  arguments: [{ name: "<app>", description: "name slug of the app, such as slack" }],
+  arguments: [{ name: "<app>", description: "name slug of the app, such as slack", completes: "app" }],
   options: [
     { flags: "--name <name>", description: "display name; by default its name at the service" },
     { flags: "--scope <scope>", description: "a scope to request; by default those of the client or the app", value: "list" },

@@ -14,6 +14,7 @@ export const filesOption: OptionDefinition = {
 export const readOperations: readonly OperationId[] = [
   ...(["listComponents", "listMyAccounts", "listMyWebhooks", "listMySources", "listMyWorkflows"] as const),
   ...(["listMySubscriptions", "listMyAutoSubscriptions", "getComponent"] as const),
+  ...(["listApps", "listMyOAuthClients"] as const),
 ];
 
 export const command: Definition = {
@@ -33,6 +34,7 @@ export const command: Definition = {
   operations: [
     ...readOperations,
     ...(["saveComponent", "createAccount", "updateAccount", "createWebhook", "updateWebhook", "createSource", "updateSource"] as const),
+    ...(["createApp", "updateApp", "getApp", "createOAuthClient", "updateOAuthClient"] as const),
     ...(["createWorkflow", "updateWorkflow", "subscribe", "subscribeToAll"] as const),
   ],
   run: async ({ client, out, terminal }, given) => {

@@ -1,7 +1,7 @@
 import type { Definition, Subcommand } from "../command.ts";
 import { jsonOf, recordOf } from "../values.ts";
 
-const app = { name: "<app>", description: "name slug of the app, such as slack" } as const;
+const app = { name: "<app>", description: "name slug of the app, such as slack", completes: "app" } as const;
 const json = { name: "<json>", description: "the fields as JSON, or @file: docs/connect.md lists them" } as const;
 
 const list: Subcommand = {

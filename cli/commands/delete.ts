@@ -21,6 +21,8 @@ export const command: Definition = {
     "deleteWebhook",
     "deleteSubscription",
     "deleteAccount",
+    "deleteApp",
+    "deleteOAuthClient",
     "deleteOrganization",
     "revokeKey",
   ],

@@ -1,26 +1,10 @@
 import type { Definition, Subcommand } from "../command.ts";
+import { listSubcommand } from "../list-subcommand.ts";
+import { idOf } from "../references.ts";
 import { jsonOf, recordOf } from "../values.ts";
 
-const client = { name: "<client>", description: "id of the client, oac_…" } as const;
+const client = { name: "<client>", description: "id of the client, or slug of its app", completes: "oauth-client" } as const;
 const json = { name: "<json>", description: "the fields as JSON, or @file, which keeps the secret out of the shell's history" } as const;
-
-const list: Subcommand = {
-  name: "list",
-  isDefault: true,
-  summary: "list OAuth clients",
-  options: [{ flags: "--org <organization>", description: "those of this organization, by its id" }],
-  examples: [],
-  operations: ["listMyOAuthClients", "listOAuthClients"],
-  run: async ({ client: api, out }, given) => {
-    const org = given.text("org");
-    const query = { limit: 100 };
-    const answer =
-      org === undefined
-        ? await api.call("listMyOAuthClients", { query })
-        : await api.call("listOAuthClients", { path: { org_id: org }, query });
-    await out.done(answer, answer.data.map(({ id, app, client_id: name }) => `${id}  ${app}  ${name}`).join("\n"));
-  },
-};
 
 const get: Subcommand = {
   name: "get",
@@ -29,7 +13,7 @@ const get: Subcommand = {
   examples: [{ command: "hw oauth-clients get oac_1", does: "Show a client and its redirect address.", isInert: true }],
   operations: ["getOAuthClient"],
   run: async ({ client: api, out }, given) => {
-    const answer = await api.call("getOAuthClient", { path: { id: given.required("client") } });
+    const answer = await api.call("getOAuthClient", { path: { id: await idOf(api, "oauth-clients", given.required("client")) } });
     await out.done(answer, JSON.stringify(answer.data, undefined, 2));
   },
 };
@@ -56,7 +40,7 @@ const update: Subcommand = {
   operations: ["updateOAuthClient"],
   run: async ({ client: api, out }, given) => {
     const body = recordOf(await jsonOf(given.required("json"), "<json>"), "<json>");
-    const answer = await api.call("updateOAuthClient", { path: { id: given.required("client") }, body });
+    const answer = await api.call("updateOAuthClient", { path: { id: await idOf(api, "oauth-clients", given.required("client")) }, body });
     await out.done(answer, `client ${answer.data.id} changed`);
   },
 };
@@ -69,7 +53,7 @@ const remove: Subcommand = {
   examples: [{ command: "hw oauth-clients delete oac_1 --yes", does: "Delete a client.", isInert: true }],
   operations: ["deleteOAuthClient"],
   run: async ({ client: api, out, terminal }, given) => {
-    const id = given.required("client");
+    const id = await idOf(api, "oauth-clients", given.required("client"));
     await terminal.confirm(`Delete OAuth client ${id}?`, given.flag("yes"));
     await api.call("deleteOAuthClient", { path: { id } });
     await out.done({ data: { id } }, `client ${id} deleted`);
@@ -80,5 +64,5 @@ export const command: Definition = {
   description: "Manages OAuth clients, by which accounts of apps are connected.",
   examples: [{ command: "hw oauth-clients list", does: "List clients." }],
   operations: [],
-  subcommands: [list, get, create, update, remove],
+  subcommands: [listSubcommand("oauth-clients"), get, create, update, remove],
 };

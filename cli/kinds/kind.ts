@@ -24,6 +24,8 @@ export interface Kind<T = Item> {
   readonly nameOf?: (item: T) => string;
   /** Names that may stand in place of the id. */
   readonly namesOf?: (item: T) => readonly (string | null | undefined)[];
+  /** Its names need the kind before them, as in `app/slack`: they are often those of other things. */
+  readonly needsKind?: boolean;
   /** What the API answers about one. */
   readonly get?: (client: Client, id: string) => Promise<{ readonly data: T }>;
   readonly delete?: (client: Client, id: string, options: DeleteOptions) => Promise<unknown>;

@@ -1,5 +1,6 @@
 import { usageFailure } from "../failure.ts";
 import type { Kind } from "./kind.ts";
+import { apps, oauthClients } from "./apps.ts";
 import { accounts, keys, organizations, registry } from "./owned.ts";
 import { autoSubscriptions, subscriptions, webhooks } from "./delivered.ts";
 import { components, sources, workflows } from "./running.ts";
@@ -13,6 +14,8 @@ export const kinds: readonly Kind[] = [
   subscriptions,
   autoSubscriptions,
   accounts,
+  apps,
+  oauthClients,
   organizations,
   keys,
   registry,

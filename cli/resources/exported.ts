@@ -60,4 +60,4 @@ export const everything = async (session: Session): Promise<Selected[]> =>
   (await Promise.all(resourceKinds.filter(({ name }) => name !== "Component").map((kind) => ofKind(session, kind)))).flat();
 
 export const ofKind = async (session: Session, kind: ResourceKind): Promise<Selected[]> =>
-  (await session.items(kind.listed.name)).map((item) => ({ kind, item }));
+  (await session.items(kind.listed.name)).filter((item) => kind.isExported?.(item) !== false).map((item) => ({ kind, item }));

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { notFound, usageFailure } from "../failure.ts";
+import { appResource, oauthClientResource } from "./apps.ts";
 import type { Item } from "../kinds/kind.ts";
 import type { Manifest, Spec } from "./manifest.ts";
 import { accountResource, autoSubscriptionResource, componentResource, subscriptionResource, webhookResource } from "./others.ts";
@@ -11,6 +12,8 @@ import type { Session } from "./session.ts";
 /** Kinds in the order in which they are applied: others refer to the first ones. */
 export const resourceKinds: readonly ResourceKind[] = [
   componentResource,
+  appResource,
+  oauthClientResource,
   accountResource,
   webhookResource,
   sourceResource,

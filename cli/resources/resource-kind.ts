@@ -17,6 +17,8 @@ export interface ResourceKind {
   readonly update?: (session: Session, id: string, manifest: Manifest) => Promise<unknown>;
   /** Finds it by its content, for kinds without names. */
   readonly finds?: (session: Session, items: readonly Item[], manifest: Manifest) => Promise<Item | undefined>;
+  /** Whether `hw export` prints it; by default all are. */
+  readonly isExported?: (item: Item) => boolean;
   /** Name of the resource; by default from the item's names. */
   readonly nameOf?: (item: Item) => string;
 }

@@ -40,6 +40,8 @@ it("lists every kind", async () => {
     "subscriptions",
     "auto-subscriptions",
     "accounts",
+    "apps",
+    "oauth-clients",
     "orgs",
     "keys",
     "registry",
