@@ -5,7 +5,7 @@ import { until } from "./until.ts";
 
 /** A program in a terminal of its own. */
 export interface TerminalProgram {
-  /** What the terminal shows, with its control sequences removed. */
+  /** What the terminal has shown, without control sequences. What replaces erased text, such as that of progress, is on a line of its own. */
   readonly screen: () => string;
   type(text: string): void;
   untilShown(pattern: RegExp): Promise<void>;
@@ -20,8 +20,9 @@ import os, pty, sys, select, fcntl, termios, struct
 columns, program = int(sys.argv[1]), sys.argv[2:]
 pid, master = pty.fork()
 if pid == 0:
+    # Before the program can ask for it.
+    fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
     os.execvp(program[0], program)
-fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 40, columns, 0, 0))
 inputs = [master, 0]
 while True:
     ready, _, _ = select.select(inputs, [], [])
@@ -44,6 +45,8 @@ sys.exit(os.waitstatus_to_exitcode(status) & 255)
 `;
 
 // oxlint-disable-next-line no-control-regex -- Control sequences begin with one.
+const erasures = /\u001b\[[0-3]?[JK]/g;
+// oxlint-disable-next-line no-control-regex -- Control sequences begin with one.
 const controlSequences = /\u001b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007]*\u0007|[@-_])/g;
 
 /** Starts a program in a pseudo-terminal, for which it needs python3. */
@@ -60,7 +63,7 @@ export function startInTerminal(
   for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk: Buffer) => (output += chunk.toString()));
   child.stdin.on("error", () => {}); // It may have ended without reading.
   const closed = once(child, "close");
-  const screen = (): string => output.replaceAll(controlSequences, "").replaceAll("\r", "");
+  const screen = (): string => output.replaceAll(erasures, "\n").replaceAll(controlSequences, "").replaceAll("\r", "");
   return {
     screen,
     type: (text) => void child.stdin.write(text),
