@@ -128,6 +128,7 @@ describe("a source that is paused", () => {
     expect((await first).status).toBe(200);
     expect([(await second).status, await (await second).json()]).toEqual([503, { code: "endpoint_paused", error: expect.any(String) }]);
     expect([(await run).status, (await run).body]).toMatchObject([409, { code: "source_inactive" }]);
+    await until(async () => (await emitted(source.id)).length > 0, "the event of the first is stored");
     expect(await emitted(source.id)).toHaveLength(1);
   });
 });

@@ -41,6 +41,7 @@ it("ignores answers that are no answers, and receives the next one of the same r
   const answers = new RunAnswers(streams.connection);
   answers.start();
   const { subject, answer } = answers.wait("r_1", ["run", "response", "resume", "not-run"], AbortSignal.timeout(60_000));
+  await streams.connection.nats.flush();
   for (const text of foreign) runner.nats.publish(subject, text);
   runner.nats.publish(subject, JSON.stringify({ kind: "run", run: summary }));
   expect(await answer).toEqual({ kind: "run", run: summary });
