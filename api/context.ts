@@ -5,6 +5,7 @@ import { componentKind, type ComponentSpec, type ComponentStatus } from "../crds
 import { sourceKind, type SourceSpec, type SourceStatus } from "../crds/source.ts";
 import { workflowKind, type WorkflowSpec, type WorkflowStatus } from "../crds/workflow.ts";
 import { subscriptionKind, type SubscriptionSpec, type SubscriptionStatus } from "../crds/subscription.ts";
+import { variableKind, type VariableSpec, type VariableStatus } from "../crds/variable.ts";
 import type { ApiConfig } from "./config.ts";
 import { Registry } from "./resources/library/registry.ts";
 import type { ApiPorts } from "./ports.ts";
@@ -31,6 +32,7 @@ export interface ApiContext {
   readonly workflows: ResourceWatch<WorkflowSpec, WorkflowStatus>;
   readonly subscriptions: ResourceWatch<SubscriptionSpec, SubscriptionStatus>;
   readonly autoSubscriptions: ResourceWatch<AutoSubscriptionSpec, AutoSubscriptionStatus>;
+  readonly variables: ResourceWatch<VariableSpec, VariableStatus>;
   readonly streams: Streams;
   readonly startedRuns: StartedRuns;
 }
@@ -49,6 +51,7 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
     workflows: new ResourceWatch<WorkflowSpec, WorkflowStatus>(store, workflowKind, log),
     subscriptions: new ResourceWatch<SubscriptionSpec, SubscriptionStatus>(store, subscriptionKind, log),
     autoSubscriptions: new ResourceWatch<AutoSubscriptionSpec, AutoSubscriptionStatus>(store, autoSubscriptionKind, log),
+    variables: new ResourceWatch<VariableSpec, VariableStatus>(store, variableKind, log),
   };
   const components = new Components(ports, config, watches.components);
   for (const watch of Object.values(watches)) await watch.start();
@@ -65,6 +68,7 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
     workflows: watches.workflows,
     subscriptions: watches.subscriptions,
     autoSubscriptions: watches.autoSubscriptions,
+    variables: watches.variables,
     streams,
     startedRuns: new StartedRuns(),
     stop: async () => {

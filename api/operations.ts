@@ -23,6 +23,7 @@ import { replayOperations } from "./replays/operations.ts";
 import { runOperations } from "./runs/operations.ts";
 import { sourceOperations } from "./sources/operations.ts";
 import { subscriptionOperations } from "./subscriptions/operations.ts";
+import { variableOperations } from "./variables/operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
 import { workflowOperations } from "./workflows/operations.ts";
 import { workflowEventOperations } from "./workflows/runs/event-operations.ts";
@@ -48,6 +49,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...stepConfigurationOperations,
   ],
   "Apps and accounts": [...appOperations, ...oauthClientOperations, ...connectionOperations, ...accountOperations],
+  Variables: variableOperations,
   "Webhooks and subscriptions": [...webhookOperations, ...subscriptionOperations],
   Deliveries: deliveryOperations,
 };

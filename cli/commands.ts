@@ -141,6 +141,13 @@ export const commands: readonly CommandEntry[] = [
   },
   { name: "accounts", aliases: ["account"], group: "Manage", summary: "credentials of apps", load: () => import("./commands/accounts.ts") },
   {
+    name: "variables",
+    aliases: ["variable", "vars"],
+    group: "Manage",
+    summary: "values that steps of workflows read",
+    load: () => import("./commands/variables.ts"),
+  },
+  {
     name: "namespaces",
     aliases: ["namespace"],
     group: "Manage",

@@ -9,6 +9,7 @@ const byCode: Readonly<Record<string, string>> = {
   not_an_admin: "`hw orgs members` lists the admins",
   event_missing: "give --event, --event-id or --last",
   too_many_keys: "`hw keys revoke` revokes one",
+  variables_full: "`hw variables delete` deletes one",
   too_many_organizations: "`hw delete org/NAME` deletes one",
   quota_exceeded: "`hw usage` shows quotas and their use",
   unknown_prop: "`hw props` lists the props of a file, component or source",

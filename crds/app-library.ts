@@ -2,6 +2,7 @@ import type { App } from "../domain/app/app.ts";
 import { appKind, appOf, type AppResource } from "./app.ts";
 import { oauthClientKind, type OAuthClientResource } from "./oauth-client.ts";
 import type { Kind, Resource } from "./resource.ts";
+import { isOlder } from "./older.ts";
 import { allOf, type ResourceStore } from "./resource-store.ts";
 
 /** Who defined an app. `shared`: the owner whose apps count for everybody. `built_in`: it comes with Headwater. */
@@ -38,6 +39,11 @@ export class AppLibrary {
   /** The same library, read from another store, such as caches. */
   from(store: LibraryParts["store"]): AppLibrary {
     return new AppLibrary({ ...this.#parts, store });
+  }
+
+  /** Namespace of the owner whose apps, clients and shared variables count for everybody; undefined: there is none. */
+  sharedNamespace(): Promise<string | undefined> {
+    return this.#parts.sharedNamespace();
   }
 
   /** All apps of the owner of the namespace, each slug once. @param namespace undefined: the owner has none yet */
@@ -99,6 +105,3 @@ export class AppLibrary {
     return bySlug;
   }
 }
-
-const isOlder = ({ metadata: a }: Resource, { metadata: b }: Resource): boolean =>
-  a.creationTimestamp === b.creationTimestamp ? a.uid < b.uid : a.creationTimestamp < b.creationTimestamp;

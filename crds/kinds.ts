@@ -6,6 +6,7 @@ import { componentKind } from "./component.ts";
 import { runnerPoolKind } from "./runner-pool.ts";
 import { sourceKind } from "./source.ts";
 import { subscriptionKind } from "./subscription.ts";
+import { variableKind } from "./variable.ts";
 import { webhookKind } from "./webhook.ts";
 import { workflowKind } from "./workflow.ts";
 
@@ -17,6 +18,7 @@ export const kinds = [
   autoSubscriptionKind,
   webhookKind,
   workflowKind,
+  variableKind,
   appKind,
   oauthClientKind,
   accountKind,

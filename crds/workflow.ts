@@ -120,6 +120,12 @@ const action = z.object({
     .describe("The action's source text: a module whose default export has `run({steps, $})`."),
   entry: entryPath.optional(),
   files: moduleFiles.optional(),
+  readsVariables: z
+    .boolean()
+    .optional()
+    .describe(
+      "Of `componentRef`: if true, its code reads the owner's variables as `process.env.NAME`. Code of the step always does, other components never.",
+    ),
   props,
   secrets,
   continueOnError: z

@@ -218,6 +218,7 @@ export const errorCodes = [
   "unsupported_grant_type",
   "user_code",
   "user_owns_resources",
+  "variables_full",
   "version_deleted",
   "version_not_deprecated",
   "version_not_found",

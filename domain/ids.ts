@@ -1,7 +1,7 @@
 import { customRandom } from "nanoid";
 import { InvalidInput } from "./errors.ts";
 
-/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last twelve are ours). */
+/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last thirteen are ours). */
 export const idPrefixes = {
   component: "sc",
   source: "dc",
@@ -24,6 +24,7 @@ export const idPrefixes = {
   invitation: "inv",
   oauthClient: "oac",
   connection: "con",
+  variable: "var",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -50,6 +51,7 @@ export const kindNouns: Readonly<Record<IdKind, string>> = {
   invitation: "an invitation",
   oauthClient: "an OAuth client",
   connection: "a connection",
+  variable: "a variable",
 };
 
 /** Fills with random bytes; a platform passes its cryptographic source. */

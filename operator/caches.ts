@@ -5,6 +5,7 @@ import { componentKind } from "../crds/component.ts";
 import { oauthClientKind } from "../crds/oauth-client.ts";
 import { sourceKind } from "../crds/source.ts";
 import { subscriptionKind } from "../crds/subscription.ts";
+import { variableKind } from "../crds/variable.ts";
 import { webhookKind } from "../crds/webhook.ts";
 import { workflowKind } from "../crds/workflow.ts";
 import type { Runtime } from "./controller/runtime.ts";
@@ -18,6 +19,7 @@ export function openCaches(runtime: Pick<Runtime, "cache">) {
     webhooks: runtime.cache(webhookKind),
     workflows: runtime.cache(workflowKind),
     accounts: runtime.cache(accountKind),
+    variables: runtime.cache(variableKind),
     autoSubscriptions: runtime.cache(autoSubscriptionKind),
     apps: runtime.cache(appKind),
     oauthClients: runtime.cache(oauthClientKind),

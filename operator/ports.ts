@@ -17,6 +17,7 @@ import type { WebhookFailures } from "../domain/delivery/webhook-failures.ts";
 import type { IdKind, RandomBytes } from "../domain/ids.ts";
 import type { Invocation } from "../domain/invocation/invocation.ts";
 import type { TimerSchedule } from "../domain/schedule/schedule.ts";
+import type { VariablesEntry } from "../domain/variable/variable.ts";
 import type { Secrets } from "../domain/secrets/secrets.ts";
 import type { ErrorOccurrence } from "../domain/mail/error-occurrence.ts";
 import type { LatestRuns } from "../domain/source/source-health.ts";
@@ -48,6 +49,8 @@ export interface OperatorPorts {
   readonly deployments: Entries<DeploymentEntry>;
   /** The same bucket, by `deploymentKey(pool, workflow)` and `deploymentKey(pool, versionName(workflow, deployment))`. */
   readonly workflowDeployments: Entries<WorkflowEntry>;
+  /** The same bucket, by `deploymentKey(pool, owner)`. */
+  readonly variableEntries: ListedEntries<VariablesEntry>;
   readonly endpoints: Entries<Endpoint>;
   readonly routes: Entries<Route>;
   /** By the id of the source. */

@@ -7,6 +7,7 @@ import { componentKind } from "../crds/component.ts";
 import type { Kind } from "../crds/resource.ts";
 import { sourceKind } from "../crds/source.ts";
 import { subscriptionKind } from "../crds/subscription.ts";
+import { variableKind } from "../crds/variable.ts";
 import { webhookKind } from "../crds/webhook.ts";
 import { workflowKind } from "../crds/workflow.ts";
 import type { ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
@@ -31,7 +32,7 @@ import { idKindOf } from "./identity.ts";
 import { skipInvalid } from "./controller/skip-invalid.ts";
 import type { AnyStatus } from "./controller/status.ts";
 import { healthReconciler } from "./health/refresh-health.ts";
-import { indexDependents } from "./dependents.ts";
+import { indexDependents, type Dependents } from "./dependents.ts";
 import { endConnectionsOf } from "./end-connections.ts";
 import type { OperatorConfig, OperatorPorts } from "./ports.ts";
 import { watchRunnerPools, type RunnerPools } from "./runner-pool/start.ts";
@@ -42,6 +43,8 @@ import { subscriptionReconciler } from "./subscription/reconciler.ts";
 import { disabledReconciler } from "./webhook/disabled.ts";
 import { webhookReconciler } from "./webhook/reconciler.ts";
 import { SigningKeys } from "./webhook/signing-keys.ts";
+import { VariableEntries } from "./variable/entries.ts";
+import { variableEntriesReconciler, variableReconciler } from "./variable/reconciler.ts";
 import { workflowReconciler } from "./workflow/reconciler.ts";
 
 export interface OperatorRuntime extends Pick<RuntimeOptions, "leadership" | "metrics" | "onLead" | "resyncMs" | "onCache"> {
@@ -108,11 +111,12 @@ function watchKinds(
   onOwnerChange: OperatorRuntime["onOwnerChange"],
 ): void {
   const caches = openCaches(runtime);
-  const { components, sources, subscriptions, webhooks, workflows, accounts, autoSubscriptions, apps, oauthClients } = caches;
+  const { components, sources, subscriptions, webhooks, workflows, accounts, variables, autoSubscriptions, apps, oauthClients } = caches;
   const dependents = indexDependents(caches);
   const { sourcesRunning, sourcesUsing, subscriptionsOf, autoSubscriptions: auto, workflows: flows } = dependents;
   const slugs = slugsOf(caches);
   const signingKeys = signingKeysOf(ports, caches);
+  const entries = new VariableEntries(ports, caches);
   const endConnections = endConnectionsOf(ports, { subscriptionsOf, autoSubscriptionsTo: auto.listeningTo });
   const row = <S, T extends AnyStatus>(name: string, passes: number, kind: Kind<S, T>, reconcile: Reconcile): Controller => {
     const idKind = idKindOf(kind);
@@ -141,27 +145,20 @@ function watchKinds(
     .watch(oauthClients, dependents.accountsBy);
   row("app", 2, appKind, appReconciler(ports)).watch(apps);
   row("oauth-client", 2, oauthClientKind, oauthClientReconciler(ports, config)).watch(oauthClients);
-  row("workflow", 16, workflowKind, workflowReconciler(config, ports, flows, endConnections))
+  row("workflow", 16, workflowKind, workflowReconciler(config, ports, { ...flows, variables: entries }, endConnections))
     .watch(workflows)
     .watch(components, flows.running)
     .watch(accounts, flows.using)
     .watch(sources, flows.triggeredBy)
     .watch(subscriptions, flows.connectedBy);
+  row("variable", 4, variableKind, variableReconciler(ports, entries, config)).watch(variables);
   row("auto-subscription", 4, autoSubscriptionKind, autoSubscriptionReconciler(ports, auto))
     .watch(autoSubscriptions)
     .watch(webhooks, auto.listeningTo)
     .watch(workflows, auto.listeningTo)
     .watch(sources, auto.listeningTo);
-  // A spec is not read here, so invalid emitters are subscribed too.
-  runtime
-    .reconcile("auto-subscription-source", 8, emitterReconciler(ports, sourceKind, auto))
-    .watch(sources)
-    .watch(autoSubscriptions, auto.newlyCovered("sources"));
-  runtime
-    .reconcile("auto-subscription-workflow", 8, emitterReconciler(ports, workflowKind, auto))
-    .watch(workflows)
-    .watch(autoSubscriptions, auto.newlyCovered("workflows"));
-  watchPeriodically(runtime, ports, caches);
+  watchEmitters(runtime, ports, caches, auto);
+  watchPeriodically(runtime, ports, caches, entries);
 
   signingKeys.onChange((webhook) => runtime.requeue("subscription", subscriptionsOf(webhook)));
   onOwnerChange?.((namespace) => {
@@ -171,8 +168,30 @@ function watchKinds(
   });
 }
 
+/** A spec is not read here, so invalid emitters are subscribed too. */
+function watchEmitters(
+  runtime: Runtime,
+  ports: OperatorPorts,
+  { sources, workflows, autoSubscriptions }: Caches,
+  auto: Dependents["autoSubscriptions"],
+): void {
+  runtime
+    .reconcile("auto-subscription-source", 8, emitterReconciler(ports, sourceKind, auto))
+    .watch(sources)
+    .watch(autoSubscriptions, auto.newlyCovered("sources"));
+  runtime
+    .reconcile("auto-subscription-workflow", 8, emitterReconciler(ports, workflowKind, auto))
+    .watch(workflows)
+    .watch(autoSubscriptions, auto.newlyCovered("workflows"));
+}
+
 /** One pass for all resources. */
-function watchPeriodically(runtime: Runtime, ports: OperatorPorts, { components, sources, webhooks, workflows }: Caches): void {
+function watchPeriodically(
+  runtime: Runtime,
+  ports: OperatorPorts,
+  { components, sources, webhooks, workflows }: Caches,
+  entries: VariableEntries,
+): void {
   const activity = { sources: () => sources.values(), component: (key: string) => components.get(key) };
   runtime.reconcile("activity", 1, activityReconciler(ports, activity)).always("all");
   const watched = { webhooks: () => webhooks.values(), workflows: () => workflows.values() };
@@ -180,6 +199,8 @@ function watchPeriodically(runtime: Runtime, ports: OperatorPorts, { components,
   runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
   runtime.reconcile("history", 1, historySweeper(ports, [sources, workflows])).always("all");
   runtime.reconcile("bundle", 1, bundleSweeper(ports, components)).always("all");
+  runtime.reconcile("variable-entries", 1, variableEntriesReconciler(entries)).always("all");
+  entries.onSharedChange(() => runtime.requeue("variable-entries", ["all"]));
 }
 
 function slugsOf({ sources }: Pick<Caches, "sources">): Slugs {

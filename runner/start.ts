@@ -9,6 +9,7 @@ import { withStandby } from "./intake/standby.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import { DeploymentCache } from "./run/deployment-cache.ts";
 import { handleInvocation, type RunContext } from "./handle-invocation.ts";
+import { VariablesCache } from "./run/variables.ts";
 import { notRun } from "./run/not-run.ts";
 import { killsOfCalls, killsOfWorkflows, limitKills } from "./run/kill-limit.ts";
 import { meterSandbox } from "./run/metered-sandbox.ts";
@@ -41,6 +42,7 @@ export interface Runner {
 /** Parts that several others use. Each is created from the ports alone. */
 interface Parts {
   readonly deployments: DeploymentCache;
+  readonly variables: VariablesCache;
   readonly commits: SourceCommitsCache;
   readonly backlog: Backlog;
   readonly weights: OwnerValueCache<number>;
@@ -82,6 +84,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
     if (source !== undefined) ports.sandbox.evict(source); // After missed changes, isolates are recognized by the deployment's id.
     queues.resume(source);
   });
+  await parts.variables.start();
   await partitions.start();
   return {
     backlog: () => queues.size,
@@ -99,6 +102,7 @@ export async function startRunner(config: RunnerConfig, ports: RunnerPorts): Pro
 function createParts(config: RunnerConfig, ports: RunnerPorts): Parts {
   return {
     deployments: new DeploymentCache(ports.deployments),
+    variables: new VariablesCache(ports),
     commits: new SourceCommitsCache(config.stateCacheBytes),
     backlog: new Backlog({ ...(config.backlog ?? defaultBacklogLimits), totalBytes: maxBacklogBytes }),
     weights: new OwnerValueCache({
@@ -171,6 +175,7 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
       slots,
       urls: new ResumeUrls(ports.secrets),
       resumed: parts.resumed,
+      variables: parts.variables,
       sandbox: limitKills(sandbox, clock, killsOfWorkflows),
     },
   };

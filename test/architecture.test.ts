@@ -47,6 +47,7 @@ const apiLayers: readonly (readonly string[])[] = [
     "namespaces",
     "audit",
     "components",
+    "variables",
     "subscriptions",
     "sources",
     "webhooks",

@@ -7,6 +7,7 @@ import type { Kind } from "../../crds/resource.ts";
 import { allOf } from "../../crds/resource-store.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { subscriptionKind } from "../../crds/subscription.ts";
+import { variableKind } from "../../crds/variable.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { NotFound } from "../../domain/errors.ts";
@@ -18,7 +19,7 @@ import { publicIdOf } from "../resources/identity.ts";
 /** Deleted first: what runs, and what connects it. */
 const runningKinds: readonly Kind[] = [autoSubscriptionKind, subscriptionKind, webhookKind, workflowKind, sourceKind];
 /** Deleted once those are gone: a `deactivate` hook may still need them. */
-const neededKinds: readonly Kind[] = [accountKind, oauthClientKind, appKind, componentKind];
+const neededKinds: readonly Kind[] = [variableKind, accountKind, oauthClientKind, appKind, componentKind];
 /** A further request goes on. */
 const maxDeletions = 1_000;
 

@@ -13,6 +13,7 @@ import { adminNamespaceOperations } from "./namespaces.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
 import { adminPlanOperations } from "./plans.ts";
 import { adminStatusOperations } from "./status.ts";
+import { adminVariableOperations } from "./variables.ts";
 import { adminUserOperations } from "./users.ts";
 
 /** All operations of the admin API, by tag. */
@@ -22,6 +23,7 @@ export const adminOperations = {
   Namespaces: adminNamespaceOperations,
   Plans: adminPlanOperations,
   Components: adminComponentOperations,
+  Variables: adminVariableOperations,
   Installation: adminStatusOperations,
 };
 

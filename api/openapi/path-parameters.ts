@@ -26,6 +26,7 @@ const others: Readonly<Record<string, string>> = {
   "deliveries/:id": "Id of a delivery, as in attempts and dead letters.",
   "plans/:name": "Name of a plan.",
   "steps/:step": "Name of a step, or its id, `c_…`.",
+  "variables/:name": "Name of a variable.",
   "packages/:name": "Name of a package of the npm registry; a `/` in it is `%2F`.",
   "registry/:key": "Key of a component of the registry.",
   "registry/:published_version": "Key and version, as `acme-feed@1.0.0`.",

@@ -5,6 +5,7 @@ import { warningsAsAction } from "../../domain/component/kind-warnings.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import type { ApiContext } from "../context.ts";
 import { publicIdOf } from "../resources/identity.ts";
+import { warningsAboutVariables } from "./variables.ts";
 import { warningsAboutExpressions } from "./expressions.ts";
 import type { WorkflowFacts } from "./response.ts";
 import { componentNameOf } from "./steps.ts";
@@ -34,7 +35,8 @@ export async function factsOfAll(
 }
 
 /** Probable mistakes in the code and the expressions of the steps. */
-export async function warningsOf(workflow: WorkflowResource, { components, registry }: ApiContext): Promise<readonly Warning[]> {
+export async function warningsOf(workflow: WorkflowResource, context: ApiContext): Promise<readonly Warning[]> {
+  const { components, registry } = context;
   const { namespace } = workflow.metadata;
   const found = await Promise.all(
     actionsOf(workflow).map(async (step) => {
@@ -49,7 +51,7 @@ export async function warningsOf(workflow: WorkflowResource, { components, regis
       }));
     }),
   );
-  return [...found.flat(), ...warningsAboutExpressions(workflow)];
+  return [...found.flat(), ...warningsAboutExpressions(workflow), ...(await warningsAboutVariables(workflow, context))];
 }
 
 /** Ids of the sources that triggers name by their resources, as with kubectl. */

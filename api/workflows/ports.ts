@@ -22,6 +22,8 @@ export interface DraftStep {
   readonly continueOnError: boolean;
   readonly retries: number;
   readonly timeoutMs: number | null;
+  /** Its code reads variables. */
+  readonly readsVariables?: boolean;
   /** Of a step that controls others: the draft is then the flat list of all steps. */
   readonly control?: Control;
 }

@@ -33,7 +33,7 @@ export interface StepsOf {
 export interface PreparedStep {
   readonly fields: StepFields;
   /** The fields of the spec that say which action it runs. */
-  readonly action: Pick<WorkflowStep, "componentRef" | "componentKey" | "url" | "code" | "entry" | "files">;
+  readonly action: Pick<WorkflowStep, "componentRef" | "componentKey" | "url" | "code" | "entry" | "files" | "readsVariables">;
   /** Its component. Only its metadata: a component has up to a mebibyte of code. */
   readonly component: Pick<ComponentResource, "metadata">;
   readonly definition: ComponentDefinition;
@@ -142,16 +142,24 @@ async function resolveStep(
     // Clients send back the id of the component that the operator created from the step's code.
     const isSame = namesCode(code) ? onlyId(code) && code.component_id === known?.id : true;
     if (isSame && known?.definition !== undefined) {
-      const { componentRef, componentKey, url, code: text, entry, files } = previous;
+      const { componentRef, componentKey, url, code: text, entry, files, readsVariables } = previous;
       const action = Object.fromEntries(
-        Object.entries({ componentRef, componentKey, url, code: text, entry, files }).filter(([, value]) => value !== undefined),
+        Object.entries({ componentRef, componentKey, url, code: text, entry, files, readsVariables }).filter(
+          ([, value]) => value !== undefined,
+        ),
       );
       return { action, component: { metadata: { ...stored.metadata, name: running } }, definition: known.definition };
     }
   }
   const { component, build } = await resolveAction(code, owner, user, context);
   const { metadata } = component;
-  return { action: { componentRef: { name: metadata.name } }, component: { metadata }, definition: build.definition };
+  // Code that is sent with the step is the step's own.
+  const isOwn = code.component_code !== undefined || code.component_files !== undefined;
+  return {
+    action: { componentRef: { name: metadata.name }, ...(isOwn ? { readsVariables: true } : {}) },
+    component: { metadata },
+    definition: build.definition,
+  };
 }
 
 const onlyId = ({ component_code, component_files, component_url }: StepFields): boolean =>

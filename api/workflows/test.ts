@@ -116,7 +116,7 @@ async function controlStep(
 }
 
 /** Checks the values as for storage, but stores no secrets. */
-async function draftStep({ fields, component, definition }: PreparedStep, workflow: WorkflowResource): Promise<DraftStep> {
+async function draftStep({ fields, action, component, definition }: PreparedStep, workflow: WorkflowResource): Promise<DraftStep> {
   const previous = previousStep(
     fields,
     stepsOf(workflow.spec).map(({ node }) => node),
@@ -131,6 +131,7 @@ async function draftStep({ fields, component, definition }: PreparedStep, workfl
     ...(id === undefined ? {} : { id }),
     name,
     component: component.metadata.name,
+    readsVariables: action.code !== undefined || action.readsVariables === true,
     props,
     ...(definition.hasAdditionalProps ? {} : { configurableProps: definition.props }),
     continueOnError: continue_on_error ?? previous?.continueOnError ?? false,

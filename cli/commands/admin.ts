@@ -4,6 +4,7 @@ import { organizations } from "./admin/organizations.ts";
 import { namespaces } from "./admin/namespaces.ts";
 import { plans } from "./admin/plans.ts";
 import { adminClient, adminOption } from "./admin/token.ts";
+import { variables } from "./admin/variables.ts";
 import { users } from "./admin/users.ts";
 
 export const command: Definition = {
@@ -29,6 +30,14 @@ export const command: Definition = {
       subcommands: namespaces,
     },
     { name: "plans", aliases: ["plan"], summary: "plans: quotas and weights", examples: [], operations: [], subcommands: plans },
+    {
+      name: "variables",
+      aliases: ["variable"],
+      summary: "variables of the installation",
+      examples: [],
+      operations: [],
+      subcommands: variables,
+    },
     {
       name: "status",
       summary: "show streams, runners, delivery replicas and backlog of the installation",

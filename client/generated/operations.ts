@@ -135,6 +135,16 @@ export type AdminProp = {
   readonly type: string;
 };
 
+export type AdminVariable = {
+  /** Steps read it as `{{ env.NAME }}`, inline code as `process.env.NAME`. */ readonly name: string;
+  /** Null if it is secret. */ readonly value: string | null;
+  readonly secret: boolean;
+  /** `own`: of the owner; `shared`: of the installation, for all owners. An own one of the same name counts. */ readonly origin: "own" | "shared";
+  /** Whether runs read it. Null until that is known. */ readonly healthy: boolean | null;
+  /** Why runs do not read it. */ readonly problem: string | null;
+  /** ISO 8601, UTC. */ readonly updated_at: string;
+};
+
 export type InstallationStatus = {
   /** Version of Headwater. */ readonly version: string;
   readonly nats_version: string;
@@ -1001,6 +1011,16 @@ export type AccountConnection = {
   /** Address of its picture at the service. */ readonly picture: string | null;
   /** Granted scopes. */ readonly scopes: readonly (string)[];
   /** ISO 8601, UTC. */ readonly connected_at: string;
+};
+
+export type Variable = {
+  /** Steps read it as `{{ env.NAME }}`, inline code as `process.env.NAME`. */ readonly name: string;
+  /** Null if it is secret. */ readonly value: string | null;
+  readonly secret: boolean;
+  /** `own`: of the owner; `shared`: of the installation, for all owners. An own one of the same name counts. */ readonly origin: "own" | "shared";
+  /** Whether runs read it. Null until that is known. */ readonly healthy: boolean | null;
+  /** Why runs do not read it. */ readonly problem: string | null;
+  /** ISO 8601, UTC. */ readonly updated_at: string;
 };
 
 export type Webhook = {
@@ -2449,6 +2469,36 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** List the variables that steps can read */
+  readonly listVariables: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Variable)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Set a variable */
+  readonly setVariable: {
+    readonly path: { readonly name: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** The value. An empty text is a value. */ readonly value: string;
+      /** Whether no response shows the value, and logs and errors of runs have `***` in its place. Absent: as before; false for a new one. */ readonly secret?: boolean | undefined;
+    };
+    readonly response: {
+      readonly data: Variable;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a variable */
+  readonly deleteVariable: {
+    readonly path: { readonly name: string; };
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
   /** List the caller's webhooks */
   readonly listMyWebhooks: {
     readonly path: Readonly<Record<string, never>>;
@@ -3023,6 +3073,36 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** List the variables of the installation */
+  readonly adminListVariables: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (AdminVariable)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
+  /** Set a variable of the installation */
+  readonly adminSetVariable: {
+    readonly path: { readonly name: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** The value. An empty text is a value. */ readonly value: string;
+      /** Whether no response shows the value, and logs and errors of runs have `***` in its place. Absent: as before; false for a new one. */ readonly secret?: boolean | undefined;
+    };
+    readonly response: {
+      readonly data: AdminVariable;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
+  /** Delete a variable of the installation */
+  readonly adminDeleteVariable: {
+    readonly path: { readonly name: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
   /** Get the state of the installation: streams, runners, delivery replicas, backlog, versions */
   readonly adminGetStatus: {
     readonly path: Readonly<Record<string, never>>;
@@ -3140,6 +3220,9 @@ export const routes = {
   getAccount: { method: "GET", path: "/v1/accounts/{id}", isStream: false },
   updateAccount: { method: "PUT", path: "/v1/accounts/{id}", isStream: false },
   deleteAccount: { method: "DELETE", path: "/v1/accounts/{id}", isStream: false },
+  listVariables: { method: "GET", path: "/v1/variables", isStream: false },
+  setVariable: { method: "PUT", path: "/v1/variables/{name}", isStream: false },
+  deleteVariable: { method: "DELETE", path: "/v1/variables/{name}", isStream: false },
   listMyWebhooks: { method: "GET", path: "/v1/users/me/webhooks", isStream: false },
   listWebhooks: { method: "GET", path: "/v1/orgs/{org_id}/webhooks", isStream: false },
   createWebhook: { method: "POST", path: "/v1/webhooks", isStream: false },
@@ -3193,5 +3276,8 @@ export const routes = {
   adminPublishComponent: { method: "POST", path: "/admin/v1/components/{id}/publish", isStream: false },
   adminDeprecatePublishedVersion: { method: "PUT", path: "/admin/v1/components/registry/{published_version}", isStream: false },
   adminDeletePublishedVersion: { method: "DELETE", path: "/admin/v1/components/registry/{published_version}", isStream: false },
+  adminListVariables: { method: "GET", path: "/admin/v1/variables", isStream: false },
+  adminSetVariable: { method: "PUT", path: "/admin/v1/variables/{name}", isStream: false },
+  adminDeleteVariable: { method: "DELETE", path: "/admin/v1/variables/{name}", isStream: false },
   adminGetStatus: { method: "GET", path: "/admin/v1/status", isStream: false },
 } as const;

@@ -44,6 +44,8 @@ export interface StepDeployment {
   readonly secrets: string | null;
   /** Sealed for the operator: a digest of the secret values, to detect changes in their Secrets. */
   readonly secretsSeen?: string;
+  /** Its code is that of the workflow, and reads variables as `process.env`; absent: a saved or registry component, which does not. */
+  readonly readsVariables?: true;
   /** Result of `additionalProps` when the step was configured; absent: nothing. */
   readonly additionalProps?: readonly BoundProp[];
   /** True: a failure is exported as `$error`, and the run continues with the next step. */

@@ -6,6 +6,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface ReadNames {
   /** Read as `steps.name`, `steps["name"]` or `steps?.name`, each once. */
   readonly steps: readonly string[];
+  /** Read as `env.NAME` or `process.env.NAME`, each once. */
+  readonly environment: readonly string[];
   /** Variables that it does not declare itself, each once. Names in `typeof name` do not count, since that never fails. */
   readonly variables: readonly string[];
 }
@@ -13,6 +15,7 @@ export interface ReadNames {
 /** A name that the expression declares anywhere counts as declared everywhere. Names that are computed are unknown. */
 export function namesReadBy(root: Node): ReadNames {
   const steps = new Set<string>();
+  const environment = new Set<string>();
   const variables = new Set<string>();
   const declared = new Set<string>();
   // Without recursion: a chain of properties is as deep as it is long.
@@ -23,11 +26,18 @@ export function namesReadBy(root: Node): ReadNames {
     const node = isDeclared ? declarations.pop() : rest.pop();
     if (!isNode(node) || namesSteps(node["params"])) continue;
     if (node["type"] === "Identifier") (isDeclared ? declared : variables).add(String(node["name"]));
-    const step = stepRead(node);
+    const step = memberRead(node, isSteps);
     if (step !== undefined) steps.add(step);
+    const name = memberRead(node, isEnvironment);
+    if (name !== undefined) environment.add(name);
     pushChildren(node, isDeclared ? declarations : rest, declarations);
   }
-  return { steps: [...steps].toReversed(), variables: [...variables].filter((name) => !declared.has(name)).toReversed() };
+  const readNames = (names: ReadonlySet<string>): readonly string[] => [...names].toReversed();
+  return {
+    steps: readNames(steps),
+    environment: readNames(environment),
+    variables: [...variables].filter((name) => !declared.has(name)).toReversed(),
+  };
 }
 
 /** Fields whose identifiers are declarations, by type of node. */
@@ -67,13 +77,17 @@ function pushChildren(node: Fields, rest: unknown[], declarations: unknown[]): v
   }
 }
 
-function stepRead({ type, object, property, computed }: Fields): string | undefined {
-  if (type !== "MemberExpression" || !isSteps(object) || !isNode(property)) return undefined;
+function memberRead({ type, object, property, computed }: Fields, isRead: (object: unknown) => boolean): string | undefined {
+  if (type !== "MemberExpression" || !isRead(object) || !isNode(property)) return undefined;
   if (computed !== true) return property["type"] === "Identifier" ? String(property["name"]) : undefined;
   return property["type"] === "Literal" && typeof property["value"] === "string" ? property["value"] : undefined;
 }
 
 /** A function with a parameter of that name means its own. */
 const namesSteps = (params: unknown): boolean => Array.isArray(params) && params.some(isSteps);
-const isSteps = (node: unknown): boolean => isNode(node) && node["type"] === "Identifier" && node["name"] === "steps";
+const isNamed = (node: unknown, name: string): boolean => isNode(node) && node["type"] === "Identifier" && node["name"] === name;
+const isSteps = (node: unknown): boolean => isNamed(node, "steps");
+/** `env` or `process.env` */
+const isEnvironment = (node: unknown): boolean =>
+  isNamed(node, "env") || (isNode(node) && memberRead(node, (object) => isNamed(object, "process")) === "env");
 const isNode = (value: unknown): value is Fields => typeof value === "object" && value !== null;

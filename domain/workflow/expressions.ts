@@ -23,6 +23,8 @@ export interface FoundExpression {
   readonly source: string;
   /** Names of the steps that it reads; a name that is computed is unknown. */
   readonly steps: readonly string[];
+  /** Names that it reads as `env.NAME` or `process.env.NAME`. */
+  readonly environment: readonly string[];
   /** Names of the variables that it reads and does not declare. */
   readonly variables: readonly string[];
   /** Why it is no expression; absent if it is one. */
@@ -103,7 +105,7 @@ export function expressionWarnings(
     if (warnings.length >= maxProblems) break;
     const read = budget.isUsedUp ? undefined : readText(text, budget);
     for (const { source, variables } of read?.expressions ?? []) {
-      for (const name of variables.filter((each) => !isSandboxGlobal(each) && each !== "steps").slice(0, maxProblems))
+      for (const name of variables.filter((each) => !isSandboxGlobal(each) && !known.has(each)).slice(0, maxProblems))
         warn("unknown_name", path, `{{${shown(source)}}} reads ${shown(name)}, which is not defined${nameHint(name, earlierSteps)}`);
     }
     if (read?.open !== undefined)
@@ -116,10 +118,13 @@ export function expressionWarnings(
   return warnings.slice(0, maxProblems);
 }
 
+/** What expressions read, besides the globals. */
+const known: ReadonlySet<string> = new Set(["steps", "env", "process"]);
+
 function nameHint(name: string, earlierSteps: readonly string[]): string {
   if (earlierSteps.includes(name)) return `: did you mean steps.${name}?`;
   if (name === "event" || name === triggerStep) return `: the event of the trigger is steps.${triggerStep}.event`;
-  return suggestion(name, ["steps"], ": expressions read exports of earlier steps as steps.<name>, and the event as steps.trigger.event");
+  return suggestion(name, [...known], ": expressions read exports of earlier steps as steps.<name>, and the event as steps.trigger.event");
 }
 
 /** In order. Of a text with a mistake, those before it and the mistake. Ends when the budget is used up. */
@@ -213,7 +218,7 @@ function parseText(text: string, budget: ExpressionBudget): ReadText {
     const cost = isProblem ? Math.min(text.length - start, maxCharacters) : source.length;
     costs.push(cost);
     budget.spend(cost);
-    if (isProblem) return { expressions: [...expressions, { source, steps: [], variables: [], problem: result }], costs };
+    if (isProblem) return { expressions: [...expressions, { source, steps: [], environment: [], variables: [], problem: result }], costs };
     expressions.push({ source, ...namesReadBy(result) });
     start = text.indexOf("{{", start + 2 + source.length + 2);
   }

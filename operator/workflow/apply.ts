@@ -7,12 +7,19 @@ import { versionName, type StepDeployment } from "../../domain/workflow/deployme
 import { endSubscription } from "../auto-subscription/made.ts";
 import { sealProps, trySecretProps } from "../configured/secret-props.ts";
 import type { OperatorPorts } from "../ports.ts";
+import type { VariableEntries } from "../variable/entries.ts";
 import { ttlSeconds, versionKey, type SecretProps } from "../versions.ts";
 import { subscribe } from "./observe/made.ts";
 import type { OwnStep } from "./plan/step.ts";
 
 /** Applies a step that only workflows have. */
-export async function apply(step: OwnStep, workflow: WorkflowResource, id: string, ports: OperatorPorts): Promise<void> {
+export async function apply(
+  step: OwnStep,
+  workflow: WorkflowResource,
+  id: string,
+  ports: OperatorPorts,
+  variables?: Pick<VariableEntries, "write">,
+): Promise<void> {
   const entries = ports.workflowDeployments;
   const holder = holderOf(workflowKind, workflow);
   switch (step.do) {
@@ -29,6 +36,8 @@ export async function apply(step: OwnStep, workflow: WorkflowResource, id: strin
     case "end-queue":
       return ports.workflowQueues.end(id);
     case "write-deployment":
+      // Before the workflow can run in the pool.
+      await variables?.write(workflow.metadata.namespace, step.deployment.pool);
       return writeDeployment(step, holder, ports);
     case "copy-version":
       return copyVersion(step, holder, id, ports);

@@ -34,6 +34,8 @@ export interface DraftStep {
   readonly retries: number;
   readonly timeoutMs: number | null;
   readonly control?: Control | undefined;
+  /** Its code reads variables. */
+  readonly readsVariables?: boolean | undefined;
 }
 
 type Ports = Pick<OperatorPorts, "store" | "owners" | "secretValues" | "secrets" | "pools" | "clock">;

@@ -48,7 +48,7 @@ function workflowsOf(
     uses: ({ steps }) => steps,
     blockedBy,
     plan: (observed) => plan(observed, inputsFor()),
-    apply: (step, workflow, id) => apply(step, workflow, id, ports),
+    apply: (step, workflow, id) => apply(step, workflow, id, ports, lookup.variables),
     reportBlocked: (observed, blocked) => reportBlocked(observed, blocked, config),
     healthOf: workflowHealthOf,
     isLive,

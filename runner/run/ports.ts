@@ -1,11 +1,14 @@
 import type { Answer, InvocationNumber } from "../../domain/invocation/invocation.ts";
 import type { DeploymentEntry } from "../../domain/source/deployment.ts";
 import type { WorkflowEntry } from "../../domain/workflow/deployment.ts";
+import type { VariablesEntry } from "../../domain/variable/variable.ts";
 import type { Sandbox } from "../sandbox/port.ts";
 
 export interface RunPorts {
   readonly sandbox: Sandbox;
   readonly deployments: Deployments;
+  /** Absent: owners have no variables. */
+  readonly variables?: Variables;
   readonly moves: Moves;
   readonly bundles: Bundles;
   readonly stacks: Stacks;
@@ -20,6 +23,13 @@ export interface Deployments {
   get(name: string): Promise<DeploymentEntry | WorkflowEntry | undefined>;
   /** Calls back for each source whose entry changed or was deleted. Undefined: changes may have been missed, of any source. */
   onChange(changed: (source: string | undefined) => void): Promise<void>;
+}
+
+export interface Variables {
+  /** Reads the entry of an owner. */
+  find(owner: string): Promise<VariablesEntry | undefined>;
+  /** As that of `Deployments`, whose bucket it is. */
+  onChange(changed: (owner: string | undefined) => void): Promise<void>;
 }
 
 export interface Moves {

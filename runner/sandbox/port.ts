@@ -54,7 +54,7 @@ export interface ExecuteRequest {
   readonly endpoint: string | null;
   /** What `additionalProps` gave when the source was configured. */
   readonly additionalProps?: readonly BoundProp[];
-  /** Values of `process.env`: PD_COMPONENT. */
+  /** Values of `process.env`: PD_COMPONENT, and of inline code the variables of its owner. */
   readonly environment: Readonly<Record<string, string>>;
   readonly limits: ExecuteLimits;
   /** Runs `run({steps, $})` of an action, as a step of a workflow. Absent: it is a source. */
@@ -72,6 +72,8 @@ export interface ActionRequest {
   /** What `$.flow.suspend`, `delay` and `rerun` return. */
   readonly resumeUrl: string;
   readonly cancelUrl: string;
+  /** JSON object of the variables that expressions may read as `env.NAME`; absent: none. */
+  readonly variables?: string;
   /** Names of props whose values are secret: they contain no expressions, and are not in `inputs`. App props are never evaluated. */
   readonly secretProps?: readonly string[];
 }

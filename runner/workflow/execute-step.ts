@@ -3,7 +3,9 @@ import type { HttpResponse } from "../../domain/run-products.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { mapStacks } from "../run/map-stacks.ts";
-import { openSecrets } from "../run/execute.ts";
+import { notExecuted, openSecrets } from "../run/execute.ts";
+import type { VariablesCache } from "../run/variables.ts";
+import { mayReadVariables, MissingVariable, stepVariables, type StepVariables } from "./step-variables.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { Execution } from "../sandbox/port.ts";
 import type { IsolateSlots } from "./isolate-slots.ts";
@@ -16,6 +18,7 @@ export interface WorkflowContext {
   readonly slots: IsolateSlots;
   readonly urls: ResumeUrls;
   readonly resumed: ResumedRuns;
+  readonly variables: Pick<VariablesCache, "of">;
 }
 
 export interface AttemptedStep {
@@ -33,6 +36,7 @@ export interface AttemptedStep {
 export interface ExecutedStep {
   readonly execution: Execution;
   readonly startedAt: number;
+  /** Values to mask in what people read: secret props, and secret variables that the step could read. */
   readonly secrets: Readonly<Record<string, unknown>>;
 }
 
@@ -41,22 +45,36 @@ const noSecrets = {};
 /** Executes an attempt of a step in the sandbox. @throws Unavailable */
 export async function executeStep(
   { workflow, step, run, state, attempt, queue, isTest = false, onResponse }: AttemptedStep,
-  { slots, urls }: Pick<WorkflowContext, "slots" | "urls">,
+  { slots, urls, variables: owners }: Pick<WorkflowContext, "slots" | "urls" | "variables">,
   config: RunnerConfig,
   ports: Pick<RunnerPorts, "secrets" | "bundles" | "sandbox" | "stacks" | "clock">,
 ): Promise<ExecutedStep> {
-  const secrets = step.secrets === null ? noSecrets : await openSecrets(step.secrets, ports);
+  const opened = step.secrets === null ? noSecrets : await openSecrets(step.secrets, ports);
+  const owned = mayReadVariables(step, opened) ? await owners.of(workflow.owner) : undefined;
+  const variables = tryStepVariables(step, opened, owned);
+  if (variables instanceof MissingVariable)
+    return { execution: notExecuted(variables.error), startedAt: ports.clock.now(), secrets: opened };
+  const { secrets } = variables;
   const path = await ports.bundles.path(step.bundle);
   const { isolate, free } = await slots.take(workflow.workflow, step.id, queue);
   try {
     const startedAt = ports.clock.now();
     const limits = { timeoutMs: step.timeoutMs ?? config.runTimeoutMs, memoryMb: config.memoryMb };
-    const about = { workflow, step, run, state, attempt, isTest, secrets, path, isolate, limits, now: startedAt };
+    const about = { workflow, step, run, state, attempt, isTest, secrets, variables, path, isolate, limits, now: startedAt };
     const request = await stepRequest(about, urls);
     const execution = await mapStacks(await ports.sandbox.execute(request, onResponse), step.bundle, ports.stacks);
-    return { execution, startedAt, secrets };
+    return { execution, startedAt, secrets: variables.masked.length === 0 ? secrets : { ...secrets, $variables: variables.masked } };
   } finally {
     free();
+  }
+}
+
+function tryStepVariables(...given: Parameters<typeof stepVariables>): StepVariables | MissingVariable {
+  try {
+    return stepVariables(...given);
+  } catch (error) {
+    if (error instanceof MissingVariable) return error;
+    throw error;
   }
 }
 

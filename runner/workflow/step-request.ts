@@ -5,6 +5,7 @@ import { maxSuspensionMs, testSuspension } from "../../domain/workflow/resume-re
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { ActionRequest, ExecuteRequest } from "../sandbox/port.ts";
 import { itemsOf, type Steps } from "./position.ts";
+import type { StepVariables } from "./step-variables.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
 
 /** One attempt of a step. */
@@ -19,6 +20,7 @@ export interface StepAttempt {
   readonly isTest: boolean;
   /** Secret values by prop name. */
   readonly secrets: Readonly<Record<string, unknown>>;
+  readonly variables: StepVariables;
   /** Local file of the bundle. */
   readonly path: string;
   readonly isolate: string;
@@ -28,11 +30,11 @@ export interface StepAttempt {
 }
 
 export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<ExecuteRequest> {
-  const { workflow, step, secrets, path, isolate, limits } = attempt;
+  const { workflow, step, secrets, variables, path, isolate, limits } = attempt;
   return {
     source: isolate,
     owner: workflow.owner,
-    revision: workflow.id,
+    revision: variables.revision === undefined ? workflow.id : `${workflow.id} ${variables.revision}`,
     bundle: { hash: step.bundle, path, needsNode: step.needsNode },
     entry: "run",
     event: "null",
@@ -40,14 +42,14 @@ export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promi
     db: {},
     endpoint: null,
     ...(step.additionalProps === undefined ? {} : { additionalProps: step.additionalProps }),
-    environment: { PD_COMPONENT: step.id, PIPEDREAM_WORKFLOW_ID: workflow.workflow },
+    environment: { ...variables.environment, PD_COMPONENT: step.id, PIPEDREAM_WORKFLOW_ID: workflow.workflow },
     limits,
     action: await actionRequest(attempt, urls),
   };
 }
 
 async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<ActionRequest> {
-  const { workflow, run, state, now, secrets, isTest } = attempt;
+  const { workflow, run, state, now, secrets, variables, isTest } = attempt;
   const context = JSON.stringify(contextOf(attempt));
   const sign = await urls.signer(workflow);
   const token = { run, suspension: isTest ? testSuspension : state.suspensions + 1, expires: now + maxSuspensionMs };
@@ -56,6 +58,7 @@ async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<Ac
     context,
     resumeUrl: sign({ ...token, action: "resume" }),
     cancelUrl: sign({ ...token, action: "cancel" }),
+    variables: JSON.stringify(variables.expressions),
     secretProps: Object.keys(secrets),
   };
 }

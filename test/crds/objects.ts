@@ -3,6 +3,7 @@ import { accountKind } from "../../crds/account.ts";
 import { appKind } from "../../crds/app.ts";
 import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
 import { componentKind } from "../../crds/component.ts";
+import { variableKind } from "../../crds/variable.ts";
 import { oauthClientKind } from "../../crds/oauth-client.ts";
 import { runnerPoolKind } from "../../crds/runner-pool.ts";
 import { sourceKind } from "../../crds/source.ts";
@@ -357,6 +358,14 @@ const oauthClients: readonly Omit<Example, "kind">[] = [
   { spec: { app: "Acme", clientId: "c" }, refused: "an app's name has at most 63 lower-case letters" },
 ];
 
+const variables: readonly Omit<Example, "kind">[] = [
+  { spec: { name: "API_URL", value: "" } },
+  { spec: { name: "_key2", valueFrom: { secretKeyRef }, shared: true } },
+  { spec: { name: "API_URL", value: "a", valueFrom: { secretKeyRef } }, refused: "set exactly one of value and valueFrom" },
+  { spec: { name: "2ND", value: "a" }, refused: "a variable's name has at most 128 letters" },
+  { spec: { name: "PD_COMPONENT", value: "a" }, refused: "Headwater sets PD_COMPONENT" },
+];
+
 const of = (kind: Kind, examples: readonly Omit<Example, "kind">[]): readonly Example[] =>
   examples.map((example) => ({ kind, ...example }));
 
@@ -369,6 +378,7 @@ export const examples: readonly Example[] = [
   ...of(accountKind, accounts),
   ...of(appKind, apps),
   ...of(oauthClientKind, oauthClients),
+  ...of(variableKind, variables),
   ...of(workflowKind, workflows),
   ...of(runnerPoolKind, pools),
 ];

@@ -121,6 +121,8 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
     await done("PUT", "/apps/shop", { name: "Changed" });
     const client = await create("/oauth_clients", { app: "shop", client_id: "a", client_secret: "secret" });
     await done("PUT", `/oauth_clients/${client}`, { client_id: "b" });
+    await done("PUT", "/variables/REGION", { value: "eu" });
+    await done("PUT", "/variables/REGION", { value: "hush", secret: true });
     await done("POST", "/apps/shop/connect", {});
     await done("DELETE", auto);
     await done("DELETE", `/subscriptions?emitter_id=${source}&listener_id=${webhook}&event_name=x`);
@@ -132,6 +134,7 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
       `/components/${component}`,
       `/oauth_clients/${client}`,
       "/apps/shop",
+      "/variables/REGION",
     ])
       await done("DELETE", path);
     const organization = await create("/orgs", { name: "Team" });

@@ -328,6 +328,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
     409,
     "u_localuser owns resources (Component): end them first with DELETE /admin/v1/users/u_localuser/resources, or revoke the user's keys",
   ],
+  variables_full: [429, "100 variables are set, the limit is 100: delete some of them"],
   version_deleted: [409, "version 1.0.0 of acme-feed was deleted and cannot be used again: give the component a new version"],
   version_not_deprecated: [409, "version 1.0.0 of acme-feed is not deprecated: deprecate it first, so that its users get a warning"],
   version_not_found: [422, "package left-pad has no version 99: use 1.3.0"],

@@ -5,6 +5,7 @@ import { AppLibrary } from "../../crds/app-library.ts";
 import type { App } from "../../domain/app/app.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { DeploymentEntry, Endpoint, Route } from "../../domain/source/deployment.ts";
+import type { VariablesEntry } from "../../domain/variable/variable.ts";
 import type { WorkflowEntry } from "../../domain/workflow/deployment.ts";
 import { newId } from "../../domain/ids.ts";
 import { parseJsonOrNull } from "../../domain/json.ts";
@@ -102,6 +103,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     bundles: createStoredBundles(connection),
     deployments: fencedEntries<DeploymentEntry>(connection, buckets.deployments, { leads }),
     workflowDeployments: fencedEntries<WorkflowEntry>(connection, buckets.deployments, { leads }),
+    variableEntries: fencedEntries<VariablesEntry>(connection, buckets.deployments, { leads }),
     endpoints: fencedEntries<Endpoint>(connection, buckets.endpoints, { leads }),
     routes: fencedEntries<Route>(connection, buckets.routes, {
       leads,

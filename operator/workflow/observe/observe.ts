@@ -15,6 +15,7 @@ import { parseKey } from "../../controller/informer.ts";
 import { observePlacement } from "../../deployable/deployable.ts";
 import type { OperatorPorts } from "../../ports.ts";
 import { sourceConnectedBy, type MadeLookup } from "./made.ts";
+import type { VariableEntries } from "../../variable/entries.ts";
 import { versionsOf, type WorkflowVersion } from "../../versions.ts";
 import { observeTriggers } from "./observe-triggers.ts";
 import type { Observed, ObservedStep, RunningSecrets } from "./observed.ts";
@@ -23,6 +24,8 @@ import { observeComponent, type ComponentLookup } from "./step-component.ts";
 export interface WorkflowLookup {
   readonly components: ComponentLookup;
   readonly made: MadeLookup;
+  /** What runners know of variables. */
+  readonly variables?: Pick<VariableEntries, "write">;
 }
 
 /** Reads everything a plan needs. */

@@ -73,11 +73,11 @@ function unsealed({ id: _id, resumeKey: _key, steps, ...rest }: WorkflowDeployme
 }
 
 type DeployedStep = Pick<StepDeployment, "id" | "name" | "continueOnError" | "retries" | "timeoutMs"> &
-  Pick<WorkflowStep, "props"> & { readonly control?: Control | undefined };
+  Pick<WorkflowStep, "props"> & { readonly control?: Control | undefined; readonly readsVariables?: boolean | undefined };
 
 /** Without secrets. @param all its definition, including the additional props */
 export function stepDeployment(step: DeployedStep, own: Build, all: ComponentDefinition): StepDeployment {
-  const { id, name, props, continueOnError, retries, timeoutMs, control } = step;
+  const { id, name, props, continueOnError, retries, timeoutMs, control, readsVariables = false } = step;
   const { bundle, needsNode } = own;
   const additionalProps = boundProps(own.definition, all.props);
   const additional = additionalProps.length === 0 ? {} : { additionalProps };
@@ -89,6 +89,7 @@ export function stepDeployment(step: DeployedStep, own: Build, all: ComponentDef
     props: runtimeProps(all, props),
     secrets: null,
     ...additional,
+    ...(readsVariables ? { readsVariables: true } : {}),
     continueOnError,
     retries,
     timeoutMs,
@@ -112,6 +113,7 @@ function desiredStep(observed: ObservedStep): { readonly deployment: StepDeploym
         retries: step.retries,
         timeoutMs: step.timeoutSeconds === undefined ? null : step.timeoutSeconds * 1_000,
         control: observed.control,
+        readsVariables: step.code !== undefined || (step.componentRef !== undefined && step.readsVariables === true),
       },
       own,
       build.definition,

@@ -1,5 +1,6 @@
 import { hasMoved, type DeploymentEntry } from "../../../domain/source/deployment.ts";
 import { isWorkflow, type WorkflowEntry } from "../../../domain/workflow/deployment.ts";
+import { isVariablesEntry, type VariablesEntry } from "../../../domain/variable/variable.ts";
 import { buckets, bundleBytesSubject, bundleStore } from "../../../domain/subjects.ts";
 import type { BundleReference, StoredBundle, StoredBundles } from "../../../operator/ports.ts";
 import type { SourceVersion } from "../../../operator/versions.ts";
@@ -35,7 +36,9 @@ export function createStoredBundles(connection: Connection, settledAfterMs: numb
       return [...listed.values()];
     },
     deployed: async () => {
-      const deployments = new Bucket(connection, buckets.deployments, (json) => ofDeployment(json as DeploymentEntry | WorkflowEntry)); // Only the operator writes it.
+      const deployments = new Bucket(connection, buckets.deployments, (json) =>
+        ofDeployment(json as DeploymentEntry | WorkflowEntry | VariablesEntry),
+      ); // Only the operator writes it.
       const versions = new Bucket(connection, buckets.versions, (json) => ofVersion(json as SourceVersion | WorkflowVersion)); // As above.
       return [...(await deployments.list(">")).values(), ...(await versions.list(">")).values()].flat();
     },
@@ -97,8 +100,8 @@ function bundlesOf(entries: readonly Stored[]): ReadonlyMap<string, Listed> {
   return new Map(bundles.map((bundle) => [bundle.hash, bundle]));
 }
 
-function ofDeployment(deployment: DeploymentEntry | WorkflowEntry): readonly BundleReference[] {
-  if (hasMoved(deployment)) return [];
+function ofDeployment(deployment: DeploymentEntry | WorkflowEntry | VariablesEntry): readonly BundleReference[] {
+  if (isVariablesEntry(deployment) || hasMoved(deployment)) return [];
   const { owner } = deployment;
   return isWorkflow(deployment) ? deployment.steps.map(({ bundle }) => ({ hash: bundle, owner })) : [{ hash: deployment.bundle, owner }];
 }

@@ -4,9 +4,10 @@ import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import type { DeploymentEntry } from "../../../domain/source/deployment.ts";
 import type { WorkflowEntry } from "../../../domain/workflow/deployment.ts";
+import type { VariablesEntry } from "../../../domain/variable/variable.ts";
 import { buckets, deploymentKey } from "../../../domain/subjects.ts";
 import { sendAnswer } from "../requests/run-answers.ts";
-import type { Bucket } from "../buckets/bucket.ts";
+import { Bucket } from "../buckets/bucket.ts";
 import { followChanges } from "../buckets/bucket-changes.ts";
 import { appendCommit, appendFirstCommit, endDeletedHistory, endHistory, lastCommit } from "../runs/commits.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -24,6 +25,7 @@ import type { RunnerPorts } from "../../../runner/ports.ts";
 type NatsPorts = Pick<
   RunnerPorts,
   | "deployments"
+  | "variables"
   | "moves"
   | "commits"
   | "states"
@@ -47,6 +49,7 @@ interface Load {
 export function createRunnerPorts(connection: Connection, pool: string, load: Load = {}): NatsPorts {
   return {
     deployments: deploymentsOf(connection, pool),
+    variables: variablesOf(connection, pool),
     moves: { move: (position) => requestMove(connection, pool, position) },
     commits: {
       last: async (owner, source) => {
@@ -83,11 +86,21 @@ function deploymentsOf(connection: Connection, pool: string): RunnerPorts["deplo
   const entries: Bucket<DeploymentEntry | WorkflowEntry> = deploymentEntries(connection);
   return {
     get: (name) => entries.get(deploymentKey(pool, name)),
-    onChange: async (changed) => {
-      const prefix = deploymentKey(pool, "").length;
-      await followChanges(connection, buckets.deployments, deploymentKey(pool, "*"), (key) => changed(key?.slice(prefix)));
-    },
+    onChange: (changed) => followDeployments(connection, pool, changed),
   };
+}
+
+function variablesOf(connection: Connection, pool: string): Required<RunnerPorts>["variables"] {
+  const entries = new Bucket<VariablesEntry>(connection, buckets.deployments, (json) => json as VariablesEntry); // Only the operator writes it.
+  return {
+    find: (owner) => entries.get(deploymentKey(pool, owner)),
+    onChange: (changed) => followDeployments(connection, pool, changed),
+  };
+}
+
+async function followDeployments(connection: Connection, pool: string, changed: (name: string | undefined) => void): Promise<void> {
+  const prefix = deploymentKey(pool, "").length;
+  await followChanges(connection, buckets.deployments, deploymentKey(pool, "*"), (key) => changed(key?.slice(prefix)));
 }
 
 function intakeOf(connection: Connection, pool: string): Intake {

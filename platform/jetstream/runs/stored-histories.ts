@@ -1,3 +1,4 @@
+import { isVariablesEntry, type VariablesEntry } from "../../../domain/variable/variable.ts";
 import { hasMoved, type DeploymentEntry } from "../../../domain/source/deployment.ts";
 import { isWorkflow, type WorkflowEntry } from "../../../domain/workflow/deployment.ts";
 import { buckets, partsOfRun, streams } from "../../../domain/subjects.ts";
@@ -18,11 +19,12 @@ export async function listHistories({ manager }: Connection): Promise<readonly H
 
 /** Ids of the sources and workflows that are deployed, also of workflows of which only an earlier version is left. */
 export async function deployedIds(connection: Connection): Promise<readonly string[]> {
-  const entries = new Bucket(connection, buckets.deployments, (json) => idOf(json as DeploymentEntry | WorkflowEntry)); // Only the operator writes it.
+  const entries = new Bucket(connection, buckets.deployments, (json) => idOf(json as DeploymentEntry | WorkflowEntry | VariablesEntry)); // Only the operator writes it.
   return [...new Set((await entries.list(">")).values())].filter((id) => id !== undefined);
 }
 
-function idOf(entry: DeploymentEntry | WorkflowEntry): string | undefined {
+function idOf(entry: DeploymentEntry | WorkflowEntry | VariablesEntry): string | undefined {
+  if (isVariablesEntry(entry)) return undefined;
   if (hasMoved(entry)) return undefined; // Its source has an entry in another pool.
   return isWorkflow(entry) ? entry.workflow : entry.source;
 }

@@ -72,7 +72,16 @@ async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom
 }
 
 function runArguments({ entry, event, metadata, props, db, endpoint, additionalProps = [], action }: ExecuteRequest): readonly unknown[] {
-  return [entry, event, props, db, endpoint, JSON.stringify(additionalProps), metadata, action && { secretProps: [], ...action }];
+  return [
+    entry,
+    event,
+    props,
+    db,
+    endpoint,
+    JSON.stringify(additionalProps),
+    metadata,
+    action && { secretProps: [], variables: "{}", ...action },
+  ];
 }
 
 interface FailedLoad {

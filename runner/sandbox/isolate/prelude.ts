@@ -70,6 +70,7 @@ async function warmUp(context: ivm.Context): Promise<void> {
     context: "{}",
     resumeUrl: "https://x/",
     cancelUrl: "https://x/",
+    variables: "{}",
     secretProps: [],
   };
   const action = ["run", "null", `{"text":"{{ steps.trigger.event.path }}"}`, {}, null, "[]", undefined, step];

@@ -49,6 +49,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "PUT /apps/:slug": () => ({ body: { name: "another" } }),
   "POST /oauth_clients": () => ({ body: { app: "github", client_id: "c" } }),
   "PUT /oauth_clients/:id": () => ({ body: { name: "another" } }),
+  "PUT /variables/:name": () => ({ body: { value: "eu" } }),
   "POST /accounts": () => ({ body: { app: "shop", name: "Shop", credentials: { api_key: "k" } } }),
   "PUT /accounts/:id": () => ({ body: { credentials: { api_key: null, token: "u" } } }),
   "POST /webhooks": () => ({ body: { url: "https://valid.test/" } }),
@@ -85,6 +86,10 @@ async function unusedFor({ route, aliasOf = route }: TestedOperation): Promise<I
     return { "apps/:slug": await made("/v1/apps", { name_slug: "unused", name: "Unused", auth_type: "none" }) };
   if (aliasOf === "DELETE /oauth_clients/:id")
     return { "oauth_clients/:id": await made("/v1/oauth_clients", { app: "gitlab", client_id: "unused" }) };
+  if (aliasOf === "DELETE /variables/:name") {
+    await api.ask("PUT", "/v1/variables/UNUSED", { body: { value: "x" } });
+    return { "variables/:name": "UNUSED" };
+  }
   if (aliasOf !== "DELETE /orgs/:org_id") return {};
   const id = await made("/v1/orgs", { name: "Unused" });
   return { "orgs/:org_id": id, "workspaces/:org_id": id };
@@ -190,7 +195,9 @@ describe("returns 401 without a valid key", () => {
 });
 
 describe("returns 404 for unknown ids of the right form", () => {
-  test.each(named(tested.filter(({ path }) => path.includes(":"))))("%s", async (_, operation) => {
+  // PUT of a variable creates it.
+  const withIds = tested.filter(({ route, path }) => path.includes(":") && route !== "PUT /variables/:name");
+  test.each(named(withIds))("%s", async (_, operation) => {
     const { path } = operation;
     const parameters = Object.values(jsonSchemaOf(pathParameters(path)).properties ?? {});
     const ids = placesOf(path).map((place, index) => [

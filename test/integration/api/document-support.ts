@@ -200,6 +200,7 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
   const client = (await api.ask("GET", "/v1/users/me/oauth_clients?app=shop")).body.data[0].id as string;
   const connection = (await api.ask("POST", "/v1/apps/shop/connect", { body: {} })).body.data.connection_id as string;
   const subscription = await made("/v1/subscriptions", { emitter_id: source, listener_id: webhook });
+  await api.ask("PUT", "/v1/variables/REGION", { body: { value: "eu" } });
   const key = await makeKey(api);
   await api.accounts.putMember(bob.id, acme.id, "member");
   const [ours, toAda] = [await invitation(api, acme.id, "new@example.com"), await invitation(api, others.id, ada.email)];
@@ -225,6 +226,7 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "accounts/:id": account,
     "apps/:slug": "shop",
     "oauth_clients/:id": client,
+    "variables/:name": "REGION",
     "connections/:id": connection,
     "orgs/:org_id": acme.id,
     "workspaces/:org_id": acme.id,

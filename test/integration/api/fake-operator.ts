@@ -4,6 +4,7 @@ import { finalizer, labels, type Condition, type Kind, type Resource } from "../
 import type { ResourceStore } from "../../../crds/resource-store.ts";
 import { sourceKind, type SourceSpec, type SourceStatus } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
+import { variableKind } from "../../../crds/variable.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
 import { Conflict, NotFound } from "../../../domain/errors.ts";
@@ -57,6 +58,10 @@ export async function startFakeOperator(store: ResourceStore): Promise<{ stop():
       if (name.includes("undeployable")) return { ...workflow, status: { ...fields, ...conditions(workflow, "Stalled", "InvalidStep") } };
       const deployment = `d_${generation}of${id.slice(2)}`;
       return { ...workflow, status: { ...fields, deployment, ...conditions(workflow, "Ready", "Deployed") } };
+    }),
+    observe(store, variableKind, stopping.signal, async (variable) => {
+      if (variable.status.observedGeneration === variable.metadata.generation) return undefined;
+      return { ...variable, status: { ...variable.status, id: idOf(variable), ...conditions(variable, "Ready", "Set") } };
     }),
     observe(store, subscriptionKind, stopping.signal, async (subscription) => {
       if (subscription.status.observedGeneration === subscription.metadata.generation) return undefined;

@@ -21,6 +21,8 @@ const served = operations.filter((operation) => !isStream(operation)).map(({ met
 const withIds = served
   // The registry's components and the packages of npm have no owner.
   .filter(({ path }) => path.includes(":") && !/^\/(components\/registry|packages)\//.test(path))
+  // Creates one of the caller's.
+  .filter(({ method, path }) => method !== "PUT" || path !== "/variables/:name")
   .toSorted((one, other) => Number(one.method === "DELETE") - Number(other.method === "DELETE") || other.path.length - one.path.length);
 const withoutIds = served.filter(({ path }) => !path.includes(":"));
 
@@ -44,6 +46,7 @@ beforeAll(async () => {
   await made("/apps", { name_slug: "app-of-ada", name: "secretive app", auth_type: "oauth", oauth: addresses });
   const client = await made("/oauth_clients", { app: "app-of-ada", client_id: "secretive client" });
   const connection = await made("/apps/app-of-ada/connect", {});
+  await api.ask("PUT", "/v1/variables/OF_ADA", { body: { value: "secretive variable" } });
   const subscription = await made("/subscriptions", { emitter_id: source.id, listener_id: webhook.id, event_name: "secretive" });
   const invitation = await made(`/orgs/${acme.id}/members`, { email: "secretive@example.com" });
   const key = await made("/users/me/keys", { name: "secretive key" });
@@ -71,6 +74,7 @@ beforeAll(async () => {
     "apps/:slug": "app-of-ada",
     "packages/:name": "package-of-ada",
     "oauth_clients/:id": client.id,
+    "variables/:name": "OF_ADA",
     "connections/:id": connection.connection_id,
     "workflows/:workflow_id": "p_hers",
     "steps/:step": "first",

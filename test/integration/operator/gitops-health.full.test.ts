@@ -30,6 +30,7 @@ kube.describe("GitOps tools", () => {
       await kube.objects.apply(await readFile(join(examples, `${file}.yaml`), "utf8"), namespace);
     await apply("App", "tickets", { slug: "tickets", name: "Tickets", auth: "none" });
     await apply("OAuthClient", "tickets", { app: "tickets", clientId: "c" });
+    await apply("Variable", "region", { name: "REGION", value: "eu" });
     await apply("Workflow", "flow", { triggers: [{ http: {} }], steps: [{ name: "one", code: action }] });
   });
   afterAll(() => stop());
@@ -56,6 +57,7 @@ kube.describe("GitOps tools", () => {
     "account apn-tickets",
     "app tickets",
     "oauthclient tickets",
+    "variable region",
   ];
   const verdict = async (what: string): Promise<ToolVerdicts> => toolVerdictsOf(await kube.objects.find(what, namespace));
   const verdicts = async (names: readonly string[]) =>

@@ -6,6 +6,7 @@ import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { handleInvocation } from "../../../runner/handle-invocation.ts";
 import { DeploymentCache } from "../../../runner/run/deployment-cache.ts";
 import { IsolateSlots } from "../../../runner/workflow/isolate-slots.ts";
+import { VariablesCache } from "../../../runner/run/variables.ts";
 import { ResumeUrls } from "../../../runner/workflow/resume-urls.ts";
 import { ResumedRuns } from "../../../runner/workflow/resumed-runs.ts";
 import { SourceCommitsCache } from "../../../runner/commit/source-commits.ts";
@@ -36,7 +37,13 @@ function failing(error: Error, deployed: Partial<Deployment> = {}) {
     deployments: new DeploymentCache(ports.deployments),
     commits: new SourceCommitsCache(16_384),
     callSandbox: ports.sandbox,
-    workflows: { slots: new IsolateSlots(), urls: new ResumeUrls(ports.secrets), resumed: new ResumedRuns(), sandbox: ports.sandbox },
+    workflows: {
+      slots: new IsolateSlots(),
+      urls: new ResumeUrls(ports.secrets),
+      resumed: new ResumedRuns(),
+      variables: new VariablesCache(ports),
+      sandbox: ports.sandbox,
+    },
   };
   const tryRun = (failures: number, invocation: Partial<Invocation> = {}) =>
     handleInvocation(

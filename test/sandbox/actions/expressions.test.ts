@@ -44,6 +44,35 @@ describe("expressions in props", () => {
     expect(await valueOf(text)).toBe(value);
   });
 
+  it.each([
+    ["{{ env.REGION }}", "eu"],
+    ["{{ process.env.REGION }}/{{ env['REGION'] }}", "eu/eu"],
+    ["{{ env.NONE ?? 'a default' }}", "a default"],
+    ["{{ typeof env.NONE }}", "undefined"],
+    ["{{ Object.keys(env).join() }}", "REGION"],
+    ["{{ env.toString }}?", undefined],
+  ])("the text %j reads variables", async (text, value) => {
+    const execution = await run(text, { action: { variables: JSON.stringify({ REGION: "eu" }) } });
+    if (value === undefined) expect(errorOf(execution).message).toContain("the variable 'toString' is not set: hw variables set toString");
+    else expect(returned(execution)).toEqual(value);
+  });
+
+  it.each(["{{ env.API_URL }}", "https://{{ process.env.API_URL }}/x", "{{ env.API_URL.length }}"])(
+    "%j fails with the name of the variable if it is not set",
+    async (text) => {
+      const error = errorOf(await run(text));
+      expect([error.code, error.message]).toEqual([
+        "expression_failed",
+        expect.stringContaining("the variable 'API_URL' is not set: hw variables set API_URL"),
+      ]);
+    },
+  );
+
+  it("cannot change variables", async () => {
+    const execution = await run("{{ (() => { env.REGION = 'us'; })() }}", { action: { variables: `{"REGION":"eu"}` } });
+    expect(errorOf(execution).code).toBe("expression_failed");
+  });
+
   it("are evaluated at any depth, and nothing else is changed", async () => {
     const value = { list: ["{{ steps.trigger.event.at }}", 1, { text: "a{{ 1 + 1 }}" }], plain: { x: "y" }, flag: true };
     expect(await valueOf(value)).toEqual({ list: [5, 1, { text: "a2" }], plain: { x: "y" }, flag: true });
@@ -198,7 +227,19 @@ describe("hostile expressions", () => {
   });
 
   it("do not reach the runtime, the host or the props", async () => {
-    const names = ["require", "process", "__register", "__bind", "__shared", "module", "exports", "props", "secret", "post", "definition"];
+    const names = [
+      "require",
+      "process.mainModule",
+      "__register",
+      "__bind",
+      "__shared",
+      "module",
+      "exports",
+      "props",
+      "secret",
+      "post",
+      "definition",
+    ];
     expect(await valueOf(`{{ [${names.map((name) => `typeof ${name}`).join(", ")}] }}`)).toEqual(
       names.map((name) => (name === "__register" ? "function" : "undefined")),
     );

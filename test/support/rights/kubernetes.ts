@@ -7,7 +7,18 @@ interface Row {
 
 export const accounts = ["operator", "api", "create-secrets", "ingress", "delivery", "builder", "setup"] as const;
 
-const kinds = ["accounts", "apps", "autosubscriptions", "components", "oauthclients", "sources", "subscriptions", "webhooks", "workflows"];
+const kinds = [
+  "accounts",
+  "apps",
+  "autosubscriptions",
+  "components",
+  "oauthclients",
+  "sources",
+  "subscriptions",
+  "variables",
+  "webhooks",
+  "workflows",
+];
 const allKinds = [...kinds, "runnerpools"];
 const ownKinds = (names: readonly string[], subresource = ""): readonly string[] =>
   names.map((name) => `${name}${subresource}.headwater.dev`);

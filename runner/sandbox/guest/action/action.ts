@@ -23,7 +23,9 @@ export function prepareAction(definition: Fields, given: Fields, inputs: ActionI
   if (trigger !== undefined) trigger["event"] = completeEvent(trigger["event"]);
   // Requests that resumed the run are HTTP events too.
   for (const exports of Object.values(steps)) if ("$resume_data" in exports) completeEvent(exports["$resume_data"]);
-  const props = hasExpressions ? evaluateProps(definition, given, steps, inputs.secretProps) : given;
+  const props = hasExpressions
+    ? evaluateProps(definition, given, { steps, variables: parse(inputs.variables) as Fields }, inputs.secretProps)
+    : given;
   return { props, argument: { steps, $: actionHelper(inputs) } };
 }
 

@@ -15,13 +15,14 @@ const { stringify, parse } = JSON;
  * Props with the expressions in their texts evaluated, at any depth. Secret props and accounts are never looked into. What an expression
  * gives is not looked into either: an event cannot bring expressions of its own.
  */
-export function evaluateProps(definition: Fields, props: Fields, steps: Fields, secretProps: readonly string[]): Fields {
+export function evaluateProps(definition: Fields, props: Fields, readable: Readable, secretProps: readonly string[]): Fields {
+  const scope = scopeOf(readable);
   const secret = new Set(secretProps);
   const defined = new Map(resolveProps(definition));
   for (const [name, prop] of defined) if (prop["type"] === "app" || prop["secret"] === true) secret.add(name);
   const evaluated: Fields = {};
   const values = Object.entries(props).map(([name, value]): [string, unknown] => {
-    const found = secret.has(name) ? value : evaluate(value, name, steps);
+    const found = secret.has(name) ? value : evaluate(value, name, scope);
     if (found !== value) evaluated[name] = found;
     return [name, found];
   });
@@ -30,28 +31,68 @@ export function evaluateProps(definition: Fields, props: Fields, steps: Fields, 
   return Object.fromEntries(values);
 }
 
+/** What expressions read. */
+interface Readable {
+  readonly steps: Fields;
+  readonly variables: Fields;
+}
+
+interface Scope {
+  readonly steps: Fields;
+  /** `env`, which notes the names that it does not have. */
+  readonly environment: (missing: Set<string>) => object;
+}
+
+const { hasOwn } = Object;
+const NativeProxy = Proxy;
+
+function scopeOf({ steps, variables }: Readable): Scope {
+  return {
+    steps,
+    environment: (missing) =>
+      new NativeProxy(variables, {
+        get: (target, name) => {
+          if (typeof name === "string" && !hasOwn(target, name)) missing.add(name);
+          return typeof name === "string" && hasOwn(target, name) ? target[name] : undefined;
+        },
+        set: () => false,
+        defineProperty: () => false,
+        deleteProperty: () => false,
+      }),
+  };
+}
+
+const notSet = (name: string): string =>
+  `the variable '${name.slice(0, maxShown)}' is not set: hw variables set ${name.slice(0, maxShown)}`;
+
 /** The same value if it contains no expression. */
-function evaluate(value: unknown, path: string, steps: Fields, depth = 0): unknown {
-  if (typeof value === "string") return value.includes("{{") ? evaluateText(value, path, steps) : value;
+function evaluate(value: unknown, path: string, scope: Scope, depth = 0): unknown {
+  if (typeof value === "string") return value.includes("{{") ? evaluateText(value, path, scope) : value;
   if (!isObject(value) || depth >= maxDepth) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item, index) => evaluate(item, `${path}[${index}]`, steps, depth + 1));
+    const items = value.map((item, index) => evaluate(item, `${path}[${index}]`, scope, depth + 1));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, evaluate(item, `${path}.${key}`, steps, depth + 1)]);
+  const entries = Object.entries(value).map(([key, item]): [string, unknown] => [key, evaluate(item, `${path}.${key}`, scope, depth + 1)]);
   return entries.some(([key, item]) => item !== value[key]) ? Object.fromEntries(entries) : value;
 }
 
 /** A text that is exactly one expression, with or without spaces around it, has its value; otherwise values are inserted as text. */
-function evaluateText(text: string, path: string, steps: Fields): unknown {
+function evaluateText(text: string, path: string, scope: Scope): unknown {
   const template = templateOf(text, path);
   if (template.expressions.length === 0) return text;
   const values = template.expressions.map(({ source, run }) => {
+    const missing = new Set<string>();
+    const { steps } = scope;
+    const env = scope.environment(missing);
     try {
-      const value = checked(run(steps));
+      const value = checked(run(steps, env, { env }));
+      // With a default, such as `env.A ?? "a"`, it is no mistake.
+      if (value === undefined && missing.size > 0) throw new ReferenceError("its value is undefined");
       return template.isWhole ? value : toText(value);
     } catch (error) {
-      throw failure(path, source, error instanceof Error ? `${error.name}: ${error.message}` : String(error));
+      const problem = error instanceof Error ? `${error.name}: ${error.message}` : String(error);
+      throw failure(path, source, [problem, ...[...missing].map(notSet)].join("; "));
     }
   });
   if (template.isWhole) return values[0];

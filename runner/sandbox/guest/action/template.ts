@@ -10,7 +10,7 @@ export interface Template {
 
 interface Expression {
   readonly source: string;
-  readonly run: (steps: unknown) => unknown;
+  readonly run: (steps: unknown, env: unknown, process: unknown) => unknown;
 }
 
 interface Misfit {
@@ -54,7 +54,7 @@ function expressionAt(text: string, start: number): { readonly expression: Expre
     try {
       // `a)(` is an expression only within parentheses: it must be one within brackets too. Compiled, not run.
       new NativeFunction(`[${source}\n]`);
-      const run = new NativeFunction("steps", `"use strict"; return (${source}\n);`) as Expression["run"];
+      const run = new NativeFunction("steps", "env", "process", `"use strict"; return (${source}\n);`) as Expression["run"];
       return { expression: { source, run }, end: end + 2 };
     } catch (error) {
       first ??= { source, problem: error instanceof Error ? `${error.name}: ${error.message}` : String(error) };

@@ -1,0 +1,85 @@
+import { notSet, variableReadBy, type VariableValues } from "../../domain/variable/variable.ts";
+import type { RunError } from "../../domain/run-products.ts";
+import type { StepDeployment } from "../../domain/workflow/deployment.ts";
+import type { OwnerVariables } from "../run/variables.ts";
+
+type Values = Readonly<Record<string, unknown>>;
+type Texts = Readonly<Record<string, string>>;
+
+/** What one step gets of its owner's variables. */
+export interface StepVariables {
+  /** `process.env` of its code. */
+  readonly environment: Texts;
+  /** Those that its expressions may read. */
+  readonly expressions: Texts;
+  /** Its secret props, with values in place of `{{ env.NAME }}`. */
+  readonly secrets: Values;
+  /** Secret values among them, to mask. */
+  readonly masked: readonly string[];
+  /** Of the environment: another one needs another context, since modules read it when they are loaded. */
+  readonly revision: string | undefined;
+}
+
+/** A secret prop names a variable that is not set. */
+export class MissingVariable extends Error {
+  readonly error: RunError;
+
+  constructor(prop: string, name: string) {
+    const message = `prop '${prop}': ${notSet(name)}: hw variables set ${name}`;
+    super(message);
+    this.error = { name: "Error", code: "expression_failed", message };
+  }
+}
+
+const none: Omit<StepVariables, "secrets"> = { environment: {}, expressions: {}, masked: [], revision: undefined };
+
+/** Whether the step may read variables: only then they are looked up. */
+export const mayReadVariables = (step: StepDeployment, secrets: Values): boolean =>
+  step.readsVariables === true ||
+  readsInExpressions(step.props) !== undefined ||
+  Object.values(secrets).some((value) => variableReadBy(value) !== undefined);
+
+/**
+ * Expressions get only variables whose names their texts contain, because components of others run in the same context.
+ * @throws MissingVariable
+ */
+export function stepVariables(step: StepDeployment, secrets: Values, owned: OwnerVariables | undefined): StepVariables {
+  const { values = {}, revision } = owned ?? {};
+  const named = namedIn(readsInExpressions(step.props) ?? "", values);
+  const given = step.readsVariables === true ? values : {};
+  const replaced = Object.entries(secrets).map(([prop, value]): [string, unknown] => {
+    const name = variableReadBy(value);
+    if (name === undefined) return [prop, value];
+    const variable = Object.hasOwn(values, name) ? values[name] : undefined;
+    if (variable === undefined) throw new MissingVariable(prop, name);
+    return [prop, variable.value];
+  });
+  return {
+    ...none,
+    environment: textsOf(given),
+    expressions: textsOf(named),
+    secrets: Object.fromEntries(replaced),
+    masked: Object.values({ ...given, ...named }).flatMap(({ value, isSecret }) => (isSecret ? [value] : [])),
+    revision: step.readsVariables === true ? revision : undefined,
+  };
+}
+
+const textsOf = (values: VariableValues): Texts => Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]));
+
+function namedIn(text: string, values: VariableValues): VariableValues {
+  return Object.fromEntries(Object.entries(values).filter(([name]) => text.includes(name)));
+}
+
+/** JSON of props by their object: a deployment is executed many times. */
+const searched = new WeakMap<Values, string>();
+
+/** The text of the props, if their expressions may read variables. */
+function readsInExpressions(props: Values): string | undefined {
+  let text = searched.get(props);
+  if (text === undefined) {
+    const json = JSON.stringify(props);
+    text = json.includes("{{") && /\benv\b/.test(json) ? json : "";
+    searched.set(props, text);
+  }
+  return text === "" ? undefined : text;
+}
