@@ -118,9 +118,9 @@ export class AccessTokens {
     const { clock, secrets, secretValues, tokenRefresher } = this.#ports;
     const { refreshToken } = tokens;
     const newest = refreshToken === undefined ? undefined : await secretValues.read(holderOf(accountKind, account), refreshToken);
-    this.#claims.add(key);
     const claim = { ...tokens, grant: await secrets.seal(grant.digest), refreshingSince: new Date(clock.now()).toISOString() };
     const claimed = await this.#write(account, claim);
+    this.#claims.add(key); // Not before: if another operator has won, the claim in the status is its own.
     const outcome = await tokenRefresher.refresh({ ...grant.request, ...(newest === undefined ? {} : { refreshToken: newest }) });
     if (outcome.outcome !== "refreshed") {
       const { retryAt, problem } = this.#recordFailure(key, grant, outcome);
