@@ -21,7 +21,7 @@ function mortal(ports: OperatorPorts, dieAt: number): OperatorPorts {
       return result;
     };
   const entries = <T>(of: Entries<T>): Entries<T> => ({ get: (key) => of.get(key), put: deadly(of.put), delete: deadly(of.delete) });
-  const { store, secretValues, timers, histories, invocations } = ports;
+  const { store, secretValues, timers, histories, invocations, tokenRefresher } = ports;
   const create: OperatorPorts["store"]["create"] = (kind, resource) => deadly(() => store.create(kind, resource))();
   const update: OperatorPorts["store"]["update"] = (kind, resource) => deadly(() => store.update(kind, resource))();
   const updateStatus: OperatorPorts["store"]["updateStatus"] = (kind, resource) => deadly(() => store.updateStatus(kind, resource))();
@@ -45,6 +45,7 @@ function mortal(ports: OperatorPorts, dieAt: number): OperatorPorts {
     timers: { set: deadly(timers.set), remove: deadly(timers.remove), end: deadly(timers.end) },
     histories: { ...histories, forget: deadly(histories.forget) },
     invocations: { ...invocations, request: deadly(invocations.request) },
+    tokenRefresher: { refresh: deadly(tokenRefresher.refresh) },
   };
 }
 
