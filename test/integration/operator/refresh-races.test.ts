@@ -6,8 +6,9 @@ import { withRefreshWorld } from "./refresh-world.ts";
 const world = withRefreshWorld();
 const { service, create, now, operator, pass, claimEndsMs, stored, race } = world;
 
-it("loses none of 200 refreshes for which two operators race at a service that rotates its tokens", () =>
-  race({ accounts: 10, rounds: 20 }));
+it("loses none of 200 refreshes for which two operators race at a service that rotates its tokens", async () => {
+  expect(await race({ accounts: 10, rounds: 20 })).toEqual([]);
+});
 
 describe("an operator that ends during a refresh", () => {
   /** Refreshes once, then ends the operator after its n-th change, until it survives. */
