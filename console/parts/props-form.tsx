@@ -1,5 +1,6 @@
 import { useState, type ReactNode } from "react";
 import type { Options, Prop } from "../../client/generated/operations.ts";
+import { AccountField } from "./accounts/account-field.tsx";
 import { Checkbox, Field, inputLook, SelectField, TextArea, TextField } from "./field.tsx";
 import { needsValue, propDefinitions, type Option, type OptionsRequest, type PropDefinition } from "../api/prop-definition.ts";
 import { RemoteOptions } from "./remote-options.tsx";
@@ -25,8 +26,6 @@ const text = {
   schedule: "Schedule",
   byInterval: "At an interval",
   byCron: "By a cron expression",
-  noAccount: "No account",
-  accounts: "Accounts are added on the page Accounts.",
   endpoint: "The source gets an address of its own when it is deployed.",
   lines: "One value in each line.",
   json: "JSON",
@@ -177,27 +176,6 @@ function JsonField({
       hint={field.hint ?? text.json}
       value={typed}
       onChange={(event) => change(event.target.value)}
-    />
-  );
-}
-
-function AccountField({
-  prop,
-  value,
-  onChange,
-  accounts,
-  error,
-}: Pick<PropFieldProps, "prop" | "value" | "onChange" | "accounts"> & { readonly error: string | undefined }) {
-  const fitting = accounts.filter(({ app }) => prop.app === undefined || app === prop.app);
-  const current = typeof value === "object" && value !== null && "authProvisionId" in value ? String(value.authProvisionId) : "";
-  return (
-    <SelectField
-      label={prop.label}
-      hint={prop.description ?? text.accounts}
-      error={error}
-      options={[["", text.noAccount], ...fitting.map(({ id, name }) => [id, name] as const)]}
-      value={current}
-      onChange={(event) => onChange(event.target.value === "" ? undefined : { authProvisionId: event.target.value })}
     />
   );
 }

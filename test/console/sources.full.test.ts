@@ -81,7 +81,7 @@ describe.skipIf(chromiumPath === undefined)("a new source", () => {
     const page = await world.open("/sources/new?tab=code");
     await page.getByLabel("Language").selectOption("TypeScript");
     await writeCode(page, "export default { name: 'Kept', async run() {} }; // not deployed");
-    await page.getByRole("link", { name: "A template" }).click();
+    await page.getByRole("link", { name: "Catalogue" }).click();
     await page.getByRole("link", { name: "Code", exact: true }).click();
     await page.getByText("Your changes were kept").waitFor();
     await page.locator(".cm-content").getByText("// not deployed").waitFor();

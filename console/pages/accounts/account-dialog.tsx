@@ -8,7 +8,7 @@ import { Dialog } from "../../parts/dialog.tsx";
 import { TextArea, TextField } from "../../parts/field.tsx";
 import { ErrorNotice } from "../../parts/notices.tsx";
 import { fieldErrorsOf } from "../../parts/problems.ts";
-import { parseCredentials } from "./credentials.ts";
+import { parseCredentials } from "../../parts/accounts/credentials.ts";
 import { text } from "./strings.ts";
 
 const oauthFields = [

@@ -13,7 +13,7 @@ import { Page } from "../../parts/page.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { AccountDialog } from "./account-dialog.tsx";
-import { ConnectDialog } from "./connect-dialog.tsx";
+import { ConnectDialog } from "../../parts/accounts/connect-dialog.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 15_000;

@@ -1,12 +1,9 @@
 export const text = {
   title: "New source",
   from: "Start from",
-  registry: "A template",
+  catalogue: "Catalogue",
   code: "Code",
   address: "An address",
-  search: "Search templates",
-  noTemplate: "No template matches",
-  choose: "Choose",
   change: "Choose another",
   configure: "Configure",
   name: "Name",

@@ -5,6 +5,7 @@ import { CodeEditor } from "../../parts/code-editor.tsx";
 import { Checkbox, TextArea, TextField } from "../../parts/field.tsx";
 import { Loaded } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
+import { StepProps } from "./step-props.tsx";
 import { controlOf, propsOf, type StepDraft } from "./steps-draft.ts";
 import { text } from "./strings.ts";
 
@@ -90,6 +91,7 @@ export function StepEditor({ number, draft, onChange, onMove, onRemove }: StepEd
 function StepAction({ draft, onChange }: Pick<StepEditorProps, "draft" | "onChange">) {
   return (
     <>
+      <StepProps draft={draft} onChange={onChange} />
       <TextArea
         label={text.props}
         hint={text.propsHint}

@@ -87,6 +87,13 @@ export const emptyDraft = (number: number, code: string): StepDraft => ({
   control: undefined,
 });
 
+/** A new step that runs an action of the registry or a saved one. */
+export const actionDraft = (number: number, action: { readonly key: string } | { readonly id: string }): StepDraft => ({
+  ...emptyDraft(number, ""),
+  code: undefined,
+  ...("key" in action ? { componentKey: action.key } : { componentId: action.id }),
+});
+
 /** The props of a draft; undefined if they are not a JSON object. */
 export const propsOf = ({ props }: StepDraft): Readonly<Record<string, unknown>> | undefined =>
   props.trim() === "" ? {} : objectOf(props);

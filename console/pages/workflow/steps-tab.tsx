@@ -8,9 +8,9 @@ import { Button } from "../../parts/button.tsx";
 import { TextArea } from "../../parts/field.tsx";
 import { ErrorNotice, RestoredNotice } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
-import { exampleStep } from "../workflows/strings.ts";
+import { AddStep } from "./add-step.tsx";
 import { StepEditor } from "./step-editor.tsx";
-import { draftOf, emptyDraft, haveSameSteps, moved, stepInputs, type StepDraft } from "./steps-draft.ts";
+import { draftOf, haveSameSteps, moved, stepInputs, type StepDraft } from "./steps-draft.ts";
 import { text } from "./strings.ts";
 import { TestResult } from "./test-result.tsx";
 
@@ -46,7 +46,7 @@ export function StepsTab({ workflow }: { readonly workflow: Workflow }) {
       {save.error !== null && <ErrorNotice title={text.saveFailed} error={save.error} />}
       {canWrite && (
         <div className="flex flex-wrap gap-2">
-          <Button onClick={() => setDrafts([...drafts, emptyDraft(drafts.length + 1, exampleStep)])}>{text.add}</Button>
+          <AddStep number={drafts.length + 1} onAdd={(step) => setDrafts([...drafts, step])} />
           <Button
             kind="primary"
             disabled={save.isPending || steps === undefined}

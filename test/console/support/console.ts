@@ -33,14 +33,14 @@ export function withConsole(): ConsoleWorld {
   return withBrowser(() => system);
 }
 
-/** The console of a system of its own, whose output is a terminal: only there the start prints a link that signs in. */
-export function withOwnConsole(): OwnConsoleWorld {
+/** The console of a system of its own, whose output is a terminal: only there the start prints a link that signs in. @param envOf further settings, until the first restart */
+export function withOwnConsole(envOf: () => Promise<Readonly<Record<string, string>>> = async () => ({})): OwnConsoleWorld {
   if (chromiumPath === undefined) return undefined as never; // The file skips its tests.
   let directory: TemporaryDirectory;
   let headwater: Headwater;
   beforeAll(async () => {
     directory = await temporaryDirectory("console");
-    headwater = await startHeadwater({ dataDirectory: directory.path, isInTerminal: true });
+    headwater = await startHeadwater({ dataDirectory: directory.path, isInTerminal: true, env: await envOf() });
   });
   afterAll(async () => {
     await headwater?.stop();

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { listen } from "./support.ts";
+import { listen, type AtEnd } from "./support.ts";
 
 export interface FakePackage {
   readonly name: string;
@@ -31,7 +31,7 @@ export interface FakeRegistry {
 }
 
 /** An npm registry on loopback with the given packages: hostile ones soon disappear from a real one. With a token it is private. */
-export async function startRegistry(packages: readonly FakePackage[], token?: string): Promise<FakeRegistry> {
+export async function startRegistry(packages: readonly FakePackage[], token?: string, atEnd?: AtEnd): Promise<FakeRegistry> {
   const requests: string[] = [];
   let failing = false;
   const origin = await listen((request, response) => {
@@ -45,7 +45,7 @@ export async function startRegistry(packages: readonly FakePackage[], token?: st
     if (named.length === 0) return void response.writeHead(404, { "content-type": "application/json" }).end("{}");
     response.setHeader("content-type", "application/json");
     response.end(JSON.stringify(packument(named, origin)));
-  });
+  }, atEnd);
   return {
     npm: { registry: origin },
     requests,

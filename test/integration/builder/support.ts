@@ -55,11 +55,13 @@ export async function openWholeBuilder(options: Partial<BuilderOptions> = {}): P
   return { builder, directory, stored, inspections: () => inspections };
 }
 
-/** A server on this machine, closed when the test ends. @returns its origin */
-export async function listen(listener: RequestListener): Promise<string> {
+export type AtEnd = (close: () => Promise<void>) => void;
+
+/** A server on this machine, closed when the test ends, or as `atEnd` says. @returns its origin */
+export async function listen(listener: RequestListener, atEnd: AtEnd = onTestFinished): Promise<string> {
   const server = createServer(listener).listen(0, "127.0.0.1");
   await once(server, "listening");
-  onTestFinished(async () => {
+  atEnd(async () => {
     server.closeAllConnections();
     server.close();
     await once(server, "close");

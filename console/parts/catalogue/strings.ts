@@ -1,0 +1,15 @@
+export const text = {
+  search: { source: "Search apps and triggers", action: "Search apps and actions" },
+  connectors: "Apps",
+  registry: "Templates",
+  saved: "Your components",
+  empty: "Nothing in the catalogue matches",
+  emptyHint: "A package of npm can be opened by its address, such as npm:@acme/piece-ledger.",
+  open: "Open",
+  choose: "Choose",
+  back: "All apps",
+  count: { source: (count: number) => `Triggers: ${count}`, action: (count: number) => `Actions: ${count}` },
+  fetching: "Fetching and building…",
+  failed: "The component cannot be built",
+  nothing: "This package has none of them.",
+} as const;
