@@ -21,6 +21,8 @@ const ofDelivery = ["A source is paused or deleted", "Scheduled events", "Order,
 const pages: readonly Page[] = [
   { page: "README.md", hasGuarantees: (heading) => heading === "Guarantees" },
   { page: "docs/delivery.md", hasGuarantees: (heading) => ofDelivery.includes(heading) },
+  { page: "docs/connect.md", hasGuarantees: (heading) => heading === "What is guaranteed" },
+  { page: "docs/connectors.md", hasGuarantees: (heading) => heading === "What is guaranteed" },
   { page: "docs/security.md", hasGuarantees: (heading) => !noPromises.includes(heading) },
 ];
 
