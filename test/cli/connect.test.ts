@@ -75,9 +75,9 @@ it("ends with the reason when the person refuses, and when there is no such app 
   await comeBack(provider.refuse(address));
   expect(await running.ended()).toMatchObject({ code: 1, stderr: expect.stringMatching(/^hw: .*did not allow access/) });
   expect((await start("connect", "no-such-app").ended()).stderr).toContain("there is no app 'no-such-app'");
-  expect(await start("reconnect", "nobody").ended()).toMatchObject({
+  expect(await start("reconnect", "no-such-account").ended()).toMatchObject({
     code: 3,
-    stderr: expect.stringContaining('there is no account "nobody"'),
+    stderr: expect.stringContaining('there is no account "no-such-account"'),
   });
   expect(await accounts()).toHaveLength(1);
 });
