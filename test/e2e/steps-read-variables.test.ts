@@ -73,6 +73,15 @@ describe("a step", () => {
     ]);
   });
 
+  it("of a draft reads them too, in code and in props", async () => {
+    await set("DRAFTED", "yes");
+    const { id } = await call<{ readonly id: string }>("POST", "/workflows", { name: "Draft", steps: [] });
+    const code = action("run() { return [this.text, process.env.DRAFTED]; }", `{ text: "string" }`);
+    const steps = [{ name: "a", component_code: code, props: { text: "{{ env.DRAFTED }}!" } }];
+    const tested = await call<{ readonly steps: readonly Record<string, unknown>[] }>("POST", `/workflows/${id}/test`, { steps });
+    expect(tested.steps[0], JSON.stringify(tested)).toMatchObject({ outcome: "succeeded", $return_value: ["yes!", "yes"] });
+  });
+
   it("of a saved component sees no variables in its code, and gets them as values of its secret props", async () => {
     await set("API_KEY", "key-of-the-owner", { secret: true });
     const { id } = await call<{ readonly id: string }>("POST", "/components", {

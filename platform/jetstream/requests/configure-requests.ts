@@ -45,6 +45,7 @@ const draftRequest = z.object({
       continueOnError: z.boolean(),
       retries: z.int(),
       timeoutMs: z.number().nullable(),
+      readsVariables: z.boolean().exactOptional(),
       control: z.custom<Control>((value) => typeof value === "object" && value !== null).exactOptional(),
     }),
   ),
