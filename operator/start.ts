@@ -151,7 +151,7 @@ function watchKinds(
     .watch(accounts, flows.using)
     .watch(sources, flows.triggeredBy)
     .watch(subscriptions, flows.connectedBy);
-  row("variable", 4, variableKind, variableReconciler(ports, entries, config)).watch(variables);
+  row("variable", 4, variableKind, variableReconciler(ports, entries, config)).watch(variables, (changed) => entries.concernedBy(changed));
   row("auto-subscription", 4, autoSubscriptionKind, autoSubscriptionReconciler(ports, auto))
     .watch(autoSubscriptions)
     .watch(webhooks, auto.listeningTo)

@@ -8,6 +8,7 @@ import { FairSemaphore } from "../../domain/limits/fair-semaphore.ts";
 import { deploymentKey } from "../../domain/subjects.ts";
 import { bytesOfVariable, variableLimits, type VariableValue, type VariableValues } from "../../domain/variable/variable.ts";
 import type { Verdict } from "../controller/status.ts";
+import { keyOf } from "../controller/informer.ts";
 import type { Caches } from "../caches.ts";
 import type { OperatorPorts } from "../ports.ts";
 
@@ -77,6 +78,16 @@ export class VariableEntries {
     for (const pool of used) await this.write(namespace, pool);
     const written = [...(await entries.list(deploymentKey("*", owner))).keys()];
     for (const key of written) if (![...used].some((pool) => deploymentKey(pool, owner) === key)) await entries.delete(key);
+  }
+
+  /** Keys of the variable, and of those of its namespace that do not count yet: it may have taken their name or their room. */
+  concernedBy(changed: VariableResource): readonly string[] {
+    const others = [...this.#caches.variables.values()].filter(
+      ({ metadata, status }) =>
+        metadata.namespace === changed.metadata.namespace &&
+        status.conditions?.some(({ type, status: holds }) => type === "Ready" && holds === "False") === true,
+    );
+    return [...new Set([changed, ...others].map((each) => keyOf(each)))];
   }
 
   /** Namespaces whose owners have workflows or variables. */

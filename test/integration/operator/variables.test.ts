@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { variableKind, type VariableResource, type VariableSpec } from "../../../crds/variable.ts";
+import { AppLibrary } from "../../../crds/app-library.ts";
+import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { defaultPool, deploymentKey } from "../../../domain/subjects.ts";
 import { variableLimits, type VariableValues } from "../../../domain/variable/variable.ts";
 import { startOperator } from "../../../operator/start.ts";
@@ -15,10 +17,13 @@ const flows = workflowsIn(world);
 let operator: { stop(): Promise<void> };
 
 beforeAll(async () => {
-  operator = await startOperator({ ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 }, world.ports);
+  const { store } = world.ports;
+  const apps = new AppLibrary({ store, builtIn: new Map(), sharedNamespace: async () => sharedNamespace });
+  operator = await startOperator({ ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 }, { ...world.ports, apps });
 });
 afterAll(() => operator.stop());
 
+const sharedNamespace = namespaceOfOwner("o_shared");
 const newName = (): string => `V${randomBytes(6).toString("hex")}`;
 const create = (spec: VariableSpec, name = `variable-${randomBytes(6).toString("hex")}`): Promise<VariableResource> =>
   world.ports.store.create(variableKind, { namespace, name, spec });
@@ -85,6 +90,26 @@ describe("a Variable", () => {
     await untilReason(await create({ name: newName(), value: "d".repeat(half) }), "LimitExceeded");
     for (const { metadata } of [a, b, c]) await world.ports.store.delete(variableKind, namespace, metadata.name);
     await untilReason(await create({ name: newName(), value: "x", shared: true }), "NotShared");
+  });
+});
+
+describe("a shared Variable", () => {
+  it("counts for all owners, unless they have one of its name; others of the shared owner do not", async () => {
+    const [name, ofTeam] = [newName(), newName()];
+    const own = await untilReason(await create({ name: newName(), value: "own" }), "Set");
+    const inShared = (spec: VariableSpec, resource: string): Promise<VariableResource> =>
+      world.ports.store.create(variableKind, { namespace: sharedNamespace, name: resource, spec });
+    await inShared({ name, value: "for all", shared: true }, "shared-one");
+    await inShared({ name: ofTeam, value: "of the team" }, "team-one");
+    await until(async () => (await published())[name]?.value === "for all", "the shared one is published");
+    expect((await published())[ofTeam]).toBeUndefined();
+    const nearest = await untilReason(await create({ name, value: "nearer" }), "Set");
+    expect((await published())[name]?.value).toBe("nearer");
+    await world.ports.store.delete(variableKind, namespace, nearest.metadata.name);
+    await until(async () => (await published())[name]?.value === "for all", "the shared one counts again");
+    await world.ports.store.delete(variableKind, sharedNamespace, "shared-one");
+    await until(async () => (await published())[name] === undefined, "it is gone for all owners");
+    expect((await published())[own.spec.name]?.value).toBe("own");
   });
 });
 
