@@ -87,6 +87,12 @@ export const commands: readonly CommandEntry[] = [
   { name: "apply", group: "Change", summary: "create and change resources from YAML files", load: () => import("./commands/apply.ts") },
   { name: "diff", group: "Change", summary: "show what apply would change", load: () => import("./commands/diff.ts") },
   { name: "export", group: "Change", summary: "print resources as YAML", load: () => import("./commands/export.ts") },
+  {
+    name: "import",
+    group: "Change",
+    summary: "make manifests of workflows of another service",
+    load: () => import("./commands/import.ts"),
+  },
 
   {
     name: "subscribe",
