@@ -1,4 +1,4 @@
-import { InvalidInput } from "../../domain/errors.ts";
+import { Conflict } from "../../domain/errors.ts";
 import { noContent, ok } from "../http/response/replies.ts";
 import { all, nothing, one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
@@ -48,11 +48,12 @@ export const adminVariableOperations = [
   }),
 ];
 
-const sharedVariables = async (context: AdminContext) =>
-  variablesIn(await context.ports.owners.find(sharedOwner(context)), true, context.ports);
+/** None if no organization has them. */
+const sharedVariables = async ({ config: { sharedAppsOwner: owner }, ports }: AdminContext) =>
+  variablesIn(owner === undefined ? undefined : await ports.owners.find(owner), true, ports);
 
-/** @throws InvalidInput */
+/** @throws Conflict */
 function sharedOwner({ config }: AdminContext): string {
   if (config.sharedAppsOwner !== undefined) return config.sharedAppsOwner;
-  throw new InvalidInput("no organization has the variables of the installation: set HEADWATER_SHARED_APPS_OWNER to the id of one");
+  throw new Conflict("no organization has the variables of the installation: set HEADWATER_SHARED_APPS_OWNER to the id of one");
 }

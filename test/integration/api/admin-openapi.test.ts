@@ -10,7 +10,7 @@ import { expectToFit, placesOf, type TestedOperation } from "./document-support.
 import { acme, ada, bob, keys, withApi, type Answer } from "./support.ts";
 
 const adminToken = "an-admin-token-of-many-characters-0123456789";
-const api = withApi({ adminToken, failureLimit: { requests: 10_000, windowMs: 60_000 } });
+const api = withApi({ adminToken, sharedAppsOwner: acme.id, failureLimit: { requests: 10_000, windowMs: 60_000 } });
 
 const tested: readonly TestedOperation[] = describedOperations(adminOperations, noAliases);
 const named = (operations: readonly TestedOperation[]) => operations.map((operation) => [operation.route, operation] as const);
@@ -28,6 +28,7 @@ const bodies: Readonly<Record<string, () => object>> = {
   "PUT /orgs/:id/plan": () => ({ plan: "default" }),
   "POST /owners/:id/namespaces": () => ({ name: "team-b" }),
   "PUT /plans/:name": () => ({ form: "paid" }),
+  "PUT /variables/:name": () => ({ value: "eu" }),
   "PUT /components/registry/:published_version": () => ({ deprecated: "old" }),
 };
 
@@ -46,6 +47,7 @@ async function makeWorld(): Promise<Ids> {
   const organization = (await ask("POST", "/orgs", { name, orgname, email })).body.data.id;
   await ask("PUT", `/plans/${name}`, { form: "free" });
   await ask("POST", `/owners/${user}/namespaces`, { name: "team-a" });
+  await ask("PUT", "/variables/REGION", { value: "eu" });
   const version = `${++made}.0.0`;
   const saved = async (code: string): Promise<string> =>
     (await api.ask("POST", "/v1/components", { body: { component_code: `name: Feed; key: acme-feed; version: ${code}` } })).body.data.id;
@@ -61,6 +63,7 @@ async function makeWorld(): Promise<Ids> {
     "orgs/:id": organization,
     "members/:user_id": user,
     "plans/:name": name,
+    "variables/:name": "REGION",
   };
 }
 
@@ -150,11 +153,13 @@ describe("returns 404 for unknown ids", () => {
     "orgs/:id": "o_none",
     "members/:user_id": bob.id,
     "plans/:name": "none",
+    "variables/:name": "NONE",
     "components/:id": "sc_none",
     "registry/:published_version": "acme-feed@0.0.0",
   };
-  // A plan that is not there is made.
-  const demanding = tested.filter(({ path, route }) => path.includes(":") && route !== "PUT /plans/:name");
+  // A plan or a variable that is not there is made.
+  const making = ["PUT /plans/:name", "PUT /variables/:name"];
+  const demanding = tested.filter(({ path, route }) => path.includes(":") && !making.includes(route));
   test.each(named(demanding))("%s", async (_, operation) => {
     expect((await send(operation, none)).status).toBe(404);
   });
