@@ -3,7 +3,8 @@ import type { Definition, Subcommand } from "../command.ts";
 import type { OfflineContext } from "../context.ts";
 import { usageFailure } from "../failure.ts";
 import type { Given } from "../given.ts";
-import { projectFiles, writeProject } from "../init/project.ts";
+import { filesFromPackage } from "../init/from-package.ts";
+import { projectFiles, writeFiles, writeProject } from "../init/project.ts";
 import { templates, type Template } from "../init/templates.ts";
 
 const nameArgument = { name: "<name>", description: "name of the new folder and of what is in it" } as const;
@@ -18,19 +19,33 @@ const templateOption = {
   choices: sourceTemplates.map(({ name }) => name),
 };
 
+const fromOption = {
+  flags: "--from <address>",
+  description: "begin with a component of npm, such as npm:<package>#trigger/<name>, in JavaScript; an installation reads the package",
+};
+
 const subcommandOf = (kind: Kind): Subcommand => ({
   name: kind,
   summary: `write a new ${kind} with a test`,
   isOffline: true,
   arguments: [nameArgument],
-  options: [...(kind === "source" ? [templateOption] : []), js],
+  options: [...(kind === "source" ? [templateOption] : []), fromOption, js],
   examples: [
     { command: `hw init ${kind} my-${kind}`, does: `Write ${kind === "action" ? "an" : "a"} ${kind} into the folder my-${kind}.` },
     ...(kind === "source"
       ? [{ command: "hw init source orders --template http --js", does: "Write a source for HTTP requests in JavaScript." }]
       : []),
+    ...(kind === "workflow"
+      ? [
+          {
+            command: "hw init workflow notes --from npm:@activepieces/piece-slack#action/send_channel_message",
+            does: "Write a workflow with an action of a package.",
+            isInert: true,
+          },
+        ]
+      : []),
   ],
-  operations: [],
+  operations: ["saveComponent", "getComponent"],
   run: (context, given) => init(context, given, kind),
 });
 
@@ -41,10 +56,13 @@ export const command: Definition = {
   subcommands: kinds.map(subcommandOf),
 };
 
-async function init({ out, directory }: OfflineContext, given: Given, kind: Kind): Promise<void> {
+async function init(context: OfflineContext, given: Given, kind: Kind): Promise<void> {
+  const { out, directory } = context;
   const path = given.required("name");
   const name = basename(path);
   if (!/^[a-z0-9][a-z0-9._-]{0,99}$/i.test(name)) throw usageFailure(`name "${name}" is invalid`, "use letters, digits, dots and dashes");
+  const address = given.text("from");
+  if (address !== undefined) return initFrom(context, { path, name, kind, address });
   const isTypeScript = !given.flag("js");
   const options = { name, template: templateOf(kind === "source" ? (given.text("template") ?? "timer") : "action"), isTypeScript };
   const files = await projectFiles({ ...options, isWorkflow: kind === "workflow" });
@@ -52,6 +70,29 @@ async function init({ out, directory }: OfflineContext, given: Given, kind: Kind
   const [file = ""] = Object.keys(files);
   const written = { path, files: Object.keys(files) };
   await out.done({ data: written }, [`${kind} ${name} written. Next:`, ...nextSteps(kind, path, file)].join("\n"));
+}
+
+interface From {
+  readonly path: string;
+  readonly name: string;
+  readonly kind: Kind;
+  readonly address: string;
+}
+
+async function initFrom(context: OfflineContext, { path, ...from }: From): Promise<void> {
+  const { client, close } = await context.connect();
+  try {
+    const files = await filesFromPackage(client, from);
+    await writeFiles(join(context.directory, path), files);
+    const target = from.kind === "workflow" ? "workflow.yaml" : (Object.keys(files)[0] ?? "");
+    const next = from.kind === "action" ? "hw publish" : "hw deploy";
+    await context.out.done(
+      { data: { path, files: Object.keys(files) } },
+      `${from.kind} ${from.name} written. Next:\n  ${next} ${path}/${target}`,
+    );
+  } finally {
+    await close();
+  }
 }
 
 function templateOf(name: string): Template {

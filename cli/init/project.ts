@@ -34,8 +34,15 @@ export async function projectFiles(options: ProjectOptions): Promise<Readonly<Re
   };
 }
 
-/** Writes the files into a folder that is empty or missing, and links the package `headwater` as `npm install` would. @throws Failure */
+/** Writes the files of a project, and links the package `headwater` as `npm install` would. @throws Failure */
 export async function writeProject(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await writeFiles(folder, files);
+  await mkdir(join(folder, "node_modules"));
+  await symlink(join("..", "headwater"), join(folder, "node_modules", "headwater"), process.platform === "win32" ? "junction" : "dir");
+}
+
+/** Writes files into a folder that is empty or missing. @throws Failure */
+export async function writeFiles(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   const present = await readdir(folder).catch((error: unknown) => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
     throw usageFailure(`${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`, "choose another name");
@@ -45,8 +52,6 @@ export async function writeProject(folder: string, files: Readonly<Record<string
     await mkdir(dirname(join(folder, path)), { recursive: true });
     await writeFile(join(folder, path), text, { flag: "wx" });
   }
-  await mkdir(join(folder, "node_modules"));
-  await symlink(join("..", "headwater"), join(folder, "node_modules", "headwater"), process.platform === "win32" ? "junction" : "dir");
 }
 
 /** Runs TypeScript files as they are. */

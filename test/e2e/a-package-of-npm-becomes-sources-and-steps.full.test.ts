@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { hw } from "../cli/hw.ts";
@@ -66,6 +67,7 @@ it("deploys components, triggers and actions of packages of npm", async () => {
   await pollingTriggerFindsWhatIsNew(world);
   await webhookTriggerRegistersItsEndpoint(world);
   await newerVersionIsDeployedOnRequest(world);
+  await foldersBeginWithComponents(world);
   expect(world.ledger.refusals).toEqual([]);
 });
 
@@ -185,16 +187,41 @@ async function webhookTriggerRegistersItsEndpoint(world: World): Promise<void> {
   await until(() => ledger.hooks.size === 0, "deleting the source removes its webhook");
 }
 
-async function newerVersionIsDeployedOnRequest({ headwater, packages }: World): Promise<void> {
-  const world = {
-    directory: headwater.dataDirectory,
-    env: { HEADWATER_URL: headwater.apiUrl.replace(/\/v1$/, ""), HEADWATER_API_KEY: headwater.key },
-  };
-  const run = async (...args: readonly string[]): Promise<string> => {
-    const { code, stdout, stderr } = await hw(world, args);
+const cliOf = ({ headwater }: World) => ({
+  directory: headwater.dataDirectory,
+  env: { HEADWATER_URL: headwater.apiUrl.replace(/\/v1$/, ""), HEADWATER_API_KEY: headwater.key },
+});
+
+const runIn =
+  (world: World) =>
+  async (...args: readonly string[]): Promise<string> => {
+    const { code, stdout, stderr } = await hw(cliOf(world), args);
     expect(code, `hw ${args.join(" ")}: ${stderr}`).toBe(0);
     return stdout;
   };
+
+async function foldersBeginWithComponents(world: World): Promise<void> {
+  const run = runIn(world);
+  const trigger = "npm:@acme/piece-ledger#trigger/new_entry";
+  expect(await run("init", "source", "entries", "--from", trigger)).toContain("hw deploy entries/entries.mjs");
+  const account = `ledger=${world.account}`;
+  expect(await run("deploy", "entries/entries.mjs", "--prop", account, "--prop", `server=${world.ledger.origin}`)).toMatch(
+    /^source new-entry deployed /m,
+  );
+  await run("init", "workflow", "booking", "--from", "npm:@acme/piece-ledger#action/add_entry");
+  const folder = join(world.headwater.dataDirectory, "booking");
+  expect(await readFile(join(folder, "workflow.yaml"), "utf8")).toContain('      # server: "Server" (string)\n');
+  expect(await readFile(join(folder, "add_entry.mjs"), "utf8")).toMatch(/^\/\/ npm:@acme\/piece-ledger@2\.1\.0 sha512-/);
+  const mistaken = await hw(cliOf(world), ["init", "workflow", "wrong", "--from", trigger]);
+  expect(mistaken).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("hw init source wrong --from npm:@acme/piece-ledger#trigger/new_entry"),
+  });
+}
+
+async function newerVersionIsDeployedOnRequest(world: World): Promise<void> {
+  const { packages } = world;
+  const run = runIn(world);
   packages.push(await fixturePackage("tasks", { version: "1.3.0" }));
   await until(async () => /^new-task +@acme\/tasks +1\.2\.0 +1\.3\.0 +1\.3\.0/m.test(await run("outdated")), "the newer version is found");
   expect(await run("connectors", "list", "npm:@acme/tasks")).toContain("npm:@acme/tasks@1.3.0/sources/new-task/new-task.mjs");
