@@ -28,6 +28,8 @@ import { webhookOperations } from "./webhooks/operations.ts";
 import { workflowOperations } from "./workflows/operations.ts";
 import { workflowEventOperations } from "./workflows/runs/event-operations.ts";
 import { workflowRunOperations } from "./workflows/runs/operations.ts";
+import { workflowRunControlOperations } from "./workflows/runs/control-operations.ts";
+import { repeatOperations } from "./workflows/runs/repeat-operations.ts";
 import { workflowRunNowOperations } from "./workflows/runs/run-now-operations.ts";
 import { workflowTestOperations } from "./workflows/test-operations.ts";
 
@@ -44,6 +46,8 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...workflowOperations,
     ...workflowRunOperations,
     ...workflowRunNowOperations,
+    ...workflowRunControlOperations,
+    ...repeatOperations,
     ...workflowEventOperations,
     ...workflowTestOperations,
     ...stepConfigurationOperations,

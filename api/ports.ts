@@ -37,6 +37,7 @@ import type { ReadinessReport, Sessions } from "./http/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
+import type { RunControl, RunRepetition } from "../domain/workflow/run-control.ts";
 import type { DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
@@ -266,6 +267,8 @@ export interface ManualRun {
   /** Metadata of that event, if a source emitted it. */
   readonly metadata?: EventMetadata;
   readonly trace?: TraceContext;
+  /** Of a workflow: the run repeats another one. */
+  readonly repeats?: RunRepetition;
 }
 
 export interface Runs {
@@ -280,6 +283,8 @@ export interface Runs {
    * with UserCode if the runner's reply is invalid. @throws Unavailable when the run cannot be requested
    */
   dryRun(request: ManualRun & { readonly timeoutMs: number }): Promise<{ readonly outcome: Promise<DryRunOutcome | undefined> }>;
+  /** Stores what is asked of a run of a workflow. @throws Unavailable when it cannot be stored; QuotaUsedUp `backlog_full` */
+  control(request: Pick<ManualRun, "source" | "owner" | "pool"> & { readonly control: RunControl }): Promise<void>;
 }
 
 export interface WorkflowTests {

@@ -77,6 +77,13 @@ export const commands: readonly CommandEntry[] = [
 
   { name: "pause", group: "Change", summary: "pause sources, workflows or webhooks", load: () => import("./commands/pause.ts") },
   { name: "resume", group: "Change", summary: "switch them on again", load: () => import("./commands/resume.ts") },
+  { name: "cancel", group: "Change", summary: "cancel a run of a workflow", load: () => import("./commands/cancel.ts") },
+  {
+    name: "repeat",
+    group: "Change",
+    summary: "run a workflow again with the event of an earlier run",
+    load: () => import("./commands/repeat.ts"),
+  },
   {
     name: "delete",
     aliases: ["rm"],

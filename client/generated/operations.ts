@@ -548,7 +548,7 @@ export type Run = {
   /** `r_…`. */ readonly id: string;
   readonly source_id: string;
   readonly status: "succeeded" | "failed";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   readonly hook?: "deploy" | "activate" | "deactivate" | undefined;
   /** Epoch seconds. */ readonly started_at: number;
   /** Epoch milliseconds. */ readonly started_at_ms: number;
@@ -570,7 +570,7 @@ export type DryRun = {
   /** `r_…`. */ readonly id: string;
   readonly source_id: string;
   readonly status: "succeeded" | "failed";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   /** Epoch seconds. */ readonly started_at: number;
   /** Epoch milliseconds. */ readonly started_at_ms: number;
   readonly duration_ms: number;
@@ -614,7 +614,7 @@ export type StartedRun = {
   /** `r_…`. */ readonly id: string;
   readonly source_id: string;
   readonly status: "running";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
 };
 
 export type Tick = {
@@ -769,7 +769,7 @@ export type WorkflowRun = {
   readonly workflow_id: string;
   /** The version with which the run began, and finishes: `d_…`. */ readonly deployment_id: string;
   readonly status: "running" | "suspended" | "succeeded" | "exited" | "failed" | "canceled";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   /** The emitted event that started the run; null for other triggers. */ readonly cause: {
     /** The source or workflow that emitted it. */ readonly emitter_id: string;
     readonly emit_id: string;
@@ -785,7 +785,8 @@ export type WorkflowRun = {
   readonly resume_at_ms: number | null;
   readonly step_count: number;
   /** Number of steps that will not run again. */ readonly steps_done: number;
-  /** Why the run exited or was canceled. */ readonly reason: string | null;
+  /** The run that it repeats: `r_…`. */ readonly repeats: string | null;
+  /** Why the run exited, was canceled, or is paused. */ readonly reason: string | null;
   /** The step that failed the run: `c_…`. */ readonly failed_step_id: string | null;
   readonly error: Thrown | null;
 };
@@ -802,7 +803,7 @@ export type WorkflowRunDetails = {
   readonly workflow_id: string;
   /** The version with which the run began, and finishes: `d_…`. */ readonly deployment_id: string;
   readonly status: "running" | "suspended" | "succeeded" | "exited" | "failed" | "canceled";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   /** The emitted event that started the run; null for other triggers. */ readonly cause: {
     /** The source or workflow that emitted it. */ readonly emitter_id: string;
     readonly emit_id: string;
@@ -818,7 +819,8 @@ export type WorkflowRunDetails = {
   readonly resume_at_ms: number | null;
   readonly step_count: number;
   /** Number of steps that will not run again. */ readonly steps_done: number;
-  /** Why the run exited or was canceled. */ readonly reason: string | null;
+  /** The run that it repeats: `r_…`. */ readonly repeats: string | null;
+  /** Why the run exited, was canceled, or is paused. */ readonly reason: string | null;
   /** The step that failed the run: `c_…`. */ readonly failed_step_id: string | null;
   readonly error: Thrown | null;
   /** The event that started the run; null if it has more than 64 KiB. */ readonly event: unknown;
@@ -858,6 +860,18 @@ export type SendAttempt = {
   readonly duration_ms: number;
   /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
   /** Why it failed; null: it was delivered. */ readonly cause: string | null;
+};
+
+export type RepeatedRuns = {
+  readonly repeated: readonly ({
+    /** The run. */ readonly run_id: string;
+    /** The new one. */ readonly id: string | null;
+  })[];
+  readonly refused: readonly ({
+    readonly run_id: string;
+    readonly code: string;
+    readonly error: string;
+  })[];
 };
 
 export type WorkflowEventDeletion = {
@@ -2091,6 +2105,76 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** Cancel a run of a workflow */
+  readonly cancelWorkflowRun: {
+    readonly path: { readonly workflow_id: string; readonly run_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** For people: `reason` of the run. */ readonly reason?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: WorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Pause a run of a workflow before its next step */
+  readonly pauseWorkflowRun: {
+    readonly path: { readonly workflow_id: string; readonly run_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** For people: `reason` of the run. */ readonly reason?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: WorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Resume a run of a workflow that is paused or waits */
+  readonly resumeWorkflowRun: {
+    readonly path: { readonly workflow_id: string; readonly run_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** A JSON value: the body of `steps.<name>.$resume_data`, if the run waits for a request. */ readonly data?: unknown;
+    };
+    readonly response: {
+      readonly data: WorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Repeat a run of a workflow, from the step that failed or another one */
+  readonly repeatWorkflowRun: {
+    readonly path: { readonly workflow_id: string; readonly run_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name or id of the step that runs first; of one within another step, the outermost runs. Default: the step that failed the run, or else the first one. */ readonly from?: string | null | undefined;
+      /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
+      /** In place of the event of the run: begins with the first step. */ readonly event?: unknown;
+    };
+    readonly response: {
+      readonly data: WorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    } | {
+      readonly data: StartedWorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Repeat all stored runs of a workflow that failed */
+  readonly repeatWorkflowRuns: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
+      /** Default: `failed`. */ readonly status?: "succeeded" | "exited" | "failed" | "canceled" | null | undefined;
+      /** Default: `failed_step`. */ readonly from?: "failed_step" | "first_step" | null | undefined;
+      /** Only runs that started at this time or later, epoch ms. */ readonly since_ms?: number | null | undefined;
+      /** Only runs that started before this time, epoch ms. */ readonly until_ms?: number | null | undefined;
+      /** True: says which runs it would repeat. */ readonly dry_run?: boolean | null | undefined;
+    };
+    readonly response: {
+      readonly data: RepeatedRuns;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List the events of a workflow */
   readonly listWorkflowEvents: {
     readonly path: { readonly workflow_id: string; };
@@ -3193,6 +3277,11 @@ export const routes = {
   listWorkflowLogs: { method: "GET", path: "/v1/workflows/{workflow_id}/logs", isStream: false },
   listRunsOfSourceEvent: { method: "GET", path: "/v1/sources/{id}/events/{event_id}/runs", isStream: false },
   listRunsOfWorkflowEvent: { method: "GET", path: "/v1/workflows/{workflow_id}/events/{event_id}/runs", isStream: false },
+  cancelWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/cancel", isStream: false },
+  pauseWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/pause", isStream: false },
+  resumeWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/resume", isStream: false },
+  repeatWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/repeat", isStream: false },
+  repeatWorkflowRuns: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/repeat", isStream: false },
   listWorkflowEvents: { method: "GET", path: "/v1/workflows/{workflow_id}/event_summaries", isStream: false },
   listWorkflowErrors: { method: "GET", path: "/v1/workflows/{workflow_id}/$errors/event_summaries", isStream: false },
   deleteWorkflowEvents: { method: "DELETE", path: "/v1/workflows/{workflow_id}/events", isStream: false },

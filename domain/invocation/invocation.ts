@@ -4,6 +4,7 @@ import type { EventMetadata } from "../event/event-metadata.ts";
 import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
 import type { TraceContext } from "../traces.ts";
 import type { ResumeOutcome, ResumeRequest } from "../workflow/resume-request.ts";
+import type { RunControl, RunRepetition } from "../workflow/run-control.ts";
 import type { WorkflowTestOutcome } from "../workflow/test-run.ts";
 import type { Hook, Trigger } from "../trigger.ts";
 
@@ -31,6 +32,10 @@ export interface Invocation extends TraceContext {
   readonly dryRun?: DryRun;
   /** The suspended run of a workflow; set exactly when `trigger` is `resume`. `event` is then the request to the resume URL, if there was one. */
   readonly resume?: ResumeRequest;
+  /** What the API asks of a run of a workflow; set exactly when `trigger` is `control`. */
+  readonly control?: RunControl;
+  /** The run repeats another one of its workflow. */
+  readonly repeats?: RunRepetition;
   /** The runner must see at least this generation of the deployment entry; it reads the entry again if it holds an older one. */
   readonly generation?: number;
   /** Prop of the chained timer of this tick: the runner arms the next tick before it acks this one. */

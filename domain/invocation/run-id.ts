@@ -12,15 +12,16 @@ export const idOfHistory = (history: string): string => history.split(".", 1)[0]
  *
  * | trigger | the id follows from |
  * |---|---|
- * | resume | the request |
+ * | resume, control | the request |
  * | manual | the caller |
  * | event | the delivery: NATS may store it twice |
  * | timer of a chain | the tick: each link may be armed twice |
  * | other | the position of the invocation in INVOCATIONS |
  */
 export function workflowRunId(invocation: Invocation, position: InvocationNumber): string {
-  const { resume, run, delivery, chain, at, movedFrom } = invocation;
+  const { resume, control, run, delivery, chain, at, movedFrom } = invocation;
   if (resume !== undefined) return resume.run;
+  if (control !== undefined) return control.run;
   if (run !== undefined) return run;
   if (delivery !== undefined) return `r_e${hexOf(delivery)}`;
   if (chain !== undefined && at !== undefined) return `r_t${derivedToken(`${chain} ${at}`)}${at.toString(36)}`;

@@ -23,7 +23,9 @@ export interface RecordedWorkflowRun {
   readonly computeMs: number;
   /** The emitted event that started it; null for other triggers. */
   readonly cause: { readonly emitter: string; readonly emitId: string } | null;
-  /** Of an exit or a cancellation. */
+  /** Id of the run that it repeats. */
+  readonly repeats: string | null;
+  /** Of an exit, a cancellation or, while suspended, a pause. */
   readonly reason: string | null;
   /** Id of the step that failed the run. */
   readonly failedStep: string | null;

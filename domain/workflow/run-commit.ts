@@ -15,18 +15,20 @@ export interface WorkflowProgress {
   readonly startedAt: number;
   /** Of the version of the run: number of its steps. */
   readonly stepCount: number;
-  /** The attempt of a step that this commit ends; absent in a commit without one: a cancellation, or an event for a workflow without steps. */
+  /** The attempt of a step that this commit ends; absent in a commit without one: a cancellation, a pause, or an event for a workflow without steps. */
   readonly step?: CommittedStep;
   /** In a commit that fails the run with the error of an earlier step, whose `finally` has ended: that step. */
   readonly failedStep?: { readonly id: string; readonly name: string };
   /** Epoch ms, while suspended. */
   readonly resumeAt?: number;
-  /** Reason of an exit or a cancellation. */
+  /** Reason of an exit, a cancellation or a pause. */
   readonly reason?: string;
   /** JSON text of the trigger's event, in the first commit, if it has at most 64 KiB. */
   readonly event?: string;
   /** The emitted event that started the run; absent for other triggers. */
   readonly cause?: { readonly emitter: string; readonly emitId: string };
+  /** In the first commit of a run that repeats another one: the id of that one. */
+  readonly repeats?: string;
   /** In a commit that fails the run: the name of the workflow, for the mail about the error. */
   readonly name?: string;
   /** In a commit that fails the run: false if the workflow's settings refuse mails about errors. */

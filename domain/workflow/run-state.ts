@@ -9,12 +9,12 @@ import type { HttpResponse } from "../run-products.ts";
  * | state | next | when |
  * |---|---|---|
  * | running | running | a step ends, and another one follows |
- * | running | suspended | a step asks for a delay, a suspension or a rerun, or is retried later |
+ * | running | suspended | a step asks for a delay, a suspension or a rerun, or is retried later; or the run is paused |
  * | running | succeeded | the last step ends |
  * | running | exited | a step calls `$.flow.exit` |
  * | running | failed | a step fails after its last retry, and its failure does not continue |
- * | suspended | running | its time has come, or its resume URL is requested |
- * | suspended | canceled | its cancel URL is requested, or nothing resumes a suspension in time |
+ * | suspended | running | its time has come, or it is resumed, by its resume URL or the API |
+ * | running, suspended | canceled | its cancel URL is requested, the API cancels it, or nothing resumes a suspension in time |
  */
 export const runStatuses = ["running", "suspended", "succeeded", "exited", "failed", "canceled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
@@ -69,14 +69,14 @@ export interface RunTrigger {
   readonly at: number;
 }
 
-/** Why a suspended run waits. `retry`: its step has failed, and is tried again. */
-export const suspensionKinds = ["delay", "suspend", "rerun", "retry"] as const;
+/** Why a suspended run waits. `retry`: its step has failed, and is tried again. `pause`: the API has paused it between two steps. */
+export const suspensionKinds = ["delay", "suspend", "rerun", "retry", "pause"] as const;
 
 export interface Suspension {
   readonly kind: (typeof suspensionKinds)[number];
   /** From 1, within the run. Resume URLs and wake-ups of an earlier suspension have no effect. */
   readonly number: number;
-  /** Epoch ms: a `suspend` is canceled then, all others continue. */
+  /** Epoch ms: a `suspend` or `pause` is canceled then, all others continue. */
   readonly until: number;
 }
 

@@ -4,6 +4,7 @@ import { isCommitted, type QueuePosition } from "../../domain/invocation/waterma
 import { hasProcessed } from "../../domain/event/processed-events.ts";
 import type { SourceState } from "../../domain/run/commit.ts";
 import type { FinishedRun } from "../commit/compose.ts";
+import type { RunControl } from "../../domain/workflow/run-control.ts";
 import { linkHasRun } from "../commit/timer-chain.ts";
 
 /** An invocation as this runner received it from the stream. */
@@ -18,6 +19,8 @@ export interface ReceivedInvocation {
   readonly afterAck?: (action: () => void) => void;
   /** Whether the next reader of its partition waits for it: a run of a workflow is then released between two steps. */
   readonly isReleased?: () => boolean;
+  /** What the API asks of this run of a workflow while its invocation runs, see domain/workflow/run-control.ts. */
+  readonly control?: () => RunControl | undefined;
   /** Ticks of the source that were skipped before this invocation. */
   readonly skippedTicks: number;
   /** Due times of the last of them, epoch ms; absent: none were skipped. */

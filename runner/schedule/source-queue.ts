@@ -2,6 +2,7 @@ import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import { dueAtOf, maxReportedSkips } from "../../domain/schedule/ticks.ts";
 import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
+import { controlThatCounts, type RunControl } from "../../domain/workflow/run-control.ts";
 import type { Hold } from "../run/hold.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 
@@ -47,7 +48,7 @@ export class SourceQueue {
   readonly key: string;
   /** Id of the source or workflow. */
   readonly source: string;
-  /** The first invocation continues a suspended run of a workflow. */
+  /** The first invocation continues a suspended run of a workflow, or is a request of the API for a run. */
   readonly isResumed: boolean;
   /** Undefined until it is loaded. */
   owner: string | undefined;
@@ -69,7 +70,7 @@ export class SourceQueue {
   constructor(key: string, { source, trigger }: Invocation) {
     this.key = key;
     this.source = source;
-    this.isResumed = trigger === "resume";
+    this.isResumed = trigger === "resume" || trigger === "control";
   }
 
   /** Why only urgent invocations may run; undefined: all may. */
@@ -147,6 +148,11 @@ export class SourceQueue {
   /** The first requests whose callers wait for the response. */
   awaited(max = this.#awaited): readonly QueuedInvocation[] {
     return this.#awaited === 0 ? [] : this.#others.filter(isAwaited).slice(0, max);
+  }
+
+  /** What the API asks of the run of a workflow that is in progress: its requests wait behind that. */
+  control(): RunControl | undefined {
+    return controlThatCounts(this.#others.flatMap(({ received: { invocation } }) => invocation.control ?? []));
   }
 
   includes(entry: QueuedInvocation): boolean {

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { backoffMs } from "../../domain/retry.ts";
+import type { RunControl } from "../../domain/workflow/run-control.ts";
 import type { Hold } from "../run/hold.ts";
 import type { BacklogEntry } from "./backlog.ts";
 import type { BlockReason, QueueCounts } from "./ports.ts";
@@ -255,7 +256,8 @@ export class SourceQueues {
     const speculative = this.#speculative?.take(entry);
     const isReleased = (): boolean => this.#isReleasing(queue.source);
     const hasRoom = (): boolean => !this.#options.backlog.isFull(queue.source, owner);
-    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative, isReleased, hasRoom }, owner);
+    const control = (): RunControl | undefined => queue.control();
+    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative, isReleased, hasRoom, control }, owner);
     queue.running = undefined;
     this.#scheduler.end(queue.key);
     if (result === "finished" || this.#isReleasing(queue.source)) {

@@ -3,9 +3,10 @@ import { withParsedBody } from "../../domain/invocation/http-body.ts";
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { isEndMarker, parseEndMarker, type EndedRun } from "../../domain/workflow/run-commit.ts";
-import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { receivedEvent } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
+import { controlled } from "./control-run.ts";
 import { resumed, withEnd } from "./next-state.ts";
 
 /** The last message of a run's history: a commit, or the marker after the end, which has no state. */
@@ -16,8 +17,10 @@ export interface Begun {
   readonly state: WorkflowRunState;
   /** Why the run is canceled instead; absent: it is not. */
   readonly canceled?: string;
+  /** Why the run waits instead of going on; absent: it goes on. */
+  readonly paused?: string;
   /** The invocation ends the suspension of the run. */
-  readonly endsSuspension?: true;
+  readonly endsSuspension?: boolean;
 }
 
 /** @param last undefined: the run has no history. @returns undefined if the invocation does nothing */
@@ -29,18 +32,21 @@ export function begin(
 ): Begun | undefined {
   const { invocation } = received;
   if (last === undefined) {
-    if (invocation.trigger === "resume") return undefined;
+    if (invocation.trigger === "resume" || invocation.trigger === "control") return undefined;
     // It was accepted before the workflow was switched off.
     if (!current.active) throw new Unavailable(`workflow ${current.workflow} is not active: its run waits`);
     return { state: firstState(received, current, now) };
   }
   const { state } = last;
   if (state === null) return undefined;
-  const { resume } = invocation;
+  const { resume, control } = invocation;
+  if (control !== undefined) return controlled(state, control, now);
   if (resume === undefined || state.suspension?.number !== resume.suspension) return { state };
+  // A step may have given out a URL of this number, and not waited for it.
+  if (state.suspension.kind === "pause" && resume.action !== "wake") return { state };
   if (resume.action === "cancel")
     return { state: withEnd(state, "canceled", now), canceled: "its cancel URL was requested", endsSuspension: true };
-  if (resume.action === "wake" && state.suspension.kind === "suspend")
+  if (resume.action === "wake" && isLimited(state.suspension))
     return { state: withEnd(state, "timed_out", now), canceled: "nothing resumed it in time", endsSuspension: true };
   const ended = withEnd(state, resume.action === "wake" ? "continued" : "resumed", now);
   // The guest parses only the body of the trigger's event.
@@ -48,12 +54,15 @@ export function begin(
   return { state: resumed(ended, request), endsSuspension: true };
 }
 
+/** Whether the run is canceled when the time of its suspension has come. */
+const isLimited = ({ kind }: Suspension): boolean => kind === "suspend" || kind === "pause";
+
 export function firstState({ invocation, storedAt }: ReceivedInvocation, { id }: WorkflowDeployment, now: number): WorkflowRunState {
-  const { trigger, metadata, hops, way } = invocation;
+  const { trigger, metadata, hops, way, repeats } = invocation;
   const event = JSON.stringify(receivedEvent(invocation, storedAt));
   return {
     status: "running",
-    deployment: id,
+    deployment: repeats?.deployment ?? id,
     startedAt: now,
     trigger: { kind: trigger, event, ...(metadata === undefined ? {} : { metadata }), at: storedAt },
     ...(hops === undefined ? {} : { hops }),

@@ -75,19 +75,19 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
   );
 }
 
-/** Why a run ends without a step; neither: there are no more steps. */
-export interface WhyEnded {
-  /** Reason of a cancellation. */
-  readonly canceled: string | undefined;
+/** Why a run ends or waits without a step; neither: there are no more steps. */
+export interface WithoutStep {
+  /** Of a cancellation or a pause. */
+  readonly reason: string | undefined;
   /** That of an earlier step, whose `finally` has run. Its error is masked already. */
   readonly failure: StepFailure | undefined;
 }
 
 /** A commit without a step. */
-export function composeEndCommit(
+export function composeWithoutStep(
   run: RunOfWorkflow,
   state: WorkflowRunState,
-  { canceled, failure }: WhyEnded,
+  { reason, failure }: WithoutStep,
   now: number,
   randomId: () => string,
 ): WorkflowCommit {
@@ -102,7 +102,7 @@ export function composeEndCommit(
     result: null,
     ...(failure === undefined || run.withoutEvent === true ? {} : { received: state.trigger.event }),
   };
-  const said = { ...failedStepOf(failure), ...(canceled === undefined ? {} : { reason: canceled }) };
+  const said = { ...failedStepOf(failure), ...(reason === undefined ? {} : { reason }) };
   return composeCommit(run, state, said, { run: described, logs: [], error: failure?.error ?? null }, now, randomId);
 }
 
@@ -140,6 +140,7 @@ function composeCommit(
       ...(suspension === null ? {} : { resumeAt: suspension.until }),
       ...(isFirst && trigger.event.length <= maxKeptEvent ? { event: trigger.event } : {}),
       ...(isFirst ? cause : {}),
+      ...(isFirst && invocation.repeats !== undefined ? { repeats: invocation.repeats.run } : {}),
       ...(readable.error === null ? {} : mailOf(workflow)),
       ...(isEnd ? { sends: sends.map((send, index) => ({ ...send, id: `${run}.s${index}` })).filter(({ kind }) => kind !== "emit") } : {}),
     },

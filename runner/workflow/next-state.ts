@@ -84,16 +84,18 @@ function valueOf(execution: Execution): unknown {
 
 const reasonOf = (value: unknown): string | null => (value === null ? null : typeof value === "string" ? value : JSON.stringify(value));
 
-/** The state with how its suspension ended. URLs of a retry are not given to anyone, so it keeps the end of the suspension before. */
+/** The state with how its suspension ended. A retry or pause has given no URLs to anyone, so it keeps the end of the suspension before. */
 export function withEnd(state: WorkflowRunState, how: SuspensionEnd["how"], at: number): WorkflowRunState {
   const { suspension } = state;
-  if (suspension === null || (suspension.kind === "retry" && how === "continued")) return state;
+  if (suspension === null || suspension.kind === "pause" || (suspension.kind === "retry" && how === "continued")) return state;
   return { ...state, suspensionEnd: { number: suspension.number, how, at } };
 }
 
 /** The state of a run that goes on after a suspension. @param request JSON text of the request to its resume URL; null: there was none */
 export function resumed(state: WorkflowRunState, request: string | null): WorkflowRunState {
-  const goesOn: WorkflowRunState = { ...state, status: "running", suspension: null, resumedBy: request };
+  // A pause lies between two steps: the next one reads what has resumed the run before.
+  const resumedBy = state.suspension?.kind === "pause" ? state.resumedBy : request;
+  const goesOn: WorkflowRunState = { ...state, status: "running", suspension: null, resumedBy };
   // The request is what the suspended step was waiting for: later steps read it from its exports.
   const last = Object.entries(state.steps).at(-1);
   if (state.suspension?.kind !== "suspend" || request === null || last === undefined) return goesOn;
@@ -158,7 +160,7 @@ function afterStep(
   };
 }
 
-function suspended(state: WorkflowRunState, kind: Suspension["kind"], until: number): WorkflowRunState {
+export function suspended(state: WorkflowRunState, kind: Suspension["kind"], until: number): WorkflowRunState {
   const number = state.suspensions + 1;
   return { ...state, status: "suspended", suspensions: number, suspension: { kind, number, until } };
 }

@@ -4,7 +4,8 @@ import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import type { RunError } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
-import { controlLimits } from "../../domain/workflow/control.ts";
+import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
+import type { RunControl } from "../../domain/workflow/run-control.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { endMarkerOf } from "../../domain/workflow/run-commit.ts";
 import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
@@ -16,11 +17,13 @@ import type { DeploymentCache } from "../run/deployment-cache.ts";
 import { internalError, notExecuted } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { RunTrace, traceWait } from "../run/run-trace.ts";
-import { composeEndCommit, composeStepCommit, type RunOfWorkflow, type WhyEnded } from "./compose-commit.ts";
+import { composeStepCommit, composeWithoutStep, type RunOfWorkflow } from "./compose-commit.ts";
+import { controlled, paused } from "./control-run.ts";
 import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
 import { begin, parseLast, type Begun, type LastOfRun } from "./begin-run.ts";
 import { endStep } from "./next-state.ts";
-import { leaveEndedParts } from "./position.ts";
+import { beginRepetition, versionForgotten } from "./repeated-run.ts";
+import { leaveEndedParts, type Continued } from "./position.ts";
 import { resumeOutcome } from "./resumed-runs.ts";
 import { reportCommit } from "./report.ts";
 
@@ -94,7 +97,7 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
       return "finished";
     }
     if (received.isReleased?.() === true) return "released";
-    const commit = await commitNext(run, begun, context, config, ports);
+    const commit = await commitNext(run, controlledBy(received.control?.(), begun, ports), context, config, ports);
     if (commit === undefined) {
       if (++refusals >= maxRefusals) throw competing(run);
       await run.history.load();
@@ -106,14 +109,20 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
   }
 }
 
+/** A request of the API that has arrived in the meantime. */
+function controlledBy(control: RunControl | undefined, begun: Begun, { clock }: Pick<RunnerPorts, "clock">): Begun {
+  if (control === undefined || begun.canceled !== undefined) return begun;
+  return controlled(begun.state, control, clock.now()) ?? begun;
+}
+
 async function openRun(received: ReceivedInvocation, current: WorkflowDeployment, ports: RunnerPorts): Promise<Run> {
   const { invocation, position, isNew = false, failures = 0 } = received;
   const id = workflowRunId(invocation, position);
   const history = new CommitHistory<LastOfRun>(historyOfRun(current.workflow, id), current.owner, ports.commits, parseLast, isUnfinished);
   // The run of a new invocation has no commits. One that was delivered, moved or armed may repeat another invocation.
-  const { delivery, movedFrom, resume, chain } = invocation;
+  const { delivery, movedFrom, resume, control, chain } = invocation;
   const mayRepeat = !isNew || failures > 0;
-  if (mayRepeat || [delivery, movedFrom, resume, chain].some((origin) => origin !== undefined)) await history.load();
+  if (mayRepeat || [delivery, movedFrom, resume, control, chain].some((origin) => origin !== undefined)) await history.load();
   else history.beginEmpty();
   return { received, id, history, current, mayRepeat, isAnswered: false, parent: traceWait(received, ports) };
 }
@@ -124,9 +133,8 @@ const isUnfinished = ({ state }: LastOfRun): boolean => state !== null && !hasEn
 /** Answers the caller of a resume or cancel URL as soon as it is known whether it has an effect. */
 function answerResume(run: Run, begun: Begun | undefined, { resumed }: RunContext, ports: Pick<RunnerPorts, "answer">): void {
   const { resume } = run.received.invocation;
-  if (resume === undefined) return;
   if (begun?.endsSuspension === true && begun.state.suspensionEnd !== undefined) resumed.add(run.id, begun.state.suspensionEnd);
-  if (resume.answerTo === undefined || run.isAnswered) return;
+  if (resume?.answerTo === undefined || run.isAnswered) return;
   const outcome = resumeOutcome(resume, begun, run.history.last);
   if (outcome === undefined) return;
   run.isAnswered = true;
@@ -142,10 +150,11 @@ async function commitNext(
   ports: RunnerPorts,
 ): Promise<WorkflowCommit | undefined> {
   const { received, id, history } = run;
-  const { canceled } = begun;
-  const workflow = await versionOf(run, begun.state, context);
+  const { canceled, paused: pause } = begun;
+  const version = await versionOf(run, begun.state, context);
+  const workflow = version ?? run.current;
   // A suspended step is behind: it may have been the last one of a loop.
-  const { state, failure } = leaveEndedParts(begun.state, workflow.steps);
+  const { state, failure } = version === undefined ? versionForgotten(begun.state, run.current) : placed(run, begun.state, version);
   const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, run.parent);
   const about: RunOfWorkflow = {
     workflow,
@@ -156,7 +165,11 @@ async function commitNext(
   let commit: WorkflowCommit | undefined;
   try {
     const isEnd = canceled !== undefined || failure !== undefined || state.next >= workflow.steps.length;
-    const compose = isEnd ? composeEnd(state, { canceled, failure }, ports) : await composeStep(run, about, state, context, config, ports);
+    const compose = isEnd
+      ? composeEnd(state, { canceled, failure }, ports)
+      : pause === undefined
+        ? await composeStep(run, about, state, context, config, ports)
+        : composePause(state, pause, ports);
     const traceparent = trace?.startCommit() ?? run.parent;
     const composeTraced = (replacement?: Replacement): WorkflowCommit => compose({ ...about, traceparent }, replacement);
     // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
@@ -182,12 +195,20 @@ interface Replacement {
 
 type Compose = (about: RunOfWorkflow, replacement?: Replacement) => WorkflowCommit;
 
-/** @param why canceled, or failed behind a `finally`; neither: there are no more steps */
-function composeEnd(state: WorkflowRunState, why: WhyEnded, { clock, randomId }: RunnerPorts): Compose {
-  const { canceled, failure } = why;
+/** Why a run ends without a step: canceled, or failed behind a `finally`; neither: there are no more steps. */
+interface WhyEnded {
+  readonly canceled: string | undefined;
+  readonly failure: StepFailure | undefined;
+}
+
+function composeEnd(state: WorkflowRunState, { canceled, failure }: WhyEnded, { clock, randomId }: RunnerPorts): Compose {
   const status = canceled !== undefined ? "canceled" : failure !== undefined ? "failed" : "succeeded";
   const ended: WorkflowRunState = { ...state, status, suspension: null };
-  return (about) => composeEndCommit(about, ended, why, clock.now(), randomId);
+  return (about) => composeWithoutStep(about, ended, { reason: canceled, failure }, clock.now(), randomId);
+}
+
+function composePause(state: WorkflowRunState, reason: string, { clock, randomId }: RunnerPorts): Compose {
+  return (about) => composeWithoutStep(about, paused(state, clock.now()), { reason, failure: undefined }, clock.now(), randomId);
 }
 
 async function composeStep(
@@ -260,24 +281,36 @@ const tooManySteps: RunError = {
   message: `the run has executed ${controlLimits.executions} steps, the limit: start runs of another workflow by $.send.emit for the rest`,
 };
 
-/** The version with which the run began. @throws Unavailable */
-async function versionOf({ current }: Run, { deployment }: WorkflowRunState, { deployments }: RunContext): Promise<WorkflowDeployment> {
+/** The version with which the run began. Undefined: the run was to repeat another one on a version that is forgotten. @throws Unavailable */
+async function versionOf(
+  { current, received, history }: Run,
+  { deployment }: WorkflowRunState,
+  { deployments }: RunContext,
+): Promise<WorkflowDeployment | undefined> {
   if (deployment === current.id) return current;
   const name = versionName(current.workflow, deployment);
   const version = await deployments.workflow(name);
-  if (version === undefined || hasMoved(version))
-    throw new Unavailable(`version ${name} of a workflow is not stored: its run cannot continue`);
-  return version;
+  if (version !== undefined && !hasMoved(version)) return version;
+  if (received.invocation.repeats?.deployment === deployment && history.last === undefined) return undefined;
+  throw new Unavailable(`version ${name} of a workflow is not stored: its run cannot continue`);
+}
+
+/** Where the run goes on: a new one that repeats another one not always with the first step. */
+function placed({ received, history }: Run, state: WorkflowRunState, { steps }: WorkflowDeployment): Continued {
+  const { repeats } = received.invocation;
+  return repeats === undefined || history.last !== undefined ? leaveEndedParts(state, steps) : beginRepetition(state, repeats, steps);
 }
 
 /**
- * A run that was resumed early has a wake-up left, which may be due in a year. It is moved to the present, where it has no effect, because
+ * A run that was resumed or canceled early has a wake-up left, which may be due in a year. It is moved to the present, where it has no effect, because
  * delivery may not delete invocations.
  */
 function endWakeUp({ received, id, current, history }: Run, { wakeUps, clock, log }: RunnerPorts): void {
-  const { resume } = received.invocation;
-  if (resume === undefined || resume.action === "wake" || history.last?.state?.suspension?.number !== resume.suspension) return;
-  wakeUps.schedule(current.workflow, id, resume.suspension, clock.now()).catch((error: unknown) => {
+  const { resume, control } = received.invocation;
+  const number = history.last?.state?.suspension?.number;
+  const isEndedEarly = resume === undefined ? control !== undefined : resume.action !== "wake" && number === resume.suspension;
+  if (number === undefined || !isEndedEarly || control?.action === "pause") return;
+  wakeUps.schedule(current.workflow, id, number, clock.now()).catch((error: unknown) => {
     log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
   });
 }

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { NotFound } from "../../../domain/errors.ts";
 import { isEventId } from "../../../domain/event/event-id.ts";
-import { isId } from "../../../domain/ids.ts";
 import { maxLimit, parseLimit } from "../../../domain/page.ts";
 import { runStatuses } from "../../../domain/workflow/run-state.ts";
 import { operation, type ApiContext } from "../../context.ts";
@@ -10,11 +9,11 @@ import { optionalParameter, pages, parsePage } from "../../http/request/paramete
 import { ok, okList } from "../../http/response/replies.ts";
 import { all, one, page } from "../../http/response/schemas.ts";
 import { pathOf } from "../../http/routing/handle.ts";
-import { whyNotFound } from "../../resources/not-found.ts";
 import { logParameters } from "../../runs/operations.ts";
 import { logLineSchema } from "../../runs/schemas.ts";
 import { sourceIdOf } from "../../sources/find-source.ts";
 import { workflowIdOf } from "../find-workflow.ts";
+import { runOf } from "./find-run.ts";
 import { workflowRunDetailsResponse, workflowRunResponse } from "./response.ts";
 import { workflowRunDetailsSchema, workflowRunSchema } from "./schemas.ts";
 
@@ -47,11 +46,9 @@ export const workflowRunOperations = [
     responses: one(workflowRunDetailsSchema),
     handle: async (call, context) => {
       const workflow = await workflowIdOf(call, context);
-      const id = pathOf(call, "run_id");
-      const found = isId("run", id) ? await context.ports.history.findWorkflowRun(workflow, id) : undefined;
-      if (found === undefined) throw runNotFound(workflow, id);
+      const found = await runOf(call, workflow, context);
       // Attempts of sends name the workflow in place of a webhook, and the run in place of an event.
-      const sends = await context.ports.deliveries.pageAttempts(workflow, { limit: maxLimit, cursor: null, event: id });
+      const sends = await context.ports.deliveries.pageAttempts(workflow, { limit: maxLimit, cursor: null, event: found.id });
       return ok(workflowRunDetailsResponse(found, sends.items));
     },
   }),
@@ -92,9 +89,4 @@ async function runsOfEvent(call: Call, emitter: string, { access, ports }: ApiCo
   if (event === undefined) throw new NotFound(`record not found: ${emitter} has no event ${id.slice(0, 80)}, or it was deleted`);
   const runs = await ports.history.runsOfEvent({ emitter, emitId: event.emitId }, await access.ownersOf(call.user));
   return ok(runs.map(workflowRunResponse));
-}
-
-function runNotFound(workflow: string, id: string): NotFound {
-  const why = isId("run", id) ? `workflow ${workflow} has no run ${id}, or it was deleted` : whyNotFound("run", id);
-  return new NotFound(`record not found: ${why}`);
 }

@@ -25,6 +25,7 @@ export function workflowRunResponse(run: RecordedWorkflowRun): Answered<typeof w
     resume_at_ms: resumeAt,
     step_count: run.stepCount,
     steps_done: run.stepsDone,
+    repeats: run.repeats,
     reason: run.reason,
     failed_step_id: run.failedStep,
     error: run.error,

@@ -1,16 +1,20 @@
 import { z } from "zod";
+import type { WorkflowResource } from "../../../crds/workflow.ts";
 import { Conflict } from "../../../domain/errors.ts";
 import { newId } from "../../../domain/ids.ts";
-import { waitUntil } from "../../../domain/retry.ts";
+import type { RunSummary } from "../../../domain/invocation/invocation.ts";
+import type { TraceContext } from "../../../domain/traces.ts";
 import type { WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
 import { operation, type ApiContext } from "../../context.ts";
-import { dropBody, type Call, type Input } from "../../http/request/call.ts";
+import { dropBody } from "../../http/request/call.ts";
 import { accepted, ok } from "../../http/response/replies.ts";
 import { inProgress, one } from "../../http/response/schemas.ts";
 import { checkQuota } from "../../owners/quota.ts";
+import type { ManualRun } from "../../ports.ts";
 import { publicIdOf } from "../../resources/identity.ts";
 import { workflowOf } from "../find-workflow.ts";
 import { manualRunOf } from "../runnable.ts";
+import { untilRecorded } from "./find-run.ts";
 import { workflowRunResponse } from "./response.ts";
 import { workflowRunSchema } from "./schemas.ts";
 
@@ -18,11 +22,9 @@ const fields = z.object({
   event: z.unknown().optional().describe("`steps.trigger.event`. Default: what the first trigger would send."),
 });
 
-const startedSchema = z
+export const startedSchema = z
   .object({ id: z.string().describe("`r_…`."), workflow_id: z.string(), status: z.literal("running"), trigger: z.literal("manual") })
   .meta({ id: "StartedWorkflowRun" });
-
-const pollMs = 40;
 
 /** Starts runs. */
 export const workflowRunNowOperations = [
@@ -37,45 +39,49 @@ export const workflowRunNowOperations = [
     responses: { ...one(workflowRunSchema), ...inProgress(startedSchema) },
     errors: [409],
     handle: async (call, context) => {
-      const { run, workflow, ended } = await startRun(call, context);
+      // Only `startRun` holds the event, see `dropBody`.
+      const started = await startRun(await workflowOf(call, context), { event: call.body().event, trace: call.trace }, context);
       dropBody(call);
-      const recorded = (await ended) === undefined ? undefined : await untilRecorded(workflow, run, context);
-      const found = recorded ?? (await context.ports.history.findWorkflowRun(workflow, run));
-      return found === undefined
-        ? accepted({ id: run, workflow_id: workflow, status: "running", trigger: "manual" })
-        : ok(workflowRunResponse(found));
+      const ended = await endedRun(started, context);
+      return ended === undefined
+        ? accepted({ id: started.run, workflow_id: started.workflow, status: "running", trigger: "manual" })
+        : ok(workflowRunResponse(ended));
     },
   }),
 ];
 
-/** Stores the invocation. Only this function holds the event, see `dropBody`. */
-async function startRun(call: Call & Input<unknown, z.output<typeof fields>>, context: ApiContext) {
+export interface StartedRun {
+  readonly run: string;
+  readonly workflow: string;
+  readonly ended: Promise<RunSummary | undefined>;
+}
+
+/** Stores the invocation of a new run. @throws Conflict `workflow_inactive`, QuotaUsedUp, Unavailable */
+export async function startRun(
+  resource: WorkflowResource,
+  request: Pick<ManualRun, "event" | "repeats"> & { readonly trace: TraceContext | undefined },
+  context: ApiContext,
+): Promise<StartedRun> {
   const { access, config, ports } = context;
-  const resource = await workflowOf(call, context);
-  const { event } = call.body();
   const [run, workflow] = [newId("run", ports.randomBytes), publicIdOf(resource)];
   if (!resource.spec.active)
     throw new Conflict(`workflow ${workflow} is inactive: activate it with PUT /v1/workflows/${workflow} and {"active": true}`, {
       code: "workflow_inactive",
     });
-  const manual = await manualRunOf(resource, { run, event, trace: call.trace }, context);
+  const { event, trace, repeats } = request;
+  const manual = await manualRunOf(resource, { run, event, trace }, context);
   const owner = await access.ownerOf(resource);
   if (owner !== undefined) await checkQuota(owner, ports);
-  const { ended } = await ports.runs.run(manual, AbortSignal.timeout(config.runTimeoutMs));
+  const { ended } = await ports.runs.run(
+    { ...manual, ...(repeats === undefined ? {} : { repeats }) },
+    AbortSignal.timeout(config.runTimeoutMs),
+  );
   return { run, workflow, ended };
 }
 
-/** The run after its last commit, so that the caller's next request finds it. */
-async function untilRecorded(workflow: string, run: string, { config, ports }: ApiContext): Promise<WorkflowRunDetails | undefined> {
-  let found: WorkflowRunDetails | undefined;
-  await waitUntil(
-    async () => {
-      // Ignore errors: the history may be readable a moment later.
-      found = await ports.history.findWorkflowRun(workflow, run).catch(() => undefined);
-      return found !== undefined && found.status !== "running";
-    },
-    config.recordTimeoutMs,
-    pollMs,
-  );
-  return found;
+/** The run once it has ended or is suspended; as far as it is known, if that takes long. */
+export async function endedRun({ run, workflow, ended }: StartedRun, context: ApiContext): Promise<WorkflowRunDetails | undefined> {
+  const isAnswered = (await ended) !== undefined;
+  const recorded = isAnswered ? await untilRecorded(workflow, run, ({ status }) => status !== "running", context) : undefined;
+  return recorded ?? (await context.ports.history.findWorkflowRun(workflow, run));
 }

@@ -39,7 +39,8 @@ export const workflowRunSchema = z
     resume_at_ms: ms.nullable(),
     step_count: z.int(),
     steps_done: z.int().describe("Number of steps that will not run again."),
-    reason: z.string().nullable().describe("Why the run exited or was canceled."),
+    repeats: z.string().nullable().describe("The run that it repeats: `r_…`."),
+    reason: z.string().nullable().describe("Why the run exited, was canceled, or is paused."),
     failed_step_id: z.string().nullable().describe("The step that failed the run: `c_…`."),
     error: thrownSchema.nullable(),
   })

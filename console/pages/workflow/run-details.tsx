@@ -7,9 +7,11 @@ import { formatDuration } from "../../parts/format.ts";
 import { LogLines } from "../../parts/log-lines.tsx";
 import { ErrorNotice, Loaded } from "../../parts/notices.tsx";
 import { Facts } from "../../parts/page.tsx";
+import { useSearchParams } from "../../parts/search.ts";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
+import { RepeatFrom, RunActions } from "./run-actions.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 5_000;
@@ -47,14 +49,16 @@ function RunDetails({ run }: { readonly run: WorkflowRunDetails }) {
           ...(run.duration_ms === null ? [] : [[text.duration, formatDuration(run.duration_ms)] as const]),
           ...(run.resume_at_ms === null ? [] : [[text.resumes, <Time key="resumes" ms={run.resume_at_ms} />] as const]),
           ...(run.reason === null ? [] : [[text.reason, run.reason] as const]),
+          ...(run.repeats === null ? [] : [[text.repeats, <RunLink key="repeats" id={run.repeats} />] as const]),
           ...(run.cause === null ? [] : [[text.cause, <Cause key="cause" cause={run.cause} />] as const]),
         ]}
       />
+      <RunActions run={run} />
       {run.error !== null && <ErrorNotice title={run.error.name} error={new Error(run.error.stack ?? run.error.message)} />}
       {run.event !== null && <Tree name={text.event} value={run.event} />}
       {run.steps.length === 0 && <p className="text-sm text-muted">{text.noSteps}</p>}
       {run.steps.map((step) => (
-        <Step key={`${step.id} ${step.attempt}`} step={step} />
+        <Step key={`${step.id} ${step.attempt} ${step.started_at_ms}`} run={run} step={step} />
       ))}
       {run.sends.length > 0 && <Sends run={run} />}
     </div>
@@ -71,7 +75,16 @@ function Cause({ cause }: { readonly cause: NonNullable<WorkflowRunDetails["caus
   );
 }
 
-function Step({ step }: { readonly step: StepAttempt }) {
+function RunLink({ id }: { readonly id: string }) {
+  const [, setSearch] = useSearchParams();
+  return (
+    <button type="button" className="font-mono text-xs text-accent hover:underline" onClick={() => setSearch({ run: id })}>
+      {id}
+    </button>
+  );
+}
+
+function Step({ run, step }: { readonly run: WorkflowRunDetails; readonly step: StepAttempt }) {
   return (
     <section aria-label={step.name} className="flex min-w-0 flex-col gap-2 rounded-md border border-line p-3">
       <h3 className="flex flex-wrap items-center gap-3 text-sm">
@@ -82,6 +95,7 @@ function Step({ step }: { readonly step: StepAttempt }) {
           {formatDuration(step.duration_ms)}
         </span>
         {typeof step.summary === "string" && <bdi className="text-muted">{step.summary}</bdi>}
+        <RepeatFrom run={run} step={step.id} />
       </h3>
       {step.error !== null && <ErrorNotice title={step.error.name} error={new Error(step.error.stack ?? step.error.message)} />}
       {step.inputs !== null && step.inputs !== undefined && <Tree name={text.inputs} value={step.inputs} depth={1} />}

@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import type { ManualRun, Runs, WorkflowTests } from "../../../api/ports.ts";
 import { systemClock } from "../../../domain/clock.ts";
 import { parseDryRunOutcome, type DryRun } from "../../../domain/invocation/dry-run.ts";
@@ -20,7 +21,11 @@ export function createManualRuns(
   answers: RunAnswers,
   admission: Pick<AdmissionGate, "admits">,
 ): Runs & { readonly testWorkflow: WorkflowTests["request"] } {
-  const publish = async (request: ManualRun, invocation: Invocation, messageId: string): Promise<void> => {
+  const publish = async (
+    request: Pick<ManualRun, "source" | "owner" | "pool">,
+    invocation: Invocation,
+    messageId: string,
+  ): Promise<void> => {
     const text = JSON.stringify(invocation);
     if (!admission.admits(request, text.length, performance.now()))
       throw new QuotaUsedUp(
@@ -42,13 +47,17 @@ export function createManualRuns(
   };
   return {
     run: async (request, signal) => {
-      const { run, source, generation, event, metadata, trace } = request;
+      const { run, source, generation, event, metadata, trace, repeats } = request;
       const { subject, answer } = answers.wait(run, ["run", "not-run"], signal);
-      const given = { ...eventOf({ event, metadata }), ...trace };
+      const given = { ...eventOf({ event, metadata }), ...trace, ...(repeats === undefined ? {} : { repeats }) };
       await publish(request, { source, trigger: "manual", run, generation, answerTo: subject, ...given }, `run.${run}`);
       return { ended: answer.then((answered) => (answered?.kind === "not-run" ? refuse(request, answered.reason) : answered?.run)) };
     },
     dryRun: async (request) => ({ outcome: checked(await dry(request, "dry-run"), parseDryRunOutcome) }),
+    control: (request) => {
+      const { source, control } = request;
+      return publish(request, { source, trigger: "control", control }, `control.${randomUUID()}`);
+    },
     testWorkflow: async (request) => ({ outcome: checked(await dry(request, "workflow-test"), parseWorkflowTestOutcome) }),
   };
 }

@@ -182,4 +182,5 @@ export const transactionalMigrations: Record<string, Migration> = {
   // No version from here on reads what m0025-observed-changes has added: a later migration may drop it.
   "m0031-no-observed-changes": statements`select 1;`,
   "m0032-connections": connectionsTable,
+  "m0033-repeated-runs": statements`alter table workflow_runs add column repeats text;`,
 };

@@ -20,6 +20,7 @@ const api = withApi(
         return { ended: untilTold().then(() => undefined) };
       },
       dryRun: async () => ({ outcome: Promise.resolve(undefined) }),
+      control: async () => undefined,
     },
     configurations: {
       configure: async () => {

@@ -82,7 +82,11 @@ export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<Api
         request: async () => undefined,
         test: async () => ({ outcome: "delivered", delivery: "dlv_1", at: 1_700_000_000_000, durationMs: 2, status: 204, error: null }),
       },
-      runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: async () => ({ outcome: Promise.resolve(dryRun) }) },
+      runs: {
+        run: async () => ({ ended: Promise.resolve(undefined) }),
+        dryRun: async () => ({ outcome: Promise.resolve(dryRun) }),
+        control: async () => undefined,
+      },
       listPackage: async ({ name }) => {
         if (name !== listing.name) throw new InvalidInput(`package ${name} is not in the npm registry`, { code: "package_not_found" });
         return listing;

@@ -30,7 +30,13 @@ let admission = new AdmissionGate(defaultBacklogLimits);
 const runs = () => createManualRuns(nats.connection, answers, admission);
 const api = withApi(
   { runTimeoutMs: 200_000 },
-  { runs: { run: (request, signal) => runs().run(request, signal), dryRun: (request) => runs().dryRun(request) } },
+  {
+    runs: {
+      run: (request, signal) => runs().run(request, signal),
+      dryRun: (request) => runs().dryRun(request),
+      control: async () => undefined,
+    },
+  },
 );
 const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
 const paths = new Map<string, string>();
@@ -253,7 +259,13 @@ test("refuses a run while the source's backlog is full, and accepts it afterward
 describe("a dry run that no runner starts", () => {
   const waiting = withApi(
     { runTimeoutMs: 300 },
-    { runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: (request) => runs().dryRun(request) } },
+    {
+      runs: {
+        run: async () => ({ ended: Promise.resolve(undefined) }),
+        dryRun: (request) => runs().dryRun(request),
+        control: async () => undefined,
+      },
+    },
   );
 
   test("returns 504", async () => {

@@ -166,7 +166,11 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },
       sourceBacklogs: { read: async () => new Map() },
       builds: { build: async ({ code }) => fakeBuild(code) },
-      runs: { run: async () => ({ ended: Promise.resolve(undefined) }), dryRun: async () => ({ outcome: Promise.resolve(undefined) }) },
+      runs: {
+        run: async () => ({ ended: Promise.resolve(undefined) }),
+        dryRun: async () => ({ outcome: Promise.resolve(undefined) }),
+        control: async () => undefined,
+      },
       deliveries: createDeliveryRecords(database),
       redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
       backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, queued: 0, head: undefined }) },

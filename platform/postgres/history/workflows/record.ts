@@ -44,13 +44,13 @@ export function upsertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
   );
   return sql`
     insert into workflow_runs (workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
-      compute_ms, cause_emitter, cause_emit_id, reason, event, failed_step, error)
+      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error)
     select workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
-      compute_ms, cause_emitter, cause_emit_id, reason, event, failed_step, error
+      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error
     from (
       select distinct on (workflow, id) workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count,
         max(steps_done) over run as steps_done, sum(compute_ms) over run as compute_ms, max(cause_emitter) over run as cause_emitter,
-        max(cause_emit_id) over run as cause_emit_id, reason, max(event) over run as event, failed_step, error, min(commit_seq) over run as first_seq
+        max(cause_emit_id) over run as cause_emit_id, max(repeats) over run as repeats, reason, max(event) over run as event, failed_step, error, min(commit_seq) over run as first_seq
       from ${given(rows)} where commit_seq in (select commit_seq from live)
       window run as (partition by workflow, id)
       order by workflow, id, number desc, commit_seq desc
@@ -59,7 +59,8 @@ export function upsertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
       started_ms = least(workflow_runs.started_ms, excluded.started_ms), steps_done = greatest(workflow_runs.steps_done, excluded.steps_done),
       compute_ms = workflow_runs.compute_ms + excluded.compute_ms, event = coalesce(workflow_runs.event, excluded.event),
       cause_emitter = coalesce(workflow_runs.cause_emitter, excluded.cause_emitter),
-      cause_emit_id = coalesce(workflow_runs.cause_emit_id, excluded.cause_emit_id)`;
+      cause_emit_id = coalesce(workflow_runs.cause_emit_id, excluded.cause_emit_id),
+      repeats = coalesce(workflow_runs.repeats, excluded.repeats)`;
 }
 
 function given(rows: readonly RunRow[]): RawBuilder<unknown> {
@@ -76,11 +77,12 @@ function given(rows: readonly RunRow[]): RawBuilder<unknown> {
       ${integerColumn(rows, ({ progress }) => computeMsOf(progress))}::bigint[],
       ${optionalColumn(rows, ({ progress }) => progress.cause?.emitter ?? null)}::text[],
       ${optionalColumn(rows, ({ progress }) => progress.cause?.emitId ?? null)}::text[],
+      ${optionalColumn(rows, ({ progress }) => progress.repeats ?? null)}::text[],
       ${optionalColumn(rows, ({ progress }) => progress.reason?.slice(0, maxReason) ?? null)}::text[],
       ${optionalColumn(rows, eventOf)}::text[], ${optionalColumn(rows, failedStep)}::text[],
       ${optionalColumn(rows, ({ commit }) => errorText(commit.error))}::text[]
     ) as row (commit_seq, workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
-      compute_ms, cause_emitter, cause_emit_id, reason, event, failed_step, error)`;
+      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error)`;
 }
 
 /** The first commit has it, and so has the one that fails the run. */

@@ -14,7 +14,7 @@ import type { WorkflowRunTable, WorkflowStepTable } from "./tables.ts";
 type Row = Omit<WorkflowRunTable, "n" | "number" | "event">;
 
 const columns = sql`workflow, id, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done, compute_ms,
-  cause_emitter, cause_emit_id, reason, failed_step, error`;
+  cause_emitter, cause_emit_id, repeats, reason, failed_step, error`;
 
 /** Newest first; the cursor is a run's id. @throws InvalidInput when that run is no longer stored */
 export async function pageWorkflowRuns(
@@ -132,6 +132,7 @@ function runFrom(row: Row): RecordedWorkflowRun {
     stepsDone: row.steps_done,
     computeMs: row.compute_ms,
     cause: emitter === null || emitId === null ? null : { emitter, emitId },
+    repeats: row.repeats,
     reason: row.reason,
     failedStep: row.failed_step,
     error: errorFrom(row.error),

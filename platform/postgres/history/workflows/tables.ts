@@ -26,6 +26,8 @@ export interface WorkflowRunTable {
   /** The emitted event that started it; null for other triggers. */
   readonly cause_emitter: string | null;
   readonly cause_emit_id: string | null;
+  /** Id of the run that it repeats. */
+  readonly repeats: string | null;
   readonly reason: string | null;
   /** JSON of the trigger's event; null if it is too large. */
   readonly event: string | null;

@@ -1,0 +1,77 @@
+import type { WorkflowRunDetails } from "../../../client/generated/operations.ts";
+import { useChange } from "../../api/queries.ts";
+import { Button } from "../../parts/button.tsx";
+import { useSearchParams } from "../../parts/search.ts";
+import { useCanWrite } from "../../parts/session-context.tsx";
+import { showFailure } from "../../parts/toasts.tsx";
+import { text } from "./strings.ts";
+
+const invalidates = ["getWorkflowRun", "listWorkflowRuns"] as const;
+
+/** What can be asked of a run: to cancel, pause or resume it while it has not ended, then to repeat it. */
+export function RunActions({ run }: { readonly run: WorkflowRunDetails }) {
+  const onError = (error: Error): void => showFailure(text.changeFailed, error);
+  const cancel = useChange("cancelWorkflowRun", { invalidates });
+  const pause = useChange("pauseWorkflowRun", { invalidates });
+  const resume = useChange("resumeWorkflowRun", { invalidates });
+  const isBusy = cancel.isPending || pause.isPending || resume.isPending;
+  if (!useCanWrite()) return null;
+  if (run.ended_at_ms !== null) return <RepeatActions run={run} />;
+  const path = { workflow_id: run.workflow_id, run_id: run.id };
+  return (
+    <div className="flex flex-wrap gap-2">
+      {run.status === "suspended" ? (
+        <Button kind="primary" disabled={isBusy} onClick={() => resume.mutate({ path, body: {} }, { onError })}>
+          {text.resumeRun}
+        </Button>
+      ) : (
+        <Button disabled={isBusy} onClick={() => pause.mutate({ path, body: {} }, { onError })}>
+          {text.pauseRun}
+        </Button>
+      )}
+      <Button kind="danger" disabled={isBusy} onClick={() => cancel.mutate({ path, body: {} }, { onError })}>
+        {text.cancelRun}
+      </Button>
+    </div>
+  );
+}
+
+function RepeatActions({ run }: { readonly run: WorkflowRunDetails }) {
+  const repeat = useRepeat(run);
+  const first = run.steps[0]?.id;
+  return (
+    <div className="flex flex-wrap gap-2">
+      {run.failed_step_id !== null && (
+        <Button kind="primary" disabled={repeat.isPending} onClick={() => repeat.start(run.failed_step_id)}>
+          {text.repeatFailed}
+        </Button>
+      )}
+      <Button disabled={repeat.isPending} onClick={() => repeat.start(first ?? null)}>
+        {text.repeatRun}
+      </Button>
+    </div>
+  );
+}
+
+/** Repeats an ended run from one of its steps. */
+export function RepeatFrom({ run, step }: { readonly run: WorkflowRunDetails; readonly step: string }) {
+  const repeat = useRepeat(run);
+  if (!useCanWrite() || run.ended_at_ms === null) return null;
+  return (
+    <Button kind="quiet" disabled={repeat.isPending} onClick={() => repeat.start(step)}>
+      {text.repeatFrom}
+    </Button>
+  );
+}
+
+/** Starts the new run, and shows it. */
+function useRepeat({ workflow_id: workflow, id }: WorkflowRunDetails) {
+  const [, setSearch] = useSearchParams();
+  const repeat = useChange("repeatWorkflowRun", { invalidates, onDone: ({ data }) => setSearch({ run: data.id }) });
+  const start = (from: string | null): void =>
+    repeat.mutate(
+      { path: { workflow_id: workflow, run_id: id }, body: from === null ? {} : { from } },
+      { onError: (error) => showFailure(text.runFailed, error) },
+    );
+  return { isPending: repeat.isPending, start };
+}

@@ -1,0 +1,24 @@
+import { maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
+import type { RunControl } from "../../domain/workflow/run-control.ts";
+import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { Begun } from "./begin-run.ts";
+import { resumed, suspended, withEnd } from "./next-state.ts";
+
+/** What a request of the API means for a run in this state; undefined: nothing. @param now epoch ms */
+export function controlled(state: WorkflowRunState, { action, reason, data }: RunControl, now: number): Begun | undefined {
+  if (hasEnded(state.status)) return undefined;
+  const isWaiting = state.status === "suspended";
+  switch (action) {
+    case "cancel":
+      return { state: withEnd(state, "canceled", now), canceled: reason ?? "it was canceled", endsSuspension: isWaiting };
+    case "pause":
+      return isWaiting ? undefined : { state, paused: reason ?? "it is paused" };
+    case "resume": {
+      const request = data === undefined ? null : JSON.stringify({ body: data });
+      return isWaiting ? { state: resumed(withEnd(state, "resumed", now), request), endsSuspension: true } : undefined;
+    }
+  }
+}
+
+/** A pause ends as a suspension does, if nothing resumes the run. */
+export const paused = (state: WorkflowRunState, now: number): WorkflowRunState => suspended(state, "pause", now + maxSuspensionMs);

@@ -1,0 +1,133 @@
+import { describe, expect, it } from "vitest";
+import { until } from "../support/until.ts";
+import { withSystem } from "../support/system/system.ts";
+
+/** Controls and repetitions of workflow runs over REST, on a whole installation. */
+const headwater = withSystem();
+const step = (name: string, body: string) => ({
+  name,
+  component_code: `export default { type: "action", name: "A step", version: "1.0.0", async run({ steps, $ }) { ${body} } };`,
+});
+
+interface Workflow {
+  readonly id: string;
+}
+interface Run {
+  readonly id: string;
+  readonly status: string;
+  readonly reason: string | null;
+  readonly repeats: string | null;
+  readonly error: { readonly message: string; readonly code?: string } | null;
+  readonly steps: readonly { readonly name: string; readonly return_value: unknown }[];
+}
+interface Refusal {
+  readonly code: string;
+  readonly error: string;
+}
+
+async function create(steps: readonly object[]): Promise<Workflow> {
+  const { status, body, text } = await headwater.call<{ data: Workflow }>("POST", "/workflows", { name: "Controlled", steps });
+  expect(status, text).toBe(200);
+  return body.data;
+}
+
+const ask = async (path: string, body: object = {}) => {
+  const { status, body: answer } = await headwater.call<{ data: Run } & Refusal>("POST", path, body);
+  return { status, ...answer };
+};
+const runOf = async ({ id }: Workflow, run: string): Promise<Run> =>
+  (await headwater.call<{ data: Run }>("GET", `/workflows/${id}/runs/${run}`)).body.data;
+const untilRun = (workflow: Workflow, run: string, isWanted: (run: Run) => boolean): Promise<void> =>
+  until(async () => isWanted(await runOf(workflow, run)), "the run is as wanted");
+
+describe("a run that waits", () => {
+  it("is resumed with data, and canceled with a reason; then neither is possible", async () => {
+    const workflow = await create([step("ask", "$.flow.suspend()"), step("after", "return steps.ask.$resume_data.body")]);
+    const [first, second] = [await ask(`/workflows/${workflow.id}/runs`), await ask(`/workflows/${workflow.id}/runs`)];
+    expect([first.data.status, second.data.status]).toEqual(["suspended", "suspended"]);
+    const path = `/workflows/${workflow.id}/runs/${first.data.id}`;
+    expect(await ask(`${path}/pause`)).toMatchObject({ status: 409, code: "run_suspended" });
+    expect(await ask(`${path}/repeat`)).toMatchObject({ status: 409, code: "run_not_ended" });
+    await ask(`${path}/resume`, { data: { approved: true } });
+    await untilRun(workflow, first.data.id, ({ status }) => status === "succeeded");
+    expect((await runOf(workflow, first.data.id)).steps.at(-1)?.return_value).toEqual({ approved: true });
+    const canceled = await ask(`/workflows/${workflow.id}/runs/${second.data.id}/cancel`, { reason: "wrong customer" });
+    expect(canceled).toMatchObject({ status: 200, data: { status: "canceled", reason: "wrong customer" } });
+    for (const action of ["cancel", "pause", "resume"])
+      expect(await ask(`${path}/${action}`)).toMatchObject({ status: 409, code: "run_ended" });
+    expect(await ask(`/workflows/${workflow.id}/runs/r_unknown/cancel`)).toMatchObject({ status: 404 });
+  });
+});
+
+describe("a run that executes steps", () => {
+  it("is paused before the next one, and goes on when it is resumed", async () => {
+    const workflow = await create([step("slow", "await new Promise((resolve) => setTimeout(resolve, 500))"), step("after", "return 1")]);
+    const start = headwater.call<{ data: Run }>("POST", `/workflows/${workflow.id}/runs`, {});
+    let found: readonly Run[] = [];
+    // Its first commit comes with the end of the first step, so a run that is known has at most one step left.
+    await until(async () => {
+      found = (await headwater.call<{ data: readonly Run[] }>("GET", `/workflows/${workflow.id}/runs`)).body.data;
+      return found.length > 0;
+    }, "the run is known");
+    const id = found[0]?.id ?? "";
+    await ask(`/workflows/${workflow.id}/runs/${id}/pause`, { reason: "look first" });
+    await start;
+    const run = await runOf(workflow, id);
+    if (run.status === "suspended") {
+      expect(run.reason).toBe("look first");
+      expect(await ask(`/workflows/${workflow.id}/runs/${id}/resume`)).toMatchObject({ status: 200 });
+    }
+    await untilRun(workflow, id, ({ status }) => status === "succeeded");
+  });
+});
+
+describe("a run that failed", () => {
+  const one = step("one", "return 41");
+  const failing = step("two", "throw new Error('no')");
+  const mended = step("two", "return steps.one.$return_value + (steps.trigger.event.n ?? 0)");
+
+  it("is repeated from the step that failed on the current version, from another step, and with another event", async () => {
+    const workflow = await create([one, failing]);
+    const failed = await ask(`/workflows/${workflow.id}/runs`, { event: { n: 1 } });
+    expect(failed.data.status).toBe("failed");
+    await headwater.call("PUT", `/workflows/${workflow.id}`, { steps: [one, mended] });
+    const path = `/workflows/${workflow.id}/runs/${failed.data.id}/repeat`;
+    const ran = async (body: object) => {
+      const { data } = await ask(path, body);
+      expect([data.status, data.repeats]).toEqual(["succeeded", failed.data.id]);
+      return (await runOf(workflow, data.id)).steps.map(({ name, return_value: value }) => [name, value]);
+    };
+    expect(await ran({})).toEqual([["two", 42]]);
+    expect(await ran({ from: "one" })).toEqual([
+      ["one", 41],
+      ["two", 42],
+    ]);
+    expect(await ran({ event: { n: 9 } })).toEqual([
+      ["one", 41],
+      ["two", 50],
+    ]);
+    expect(await ask(path, { version: "same" })).toMatchObject({ status: 200, data: { status: "failed", error: { message: "no" } } });
+    expect(await ask(path, { from: "three" })).toMatchObject({ status: 422, error: expect.stringContaining("one, two") });
+  });
+
+  it("is repeated with all others that failed; those that cannot be are named", async () => {
+    const workflow = await create([step("large", "$.export('big', 'x'.repeat(100_000))"), failing]);
+    for (let n = 0; n < 3; n++) await ask(`/workflows/${workflow.id}/runs`, { event: { n } });
+    const all = async (body: object) =>
+      (
+        await headwater.call<{ data: { repeated: { run_id: string; id: string | null }[]; refused: Refusal[] } }>(
+          "POST",
+          `/workflows/${workflow.id}/runs/repeat`,
+          body,
+        )
+      ).body.data;
+    expect((await all({})).refused.map(({ code }) => code)).toEqual(Array(3).fill("run_not_repeatable"));
+    const dry = await all({ from: "first_step", dry_run: true });
+    expect(dry.repeated.map(({ id }) => id)).toEqual([null, null, null]);
+    await headwater.call("PUT", `/workflows/${workflow.id}`, { steps: [step("large", "return 1"), step("two", "return 2")] });
+    const { repeated } = await all({ from: "first_step" });
+    expect(repeated).toHaveLength(3);
+    for (const { id } of repeated) await untilRun(workflow, id ?? "", ({ status }) => status === "succeeded");
+    expect(await all({ since_ms: Date.now() + 60_000 })).toEqual({ repeated: [], refused: [] });
+  });
+});
