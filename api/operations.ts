@@ -44,10 +44,10 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...replayOperations,
     ...streamOperations,
     ...workflowOperations,
+    ...repeatOperations, // Before the run of any id.
     ...workflowRunOperations,
     ...workflowRunNowOperations,
     ...workflowRunControlOperations,
-    ...repeatOperations,
     ...workflowEventOperations,
     ...workflowTestOperations,
     ...stepConfigurationOperations,

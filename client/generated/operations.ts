@@ -798,6 +798,18 @@ export type StartedWorkflowRun = {
   readonly trigger: "manual";
 };
 
+export type RepeatedRuns = {
+  readonly repeated: readonly ({
+    /** The run. */ readonly run_id: string;
+    /** The new one. */ readonly id: string | null;
+  })[];
+  readonly refused: readonly ({
+    readonly run_id: string;
+    readonly code: string;
+    readonly error: string;
+  })[];
+};
+
 export type WorkflowRunDetails = {
   /** `r_…`. */ readonly id: string;
   readonly workflow_id: string;
@@ -860,18 +872,6 @@ export type SendAttempt = {
   readonly duration_ms: number;
   /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
   /** Why it failed; null: it was delivered. */ readonly cause: string | null;
-};
-
-export type RepeatedRuns = {
-  readonly repeated: readonly ({
-    /** The run. */ readonly run_id: string;
-    /** The new one. */ readonly id: string | null;
-  })[];
-  readonly refused: readonly ({
-    readonly run_id: string;
-    readonly code: string;
-    readonly error: string;
-  })[];
 };
 
 export type WorkflowEventDeletion = {
@@ -2039,6 +2039,40 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** Repeat a run of a workflow, from the step that failed or another one */
+  readonly repeatWorkflowRun: {
+    readonly path: { readonly workflow_id: string; readonly run_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Name or id of the step that runs first; of one within another step, the outermost runs. Default: the step that failed the run, or else the first one. */ readonly from?: string | null | undefined;
+      /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
+      /** In place of the event of the run: begins with the first step. */ readonly event?: unknown;
+    };
+    readonly response: {
+      readonly data: WorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    } | {
+      readonly data: StartedWorkflowRun;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Repeat all stored runs of a workflow that failed */
+  readonly repeatWorkflowRuns: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
+      /** Default: `failed`. */ readonly status?: "succeeded" | "exited" | "failed" | "canceled" | null | undefined;
+      /** Default: `failed_step`. */ readonly from?: "failed_step" | "first_step" | null | undefined;
+      /** Only runs that started at this time or later, epoch ms. */ readonly since_ms?: number | null | undefined;
+      /** Only runs that started before this time, epoch ms. */ readonly until_ms?: number | null | undefined;
+      /** True: says which runs it would repeat. */ readonly dry_run?: boolean | null | undefined;
+    };
+    readonly response: {
+      readonly data: RepeatedRuns;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List the runs of a workflow */
   readonly listWorkflowRuns: {
     readonly path: { readonly workflow_id: string; };
@@ -2138,40 +2172,6 @@ export interface Operations {
     };
     readonly response: {
       readonly data: WorkflowRun;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
-    };
-  };
-  /** Repeat a run of a workflow, from the step that failed or another one */
-  readonly repeatWorkflowRun: {
-    readonly path: { readonly workflow_id: string; readonly run_id: string; };
-    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
-    readonly body: {
-      /** Name or id of the step that runs first; of one within another step, the outermost runs. Default: the step that failed the run, or else the first one. */ readonly from?: string | null | undefined;
-      /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
-      /** In place of the event of the run: begins with the first step. */ readonly event?: unknown;
-    };
-    readonly response: {
-      readonly data: WorkflowRun;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
-    } | {
-      readonly data: StartedWorkflowRun;
-      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
-    };
-  };
-  /** Repeat all stored runs of a workflow that failed */
-  readonly repeatWorkflowRuns: {
-    readonly path: { readonly workflow_id: string; };
-    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
-    readonly body: {
-      /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
-      /** Default: `failed`. */ readonly status?: "succeeded" | "exited" | "failed" | "canceled" | null | undefined;
-      /** Default: `failed_step`. */ readonly from?: "failed_step" | "first_step" | null | undefined;
-      /** Only runs that started at this time or later, epoch ms. */ readonly since_ms?: number | null | undefined;
-      /** Only runs that started before this time, epoch ms. */ readonly until_ms?: number | null | undefined;
-      /** True: says which runs it would repeat. */ readonly dry_run?: boolean | null | undefined;
-    };
-    readonly response: {
-      readonly data: RepeatedRuns;
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
@@ -3271,6 +3271,8 @@ export const routes = {
   getWorkflow: { method: "GET", path: "/v1/workflows/{workflow_id}", isStream: false },
   updateWorkflow: { method: "PUT", path: "/v1/workflows/{workflow_id}", isStream: false },
   deleteWorkflow: { method: "DELETE", path: "/v1/workflows/{workflow_id}", isStream: false },
+  repeatWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/repeat", isStream: false },
+  repeatWorkflowRuns: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/repeat", isStream: false },
   listWorkflowRuns: { method: "GET", path: "/v1/workflows/{workflow_id}/runs", isStream: false },
   runWorkflow: { method: "POST", path: "/v1/workflows/{workflow_id}/runs", isStream: false },
   getWorkflowRun: { method: "GET", path: "/v1/workflows/{workflow_id}/runs/{run_id}", isStream: false },
@@ -3280,8 +3282,6 @@ export const routes = {
   cancelWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/cancel", isStream: false },
   pauseWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/pause", isStream: false },
   resumeWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/resume", isStream: false },
-  repeatWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/repeat", isStream: false },
-  repeatWorkflowRuns: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/repeat", isStream: false },
   listWorkflowEvents: { method: "GET", path: "/v1/workflows/{workflow_id}/event_summaries", isStream: false },
   listWorkflowErrors: { method: "GET", path: "/v1/workflows/{workflow_id}/$errors/event_summaries", isStream: false },
   deleteWorkflowEvents: { method: "DELETE", path: "/v1/workflows/{workflow_id}/events", isStream: false },

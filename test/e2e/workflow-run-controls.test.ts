@@ -20,6 +20,10 @@ interface Run {
   readonly error: { readonly message: string; readonly code?: string } | null;
   readonly steps: readonly { readonly name: string; readonly return_value: unknown }[];
 }
+interface Repeated {
+  readonly repeated: readonly { readonly run_id: string; readonly id: string | null }[];
+  readonly refused: readonly Refusal[];
+}
 interface Refusal {
   readonly code: string;
   readonly error: string;
@@ -38,7 +42,10 @@ const ask = async (path: string, body: object = {}) => {
 const runOf = async ({ id }: Workflow, run: string): Promise<Run> =>
   (await headwater.call<{ data: Run }>("GET", `/workflows/${id}/runs/${run}`)).body.data;
 const untilRun = (workflow: Workflow, run: string, isWanted: (run: Run) => boolean): Promise<void> =>
-  until(async () => isWanted(await runOf(workflow, run)), "the run is as wanted");
+  until(async () => {
+    const found = (await runOf(workflow, run)) as Run | undefined; // None before its first commit.
+    return found !== undefined && isWanted(found);
+  }, "the run is as wanted");
 
 describe("a run that waits", () => {
   it("is resumed with data, and canceled with a reason; then neither is possible", async () => {
@@ -113,14 +120,11 @@ describe("a run that failed", () => {
   it("is repeated with all others that failed; those that cannot be are named", async () => {
     const workflow = await create([step("large", "$.export('big', 'x'.repeat(100_000))"), failing]);
     for (let n = 0; n < 3; n++) await ask(`/workflows/${workflow.id}/runs`, { event: { n } });
-    const all = async (body: object) =>
-      (
-        await headwater.call<{ data: { repeated: { run_id: string; id: string | null }[]; refused: Refusal[] } }>(
-          "POST",
-          `/workflows/${workflow.id}/runs/repeat`,
-          body,
-        )
-      ).body.data;
+    const all = async (given: object) => {
+      const { status, body, text } = await headwater.call<{ data: Repeated }>("POST", `/workflows/${workflow.id}/runs/repeat`, given);
+      expect(status, text).toBe(200);
+      return body.data;
+    };
     expect((await all({})).refused.map(({ code }) => code)).toEqual(Array(3).fill("run_not_repeatable"));
     const dry = await all({ from: "first_step", dry_run: true });
     expect(dry.repeated.map(({ id }) => id)).toEqual([null, null, null]);

@@ -141,9 +141,9 @@ function repetitionOf(
     throw new Conflict(`run ${run.id} is ${run.status}: a run can be repeated once it has ended`, { code: "run_not_ended" });
   const isSame = version === "same" && run.deployment !== resource.status.deployment;
   const steps = isSame ? recordedSteps(run) : currentSteps(resource);
-  const wanted = from ?? (event === undefined ? run.failedStep : null);
-  const first = wanted === null ? undefined : steps.findIndex(({ id, name }) => id === wanted || name === wanted);
-  if (first !== undefined && first < 0) throw unknownStep(String(wanted), steps, isSame);
+  const wanted = from ?? (event === undefined ? failedStepOf(run) : undefined);
+  const first = wanted === undefined ? undefined : steps.findIndex(({ id, name }) => id === wanted || name === wanted);
+  if (first !== undefined && first < 0) throw unknownStep(wanted ?? "", steps, isSame);
   const exports = exportsOf(run, steps.slice(0, first ?? 0));
   const given = event === undefined ? eventOf(run) : event;
   if (JSON.stringify([exports, given]).length > maxRepeatedCharacters)
@@ -161,6 +161,10 @@ function repetitionOf(
     },
   };
 }
+
+/** Its name: a step that was changed may have another id. */
+const failedStepOf = ({ failedStep, attempts }: WorkflowRunDetails): string | undefined =>
+  failedStep === null ? undefined : (attempts.findLast(({ id }) => id === failedStep)?.name ?? failedStep);
 
 interface NamedStep {
   readonly id: string;

@@ -4,6 +4,7 @@ import { errorSchema } from "../../../api/http/response/errors.ts";
 import { pathParameters } from "../../../api/openapi/path-parameters.ts";
 import {
   expectToFit,
+  idsFor,
   isStream,
   jsonSchemaOf,
   makeWorld,
@@ -37,6 +38,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /sources/:id/options": () => ({ body: { prop_name: "city" } }),
   "POST /workflows": () => ({ body: { name: "Made", steps: [{ name: "a", component_code: "name: A; type: action" }] } }),
   "POST /workflows/:workflow_id/steps/:step/options": () => ({ body: { prop_name: "city" } }),
+  "POST /workflows/:workflow_id/runs/:run_id/repeat": () => ({ body: { from: "first" } }),
   "PUT /workflows/:workflow_id": () => ({ body: { name: "another" } }),
   "POST /namespaces": () => ({ body: { name: "team-b" } }),
   "POST /users/me/keys": () => ({ body: { name: "another", scopes: ["read"] } }),
@@ -72,7 +74,7 @@ async function send(operation: TestedOperation, path: string, ask: Ask = {}): Pr
 /** With ids of the world and, unless it says otherwise, all that is right. */
 async function sendTo(operation: TestedOperation, ids: Ids, { query, body }: Valid = {}): Promise<Answer> {
   const right = validOf(operation, ids);
-  const asked = `${pathWith(operation.path, ids)}?${query ?? right.query ?? ""}`;
+  const asked = `${pathWith(operation.path, idsFor(operation, ids))}?${query ?? right.query ?? ""}`;
   const sent = body ?? right.body ?? (operation.body === undefined ? undefined : {});
   return send(operation, asked, sent === undefined ? {} : { body: sent });
 }

@@ -217,11 +217,14 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     steps: [{ name: "first", component_code: "name: Step; key: step; type: action; props: city" }],
   });
   await recordWorkflowRun(api, workflow, n);
+  const unended = await recordUnendedRuns(api, workflow);
   return {
     "sources/:id": source,
     "dc/:id": source,
     "subscriptions/:id": subscription,
     "runs/:run_id": run,
+    "running/:run_id": unended.running,
+    "suspended/:run_id": unended.suspended,
     "events/:event_id": `${n}-0`,
     "webhooks/:id": webhook,
     "deliveries/:id": delivery,
@@ -265,6 +268,21 @@ async function recordWorkflowRun(api: TestApi, id: string, n: number): Promise<v
   const step = committedStep({ outcome: "failed", error });
   const cause = { emitter: id, emitId: `em_${n}-0` };
   await recordRun(api, id, n, { status: "failed", number: 1, startedAt: 1, stepCount: 1, event: "{}", cause, step });
+}
+
+/** In place of the ended run, for what can be asked of others. */
+const unendedRuns: Readonly<Record<string, string>> = { cancel: "suspended", pause: "running", resume: "suspended" };
+
+/** The ids for an operation. */
+export function idsFor({ path }: Pick<TestedOperation, "path">, ids: Ids): Ids {
+  const run = ids[`${unendedRuns[path.split("/").at(-1) ?? ""]}/:run_id`];
+  return run === undefined ? ids : { ...ids, "runs/:run_id": run };
+}
+
+async function recordUnendedRuns(api: TestApi, id: string): Promise<Readonly<Record<"running" | "suspended", string>>> {
+  const record = (status: "running" | "suspended"): Promise<string> =>
+    recordRun(api, id, commits + 1, { status, number: 1, startedAt: 1, stepCount: 1, event: "{}" });
+  return { running: await record("running"), suspended: await record("suspended") };
 }
 
 /** A delivery that has died. */
