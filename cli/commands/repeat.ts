@@ -9,6 +9,7 @@ import { optionalTime } from "../times.ts";
 import { present } from "../values.ts";
 import { parseEvent } from "./run.ts";
 
+const firstSteps = ["failed_step", "first_step"] as const;
 const endStatuses = ["failed", "canceled", "exited", "succeeded"] as const;
 
 export const command: Definition = {
@@ -59,9 +60,9 @@ async function repeatOne(
 
 async function repeatAll({ client, out }: Context, given: Given, workflow: string, version: Version): Promise<void> {
   if (given.has("event")) throw usageFailure("--event is for one run", "name the run");
-  const from = given.text("from");
-  if (from !== undefined && from !== "failed_step" && from !== "first_step")
-    throw usageFailure(`--from ${from} is a step of one run`, "name the run, or use failed_step or first_step");
+  const from = firstSteps.find((each) => each === given.text("from"));
+  if (given.has("from") && from === undefined)
+    throw usageFailure(`--from ${given.text("from")} is a step of one run`, `name the run, or use ${firstSteps.join(" or ")}`);
   const isDry = given.flag("dry-run");
   const body = present({
     from,

@@ -6,22 +6,11 @@ import { isEndMarker, parseEndMarker, type EndedRun } from "../../domain/workflo
 import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { receivedEvent } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
-import { controlled } from "./control-run.ts";
+import { controlled, type Begun } from "./control-run.ts";
 import { resumed, withEnd } from "./next-state.ts";
 
 /** The last message of a run's history: a commit, or the marker after the end, which has no state. */
 export type LastOfRun = WorkflowCommit | { readonly state: null; readonly ended: EndedRun | undefined };
-
-/** The state from which the run continues. */
-export interface Begun {
-  readonly state: WorkflowRunState;
-  /** Why the run is canceled instead; absent: it is not. */
-  readonly canceled?: string;
-  /** Why the run waits instead of going on; absent: it goes on. */
-  readonly paused?: string;
-  /** The invocation ends the suspension of the run. */
-  readonly endsSuspension?: boolean;
-}
 
 /** @param last undefined: the run has no history. @returns undefined if the invocation does nothing */
 export function begin(

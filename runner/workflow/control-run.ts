@@ -1,8 +1,18 @@
 import { maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { RunControl } from "../../domain/workflow/run-control.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
-import type { Begun } from "./begin-run.ts";
 import { resumed, suspended, withEnd } from "./next-state.ts";
+
+/** The state from which the run continues. */
+export interface Begun {
+  readonly state: WorkflowRunState;
+  /** Why the run is canceled instead; absent: it is not. */
+  readonly canceled?: string;
+  /** Why the run waits instead of going on; absent: it goes on. */
+  readonly paused?: string;
+  /** The invocation ends the suspension of the run. */
+  readonly endsSuspension?: boolean;
+}
 
 /** What a request of the API means for a run in this state; undefined: nothing. @param now epoch ms */
 export function controlled(state: WorkflowRunState, { action, reason, data }: RunControl, now: number): Begun | undefined {

@@ -2,7 +2,8 @@ import type { Answer } from "../../domain/invocation/invocation.ts";
 import type { ResumeOutcome, ResumeRequest } from "../../domain/workflow/resume-request.ts";
 import { whyGone } from "../../domain/workflow/resume-outcome.ts";
 import type { SuspensionEnd } from "../../domain/workflow/run-state.ts";
-import type { Begun, LastOfRun } from "./begin-run.ts";
+import type { LastOfRun } from "./begin-run.ts";
+import type { Begun } from "./control-run.ts";
 
 export type SendAnswer = (subject: string, answer: Answer) => void;
 

@@ -18,12 +18,15 @@ async function ask(method: string, path: string, body: object, how: Ask = {}) {
   return { ...answer, bytes: Buffer.byteLength(answer.text), cost: (user + system) / 1_000 / Math.max(1, once) };
 }
 
+/** A few times what such a request costs; work that grows with the square of its fields takes thousands of times. */
+const maxCost = 500;
+
 describe("a request with very many mistakes", () => {
   test("in unknown fields gets twenty warnings", async () => {
     const { status, body, bytes, cost } = await ask("POST", "/v1/webhooks", { ...fieldsOf(1), url: "https://example.com/" });
     expect([status, body.warnings.length]).toEqual([200, 20]);
     expect(bytes).toBeLessThan(64 * 1024);
-    expect(cost).toBeLessThan(100);
+    expect(cost).toBeLessThan(maxCost);
   });
 
   test("in unknown fields of a deletion is refused without a search for hints", async () => {
@@ -33,27 +36,27 @@ describe("a request with very many mistakes", () => {
       422,
       `nothing was deleted: DELETE /v1/webhooks/{id} does not know ${count} of the given names: send at most 50`,
     ]);
-    expect(cost).toBeLessThan(100);
+    expect(cost).toBeLessThan(maxCost);
   });
 
   test("in credentials is refused by their number", async () => {
     const { status, body, bytes, cost } = await ask("POST", "/v1/accounts", { app: "github", credentials: fieldsOf(5) });
     expect([status, body.error]).toEqual([422, "credentials is invalid: it must have at most 50 fields"]);
     expect(bytes).toBeLessThan(1_000);
-    expect(cost).toBeLessThan(100);
+    expect(cost).toBeLessThan(maxCost);
   });
 
   test("in values gets a hundred details", async () => {
     const { status, body, bytes, cost } = await ask("POST", "/v1/components", { component_files: fieldsOf(5) });
     expect([status, body.details.length]).toEqual([422, 100]);
     expect(bytes).toBeLessThan(64 * 1024);
-    expect(cost).toBeLessThan(100);
+    expect(cost).toBeLessThan(maxCost);
   });
 
   test("in the files of a component is refused by their number", async () => {
     const { status, body, cost } = await ask("POST", "/v1/components", { component_files: fieldsOf("x"), component_entry: "a" });
     expect([status, body.code, body.details]).toEqual([413, "too_many_files", { files: count - 1, limit: 200 }]);
-    expect(cost).toBeLessThan(100);
+    expect(cost).toBeLessThan(maxCost);
   });
 
   test("in props of a source gets a hundred details", async () => {
@@ -63,6 +66,6 @@ describe("a request with very many mistakes", () => {
     });
     expect([status, body.code, body.details.length]).toEqual([422, "invalid_props", 100]);
     expect(bytes).toBeLessThan(64 * 1024);
-    expect(cost).toBeLessThan(150);
+    expect(cost).toBeLessThan(maxCost);
   });
 });
