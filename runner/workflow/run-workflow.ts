@@ -7,7 +7,6 @@ import { hasMoved } from "../../domain/source/deployment.ts";
 import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
 import type { RunControl } from "../../domain/workflow/run-control.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
-import { endMarkerOf } from "../../domain/workflow/run-commit.ts";
 import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { CommitHistory } from "../commit/source-commits.ts";
@@ -21,6 +20,7 @@ import { composeStepCommit, composeWithoutStep, type RunOfWorkflow } from "./com
 import { controlled, paused, type Begun } from "./control-run.ts";
 import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
 import { begin, parseLast, type LastOfRun } from "./begin-run.ts";
+import { endLater, endWakeUp } from "./end-run.ts";
 import { endStep } from "./next-state.ts";
 import { beginRepetition, versionForgotten } from "./repeated-run.ts";
 import { leaveEndedParts, type Continued } from "./position.ts";
@@ -299,30 +299,6 @@ async function versionOf(
 function placed({ received, history }: Run, state: WorkflowRunState, { steps }: WorkflowDeployment): Continued {
   const { repeats } = received.invocation;
   return repeats === undefined || history.last !== undefined ? leaveEndedParts(state, steps) : beginRepetition(state, repeats, steps);
-}
-
-/**
- * A run that was resumed or canceled early has a wake-up left, which may be due in a year. It is moved to the present, where it has no effect, because
- * delivery may not delete invocations.
- */
-function endWakeUp({ received, id, current, history }: Run, { wakeUps, clock, log }: RunnerPorts): void {
-  const { resume, control } = received.invocation;
-  const number = history.last?.state?.suspension?.number;
-  const isEndedEarly = resume === undefined ? control !== undefined : resume.action !== "wake" && number === resume.suspension;
-  if (number === undefined || !isEndedEarly || control?.action === "pause") return;
-  wakeUps.schedule(current.workflow, id, number, clock.now()).catch((error: unknown) => {
-    log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
-  });
-}
-
-/** NATS forgets the run some time after the invocation was acked, so that a repetition of it finds the end until then. */
-function endLater({ received, history, current, id }: Run, state: WorkflowRunState, ports: RunnerPorts): void {
-  received.afterAck?.(() => {
-    history.end(endMarkerOf(state)).catch((error: unknown) => {
-      const fields = { op: "workflow.end", "workflow.id": current.workflow, "run.id": id, err: error };
-      ports.log.warn(fields, "an ended run stays stored: its end could not be marked");
-    });
-  });
 }
 
 const competing = ({ current, id }: Run): Unavailable =>

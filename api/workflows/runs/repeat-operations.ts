@@ -2,7 +2,6 @@ import { z } from "zod";
 import { stepsOf } from "../../../crds/workflow-steps.ts";
 import type { WorkflowResource } from "../../../crds/workflow.ts";
 import { Conflict, HeadwaterError, InvalidInput } from "../../../domain/errors.ts";
-import { newId } from "../../../domain/ids.ts";
 import { withParsedBody } from "../../../domain/invocation/http-body.ts";
 import { parseJsonOrNull } from "../../../domain/json.ts";
 import { maxLimit } from "../../../domain/page.ts";
