@@ -30,5 +30,11 @@ export function controlled(state: WorkflowRunState, { action, reason, data }: Ru
   }
 }
 
+/** A request of the API that has arrived before the next step, if there is one. */
+export function controlledBy(control: RunControl | undefined, begun: Begun, now: number): Begun {
+  if (control === undefined || begun.canceled !== undefined) return begun;
+  return controlled(begun.state, control, now) ?? begun;
+}
+
 /** A pause ends as a suspension does, if nothing resumes the run. */
 export const paused = (state: WorkflowRunState, now: number): WorkflowRunState => suspended(state, "pause", now + maxSuspensionMs);

@@ -5,7 +5,6 @@ import type { RunError } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
 import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
-import type { RunControl } from "../../domain/workflow/run-control.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
@@ -17,7 +16,7 @@ import { internalError, notExecuted } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { RunTrace, traceWait } from "../run/run-trace.ts";
 import { composeStepCommit, composeWithoutStep, type RunOfWorkflow } from "./compose-commit.ts";
-import { controlled, paused, type Begun } from "./control-run.ts";
+import { controlledBy, paused, type Begun } from "./control-run.ts";
 import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
 import { begin, parseLast, type LastOfRun } from "./begin-run.ts";
 import { endLater, endWakeUp } from "./end-run.ts";
@@ -97,7 +96,7 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
       return "finished";
     }
     if (received.isReleased?.() === true) return "released";
-    const commit = await commitNext(run, controlledBy(received.control?.(), begun, ports), context, config, ports);
+    const commit = await commitNext(run, controlledBy(received.control?.(), begun, ports.clock.now()), context, config, ports);
     if (commit === undefined) {
       if (++refusals >= maxRefusals) throw competing(run);
       await run.history.load();
@@ -107,12 +106,6 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
     run.mayRepeat = false;
     reportCommit(received.invocation, commit, ports);
   }
-}
-
-/** A request of the API that has arrived in the meantime. */
-function controlledBy(control: RunControl | undefined, begun: Begun, { clock }: Pick<RunnerPorts, "clock">): Begun {
-  if (control === undefined || begun.canceled !== undefined) return begun;
-  return controlled(begun.state, control, clock.now()) ?? begun;
 }
 
 async function openRun(received: ReceivedInvocation, current: WorkflowDeployment, ports: RunnerPorts): Promise<Run> {
