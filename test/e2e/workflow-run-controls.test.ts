@@ -91,13 +91,13 @@ describe("a run that executes steps", () => {
 describe("a run that failed", () => {
   const one = step("one", "return 41");
   const failing = step("two", "throw new Error('no')");
-  const mended = step("two", "return steps.one.$return_value + (steps.trigger.event.n ?? 0)");
+  const corrected = step("two", "return steps.one.$return_value + (steps.trigger.event.n ?? 0)");
 
   it("is repeated from the step that failed on the current version, from another step, and with another event", async () => {
     const workflow = await create([one, failing]);
     const failed = await ask(`/workflows/${workflow.id}/runs`, { event: { n: 1 } });
     expect(failed.data.status).toBe("failed");
-    await headwater.call("PUT", `/workflows/${workflow.id}`, { steps: [one, mended] });
+    await headwater.call("PUT", `/workflows/${workflow.id}`, { steps: [one, corrected] });
     const path = `/workflows/${workflow.id}/runs/${failed.data.id}/repeat`;
     const ran = async (body: object) => {
       const { data } = await ask(path, body);

@@ -106,7 +106,7 @@ async function repeatAll(call: Call, selected: z.output<typeof selection>, conte
   for (const { id } of runs) {
     try {
       const run = await context.ports.history.findWorkflowRun(workflow, id);
-      if (run === undefined) continue; // Deleted meanwhile.
+      if (run === undefined) continue; // Deleted in the meantime.
       const request = repetitionOf(run, resource, { version, from: from === "first_step" ? firstStepOf(resource) : undefined });
       const started = isDry === true ? undefined : await startRun(resource, { ...request, trace: call.trace }, context);
       started?.ended.catch(() => undefined); // Its outcome is in the history.
