@@ -129,6 +129,7 @@ describe("a connected account", () => {
       await until(async () => (await readyOf(account))?.status === "True", "it is refreshed");
       expect(lists).toEqual(expect.arrayContaining(["App undefined", "OAuthClient undefined"]));
       // Other accounts of this file may need to be connected again, about which no cache decides.
+      await until(() => running.idle, "all of them have been");
       const before = provider.tokenRequests.length;
       const client = await store.get(oauthClientKind, namespace, app);
       await store.update(oauthClientKind, { ...client, spec: { ...client.spec, clientId: "other" } });
