@@ -40,6 +40,7 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     await page.getByText("Your changes were kept").waitFor();
     await page.locator(".cm-content").getByText("changed: true").waitFor();
     await page.getByRole("button", { name: "Add a step" }).click();
+    await page.getByRole("dialog", { name: "Add a step" }).getByRole("button", { name: "Write code" }).click();
     await page.getByRole("button", { name: "Move up: Step 2: step_2" }).click();
     await page.getByRole("button", { name: "Remove: Step 1: step_2" }).click();
     await page.getByRole("button", { name: "Deploy the steps" }).click();
@@ -70,6 +71,27 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     await page.getByText("Inactive", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Undo" }).click();
     await page.getByText("Active", { exact: true }).waitFor();
+  });
+
+  test("pause, resume, cancel and repeat their runs", async () => {
+    const id = await workflow("Waiting", "if (steps.trigger.event.fails) throw new Error('no stock'); $.flow.suspend();");
+    const run = (await world.api<{ readonly id: string }>("POST", `/workflows/${id}/runs`, { event: {} })).id;
+    const page = await world.open(`/workflows/${id}?tab=runs&run=${run}`);
+    const dialog = page.getByRole("dialog");
+    await dialog.getByText("Suspended", { exact: true }).waitFor();
+    await expectAccessible(page);
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await dialog.getByText("it was canceled").waitFor();
+    await dialog.getByRole("button", { name: "Repeat from the first step" }).click();
+    await dialog.getByText("Suspended", { exact: true }).waitFor();
+    await dialog.getByRole("button", { name: run }).waitFor();
+    await dialog.getByRole("button", { name: "Resume" }).click();
+    await dialog.getByText("Succeeded", { exact: true }).waitFor();
+    const failed = (await world.api<{ readonly id: string }>("POST", `/workflows/${id}/runs`, { event: { fails: true } })).id;
+    const other = await world.open(`/workflows/${id}?tab=runs&run=${failed}`);
+    await other.getByRole("button", { name: "Repeat from the step that failed" }).click();
+    await other.getByRole("dialog").getByRole("button", { name: failed }).waitFor();
+    await expectAccessible(other);
   });
 
   test("show what they emit as it happens", async () => {
