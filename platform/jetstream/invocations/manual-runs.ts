@@ -56,7 +56,9 @@ export function createManualRuns(
     dryRun: async (request) => ({ outcome: checked(await dry(request, "dry-run"), parseDryRunOutcome) }),
     control: (request) => {
       const { source, control } = request;
-      return publish(request, { source, trigger: "control", control }, `control.${randomUUID()}`);
+      // A runner of an earlier version knows no controls, and would start a run for it: by its id it finds the run that exists.
+      const invocation: Invocation = { source, trigger: "control", run: control.run, control };
+      return publish(request, invocation, `control.${randomUUID()}`);
     },
     testWorkflow: async (request) => ({ outcome: checked(await dry(request, "workflow-test"), parseWorkflowTestOutcome) }),
   };
