@@ -7,7 +7,7 @@ import { SearchField } from "../search-field.tsx";
 import { useOwnerQuery } from "../session-context.tsx";
 import { text } from "./strings.ts";
 
-/** A component of the catalogue, as requests name it. */
+/** A component of the catalogue, as requests name it. `key`: of the registry. */
 export type Choice = { readonly key: string } | { readonly id: string } | { readonly url: string };
 
 interface CatalogueProps {

@@ -19,11 +19,14 @@ export function useChosen(choice: Choice): Chosen {
     if (url !== undefined) save.mutate({ query, body: { component_url: url } });
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- Once for each address.
   }, [url]);
-  const key = "key" in choice ? choice.key : "id" in choice ? choice.id : save.data?.data.id;
-  const read = useRead("getComponent", { path: { key: key ?? "" }, query }, { enabled: key !== undefined });
-  const found = read.data?.data;
+  const template = "key" in choice ? choice.key : undefined;
+  const id = "id" in choice ? choice.id : save.data?.data.id;
+  const ofRegistry = useRead("getPublishedComponent", { path: { key: template ?? "" } }, { enabled: template !== undefined });
+  const saved = useRead("getComponent", { path: { key: id ?? "" }, query }, { enabled: id !== undefined });
+  const found = (ofRegistry.data ?? saved.data)?.data;
+  const key = template ?? id;
   return {
-    error: save.error ?? read.error,
+    error: save.error ?? ofRegistry.error ?? saved.error,
     component: found === undefined || key === undefined ? undefined : { key, name: found.name ?? key, props: found.configurable_props },
   };
 }
