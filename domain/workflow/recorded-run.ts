@@ -12,6 +12,8 @@ export interface RecordedWorkflowRun {
   readonly deployment: string;
   readonly trigger: Trigger;
   readonly status: RunStatus;
+  /** Number of its last recorded commit. */
+  readonly commits: number;
   readonly startedAt: number;
   readonly endedAt: number | null;
   /** While suspended. */

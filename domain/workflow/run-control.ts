@@ -9,7 +9,7 @@ export type RunAction = (typeof runActions)[number];
  * |---|---|---|
  * | cancel | ends it | ends it |
  * | pause | suspends it, until it is resumed | nothing |
- * | resume | nothing | goes on with it, as its resume URL does |
+ * | resume | nothing | goes on with it, as its resume URL does, if it is still the suspension that was seen |
  */
 export interface RunControl {
   /** Id of the run, `r_…`. */
@@ -17,6 +17,8 @@ export interface RunControl {
   readonly action: RunAction;
   /** Of a cancellation or pause, for people. */
   readonly reason?: string;
+  /** Of `resume`: number of the commit that suspended the run. Once the run has another one, this has no effect. */
+  readonly after?: number;
   /** Of `resume`, a JSON value: steps read it as the body of `steps.<name>.$resume_data`. */
   readonly data?: unknown;
 }

@@ -14,8 +14,16 @@ export interface Begun {
   readonly endsSuspension?: boolean;
 }
 
-/** What a request of the API means for a run in this state; undefined: nothing. @param now epoch ms */
-export function controlled(state: WorkflowRunState, { action, reason, data }: RunControl, now: number): Begun | undefined {
+/**
+ * What a request of the API means for a run in this state; undefined: nothing.
+ * @param number of the last commit of the run @param now epoch ms
+ */
+export function controlled(
+  state: WorkflowRunState,
+  { action, reason, data, after }: RunControl,
+  number: number,
+  now: number,
+): Begun | undefined {
   if (hasEnded(state.status)) return undefined;
   const isWaiting = state.status === "suspended";
   switch (action) {
@@ -25,7 +33,7 @@ export function controlled(state: WorkflowRunState, { action, reason, data }: Ru
       return isWaiting ? undefined : { state, paused: reason ?? "it is paused" };
     case "resume": {
       const request = data === undefined ? null : JSON.stringify({ body: data });
-      return isWaiting ? { state: resumed(withEnd(state, "resumed", now), request), endsSuspension: true } : undefined;
+      return isWaiting && after === number ? { state: resumed(withEnd(state, "resumed", now), request), endsSuspension: true } : undefined;
     }
   }
 }
@@ -33,7 +41,8 @@ export function controlled(state: WorkflowRunState, { action, reason, data }: Ru
 /** A request of the API that has arrived before the next step, if there is one. */
 export function controlledBy(control: RunControl | undefined, begun: Begun, now: number): Begun {
   if (control === undefined || begun.canceled !== undefined) return begun;
-  return controlled(begun.state, control, now) ?? begun;
+  // It has no commit yet that a resume could name, and needs none: the run goes on.
+  return (control.action === "resume" ? undefined : controlled(begun.state, control, 0, now)) ?? begun;
 }
 
 /** A pause ends as a suspension does, if nothing resumes the run. */

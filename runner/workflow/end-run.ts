@@ -20,8 +20,9 @@ interface OpenRun {
 export function endWakeUp({ received, id, current, history }: OpenRun, { wakeUps, clock, log }: RunnerPorts): void {
   const { resume, control } = received.invocation;
   const number = history.last?.state?.suspension?.number;
-  const isEndedEarly = resume === undefined ? control !== undefined : resume.action !== "wake" && number === resume.suspension;
-  if (number === undefined || !isEndedEarly || control?.action === "pause") return;
+  const isEndedByUrl = resume !== undefined && resume.action !== "wake" && number === resume.suspension;
+  const isResumed = control?.action === "resume" && history.last?.state !== null && history.last?.workflow.number === control.after;
+  if (number === undefined || !(isEndedByUrl || isResumed || control?.action === "cancel")) return;
   wakeUps.schedule(current.workflow, id, number, clock.now()).catch((error: unknown) => {
     log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
   });

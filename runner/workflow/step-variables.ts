@@ -67,7 +67,8 @@ export function stepVariables(step: StepDeployment, secrets: Values, owned: Owne
 const textsOf = (values: VariableValues): Texts => Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]));
 
 function namedIn(text: string, values: VariableValues): VariableValues {
-  return Object.fromEntries(Object.entries(values).filter(([name]) => text.includes(name)));
+  const words = new Set(text.match(/\w+/g));
+  return Object.fromEntries(Object.entries(values).filter(([name]) => words.has(name)));
 }
 
 /** JSON of props by their object: a deployment is executed many times. */

@@ -117,6 +117,25 @@ describe("a run that failed", () => {
     expect(await ask(path, { from: "three" })).toMatchObject({ status: 422, error: expect.stringContaining("one, two") });
   });
 
+  it("is repeated again, with what the first run has exported; not behind a loop, whose results are not stored", async () => {
+    const three = step("three", "if (steps.trigger.event.n !== 2) throw new Error('no'); return steps.one.$return_value");
+    const workflow = await create([one, step("two", "return 2"), three]);
+    const first = await ask(`/workflows/${workflow.id}/runs`, { event: { n: 1 } });
+    const again = async (run: string, body: object = {}) => ask(`/workflows/${workflow.id}/runs/${run}/repeat`, body);
+    const second = await again(first.data.id, { from: "two" });
+    const third = await again(second.data.id);
+    expect([second.data.status, third.data.status, third.data.repeats]).toEqual(["failed", "failed", second.data.id]);
+    const fourth = await again(third.data.id, { event: { n: 2 }, from: "three" });
+    expect((await runOf(workflow, fourth.data.id)).steps.map(({ name, return_value: value }) => [name, value])).toEqual([["three", 41]]);
+    const loop = { name: "each", for_each: "{{ [1, 2] }}", as: "n", steps: [step("within", "return steps.n.item")] };
+    const looping = await create([loop, step("after", "throw new Error('no')")]);
+    const failed = await ask(`/workflows/${looping.id}/runs`);
+    expect(failed.data.error?.message).toBe("no");
+    const path = `/workflows/${looping.id}/runs/${failed.data.id}/repeat`;
+    expect(await ask(path)).toMatchObject({ status: 409, code: "run_not_repeatable" });
+    expect(await ask(path, { from: "each" })).toMatchObject({ status: 200, data: { status: "failed" } });
+  });
+
   it("is repeated with all others that failed; those that cannot be are named", async () => {
     const workflow = await create([step("large", "$.export('big', 'x'.repeat(100_000))"), failing]);
     for (let n = 0; n < 3; n++) await ask(`/workflows/${workflow.id}/runs`, { event: { n } });

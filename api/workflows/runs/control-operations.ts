@@ -74,9 +74,9 @@ async function control(call: Call, action: RunAction, more: Omit<RunControl, "ru
     source: workflow,
     owner: (await access.ownerOf(resource)) ?? workflow,
     pool: resource.status.pool ?? defaultPool,
-    control: { run: run.id, action, ...more },
+    control: { run: run.id, action, ...(action === "resume" ? { after: run.commits } : {}), ...more },
   });
-  const changed = await untilRecorded(workflow, run.id, (now) => hasChanged(run, now), context);
+  const changed = await untilRecorded(workflow, run.id, (now) => hasEffect(action, run, now), context);
   if (changed !== undefined) checkEffect(action, changed);
   return changed === undefined ? accepted(workflowRunResponse(run)) : ok(workflowRunResponse(changed));
 }
@@ -90,13 +90,22 @@ function checkPossible(action: RunAction, { id, status }: RecordedWorkflowRun): 
     throw new Conflict(`run ${id} is ${status}: only a suspended run can be resumed`, { code: "run_not_suspended" });
 }
 
-/** The run may have ended, or begun to wait, before the request had an effect. @throws Conflict */
+/** The run may have ended, or its step may wait, before the request had an effect. @throws Conflict */
 function checkEffect(action: RunAction, run: RecordedWorkflowRun): void {
-  if (action !== "resume" && run.status !== "canceled" && hasEnded(run.status)) checkPossible(action, run);
+  const { status, reason } = run;
+  if (action === "cancel" && status !== "canceled") checkPossible(action, run);
+  // A pause has a reason, a wait has none.
+  if (action === "pause" && (hasEnded(status) || reason === null)) checkPossible(action, run);
 }
 
-/** A running run goes on with its steps in the meantime: only its status counts. */
-function hasChanged(before: RecordedWorkflowRun, now: RecordedWorkflowRun): boolean {
-  const isElsewhere = before.status === "suspended" && (now.resumeAt !== before.resumeAt || now.stepsDone !== before.stepsDone);
-  return now.status !== before.status || isElsewhere;
+/** Whether the history shows what the request has led to. */
+function hasEffect(action: RunAction, before: RecordedWorkflowRun, { status, commits }: RecordedWorkflowRun): boolean {
+  switch (action) {
+    case "cancel":
+      return hasEnded(status);
+    case "pause":
+      return status !== "running";
+    case "resume":
+      return commits > before.commits;
+  }
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { stepsOf } from "../../../crds/workflow-steps.ts";
 import type { WorkflowResource } from "../../../crds/workflow.ts";
-import { Conflict, HeadwaterError, InvalidInput } from "../../../domain/errors.ts";
+import { Conflict, HeadwaterError, InvalidInput, QuotaUsedUp } from "../../../domain/errors.ts";
 import { withParsedBody } from "../../../domain/invocation/http-body.ts";
 import { parseJsonOrNull } from "../../../domain/json.ts";
 import { maxLimit } from "../../../domain/page.ts";
@@ -21,7 +21,9 @@ import { workflowRunResponse } from "./response.ts";
 import { workflowRunSchema } from "./schemas.ts";
 
 /** Of exports and event together: they are part of one message. */
-const maxRepeatedCharacters = 1_048_576;
+const maxRepeatedBytes = 4 * 2 ** 20;
+/** How often a run that repeats a run that repeats another one is followed to what was exported first. */
+const maxGenerations = 20;
 
 const versions = ["current", "same"] as const;
 
@@ -79,7 +81,7 @@ export const repeatOperations = [
     change: { action: "repeat_runs", kind: "Workflow" },
     summary: "Repeat all stored runs of a workflow that failed",
     description:
-      "At most the last hundred, oldest first. They wait for their turn by the workflow's settings; when its backlog is full, the rest is refused.",
+      "At most the last hundred, oldest first. They wait for their turn by the workflow's settings; when its backlog is full, the rest is left out.",
     body: selection,
     responses: one(repeatedSchema),
     errors: [409],
@@ -91,7 +93,7 @@ export const repeatOperations = [
 async function startRepetition(call: Call & Input<unknown, z.output<typeof withEvent>>, context: ApiContext): Promise<StartedRun> {
   const resource = await workflowOf(call, context);
   const run = await runOf(call, publicIdOf(resource), context);
-  return startRun(resource, { ...repetitionOf(run, resource, call.body()), trace: call.trace }, context);
+  return startRun(resource, { ...(await repetitionOf(run, resource, call.body(), context)), trace: call.trace }, context);
 }
 
 async function repeatAll(call: Call, selected: z.output<typeof selection>, context: ApiContext) {
@@ -107,13 +109,15 @@ async function repeatAll(call: Call, selected: z.output<typeof selection>, conte
     try {
       const run = await context.ports.history.findWorkflowRun(workflow, id);
       if (run === undefined) continue; // Deleted in the meantime.
-      const request = repetitionOf(run, resource, { version, from: from === "first_step" ? firstStepOf(resource) : undefined });
+      const first = from === "first_step" ? firstStepOf(resource) : undefined;
+      const request = await repetitionOf(run, resource, { version, from: first }, context);
       const started = isDry === true ? undefined : await startRun(resource, { ...request, trace: call.trace }, context);
       started?.ended.catch(() => undefined); // Its outcome is in the history.
       repeated.push({ run_id: id, id: started?.run ?? null });
     } catch (error) {
       if (!(error instanceof HeadwaterError)) throw error;
       refused.push({ run_id: id, code: error.code, error: error.message });
+      if (error instanceof QuotaUsedUp) break; // Later ones would run before this one.
     }
   }
   return ok({ repeated, refused });
@@ -127,7 +131,7 @@ interface Repetition {
 const firstStepOf = (resource: WorkflowResource): string | undefined => stepsOf(resource.spec)[0]?.node.name;
 
 /** @throws InvalidInput, Conflict */
-function repetitionOf(
+async function repetitionOf(
   run: WorkflowRunDetails,
   resource: WorkflowResource,
   {
@@ -135,31 +139,35 @@ function repetitionOf(
     version,
     event,
   }: { readonly from?: string | null | undefined; readonly version?: string | null | undefined; readonly event?: unknown },
-): Repetition {
+  context: ApiContext,
+): Promise<Repetition> {
   if (!hasEnded(run.status))
     throw new Conflict(`run ${run.id} is ${run.status}: a run can be repeated once it has ended`, { code: "run_not_ended" });
-  const isSame = version === "same" && run.deployment !== resource.status.deployment;
-  const steps = isSame ? recordedSteps(run) : currentSteps(resource);
+  const isOld = version === "same" && run.deployment !== resource.status.deployment;
+  const current = currentSteps(resource);
+  const steps = isOld ? recordedSteps(run, current) : current;
   const wanted = from ?? (event === undefined ? failedStepOf(run) : undefined);
-  const first = wanted === undefined ? undefined : steps.findIndex(({ id, name }) => id === wanted || name === wanted);
-  if (first !== undefined && first < 0) throw unknownStep(wanted ?? "", steps, isSame);
-  const exports = exportsOf(run, steps.slice(0, first ?? 0));
+  const first = wanted === undefined ? 0 : steps.findIndex(({ id, name }) => id === wanted || name === wanted);
+  if (first < 0) throw unknownStep(wanted ?? "", steps, isOld);
+  const exports = await exportsOf(run, steps, first, context);
   const given = event === undefined ? eventOf(run) : event;
-  if (JSON.stringify([exports, given]).length > maxRepeatedCharacters)
-    throw new Conflict(`the event and the exports of run ${run.id} before this step have more than 1 MiB: repeat it from an earlier step`, {
-      code: "run_not_repeatable",
-    });
-  const name = first === undefined ? undefined : steps[first]?.name;
+  if (Buffer.byteLength(JSON.stringify([exports, given])) > maxRepeatedBytes)
+    throw notRepeatable(
+      `the event of run ${run.id} and the exports before this step have more than 4 MiB: give another event, or begin earlier`,
+    );
+  const name = wanted === undefined ? undefined : steps[first]?.name;
   return {
     event: given,
     repeats: {
       run: run.id,
       steps: exports,
       ...(name === undefined ? {} : { from: name }),
-      ...(isSame ? { deployment: run.deployment } : {}),
+      ...(version === "same" ? { deployment: run.deployment } : {}),
     },
   };
 }
+
+const notRepeatable = (message: string): Conflict => new Conflict(message, { code: "run_not_repeatable" });
 
 /** Its name: a step that was changed may have another id. */
 const failedStepOf = ({ failedStep, attempts }: WorkflowRunDetails): string | undefined =>
@@ -168,31 +176,60 @@ const failedStepOf = ({ failedStep, attempts }: WorkflowRunDetails): string | un
 interface NamedStep {
   readonly id: string;
   readonly name: string;
+  /** It gets `$results` or `$error` when its part has ended, which no attempt in the history has. */
+  readonly collects: boolean;
 }
 
 function currentSteps({ spec, status }: WorkflowResource): readonly NamedStep[] {
   const ids = new Map((status.steps ?? []).map(({ name, id }) => [name, id]));
-  return stepsOf(spec).map(({ node: { name } }) => ({ name, id: ids.get(name) ?? "" }));
+  return stepsOf(spec).map(({ node: { name }, control }) => ({
+    name,
+    id: ids.get(name) ?? "",
+    collects: control?.kind === "each" || control?.kind === "try",
+  }));
 }
 
 /** Of an earlier version, the API knows the steps that have run. */
-function recordedSteps({ attempts }: WorkflowRunDetails): readonly NamedStep[] {
-  const byIndex = new Map(attempts.map(({ index, id, name }) => [index, { id, name }]));
+function recordedSteps({ attempts }: WorkflowRunDetails, current: readonly NamedStep[]): readonly NamedStep[] {
+  const collecting = new Set(current.filter(({ collects }) => collects).map(({ name }) => name));
+  const byIndex = new Map(attempts.map(({ index, id, name }) => [index, { id, name, collects: collecting.has(name) }]));
   return [...byIndex].toSorted(([one], [other]) => one - other).map(([, step]) => step);
 }
 
-/** JSON texts, by name. @throws Conflict if some are too large to be stored */
-function exportsOf({ id, attempts }: WorkflowRunDetails, steps: readonly NamedStep[]): Readonly<Record<string, string>> {
-  const names = new Set(steps.map(({ name }) => name));
-  const done = attempts.filter(({ name, outcome }) => names.has(name) && hasExports(outcome));
-  for (const { name, exports } of done)
+type Exports = Readonly<Record<string, string>>;
+
+/**
+ * JSON texts of what the steps before an index have exported, by name. A run that repeats another one has not run those before its first:
+ * they are that other one's. @throws Conflict if something is not stored
+ */
+async function exportsOf(
+  run: WorkflowRunDetails,
+  steps: readonly NamedStep[],
+  end: number,
+  context: ApiContext,
+  generation = 1,
+): Promise<Exports> {
+  const begun = run.repeats === null ? 0 : steps.findIndex(({ name }) => name === run.attempts[0]?.name);
+  const own = ownExports(run, steps.slice(Math.max(begun, 0), end));
+  const inherited = Math.min(begun, end);
+  if (inherited <= 0 || run.repeats === null) return own;
+  const earlier = generation < maxGenerations ? await context.ports.history.findWorkflowRun(run.workflow, run.repeats) : undefined;
+  if (earlier === undefined)
+    throw notRepeatable(`run ${run.repeats}, which run ${run.id} repeats, is no longer stored: repeat the run from its first step`);
+  return { ...(await exportsOf(earlier, steps, inherited, context, generation + 1)), ...own };
+}
+
+function ownExports({ id, attempts }: WorkflowRunDetails, steps: readonly NamedStep[]): Exports {
+  const byName = new Map(steps.map((step) => [step.name, step]));
+  const done = attempts.filter(({ name, outcome }) => byName.has(name) && hasExports(outcome));
+  for (const { name, exports } of done) {
     if (exports.startsWith('{"$truncated":'))
-      throw new Conflict(
+      throw notRepeatable(
         `the exports of step '${name}' of run ${id} are too large to be stored: repeat the run from this step, or an earlier one`,
-        {
-          code: "run_not_repeatable",
-        },
       );
+    if (byName.get(name)?.collects === true)
+      throw notRepeatable(`what step '${name}' of run ${id} has collected is not stored: repeat the run from this step, or an earlier one`);
+  }
   return Object.fromEntries(done.map(({ name, exports }) => [name, exports]));
 }
 

@@ -71,7 +71,7 @@ describe("a run that executes a step", () => {
     await start("r_second", code);
     // A URL of this number was given to the first step, which has not waited for it.
     await invoke({ source: "p_pause", trigger: "resume", resume: { run: "r_a", suspension: 1, action: "resume" } });
-    for (const action of ["resume", "resume"] as const) await control("p_pause", "r_a", { action });
+    for (let twice = 0; twice < 2; twice++) await control("p_pause", "r_a", { action: "resume", after: 2 });
     await untilStatus("p_pause", "succeeded");
     await until(isIdle, "all requests are acked, and no wake-up is left");
     expect(await statuses("p_pause")).toEqual(["running", "suspended", "succeeded"]);
@@ -85,7 +85,8 @@ describe("a run that executes a step", () => {
     await start("r_both", code);
     await invoke({ source: "p_both", trigger: "manual", run: "r_a", event: 1 });
     await until(() => seen.length === 1, "the first step runs");
-    for (const action of ["pause", "resume"] as const) await control("p_both", "r_a", { action });
+    await control("p_both", "r_a", { action: "pause" });
+    await control("p_both", "r_a", { action: "resume", after: 1 });
     await untilStored(3);
     open();
     await untilStatus("p_both", "succeeded");
@@ -103,10 +104,29 @@ describe("a suspended run", () => {
     await invoke({ source: "p_data", trigger: "manual", run: "r_a", event: 1 });
     await untilStatus("p_data", "suspended");
     await control("p_data", "r_a", { action: "pause" });
-    await control("p_data", "r_a", { action: "resume", data: { approved: true } });
+    await control("p_data", "r_a", { action: "resume", after: 1, data: { approved: true } });
     await untilStatus("p_data", "succeeded");
     const last = (await commits("p_data")).at(-1)?.workflow.step?.exports ?? "";
     expect(JSON.parse(last)).toEqual({ $return_value: { body: { approved: true } } });
+    await until(isIdle, "no wake-up is left");
+  });
+
+  it("is resumed once by a request: a later suspension waits for its own", async () => {
+    await deploy(workflowOf("p_once", ["one", "two", "three", "four"]));
+    const seen: string[] = [];
+    await start("r_once", ({ name }) => {
+      seen.push(name);
+      return returned(name, name === "one" || name === "three" ? { flow: { kind: "suspend", ms: null } } : {});
+    });
+    await invoke({ source: "p_once", trigger: "manual", run: "r_a", event: 1 });
+    await untilStatus("p_once", "suspended");
+    for (let twice = 0; twice < 2; twice++) await control("p_once", "r_a", { action: "resume", after: 1 });
+    await until(async () => (await commits("p_once")).length === 3, "the second suspension");
+    await untilStored(1); // Its wake-up.
+    expect(await statuses("p_once")).toEqual(["suspended", "running", "suspended"]);
+    await control("p_once", "r_a", { action: "resume", after: 3 });
+    await untilStatus("p_once", "succeeded");
+    expect(seen).toEqual(["one", "two", "three", "four"]);
     await until(isIdle, "no wake-up is left");
   });
 

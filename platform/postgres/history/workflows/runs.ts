@@ -11,9 +11,9 @@ import { isNotBeingDeleted } from "../deletions.ts";
 import type { DerivedEntry, StoredPage } from "../events.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./tables.ts";
 
-type Row = Omit<WorkflowRunTable, "n" | "number" | "event">;
+type Row = Omit<WorkflowRunTable, "n" | "event">;
 
-const columns = sql`workflow, id, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done, compute_ms,
+const columns = sql`workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done, compute_ms,
   cause_emitter, cause_emit_id, repeats, reason, failed_step, error`;
 
 /** Newest first; the cursor is a run's id. @throws InvalidInput when that run is no longer stored */
@@ -125,6 +125,7 @@ function runFrom(row: Row): RecordedWorkflowRun {
     deployment: row.deployment,
     trigger: row.trigger as Trigger, // As committed.
     status: row.status,
+    commits: row.number,
     startedAt: row.started_ms,
     endedAt: row.ended_ms,
     resumeAt: row.resume_at_ms,
