@@ -104,6 +104,7 @@ describe("a run of a workflow", () => {
       resume_at_ms: null,
       step_count: 2,
       steps_done: 2,
+      repeats: null,
       reason: "nothing to do",
       failed_step_id: null,
       error: null,

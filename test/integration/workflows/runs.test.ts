@@ -279,6 +279,8 @@ it("answers the caller with what $.respond gave, then that the run has ended", a
   );
   await invoke({ source: "p_respond", trigger: "http", event: {}, answerTo: "answer.t.r" });
   await untilEnded("p_respond");
+  // The answer follows the commit.
+  await until(() => answers.length === 2, "both answers");
   expect(answers.map(({ kind }) => kind)).toEqual(["response", "run"]);
   expect(answers[0]).toEqual({ kind: "response", response: { status: 201, headers: {}, body: "made" } });
 });
