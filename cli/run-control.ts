@@ -27,7 +27,10 @@ export async function controlRun(
   const id = await idOf(client, "workflows", workflow);
   const path = { workflow_id: id, run_id: run };
   const answer = await terminal.progress("Waiting for the step that runs", () => client.call(operation, { path, body }));
-  const { status } = answer.data as WorkflowRun;
-  const isLate = operation !== "resumeWorkflowRun" && status === "running";
-  await out.done(answer, isLate ? `run ${run} is still running: it changes when its step has ended` : `run ${run} is ${status}`);
+  await out.done(answer, `run ${run} ${outcomeOf(operation, answer.data)}`);
+}
+
+function outcomeOf(operation: Operation, { status }: WorkflowRun): string {
+  if (operation === "resumeWorkflowRun") return "is resumed";
+  return status === "running" ? "is still running: it changes when its step has ended" : `is ${status}`;
 }

@@ -2046,7 +2046,7 @@ export interface Operations {
     readonly body: {
       /** Name or id of the step that runs first; of one within another step, the outermost runs. Default: the step that failed the run, or else the first one. */ readonly from?: string | null | undefined;
       /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
-      /** In place of the event of the run: begins with the first step. */ readonly event?: unknown;
+      /** In place of the event of the run. Without `from`, the new run then begins with the first step. */ readonly event?: unknown;
     };
     readonly response: {
       readonly data: WorkflowRun;

@@ -14,7 +14,9 @@ export async function runOf(call: Call, workflow: string, { ports }: ApiContext)
   const id = pathOf(call, "run_id");
   const found = isId("run", id) ? await ports.history.findWorkflowRun(workflow, id) : undefined;
   if (found !== undefined) return found;
-  const why = isId("run", id) ? `workflow ${workflow} has no run ${id}, or it was deleted` : whyNotFound("run", id);
+  const why = isId("run", id)
+    ? `workflow ${workflow} has no run ${id}: its first step has not ended yet, or it was deleted`
+    : whyNotFound("run", id);
   throw new NotFound(`record not found: ${why}`);
 }
 

@@ -4,7 +4,6 @@ import { Conflict } from "../../../domain/errors.ts";
 import { newId } from "../../../domain/ids.ts";
 import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import type { TraceContext } from "../../../domain/traces.ts";
-import type { WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
 import { operation, type ApiContext } from "../../context.ts";
 import { dropBody } from "../../http/request/call.ts";
 import { accepted, ok } from "../../http/response/replies.ts";
@@ -42,10 +41,7 @@ export const workflowRunNowOperations = [
       // Only `startRun` holds the event, see `dropBody`.
       const started = await startRun(await workflowOf(call, context), { event: call.body().event, trace: call.trace }, context);
       dropBody(call);
-      const ended = await endedRun(started, context);
-      return ended === undefined
-        ? accepted({ id: started.run, workflow_id: started.workflow, status: "running", trigger: "manual" })
-        : ok(workflowRunResponse(ended));
+      return replyOf(started, context);
     },
   }),
 ];
@@ -79,9 +75,12 @@ export async function startRun(
   return { run, workflow, ended };
 }
 
-/** The run once it has ended or is suspended; as far as it is known, if that takes long. */
-export async function endedRun({ run, workflow, ended }: StartedRun, context: ApiContext): Promise<WorkflowRunDetails | undefined> {
+/** The run once it has ended or is suspended, or as far as it is known if that takes long. */
+export async function replyOf({ run, workflow, ended }: StartedRun, context: ApiContext) {
   const isAnswered = (await ended) !== undefined;
   const recorded = isAnswered ? await untilRecorded(workflow, run, ({ status }) => status !== "running", context) : undefined;
-  return recorded ?? (await context.ports.history.findWorkflowRun(workflow, run));
+  const found = recorded ?? (await context.ports.history.findWorkflowRun(workflow, run));
+  return found === undefined
+    ? accepted({ id: run, workflow_id: workflow, status: "running", trigger: "manual" })
+    : ok(workflowRunResponse(found));
 }

@@ -1,0 +1,80 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { emptyState } from "../../../domain/run/commit.ts";
+import type { CommittedStep, WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
+import { committedStep, workflowCommit } from "../../domain/run/workflow-commits.ts";
+import { ada, withApi } from "./support.ts";
+
+/** What a repetition of a run reads from the history, and what it sends to the runner. */
+const api = withApi();
+const names = ["first", "second", "third"];
+let [seq, id] = [0, ""];
+
+beforeAll(async () => {
+  const step = (name: string) => ({ name, component_code: `name: ${name}; type: action` });
+  id = (await api.ask("POST", "/v1/workflows", { body: { name: "Repeated", steps: names.map(step) } })).body.data.id;
+});
+
+/** Records a run that has failed, a commit for each of its steps. */
+async function recordRun(run: string, steps: readonly Partial<CommittedStep>[], more: Partial<WorkflowProgress> = {}): Promise<void> {
+  const described = { ...workflowCommit().run, id: run, trigger: "manual" } as const;
+  const commits = steps.length === 0 ? [undefined] : steps;
+  for (const [index, step] of commits.entries()) {
+    const isLast = index === commits.length - 1;
+    const progress = {
+      status: isLast ? ("failed" as const) : ("running" as const),
+      number: index + 1,
+      stepCount: names.length,
+      ...(index === 0 ? { event: '{"n":1}', ...more } : {}),
+      ...(step === undefined ? { step: undefined } : { step: committedStep(step) }),
+    };
+    const error = isLast ? { name: "Error", message: "no" } : null;
+    const commit = { ...workflowCommit({ source: id, owner: ada.id, run: described, error, workflow: progress }), state: emptyState };
+    await api.history.recordCommits("REPEATED", [{ seq: ++seq, commit }]);
+  }
+}
+
+const exported = (name: string, value: unknown): Partial<CommittedStep> => ({
+  name,
+  index: names.indexOf(name),
+  exports: JSON.stringify({ $return_value: value }),
+});
+const failed = (name: string): Partial<CommittedStep> => ({ ...exported(name, null), outcome: "failed" });
+const repeat = async (run: string, body: object) => {
+  const { status, body: answer } = await api.ask("POST", `/v1/workflows/${id}/runs/${run}/repeat`, { body });
+  return { status, code: answer.code, error: answer.error, sent: api.ran.at(-1)?.repeats };
+};
+
+describe("a run that is repeated", () => {
+  test("sends what the steps before have exported, in the last attempt of each, and the name of the step that failed", async () => {
+    const again = { ...exported("second", 2), attempt: 2 };
+    await recordRun("r_first", [exported("first", 1), { ...failed("second"), outcome: "retried" }, again, failed("third")]);
+    expect(await repeat("r_first", {})).toMatchObject({
+      status: 202,
+      sent: { run: "r_first", from: "third", steps: { first: '{"$return_value":1}', second: '{"$return_value":2}' } },
+    });
+    expect(api.ran.at(-1)?.event).toEqual({ n: 1 });
+  });
+
+  test("sends those of the run that it repeats for steps that it has not run, however it failed", async () => {
+    await recordRun("r_a", [exported("first", "a"), failed("second")]);
+    await recordRun("r_b", [exported("second", "b"), failed("third")], { repeats: "r_a" });
+    await recordRun("r_c", [], { repeats: "r_b" });
+    const steps = { first: '{"$return_value":"a"}', second: '{"$return_value":"b"}' };
+    expect(await repeat("r_b", {})).toMatchObject({ status: 202, sent: { run: "r_b", from: "third", steps } });
+    expect(await repeat("r_c", { from: "third" })).toMatchObject({ status: 202, sent: { run: "r_c", from: "third", steps } });
+    expect(await repeat("r_c", { from: "first" })).toMatchObject({ status: 202, sent: { from: "first", steps: {} } });
+  });
+
+  test.each([
+    ["whose exports are too large", [{ ...exported("first", "x".repeat(70_000)) }, failed("second")], {}, "step 'first'"],
+    ["whose repeated run is deleted", [exported("second", 1), failed("third")], { repeats: "r_deleted" }, "r_deleted"],
+    ["that began with a step that is gone", [exported("gone", 1), failed("third")], { repeats: "r_a" }, "'gone'"],
+    ["whose event is too large", [failed("first")], { event: JSON.stringify("x".repeat(70_000)) }, "give `event`"],
+  ])("%s is refused, and says what to do", async (title, steps, more, says) => {
+    const run = `r_${title.replaceAll(/\W/g, "")}`;
+    await recordRun(run, steps, more);
+    const before = api.ran.length;
+    expect(await repeat(run, {})).toMatchObject({ status: 409, code: "run_not_repeatable", error: expect.stringContaining(says) });
+    expect(api.ran).toHaveLength(before);
+  });
+});
