@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { accountKind, referencesOfAccount, type AccountResource } from "../../crds/account.ts";
 import { NotFound } from "../../domain/errors.ts";
 import { reconnectOccurrence } from "../../domain/mail/error-occurrence.ts";
-import { readyConditions, writeStatus } from "../controller/status.ts";
+import { readyConditions, updatedAtOf, writeStatus } from "../controller/status.ts";
 import { findIdentified, labelWithApp, namespaceHasNoOwner } from "../identity.ts";
 import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
@@ -90,14 +90,11 @@ async function requestMail({ metadata, spec, status }: AccountResource, id: stri
 }
 
 async function report(account: AccountResource, { id, verdict, tokens }: Report, { store, clock }: OperatorPorts): Promise<void> {
-  const { generation, creationTimestamp } = account.metadata;
   const now = clock.now();
-  const changedAt = generation === 1 ? Date.parse(creationTimestamp) : now;
-  const updatedAt = account.status.observedGeneration === generation ? account.status.updatedAt : changedAt;
   await writeStatus(store, accountKind, account, {
     fields: {
       id,
-      updatedAt: updatedAt ?? changedAt,
+      updatedAt: updatedAtOf(account, now),
       oauth: tokens === undefined || Object.keys(tokens).length === 0 ? undefined : tokens,
       needsReconnect: verdict.reason === "NeedsReconnect" ? true : undefined,
     },

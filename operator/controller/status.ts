@@ -48,6 +48,15 @@ export function nextStatus<S, T extends AnyStatus>(resource: Resource<S, T>, { f
   return withFields(resource.status, { ...fields, observedGeneration: generation, conditions: next });
 }
 
+/** Epoch ms at which the operator saw the last change of the spec; of a new resource, its creation. */
+export function updatedAtOf(
+  { metadata, status }: Pick<Resource<unknown, AnyStatus & { readonly updatedAt?: number | undefined }>, "metadata" | "status">,
+  now: number,
+): number {
+  const changedAt = metadata.generation === 1 ? Date.parse(metadata.creationTimestamp) : now;
+  return status.observedGeneration === metadata.generation ? (status.updatedAt ?? changedAt) : changedAt;
+}
+
 export interface Verdict {
   readonly ready: boolean;
   /** It may become ready without a change of its spec. */

@@ -1,7 +1,7 @@
 import { oauthClientKind, type OAuthClientResource } from "../../crds/oauth-client.ts";
 import { holderOf } from "../../crds/secret-values.ts";
 import { InvalidInput, NotFound } from "../../domain/errors.ts";
-import { readyConditions, writeStatus, type Verdict } from "../controller/status.ts";
+import { readyConditions, updatedAtOf, writeStatus, type Verdict } from "../controller/status.ts";
 import { findIdentified, labelWithApp, namespaceHasNoOwner } from "../identity.ts";
 import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
@@ -46,9 +46,10 @@ async function judge(client: OAuthClientResource, { secretValues }: OperatorPort
 }
 
 async function report(client: OAuthClientResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<void> {
-  const { generation, creationTimestamp } = client.metadata;
   const now = clock.now();
-  const changedAt = generation === 1 ? Date.parse(creationTimestamp) : now;
-  const updatedAt = client.status.observedGeneration === generation ? (client.status.updatedAt ?? changedAt) : changedAt;
-  await writeStatus(store, oauthClientKind, client, { fields: { id, updatedAt }, conditions: readyConditions(verdict), now });
+  await writeStatus(store, oauthClientKind, client, {
+    fields: { id, updatedAt: updatedAtOf(client, now) },
+    conditions: readyConditions(verdict),
+    now,
+  });
 }

@@ -135,14 +135,15 @@ export class VariableEntries {
         problems.set(metadata.name, value);
         continue;
       }
-      const size = bytesOfVariable(spec.name, value);
-      bytes.set(metadata.name, size - bytesOfVariable(spec.name, ""));
-      const problem = boundProblem(size - bytesOfVariable(spec.name, ""), values.length, used + size);
+      const valueBytes = Buffer.byteLength(value);
+      bytes.set(metadata.name, valueBytes);
+      const total = used + bytesOfVariable(spec.name, value);
+      const problem = boundProblem(valueBytes, values.length, total);
       if (problem !== undefined) {
         problems.set(metadata.name, problem);
         continue;
       }
-      used += size;
+      used = total;
       values.push([spec.name, { value, isSecret: spec.valueFrom !== undefined }]);
     }
     return { values: Object.fromEntries(values), problems, bytes };

@@ -2,7 +2,7 @@ import { holderOf } from "../../crds/secret-values.ts";
 import { variableKind, type VariableResource } from "../../crds/variable.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { parseKey } from "../controller/informer.ts";
-import { readyConditions, writeStatus, type Verdict } from "../controller/status.ts";
+import { readyConditions, updatedAtOf, writeStatus, type Verdict } from "../controller/status.ts";
 import { idOf, namespaceHasNoOwner } from "../identity.ts";
 import { defaultExternalPollMs, ownerRetryMs, spread } from "../polling.ts";
 import type { OperatorConfig, OperatorPorts } from "../ports.ts";
@@ -86,9 +86,7 @@ interface Reported {
 }
 
 async function report(variable: VariableResource, { id, verdict, bytes }: Reported, { store, clock }: OperatorPorts): Promise<void> {
-  const { generation, creationTimestamp } = variable.metadata;
   const now = clock.now();
-  const changedAt = generation === 1 ? Date.parse(creationTimestamp) : now;
-  const updatedAt = variable.status.observedGeneration === generation ? (variable.status.updatedAt ?? changedAt) : changedAt;
-  await writeStatus(store, variableKind, variable, { fields: { id, updatedAt, bytes }, conditions: readyConditions(verdict), now });
+  const fields = { id, updatedAt: updatedAtOf(variable, now), bytes };
+  await writeStatus(store, variableKind, variable, { fields, conditions: readyConditions(verdict), now });
 }

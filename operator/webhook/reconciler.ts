@@ -7,7 +7,7 @@ import { webhookHealthOf } from "../../crds/webhook-health.ts";
 import { adoptSecrets } from "../adopt-secrets.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
-import { nextStatus, readyConditions, writeStatus } from "../controller/status.ts";
+import { nextStatus, readyConditions, updatedAtOf, writeStatus } from "../controller/status.ts";
 import type { EndConnections } from "../end-connections.ts";
 import { settledHealth } from "../health/status-health.ts";
 import { idOf, namespaceHasNoOwner } from "../identity.ts";
@@ -93,18 +93,13 @@ function judge(webhook: WebhookResource, keys: SealedKeys, ports: OperatorPorts)
 function report(webhook: WebhookResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<WebhookResource> {
   const now = clock.now();
   const disabled = disabledWebhook(webhook) === undefined ? undefined : webhook.status.disabled;
-  const fields = { id, disabled, updatedAt: updatedAt(webhook, now) };
+  const fields = { id, disabled, updatedAt: updatedAtOf(webhook, now) };
   const change = { fields, conditions: readyConditions(verdict), now };
   const next = { ...webhook, status: nextStatus(webhook, change) };
   const isSame = webhook.status.observedGeneration === webhook.metadata.generation;
   const [known, health] = [webhookHealthOf(webhook, undefined, now), webhookHealthOf(next, undefined, now)];
   const healthFields = settledHealth(webhook.status, known, health, isSame);
   return writeStatus(store, webhookKind, webhook, { ...change, fields: { ...fields, ...healthFields } });
-}
-
-function updatedAt({ metadata, status }: WebhookResource, now: number): number {
-  const changedAt = metadata.generation === 1 ? Date.parse(metadata.creationTimestamp) : now;
-  return status.observedGeneration === metadata.generation ? (status.updatedAt ?? changedAt) : changedAt;
 }
 
 /**
@@ -150,7 +145,7 @@ function reportKeyChange(
   const message = "its signing key is being stored";
   const conditions = readyConditions({ ready: false, transient: true, reason: "SigningKeyChanging", message });
   const now = clock.now();
-  const fields = { id, signingKey, updatedAt: updatedAt(webhook, now) };
+  const fields = { id, signingKey, updatedAt: updatedAtOf(webhook, now) };
   return writeStatus(store, webhookKind, webhook, { fields, conditions, now });
 }
 
