@@ -3,7 +3,7 @@ import { LookupCache } from "../../domain/lookup-cache.ts";
 import type { VariableValues } from "../../domain/variable/variable.ts";
 import type { RunPorts } from "./ports.ts";
 
-/** Owners whose variables are cached, and owners of whom it is known that they have none. */
+/** Owners whose variables are cached, and owners that are cached as having none. */
 const maxEntries = 1_000;
 const maxAbsent = 10_000;
 

@@ -29,7 +29,7 @@ export function begin(
   const { state } = last;
   if (state === null) return undefined;
   const { resume, control } = invocation;
-  if (control !== undefined) return controlled(state, control, last.workflow.number, now) ?? { state };
+  if (control !== undefined) return controlled(state, control, now, last.workflow.number) ?? { state };
   if (resume === undefined || state.suspension?.number !== resume.suspension) return { state };
   // A step may have given out a URL of this number, and not waited for it.
   if (state.suspension.kind === "pause" && resume.action !== "wake") return { state };

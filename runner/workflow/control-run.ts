@@ -16,13 +16,13 @@ export interface Begun {
 
 /**
  * What a request of the API means for a run in this state; undefined: nothing.
- * @param number of the last commit of the run @param now epoch ms
+ * @param now epoch ms @param number of the last commit of the run; only of a suspended one it counts
  */
 export function controlled(
   state: WorkflowRunState,
   { action, reason, data, after }: RunControl,
-  number: number,
   now: number,
+  number?: number,
 ): Begun | undefined {
   if (hasEnded(state.status)) return undefined;
   const isWaiting = state.status === "suspended";
@@ -41,9 +41,8 @@ export function controlled(
 /** A request of the API that has arrived before the next step, if there is one. */
 export function controlledBy(control: RunControl | undefined, begun: Begun, now: number): Begun {
   if (control === undefined || begun.canceled !== undefined) return begun;
-  // It has no commit yet that a resume could name, and needs none: the run goes on.
-  return (control.action === "resume" ? undefined : controlled(begun.state, control, 0, now)) ?? begun;
+  return controlled(begun.state, control, now) ?? begun;
 }
 
 /** A pause ends as a suspension does, if nothing resumes the run. */
-export const paused = (state: WorkflowRunState, now: number): WorkflowRunState => suspended(state, "pause", now + maxSuspensionMs);
+export const pauseRun = (state: WorkflowRunState, now: number): WorkflowRunState => suspended(state, "pause", now + maxSuspensionMs);

@@ -14,8 +14,8 @@ interface OpenRun {
 }
 
 /**
- * A run that was resumed or canceled early has a wake-up left, which may be due in a year. It is moved to the present, where it has no effect, because
- * delivery may not delete invocations.
+ * A run that was resumed or canceled early has a wake-up left, which may be due in a year. It is moved to the present, where it has no
+ * effect, because delivery may not delete invocations.
  */
 export function endWakeUp({ received, id, current, history }: OpenRun, { wakeUps, clock, log }: RunnerPorts): void {
   const { resume, control } = received.invocation;

@@ -5,7 +5,7 @@ import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { mapStacks } from "../run/map-stacks.ts";
 import { notExecuted, openSecrets } from "../run/execute.ts";
 import type { VariablesCache } from "../run/variables.ts";
-import { mayReadVariables, MissingVariable, stepVariables, type StepVariables } from "./step-variables.ts";
+import { mayReadVariables, stepVariables } from "./step-variables.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { Execution } from "../sandbox/port.ts";
 import type { IsolateSlots } from "./isolate-slots.ts";
@@ -51,9 +51,8 @@ export async function executeStep(
 ): Promise<ExecutedStep> {
   const opened = step.secrets === null ? noSecrets : await openSecrets(step.secrets, ports);
   const owned = mayReadVariables(step, opened) ? await owners.of(workflow.owner) : undefined;
-  const variables = tryStepVariables(step, opened, owned);
-  if (variables instanceof MissingVariable)
-    return { execution: notExecuted(variables.error), startedAt: ports.clock.now(), secrets: opened };
+  const variables = stepVariables(step, opened, owned);
+  if ("error" in variables) return { execution: notExecuted(variables.error), startedAt: ports.clock.now(), secrets: opened };
   const { secrets } = variables;
   const path = await ports.bundles.path(step.bundle);
   const { isolate, free } = await slots.take(workflow.workflow, step.id, queue);
@@ -66,15 +65,6 @@ export async function executeStep(
     return { execution, startedAt, secrets: variables.masked.length === 0 ? secrets : { ...secrets, $variables: variables.masked } };
   } finally {
     free();
-  }
-}
-
-function tryStepVariables(...given: Parameters<typeof stepVariables>): StepVariables | MissingVariable {
-  try {
-    return stepVariables(...given);
-  } catch (error) {
-    if (error instanceof MissingVariable) return error;
-    throw error;
   }
 }
 

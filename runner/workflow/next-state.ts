@@ -93,7 +93,7 @@ export function withEnd(state: WorkflowRunState, how: SuspensionEnd["how"], at: 
 
 /** The state of a run that goes on after a suspension. @param request JSON text of the request to its resume URL; null: there was none */
 export function resumed(state: WorkflowRunState, request: string | null): WorkflowRunState {
-  // A pause lies between two steps: the next one reads what has resumed the run before.
+  // A pause is between two steps: the next one reads what has resumed the run before.
   const resumedBy = state.suspension?.kind === "pause" ? state.resumedBy : request;
   const goesOn: WorkflowRunState = { ...state, status: "running", suspension: null, resumedBy };
   // The request is what the suspended step was waiting for: later steps read it from its exports.

@@ -16,7 +16,7 @@ import { internalError, notExecuted } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { RunTrace, traceWait } from "../run/run-trace.ts";
 import { composeStepCommit, composeWithoutStep, type RunOfWorkflow } from "./compose-commit.ts";
-import { controlledBy, paused, type Begun } from "./control-run.ts";
+import { controlledBy, pauseRun, type Begun } from "./control-run.ts";
 import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
 import { begin, parseLast, type LastOfRun } from "./begin-run.ts";
 import { endLater, endWakeUp } from "./end-run.ts";
@@ -143,11 +143,11 @@ async function commitNext(
   ports: RunnerPorts,
 ): Promise<WorkflowCommit | undefined> {
   const { received, id, history } = run;
-  const { canceled, paused: pause } = begun;
+  const { canceled, paused } = begun;
   const version = await versionOf(run, begun.state, context);
   const workflow = version ?? run.current;
   // A suspended step is behind: it may have been the last one of a loop.
-  const { state, failure } = version === undefined ? versionForgotten(begun.state, run.current) : placed(run, begun.state, version);
+  const { state, failure } = version === undefined ? versionForgotten(begun.state, run.current) : placeIn(version, run, begun.state);
   const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, run.parent);
   const about: RunOfWorkflow = {
     workflow,
@@ -160,9 +160,9 @@ async function commitNext(
     const isEnd = canceled !== undefined || failure !== undefined || state.next >= workflow.steps.length;
     const compose = isEnd
       ? composeEnd(state, { canceled, failure }, ports)
-      : pause === undefined
+      : paused === undefined
         ? await composeStep(run, about, state, context, config, ports)
-        : composePause(state, pause, ports);
+        : composePause(state, paused, ports);
     const traceparent = trace?.startCommit() ?? run.parent;
     const composeTraced = (replacement?: Replacement): WorkflowCommit => compose({ ...about, traceparent }, replacement);
     // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
@@ -201,7 +201,7 @@ function composeEnd(state: WorkflowRunState, { canceled, failure }: WhyEnded, { 
 }
 
 function composePause(state: WorkflowRunState, reason: string, { clock, randomId }: RunnerPorts): Compose {
-  return (about) => composeWithoutStep(about, paused(state, clock.now()), { reason, failure: undefined }, clock.now(), randomId);
+  return (about) => composeWithoutStep(about, pauseRun(state, clock.now()), { reason, failure: undefined }, clock.now(), randomId);
 }
 
 async function composeStep(
@@ -289,7 +289,7 @@ async function versionOf(
 }
 
 /** Where the run goes on: a new one that repeats another one not always with the first step. */
-function placed({ received, history }: Run, state: WorkflowRunState, { steps }: WorkflowDeployment): Continued {
+function placeIn({ steps }: WorkflowDeployment, { received, history }: Run, state: WorkflowRunState): Continued {
   const { repeats } = received.invocation;
   return repeats === undefined || history.last !== undefined ? leaveEndedParts(state, steps) : beginRepetition(state, repeats, steps);
 }

@@ -20,49 +20,44 @@ export interface StepVariables {
   readonly revision: string | undefined;
 }
 
-/** A secret prop names a variable that is not set. */
-export class MissingVariable extends Error {
-  readonly error: RunError;
-
-  constructor(prop: string, name: string) {
-    const message = `prop '${prop}': ${notSet(name)}: hw variables set ${name}`;
-    super(message);
-    this.error = { name: "Error", code: "expression_failed", message };
-  }
-}
-
-const none: Omit<StepVariables, "secrets"> = { environment: {}, expressions: {}, masked: [], revision: undefined };
-
 /** Whether the step may read variables: only then they are looked up. */
 export const mayReadVariables = (step: StepDeployment, secrets: Values): boolean =>
   step.readsVariables === true ||
   readsInExpressions(step.props) !== undefined ||
   Object.values(secrets).some((value) => variableReadBy(value) !== undefined);
 
-/**
- * Expressions get only variables whose names their texts contain, because components of others run in the same context.
- * @throws MissingVariable
- */
-export function stepVariables(step: StepDeployment, secrets: Values, owned: OwnerVariables | undefined): StepVariables {
+/** Expressions get only variables whose names their texts contain, because components of others run in the same context. */
+export function stepVariables(
+  step: StepDeployment,
+  secrets: Values,
+  owned: OwnerVariables | undefined,
+): StepVariables | { readonly error: RunError } {
   const { values = {}, revision } = owned ?? {};
   const named = namedIn(readsInExpressions(step.props) ?? "", values);
   const given = step.readsVariables === true ? values : {};
-  const replaced = Object.entries(secrets).map(([prop, value]): [string, unknown] => {
-    const name = variableReadBy(value);
-    if (name === undefined) return [prop, value];
+  const replaced: Record<string, unknown> = { ...secrets };
+  for (const [prop, text] of Object.entries(secrets)) {
+    const name = variableReadBy(text);
+    if (name === undefined) continue;
     const variable = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (variable === undefined) throw new MissingVariable(prop, name);
-    return [prop, variable.value];
-  });
+    if (variable === undefined) return { error: missing(prop, name) };
+    replaced[prop] = variable.value;
+  }
   return {
-    ...none,
     environment: textsOf(given),
     expressions: textsOf(named),
-    secrets: Object.fromEntries(replaced),
+    secrets: replaced,
     masked: Object.values({ ...given, ...named }).flatMap(({ value, isSecret }) => (isSecret ? [value] : [])),
     revision: step.readsVariables === true ? revision : undefined,
   };
 }
+
+/** A secret prop names a variable that is not set. */
+const missing = (prop: string, name: string): RunError => ({
+  name: "Error",
+  code: "expression_failed",
+  message: `prop '${prop}': ${notSet(name)}: hw variables set ${name}`,
+});
 
 const textsOf = (values: VariableValues): Texts => Object.fromEntries(Object.entries(values).map(([name, { value }]) => [name, value]));
 
@@ -78,7 +73,8 @@ const searched = new WeakMap<Values, string>();
 function readsInExpressions(props: Values): string | undefined {
   let text = searched.get(props);
   if (text === undefined) {
-    const json = JSON.stringify(props);
+    // A line break before a name must not become the first letter of it.
+    const json = JSON.stringify(props).replaceAll(/\\[bfnrt]/g, " ");
     text = json.includes("{{") && /\benv\b/.test(json) ? json : "";
     searched.set(props, text);
   }
