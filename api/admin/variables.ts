@@ -3,7 +3,7 @@ import { noContent, ok } from "../http/response/replies.ts";
 import { all, nothing, one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import { variableFields, variableSchema } from "../variables/schemas.ts";
-import { deleteVariable, getVariable, parseName, putVariable, variableResponse, variablesIn } from "../variables/variable.ts";
+import { deleteVariable, getVariable, inOrder, parseName, putVariable, variableResponse, variablesIn } from "../variables/variable.ts";
 import { adminOperation, type AdminContext } from "./context.ts";
 
 /** Variables of the installation, which count for all owners. */
@@ -13,10 +13,7 @@ export const adminVariableOperations = [
     id: "listVariables",
     summary: "List the variables of the installation",
     responses: all(variableSchema),
-    handle: async (_call, context) => {
-      const variables = [...(await sharedVariables(context)).values()].toSorted((a, b) => (a.spec.name < b.spec.name ? -1 : 1));
-      return ok(variables.map((variable) => variableResponse(variable)));
-    },
+    handle: async (_call, context) => ok(inOrder(await sharedVariables(context)).map((variable) => variableResponse(variable))),
   }),
   adminOperation({
     route: "PUT /variables/:name",

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { labels } from "../../crds/resource.ts";
 import { allOf } from "../../crds/resource-store.ts";
 import { variableKind, variablesByName, type VariableResource, type VariableSpec } from "../../crds/variable.ts";
@@ -12,7 +13,6 @@ import { changeResource, unlessDeleted } from "../resources/change.ts";
 import { derivedId } from "../resources/derived-id.ts";
 import { confirmOwned } from "../resources/owner-present.ts";
 import { keepOnce } from "../resources/secret-texts.ts";
-import { z } from "zod";
 import { variableNameText, type variableFields, type variableSchema } from "./schemas.ts";
 
 type Fields = z.output<typeof variableFields>;
@@ -49,8 +49,12 @@ export async function readableVariables(
 ): Promise<readonly VariableResource[]> {
   const shared = await variablesIn(await apps.sharedNamespace(), true, ports);
   const own = await variablesIn(await ports.owners.find(owner), false, ports);
-  return [...new Map([...shared, ...own]).values()].toSorted((a, b) => (a.spec.name < b.spec.name ? -1 : 1));
+  return inOrder(new Map([...shared, ...own]));
 }
+
+/** By name. */
+export const inOrder = (variables: ReadonlyMap<string, VariableResource>): readonly VariableResource[] =>
+  [...variables.values()].toSorted((a, b) => (a.spec.name < b.spec.name ? -1 : 1));
 
 /**
  * Creates the variable, or changes its value. The resource's name follows from that of the variable, so that concurrent requests create one.

@@ -181,7 +181,7 @@ describe("a hostile export", () => {
   it.each([
     ["that is cut off", (whole: Buffer) => whole.subarray(0, whole.length - 30)],
     ["of other bytes", () => Buffer.from("no archive")],
-    ["with a directory that lies outside", (whole: Buffer) => (whole.writeUInt32LE(0xfffffff0, whole.length - 6), whole)],
+    ["with a directory beyond its end", (whole: Buffer) => (whole.writeUInt32LE(0xfffffff0, whole.length - 6), whole)],
   ])("as an archive %s is refused", async (_, change) => {
     const archive = `${newPath()}.zip`;
     await writeFile(archive, change(zipOf([definition])));

@@ -67,24 +67,24 @@ describe("a run that waits", () => {
 });
 
 describe("a run that executes steps", () => {
-  it("is paused before the next one, and goes on when it is resumed", async () => {
-    const workflow = await create([step("slow", "await new Promise((resolve) => setTimeout(resolve, 500))"), step("after", "return 1")]);
-    const start = headwater.call<{ data: Run }>("POST", `/workflows/${workflow.id}/runs`, {});
-    let found: readonly Run[] = [];
-    // Its first commit comes with the end of the first step, so a run that is known has at most one step left.
-    await until(async () => {
-      found = (await headwater.call<{ data: readonly Run[] }>("GET", `/workflows/${workflow.id}/runs`)).body.data;
-      return found.length > 0;
-    }, "the run is known");
-    const id = found[0]?.id ?? "";
-    await ask(`/workflows/${workflow.id}/runs/${id}/pause`, { reason: "look first" });
-    await start;
-    const run = await runOf(workflow, id);
-    if (run.status === "suspended") {
-      expect(run.reason).toBe("look first");
-      expect(await ask(`/workflows/${workflow.id}/runs/${id}/resume`)).toMatchObject({ status: 200 });
-    }
-    await untilRun(workflow, id, ({ status }) => status === "succeeded");
+  it("is paused before the next one, goes on when it is resumed, and ends when it is canceled", async () => {
+    const endless = { name: "again", while: "{{ true }}", max_iterations: 10_000, steps: [step("within", "return 1")] };
+    const workflow = await create([endless]);
+    const started = headwater.call<{ data: Run }>("POST", `/workflows/${workflow.id}/runs`, {});
+    const runs = async () => (await headwater.call<{ data: readonly Run[] }>("GET", `/workflows/${workflow.id}/runs`)).body.data;
+    await until(async () => (await runs()).length === 1, "its first step is recorded");
+    const [{ id } = { id: "" }] = await runs();
+    const path = `/workflows/${workflow.id}/runs/${id}`;
+    expect(await ask(`${path}/resume`)).toMatchObject({ status: 409, code: "run_not_suspended" });
+    await ask(`${path}/pause`, { reason: "look first" });
+    await untilRun(workflow, id, ({ status }) => status === "suspended");
+    expect((await runOf(workflow, id)).reason).toBe("look first");
+    expect((await started).body.data.status).toBe("suspended");
+    await ask(`${path}/resume`);
+    await untilRun(workflow, id, ({ status }) => status === "running");
+    await ask(`${path}/cancel`, { reason: "seen enough" });
+    await untilRun(workflow, id, ({ status }) => status === "canceled");
+    expect((await runOf(workflow, id)).reason).toBe("seen enough");
   });
 });
 
@@ -127,6 +127,8 @@ describe("a run that failed", () => {
     expect([second.data.status, third.data.status, third.data.repeats]).toEqual(["failed", "failed", second.data.id]);
     const fourth = await again(third.data.id, { event: { n: 2 }, from: "three" });
     expect((await runOf(workflow, fourth.data.id)).steps.map(({ name, return_value: value }) => [name, value])).toEqual([["three", 41]]);
+    const fifth = await again(third.data.id, { from: "two", version: "same" });
+    expect((await runOf(workflow, fifth.data.id)).steps.map(({ name }) => name)).toEqual(["two", "three"]);
     const loop = { name: "each", for_each: "{{ [1, 2] }}", as: "n", steps: [step("within", "return steps.n.item")] };
     const looping = await create([loop, step("after", "throw new Error('no')")]);
     const failed = await ask(`/workflows/${looping.id}/runs`);
