@@ -25,10 +25,12 @@ async function recordRun(run: string, steps: readonly Partial<CommittedStep>[], 
       number: index + 1,
       stepCount: names.length,
       ...(index === 0 ? { event: '{"n":1}', ...more } : {}),
-      ...(step === undefined ? { step: undefined } : { step: committedStep(step) }),
+      ...(step === undefined ? {} : { step: committedStep(step) }),
     };
     const error = isLast ? { name: "Error", message: "no" } : null;
-    const commit = { ...workflowCommit({ source: id, owner: ada.id, run: described, error, workflow: progress }), state: emptyState };
+    const whole = workflowCommit({ source: id, owner: ada.id, run: described, error, workflow: progress });
+    const { step: _, ...withoutStep } = whole.workflow;
+    const commit = { ...whole, workflow: step === undefined ? withoutStep : whole.workflow, state: emptyState };
     await api.history.recordCommits("REPEATED", [{ seq: ++seq, commit }]);
   }
 }
