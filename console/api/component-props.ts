@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import type { Options, Prop } from "../../client/generated/operations.ts";
+import type { Component, Options, Prop, PublishedComponent } from "../../client/generated/operations.ts";
 import type { OptionsRequest } from "./prop-definition.ts";
 import { api, useList } from "./queries.ts";
 
@@ -39,12 +39,17 @@ export function useAccounts(ownerQuery: {
   return list.items.map(({ id, name, app }) => ({ id, name, app: app?.name_slug ?? "" }));
 }
 
-/** A saved component, which never changes. */
-export function useComponent(id: string | null | undefined) {
+/** A saved component by its id, or one of the registry by its key. Neither changes. */
+export function useComponent(idOrKey: string | null | undefined) {
   return useQuery({
-    queryKey: ["getComponent", id],
-    queryFn: async ({ signal }) => (await api.call("getComponent", { path: { key: id ?? "" } }, { signal })).data,
-    enabled: typeof id === "string",
+    queryKey: ["getComponent", idOrKey],
+    queryFn: ({ signal }) => readComponent(idOrKey ?? "", signal),
+    enabled: typeof idOrKey === "string",
     staleTime: Number.POSITIVE_INFINITY,
   });
+}
+
+async function readComponent(key: string, signal: AbortSignal): Promise<Component | PublishedComponent> {
+  const operation = key.startsWith("sc_") ? "getComponent" : "getPublishedComponent";
+  return (await api.call(operation, { path: { key } }, { signal })).data;
 }

@@ -49,6 +49,23 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     await expectAccessible(page);
   });
 
+  test("take an action of the registry, whose props are a form", async () => {
+    const id = await workflow("From the registry", "return 1;");
+    const page = await world.open(`/workflows/${id}`);
+    await page.getByRole("button", { name: "Add a step" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Choose: Emit an Event" }).click();
+    await page
+      .getByRole("textbox", { name: /^Event/ })
+      .first()
+      .fill("{}");
+    await page.getByLabel(/^Channel/).fill("large");
+    await page.getByRole("button", { name: "Deploy the steps" }).click();
+    await page.getByText("The steps were deployed").waitFor();
+    const { steps } = await world.api<{ readonly steps: readonly object[] }>("GET", `/workflows/${id}`);
+    expect(steps.at(-1)).toMatchObject({ component_key: "headwater-emit", props: { channel: "large" } });
+    await expectAccessible(page);
+  });
+
   test("group errors, filter runs in the address, and are deactivated with undo", async () => {
     const id = await workflow("Failing", "throw new Error('no stock of item ' + Date.now());");
     for (let run = 0; run < 2; run++) await world.api("POST", `/workflows/${id}/runs`, {});

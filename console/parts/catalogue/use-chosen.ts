@@ -1,6 +1,7 @@
 import { useEffect } from "react";
 import type { Prop } from "../../../client/generated/operations.ts";
-import { useChange, useRead } from "../../api/queries.ts";
+import { useComponent } from "../../api/component-props.ts";
+import { useChange } from "../../api/queries.ts";
 import { useOwnerQuery } from "../session-context.tsx";
 import type { Choice } from "./catalogue.tsx";
 
@@ -19,14 +20,11 @@ export function useChosen(choice: Choice): Chosen {
     if (url !== undefined) save.mutate({ query, body: { component_url: url } });
     // oxlint-disable-next-line react-hooks/exhaustive-deps -- Once for each address.
   }, [url]);
-  const template = "key" in choice ? choice.key : undefined;
-  const id = "id" in choice ? choice.id : save.data?.data.id;
-  const ofRegistry = useRead("getPublishedComponent", { path: { key: template ?? "" } }, { enabled: template !== undefined });
-  const saved = useRead("getComponent", { path: { key: id ?? "" }, query }, { enabled: id !== undefined });
-  const found = (ofRegistry.data ?? saved.data)?.data;
-  const key = template ?? id;
+  const key = "key" in choice ? choice.key : "id" in choice ? choice.id : save.data?.data.id;
+  const read = useComponent(key);
+  const found = read.data;
   return {
-    error: save.error ?? ofRegistry.error ?? saved.error,
+    error: save.error ?? read.error,
     component: found === undefined || key === undefined ? undefined : { key, name: found.name ?? key, props: found.configurable_props },
   };
 }
