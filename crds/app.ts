@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { appSlug, authKinds, clientAuthentications, type App } from "../domain/app/app.ts";
+import { appSlug, authKinds, clientAuthentications, requestFormats, type App } from "../domain/app/app.ts";
 import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
 import { httpUrl, matching, valuesByName, withRules } from "./rules.ts";
 
 const slug = matching(appSlug.pattern, 63, appSlug.message);
 const shortText = z.string().min(1).max(255);
 const scope = z.string().min(1).max(512);
+const parameterName = matching(/^\w{1,100}$/, 100, "a parameter's name has at most 100 letters, digits and '_'");
 
 export const appOauth = z.object({
   authorizationUrl: httpUrl.optional().describe("The authorization endpoint, which a browser opens. Required for `oauth2`."),
@@ -19,6 +20,9 @@ export const appOauth = z.object({
     .describe("The value of `iss` that the service adds to its redirects (RFC 9207). If absent, `iss` is not compared."),
   pkce: z.boolean().optional().describe("Whether the authorization request has a code challenge (S256). Default: true."),
   scopes: z.array(scope).max(100).optional().describe("Scopes to request, unless the request names others."),
+  scopeParameter: parameterName
+    .optional()
+    .describe("Parameter of the authorization request that has the scopes, such as `user_scope`. Default: `scope`."),
   scopeSeparator: z.enum([" ", ",", ";"]).optional().describe("Separates the scopes of an authorization request. Default: a space."),
   authorizationParameters: valuesByName(z.string().max(2_048), 20)
     .optional()
@@ -27,11 +31,27 @@ export const appOauth = z.object({
     .enum(clientAuthentications)
     .optional()
     .describe("How the client's secret is sent to the token endpoint: `basic` (default), as a header, or `body`, as a parameter."),
+  requestFormat: z
+    .enum(requestFormats)
+    .optional()
+    .describe("How the token endpoint reads requests: `form` (default), or `json`, as some services ask for."),
+  tokenPath: shortText
+    .optional()
+    .describe("Path of the object in the token response that has `access_token`, such as `authed_user`. Default: the response itself."),
+  voidGrantErrors: z
+    .array(shortText)
+    .max(20)
+    .optional()
+    .describe(
+      "Error codes besides `invalid_grant` by which the token endpoint says that a refresh token is no longer valid: then a person must connect the account again.",
+    ),
   tokenFields: z
     .array(z.string().min(1).max(100))
     .max(10)
     .optional()
-    .describe("Fields of the token response that become credentials, such as the address of an instance."),
+    .describe(
+      "Paths of fields of the token response that become credentials, such as the address of an instance. `team.id` becomes the credential `team_id`.",
+    ),
 });
 
 export const appField = z.object({

@@ -1,4 +1,4 @@
-import type { ClientAuthentication, TestRequest, Placement } from "../domain/app/app.ts";
+import type { ClientAuthentication, Placement, RequestFormat, TestRequest } from "../domain/app/app.ts";
 
 /** Requests to the endpoints of a service while an account is connected or deleted. They never throw, and never return what was sent. */
 export interface OauthService {
@@ -15,7 +15,13 @@ export interface ServiceClient {
   readonly clientAuthentication: ClientAuthentication;
 }
 
-export interface CodeRequest extends ServiceClient {
+/** How a token endpoint deviates from RFC 6749, as its app says. */
+export interface TokenEndpointForm {
+  readonly requestFormat?: RequestFormat | undefined;
+  readonly tokenPath?: string | undefined;
+}
+
+export interface CodeRequest extends ServiceClient, TokenEndpointForm {
   readonly tokenUrl: string;
   readonly code: string;
   readonly redirectUri: string;
@@ -23,6 +29,7 @@ export interface CodeRequest extends ServiceClient {
   readonly verifier?: string | undefined;
   /** The issuer that the app names, and the one in the redirect (RFC 9207). */
   readonly issuer?: { readonly expected: string; readonly given: string | undefined } | undefined;
+  /** Paths in the response. */
   readonly tokenFields: readonly string[];
 }
 

@@ -21,7 +21,7 @@ import type { VariablesEntry } from "../domain/variable/variable.ts";
 import type { Secrets } from "../domain/secrets/secrets.ts";
 import type { ErrorOccurrence } from "../domain/mail/error-occurrence.ts";
 import type { LatestRuns } from "../domain/source/source-health.ts";
-import type { OauthService } from "./oauth-ports.ts";
+import type { OauthService, TokenEndpointForm } from "./oauth-ports.ts";
 import type { ClaimId } from "./id-claims.ts";
 import type { SourceVersion } from "./versions.ts";
 import type { WorkflowVersion } from "./versions.ts";
@@ -237,13 +237,15 @@ export interface TokenRefresher {
   refresh(request: RefreshRequest): Promise<RefreshOutcome>;
 }
 
-export interface RefreshRequest {
+export interface RefreshRequest extends TokenEndpointForm {
   readonly tokenUrl: string;
   readonly clientId: string;
   readonly clientSecret?: string;
   readonly clientAuthentication: "basic" | "body";
   readonly refreshToken: string;
   readonly scope?: string;
+  /** Error codes that void the refresh token, besides `invalid_grant`. */
+  readonly voidGrantErrors?: readonly string[] | undefined;
 }
 
 export interface RefreshedTokens {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { appSlug, clientAuthentications, authKinds, type AuthKind } from "../../domain/app/app.ts";
+import { appSlug, clientAuthentications, authKinds, requestFormats, type AuthKind } from "../../domain/app/app.ts";
 import { flag, httpUrl, optionalParameter, ownPages, text } from "../http/request/parameters.ts";
 
 const shortText = text.min(1, "it must not be empty").max(255, "it must have at most 255 characters");
@@ -26,10 +26,30 @@ const oauthFields = z.object({
   issuer: httpUrl.nullish().describe("The value of `iss` in redirects of the service (RFC 9207)."),
   pkce: z.boolean().nullish().describe("Whether the authorization request has a code challenge (S256). Default: true."),
   scopes: scopeList.nullish().describe("Scopes to request, unless the request names others."),
+  scope_parameter: text
+    .regex(/^\w{1,100}$/, "a parameter's name has at most 100 letters, digits and '_'")
+    .nullish()
+    .describe("Parameter of the authorization request that has the scopes. Default: `scope`."),
   scope_separator: z.enum([" ", ",", ";"], "it must be a space, a comma or a semicolon").nullish().describe("Default: a space."),
   authorization_params: parameters.nullish().describe("Further parameters of the authorization request."),
   client_authentication: z.enum(clientAuthentications, "it must be basic or body").nullish().describe("Default: `basic`."),
-  token_fields: z.array(shortText).max(10).nullish().describe("Fields of the token response that become credentials."),
+  request_format: z
+    .enum(requestFormats, "it must be form or json")
+    .nullish()
+    .describe("How the token endpoint reads requests. Default: `form`."),
+  token_path: path
+    .nullish()
+    .describe("Path of the object in the token response that has `access_token`, such as `authed_user`. Default: the response itself."),
+  void_grant_errors: z
+    .array(shortText)
+    .max(20)
+    .nullish()
+    .describe("Error codes besides `invalid_grant` that say that a refresh token is no longer valid."),
+  token_fields: z
+    .array(path)
+    .max(10)
+    .nullish()
+    .describe("Paths of fields of the token response that become credentials: `team.id` becomes `team_id`."),
   test_url: httpUrl.nullish().describe("A harmless GET request with the token."),
   test_name: path.nullish().describe("Path of the account's name in its JSON answer, such as `data.user.name`."),
   test_picture: path.nullish().describe("Path of the address of the account's picture."),

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { authKinds, clientAuthentications } from "../../domain/app/app.ts";
+import { authKinds, clientAuthentications, requestFormats } from "../../domain/app/app.ts";
 
 const oauth = z
   .object({
@@ -10,9 +10,13 @@ const oauth = z
     issuer: z.string().nullable(),
     pkce: z.boolean(),
     scopes: z.array(z.string()),
+    scope_parameter: z.string(),
     scope_separator: z.string(),
     authorization_params: z.record(z.string(), z.string()),
     client_authentication: z.enum(clientAuthentications),
+    request_format: z.enum(requestFormats),
+    token_path: z.string().nullable(),
+    void_grant_errors: z.array(z.string()),
     token_fields: z.array(z.string()),
     test_url: z.string().nullable(),
     test_name: z.string().nullable(),

@@ -45,9 +45,13 @@ function changedOauth(before: Oauth | undefined, given: GivenOauth): Oauth {
     issuer: merged(before?.issuer, given?.issuer),
     pkce: merged(before?.pkce, given?.pkce),
     scopes: merged(before?.scopes, given?.scopes),
+    scopeParameter: merged(before?.scopeParameter, given?.scope_parameter),
     scopeSeparator: merged(before?.scopeSeparator, given?.scope_separator),
     authorizationParameters: merged(before?.authorizationParameters, given?.authorization_params),
     clientAuthentication: merged(before?.clientAuthentication, given?.client_authentication),
+    requestFormat: merged(before?.requestFormat, given?.request_format),
+    tokenPath: merged(before?.tokenPath, given?.token_path),
+    voidGrantErrors: merged(before?.voidGrantErrors, given?.void_grant_errors),
     tokenFields: merged(before?.tokenFields, given?.token_fields),
   });
 }

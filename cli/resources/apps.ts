@@ -16,9 +16,13 @@ const oauthFields = {
   issuer: "issuer",
   pkce: "pkce",
   scopes: "scopes",
+  scopeParameter: "scope_parameter",
   scopeSeparator: "scope_separator",
   authorizationParameters: "authorization_params",
   clientAuthentication: "client_authentication",
+  requestFormat: "request_format",
+  tokenPath: "token_path",
+  voidGrantErrors: "void_grant_errors",
   tokenFields: "token_fields",
 } as const;
 const testFields = { url: "test_url", name: "test_name", picture: "test_picture" } as const;
@@ -27,9 +31,12 @@ const testFields = { url: "test_url", name: "test_name", picture: "test_picture"
 const defaults: Readonly<Record<string, string>> = {
   pkce: "true",
   scopes: "[]",
+  scopeParameter: '"scope"',
   scopeSeparator: '" "',
   authorizationParameters: "{}",
   clientAuthentication: '"basic"',
+  requestFormat: '"form"',
+  voidGrantErrors: "[]",
   tokenFields: "[]",
   categories: "[]",
 };

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { appSlug, authKinds, clientAuthentications, type App } from "./app.ts";
+import { appSlug, authKinds, clientAuthentications, requestFormats, type App } from "./app.ts";
 
 /** An address without credentials and fragment; http is for doubles and private services, so only owners' apps may have it. */
 const address = z.url({ protocol: /^https$/, normalize: false }).refine((text) => {
@@ -19,10 +19,14 @@ const oauth = z.strictObject({
   issuer: address.exactOptional(),
   pkce: z.boolean().exactOptional(),
   scopes: unique.exactOptional(),
+  scopeParameter: z.string().regex(/^\w+$/).exactOptional(),
   scopeSeparator: z.enum([" ", ",", ";"]).exactOptional(),
   authorizationParameters: parameters.exactOptional(),
   clientAuthentication: z.enum(clientAuthentications).exactOptional(),
-  tokenFields: z.array(z.string().regex(/^\w+$/)).exactOptional(),
+  requestFormat: z.enum(requestFormats).exactOptional(),
+  tokenPath: path.exactOptional(),
+  voidGrantErrors: unique.exactOptional(),
+  tokenFields: z.array(path).exactOptional(),
 });
 
 const field = z.strictObject({

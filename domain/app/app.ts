@@ -27,6 +27,9 @@ export type AuthKind = (typeof authKinds)[number];
 export const clientAuthentications = ["basic", "body"] as const;
 export type ClientAuthentication = (typeof clientAuthentications)[number];
 
+export const requestFormats = ["form", "json"] as const;
+export type RequestFormat = (typeof requestFormats)[number];
+
 export interface AppOauth {
   readonly authorizationUrl?: string | undefined;
   readonly tokenUrl: string;
@@ -40,13 +43,21 @@ export interface AppOauth {
   readonly pkce?: boolean | undefined;
   /** Requested unless the request names others. */
   readonly scopes?: readonly string[] | undefined;
+  /** Name of the parameter of the authorization request that has the scopes. Default: `scope`. */
+  readonly scopeParameter?: string | undefined;
   /** Between scopes of the authorization request. Default: a space. */
   readonly scopeSeparator?: string | undefined;
   /** Further parameters of the authorization request. */
   readonly authorizationParameters?: Readonly<Record<string, string>> | undefined;
   /** Default: `basic`. */
   readonly clientAuthentication?: ClientAuthentication | undefined;
-  /** Fields of the token response that become credentials, such as the address of an instance. */
+  /** How the token endpoint reads requests. Default: `form`, as RFC 6749 asks for. */
+  readonly requestFormat?: RequestFormat | undefined;
+  /** Path of the object in the token response that has the tokens, such as `authed_user`. Absent: the response itself. */
+  readonly tokenPath?: string | undefined;
+  /** Error codes besides `invalid_grant` by which the token endpoint says that a refresh token will never be valid again. */
+  readonly voidGrantErrors?: readonly string[] | undefined;
+  /** Paths of fields of the token response that become credentials, such as the address of an instance. */
   readonly tokenFields?: readonly string[] | undefined;
 }
 
@@ -57,6 +68,9 @@ export interface AppField {
   readonly optional?: boolean | undefined;
   readonly secret?: boolean | undefined;
 }
+
+/** The credential that has the value at a path of the token response: `team.id` becomes `team_id`. */
+export const credentialAt = (path: string): string => path.replaceAll(".", "_");
 
 /** Where the token, or the only key, goes in requests. Default: `authorization: Bearer <token>`. */
 export interface Placement {

@@ -18,7 +18,7 @@ export function authorizationUrl(oauth: AppOauth & { readonly authorizationUrl: 
     response_type: "code",
     client_id: clientId,
     redirect_uri: redirectUri,
-    ...(scopes.length === 0 ? {} : { scope: scopes.join(oauth.scopeSeparator ?? " ") }),
+    ...(scopes.length === 0 ? {} : { [oauth.scopeParameter ?? "scope"]: scopes.join(oauth.scopeSeparator ?? " ") }),
     state,
     ...(oauth.pkce === false ? {} : { code_challenge: codeChallenge, code_challenge_method: "S256" }),
   };

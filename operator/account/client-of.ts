@@ -6,7 +6,7 @@ import type { AppOauth, ClientAuthentication } from "../../domain/app/app.ts";
 import { secretOrigins } from "../../domain/app/origins.ts";
 import { InvalidInput, NotFound, type HeadwaterError } from "../../domain/errors.ts";
 import type { OperatorPorts } from "../ports.ts";
-import type { ServiceClient } from "../oauth-ports.ts";
+import type { ServiceClient, TokenEndpointForm } from "../oauth-ports.ts";
 
 export type ClientPorts = Pick<OperatorPorts, "store" | "secretValues" | "apps">;
 
@@ -25,6 +25,8 @@ export type ClientLookup =
 
 /** Where accounts of the app are refreshed. */
 export const refreshUrlOf = ({ refreshUrl, tokenUrl }: AppOauth): string => refreshUrl ?? tokenUrl;
+
+export const formOf = ({ requestFormat, tokenPath }: AppOauth): TokenEndpointForm => ({ requestFormat, tokenPath });
 
 /** The OAuth client with this id, if accounts of the namespace may use it. */
 export async function findClient(id: string, namespace: string, ports: ClientPorts): Promise<ClientLookup> {

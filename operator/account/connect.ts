@@ -4,7 +4,7 @@ import { holderOf } from "../../crds/secret-values.ts";
 import { grantedScopes, missingScopes } from "../../domain/app/scopes.ts";
 import type { CodeExchange, ConnectionFailure, ExchangeResult } from "../../domain/connection/connection.ts";
 import type { OperatorPorts } from "../ports.ts";
-import { changeSince, findClient, refreshUrlOf, type UsableClient } from "./client-of.ts";
+import { changeSince, findClient, formOf, refreshUrlOf, type UsableClient } from "./client-of.ts";
 import type { IssuedTokens } from "../oauth-ports.ts";
 import { accessTokenField } from "./credentials.ts";
 
@@ -32,6 +32,7 @@ export async function exchangeCode(request: CodeExchange, ports: Ports): Promise
     redirectUri,
     ...(oauth.pkce === false ? {} : { verifier }),
     ...(oauth.issuer === undefined ? {} : { issuer: { expected: oauth.issuer, given: issuer } }),
+    ...formOf(oauth),
     tokenFields: oauth.tokenFields ?? [],
   });
   const { host } = new URL(oauth.tokenUrl);

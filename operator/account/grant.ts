@@ -1,8 +1,9 @@
 import { hash } from "node:crypto";
 import type { AccountTokens, AccountResource } from "../../crds/account.ts";
+import type { AppOauth } from "../../domain/app/app.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { OperatorPorts, RefreshRequest } from "../ports.ts";
-import { clientOfAccount, type ClientPorts } from "./client-of.ts";
+import { clientOfAccount, formOf, refreshUrlOf, type ClientPorts } from "./client-of.ts";
 import { readReferences, type Missing } from "./credentials.ts";
 
 /** The refresh request that the spec describes, with its secrets resolved. */
@@ -31,6 +32,7 @@ export async function readGrant(account: AccountResource, ports: ClientPorts): P
   const token = values["oauth.refreshToken"];
   if (missing.length > 0 || token === undefined) return { missing };
   const secret = found === undefined ? values["oauth.clientSecret"] : found.client.clientSecret;
+  const app = found?.client.app.oauth ?? (await appAt(tokenUrl, account, ports));
   const request: RefreshRequest = {
     tokenUrl,
     clientId,
@@ -38,9 +40,16 @@ export async function readGrant(account: AccountResource, ports: ClientPorts): P
     refreshToken: token,
     ...(secret === undefined ? {} : { clientSecret: secret }),
     ...(scope === undefined ? {} : { scope }),
+    ...(app === undefined ? {} : { ...formOf(app), voidGrantErrors: app.voidGrantErrors }),
   };
   const requestDigest = sha256([...Object.entries(request).toSorted(byName), ...connectedAt(account)]);
   return { request, digest: digestOf(account, oauth, token), requestDigest };
+}
+
+/** The app of an account whose credentials were given, if it is refreshed where the app says. */
+async function appAt(tokenUrl: string, { metadata, spec }: AccountResource, { apps }: ClientPorts): Promise<AppOauth | undefined> {
+  const oauth = (await apps.find(metadata.namespace, spec.app))?.oauth;
+  return oauth !== undefined && refreshUrlOf(oauth) === tokenUrl ? oauth : undefined;
 }
 
 /** The digest of the account's grant, whatever became of its client; undefined: it has none, or it cannot be read. */

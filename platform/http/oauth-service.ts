@@ -11,9 +11,19 @@ import {
 } from "oauth4webapi";
 import { z } from "zod";
 import { textAt } from "../../domain/app/json-text.ts";
-import type { Placement, TestRequest } from "../../domain/app/app.ts";
+import { credentialAt, type Placement, type TestRequest } from "../../domain/app/app.ts";
 import type { CodeOutcome, CodeRequest, Identity, OauthService, RevocationRequest } from "../../operator/oauth-ports.ts";
-import { authenticationOf, bodyOf, errorCodeOf, failureOf, formSender, sendTo, type ServiceRequests } from "./token-endpoint.ts";
+import {
+  authenticationOf,
+  bodyOf,
+  errorCodeOf,
+  failureOf,
+  objectAt,
+  sendTo,
+  senderOf,
+  shownCode,
+  type ServiceRequests,
+} from "./token-endpoint.ts";
 
 const issued = z.looseObject({
   access_token: z.string().min(1).max(65_536),
@@ -35,7 +45,6 @@ const refusals: Readonly<Record<string, string>> = {
   invalid_request: "the request lacks something that this service requires (invalid_request)",
   invalid_scope: "the client may not request these scopes (invalid_scope)",
 };
-const maxFieldLength = 2_048;
 
 /** Requests of the code flow to any service, at addresses that the egress policy allows. Redirects are not followed. */
 export function createOauthService(requests: ServiceRequests): OauthService {
@@ -65,9 +74,9 @@ async function exchange(request: CodeRequest, requests: ServiceRequests): Promis
       parameters,
       redirectUri,
       verifier ?? nopkce,
-      { [customFetch]: formSender(requests), [allowInsecureRequests]: true },
+      { [customFetch]: senderOf(request.requestFormat ?? "form", requests), [allowInsecureRequests]: true },
     );
-    return outcomeOf(response.status, await bodyOf(response), request.tokenFields);
+    return outcomeOf(response.status, await bodyOf(response), request);
   } catch (error) {
     // The library's own checks of the parameters: `iss` is missing or differs.
     if (error instanceof OperationProcessingError || error instanceof AuthorizationResponseError) return { outcome: "issuer_mismatch" };
@@ -76,13 +85,13 @@ async function exchange(request: CodeRequest, requests: ServiceRequests): Promis
   }
 }
 
-function outcomeOf(status: number, body: unknown, tokenFields: readonly string[]): CodeOutcome {
-  const parsed = status >= 200 && status < 300 ? issued.safeParse(body) : undefined;
+function outcomeOf(status: number, body: unknown, { tokenPath, tokenFields, code: sent, clientSecret }: CodeRequest): CodeOutcome {
+  const parsed = status >= 200 && status < 300 ? issued.safeParse(objectAt(body, tokenPath)) : undefined;
   if (parsed?.success === true) {
     const { access_token: accessToken, refresh_token: refreshToken, expires_in: expiresInSeconds, scope } = parsed.data;
-    const fields = tokenFields.flatMap((name): readonly [string, string][] => {
-      const text = Object.hasOwn(parsed.data, name) ? parsed.data[name] : undefined;
-      return typeof text === "string" && text.length <= maxFieldLength ? [[name, text]] : [];
+    const fields = tokenFields.flatMap((path): readonly [string, string][] => {
+      const text = textAt(body, path);
+      return text === undefined ? [] : [[credentialAt(path), text]];
     });
     return {
       outcome: "issued",
@@ -97,8 +106,12 @@ function outcomeOf(status: number, body: unknown, tokenFields: readonly string[]
   }
   const code = errorCodeOf(body);
   if (code !== undefined && status < 500)
-    return { outcome: "refused", why: (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? "it returned an unknown error code" };
-  if (status >= 200 && status < 300) return { outcome: "unavailable", why: `it answered ${status} without an access_token` };
+    return {
+      outcome: "refused",
+      why: (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? shownCode(code, [sent, clientSecret]),
+    };
+  const where = tokenPath === undefined ? "" : ` at ${tokenPath}`;
+  if (status >= 200 && status < 300) return { outcome: "unavailable", why: `it answered ${status} without an access_token${where}` };
   if (status >= 300 && status < 400)
     return { outcome: "refused", why: `it answered ${status}: redirects of token endpoints are not followed` };
   return { outcome: status >= 400 && status < 500 && status !== 429 ? "refused" : "unavailable", why: `it answered ${status}` };
@@ -140,7 +153,7 @@ async function revoke(request: RevocationRequest, requests: ServiceRequests): Pr
       { client_id: clientId },
       authenticationOf(request),
       token,
-      { [customFetch]: formSender(requests), [allowInsecureRequests]: true, additionalParameters: { token_type_hint: kind } },
+      { [customFetch]: senderOf("form", requests), [allowInsecureRequests]: true, additionalParameters: { token_type_hint: kind } },
     );
     return status >= 200 && status < 300;
   } catch {

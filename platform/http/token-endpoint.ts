@@ -1,6 +1,8 @@
-import { ClientSecretBasic, ClientSecretPost, None, type CustomFetchOptions } from "oauth4webapi";
+import { ClientSecretPost, None, type ClientAuth, type CustomFetchOptions } from "oauth4webapi";
 import { Agent } from "undici";
 import { z } from "zod";
+import type { RequestFormat } from "../../domain/app/app.ts";
+import { valueAt } from "../../domain/app/json-text.ts";
 import { Forbidden } from "../../domain/errors.ts";
 import { describeConnectionError } from "./connection-error.ts";
 import { createConnector } from "./connector.ts";
@@ -52,28 +54,36 @@ const isWithoutBody = (status: number): boolean => status === 204 || status === 
 export type Send = (url: string, options: CustomFetchOptions<"POST", URLSearchParams>) => Promise<Response>;
 
 /** The `fetch` of oauth4webapi. */
-export const formSender =
-  (requests: ServiceRequests): Send =>
-  (url, { headers, body }) =>
-    sendTo(
-      url,
-      {
-        method: "POST",
-        headers: { ...headers, "content-type": "application/x-www-form-urlencoded;charset=UTF-8" },
-        body: body.toString(),
-      },
-      requests,
-    );
+export const senderOf =
+  (format: RequestFormat, requests: ServiceRequests): Send =>
+  (url, { headers, body }) => {
+    const encoded =
+      format === "json"
+        ? { type: "application/json", body: JSON.stringify(Object.fromEntries(body)) }
+        : { type: "application/x-www-form-urlencoded;charset=UTF-8", body: body.toString() };
+    return sendTo(url, { method: "POST", headers: { ...headers, "content-type": encoded.type }, body: encoded.body }, requests);
+  };
 
 export interface ClientCredentials {
   readonly clientSecret?: string | undefined;
   readonly clientAuthentication: "basic" | "body";
 }
 
-export function authenticationOf({ clientSecret, clientAuthentication }: ClientCredentials): ReturnType<typeof None> {
+export function authenticationOf({ clientSecret, clientAuthentication }: ClientCredentials): ClientAuth {
   if (clientSecret === undefined) return None();
-  return clientAuthentication === "body" ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret);
+  return clientAuthentication === "body" ? ClientSecretPost(clientSecret) : basicAuthentication(clientSecret);
 }
+
+/**
+ * RFC 6749, section 2.3.1. The library also encodes `-`, `_` and `.`, which the encoding of forms keeps: services that do not decode would
+ * refuse each client whose id is a UUID.
+ */
+const basicAuthentication =
+  (secret: string): ClientAuth =>
+  (_server, { client_id: id }, _body, headers) =>
+    headers.set("authorization", `Basic ${btoa([id, secret].map(formEncoded).join(":"))}`);
+
+const formEncoded = (text: string): string => encodeURIComponent(text).replaceAll("%20", "+");
 
 /** JSON, or the form of older services. Undefined for anything else, such as HTML. */
 export async function bodyOf(response: Response): Promise<unknown> {
@@ -92,6 +102,15 @@ export function errorCodeOf(body: unknown): string | undefined {
   const parsed = refusal.safeParse(body);
   return parsed.success ? parsed.data.error : undefined;
 }
+
+/** An error code for people. Other texts of a service may repeat what it was sent. */
+export function shownCode(code: string, sent: readonly (string | undefined)[]): string {
+  const isCode = code.length <= 60 && /^[a-z]+(_[a-z]+)*$/.test(code) && !sent.some((secret) => secret?.includes(code) === true);
+  return isCode ? `it returned the error ${code}` : "it returned an unknown error code";
+}
+
+/** The part of a parsed token response that has the tokens; undefined if there is none. */
+export const objectAt = (body: unknown, path: string | undefined): unknown => (path === undefined ? body : valueAt(body, path));
 
 /** Why a request got no answer. Messages of others may contain what was sent; codes do not. */
 export function failureOf(error: unknown, url: string, timeoutMs: number): { readonly isForbidden: boolean; readonly why: string } {

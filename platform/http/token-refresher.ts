@@ -1,7 +1,7 @@
 import { allowInsecureRequests, customFetch, refreshTokenGrantRequest } from "oauth4webapi";
 import { z } from "zod";
-import type { RefreshOutcome, TokenRefresher } from "../../operator/ports.ts";
-import { authenticationOf, bodyOf, errorCodeOf, failureOf, formSender, type ServiceRequests } from "./token-endpoint.ts";
+import type { RefreshOutcome, RefreshRequest, TokenRefresher } from "../../operator/ports.ts";
+import { authenticationOf, bodyOf, errorCodeOf, failureOf, objectAt, senderOf, shownCode, type ServiceRequests } from "./token-endpoint.ts";
 
 /** RFC 6749, section 5.1. Parsed here, because the library would also check id tokens of unknown issuers. */
 const granted = z.object({
@@ -27,7 +27,6 @@ const refusals: Readonly<Record<string, string>> = {
 
 /** Supports any OAuth 2 service, over http or https, at addresses that the egress policy allows. Redirects are not followed. */
 export function createTokenRefresher(requests: ServiceRequests): TokenRefresher {
-  const send = formSender(requests);
   return {
     async refresh(request) {
       try {
@@ -37,12 +36,12 @@ export function createTokenRefresher(requests: ServiceRequests): TokenRefresher 
           authenticationOf(request),
           request.refreshToken,
           {
-            [customFetch]: send,
+            [customFetch]: senderOf(request.requestFormat ?? "form", requests),
             [allowInsecureRequests]: true, // Services in a private network may use http; the user chooses.
             ...(request.scope === undefined ? {} : { additionalParameters: { scope: request.scope } }),
           },
         );
-        return await outcomeOf(response);
+        return await outcomeOf(response, request);
       } catch (error) {
         const { isForbidden, why } = failureOf(error, request.tokenUrl, requests.timeoutMs);
         return isForbidden ? { outcome: "refused", why } : { outcome: "unavailable", why };
@@ -51,11 +50,11 @@ export function createTokenRefresher(requests: ServiceRequests): TokenRefresher 
   };
 }
 
-async function outcomeOf(response: Response): Promise<RefreshOutcome> {
+async function outcomeOf(response: Response, request: RefreshRequest): Promise<RefreshOutcome> {
   const { status } = response;
   const body = await bodyOf(response);
-  if (status >= 200 && status < 300) return grantedBy(body, status);
-  const refused = refusalOf(body);
+  if (status >= 200 && status < 300) return grantedBy(body, status, request);
+  const refused = refusalOf(body, request);
   // Services differ in their status codes; the error code decides.
   if (refused !== undefined && status < 500 && status !== 429) return refused;
   if (status >= 300 && status < 500 && status !== 408 && status !== 429) return { outcome: "refused", why: `it answered ${status}` };
@@ -63,10 +62,12 @@ async function outcomeOf(response: Response): Promise<RefreshOutcome> {
   return { outcome: "unavailable", why: `it answered ${status}`, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-function grantedBy(body: unknown, status: number): RefreshOutcome {
-  const parsed = granted.safeParse(body);
+function grantedBy(body: unknown, status: number, request: RefreshRequest): RefreshOutcome {
+  // Some services nest tokens in responses to codes alone.
+  const nested = granted.safeParse(objectAt(body, request.tokenPath));
+  const parsed = nested.success ? nested : granted.safeParse(body);
   if (!parsed.success) {
-    const refused = refusalOf(body);
+    const refused = refusalOf(body, request);
     if (refused !== undefined) return refused;
     return { outcome: "unavailable", why: `it answered ${status} without an access_token in a JSON object` };
   }
@@ -81,12 +82,16 @@ function grantedBy(body: unknown, status: number): RefreshOutcome {
   };
 }
 
-/** Only `invalid_grant` says that this refresh token will never be valid again: others may be a mistake in the client's registration. */
-function refusalOf(body: unknown): Extract<RefreshOutcome, { outcome: "refused" }> | undefined {
+/**
+ * `invalid_grant` says that this refresh token will never be valid again, and so do the codes that the app names. Others may be a mistake in
+ * the client's registration.
+ */
+function refusalOf(body: unknown, request: RefreshRequest): Extract<RefreshOutcome, { outcome: "refused" }> | undefined {
   const code = errorCodeOf(body);
   if (code === undefined) return undefined;
-  const why = (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? "it returned an unknown error code";
-  return { outcome: "refused", why, ...(code === "invalid_grant" ? { isGrantVoid: true } : {}) };
+  const { clientSecret, refreshToken, voidGrantErrors = [] } = request;
+  const why = (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? shownCode(code, [clientSecret, refreshToken]);
+  return { outcome: "refused", why, ...(code === "invalid_grant" || voidGrantErrors.includes(code) ? { isGrantVoid: true } : {}) };
 }
 
 function secondsOf(header: string | null): number | undefined {

@@ -4,11 +4,9 @@ import { namespaceOfOwner } from "../../../domain/ids.ts";
 import { redirectUri, withConnecting } from "./connect-support.ts";
 import { ada, keys } from "./support.ts";
 
-const { api, provider, skew, ask, addApp, start, outcome, open, click } = withConnecting();
+const { api, provider, skew, ask, addApp, start, outcome, textOf, open, click } = withConnecting();
 
 const stored = (id: string) => api.store.get(accountKind, namespaceOfOwner(ada.id), id.replace("_", "-"));
-const textOf = (reference: { sealed?: string | undefined } | undefined) =>
-  Buffer.from(reference?.sealed?.slice(7, -1) ?? "", "base64url").toString();
 
 describe("connecting an account", () => {
   it("stores what the service gave, with its name and picture, and shows no secret", async () => {
