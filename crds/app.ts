@@ -87,6 +87,9 @@ const spec = withRules(
         "How accounts are connected: `oauth2` by signing in at the service, `keys` with named fields, `basic` with user name and password, `none`.",
       ),
     categories: z.array(shortText).max(10).default([]).describe("Categories, for search."),
+    documentationUrl: httpUrl
+      .optional()
+      .describe("Page of the service that says how to register a client, or where to find the credentials."),
     oauth: appOauth.optional().describe("Addresses and parameters of OAuth 2: for `oauth2`."),
     fields: z.array(appField).max(50).optional().describe("Credentials that a person enters: for `keys`."),
     placement: appPlacement.optional().describe("Where the token goes in requests. Default: the header `authorization: Bearer <token>`."),

@@ -70,6 +70,7 @@ const about = {
     .enum(authTypes, `it must be ${authTypes.slice(0, -1).join(", ")} or none`)
     .describe("`oauth`: accounts are connected by signing in at the service. `keys`, `basic`, `none`."),
   categories: z.array(shortText).max(10, "it must have at most 10 categories").nullish().describe("For search."),
+  documentation_url: httpUrl.nullish().describe("Page of the service on registering a client, or on its credentials."),
   oauth: oauthFields.nullish().describe("For `oauth`."),
   custom_fields: z.array(customField).min(1).max(50).nullish().describe("Credentials that a person enters: for `keys`."),
 };

@@ -5,7 +5,7 @@ import { idOfApp } from "./library.ts";
 import type { appSchema } from "./schemas.ts";
 
 export function appResponse(app: FoundApp, hasClient: boolean): Answered<typeof appSchema> {
-  const { slug, name, description, auth, categories, origin } = app;
+  const { slug, name, description, auth, categories, documentationUrl, origin } = app;
   return {
     id: idOfApp(app),
     name_slug: slug,
@@ -15,6 +15,7 @@ export function appResponse(app: FoundApp, hasClient: boolean): Answered<typeof 
     kind: auth,
     custom_fields_json: JSON.stringify(fieldsOf(app)),
     categories: [...categories],
+    documentation_url: documentationUrl ?? null,
     oauth: oauthResponse(app),
     origin,
     connectable: isConnectable(app),

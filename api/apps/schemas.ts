@@ -36,6 +36,7 @@ export const appSchema = z
       .string()
       .describe("JSON: an array of the fields that a person enters, with name, label, description and optional."),
     categories: z.array(z.string()),
+    documentation_url: z.string().nullable().describe("Page of the service on registering a client, or on its credentials."),
     oauth: oauth.nullable(),
     origin: z
       .enum(["own", "shared", "built_in"])

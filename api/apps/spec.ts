@@ -23,6 +23,7 @@ export function changedApp(before: AppSpec, changes: AppChanges): AppSpec {
     description,
     auth,
     categories: changes.categories === null ? [] : (changes.categories ?? before.categories),
+    documentationUrl: merged(before.documentationUrl, changes.documentation_url),
     oauth,
     fields,
     placement: before.placement,

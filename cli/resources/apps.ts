@@ -58,6 +58,7 @@ function appSpec(item: Item): Spec {
     description,
     kind: auth,
     categories,
+    documentation_url: documentationUrl,
     oauth,
     custom_fields_json: fields,
   } = item as unknown as ConnectableApp;
@@ -69,6 +70,7 @@ function appSpec(item: Item): Spec {
     description,
     auth,
     categories,
+    documentationUrl,
     ...(oauth === null ? {} : { oauth: withoutDefaults(renamed(given, oauthFields)) }),
     ...(auth === "keys" ? { fields: JSON.parse(fields) as unknown } : {}),
     ...("url" in test ? { test } : {}),
@@ -77,7 +79,7 @@ function appSpec(item: Item): Spec {
 
 /** @throws Failure for fields that REST does not have */
 function appBody({ name, spec }: Manifest): Record<string, unknown> {
-  const { slug, auth, fields, oauth, test = {}, name: display, description, categories, placement } = spec;
+  const { slug, auth, fields, oauth, test = {}, name: display, description, categories, documentationUrl, placement } = spec;
   const { url, name: testName, picture, ...others } = recordOf(test, `test of App ${name}`);
   const unknown = [...(placement === undefined ? [] : ["placement"]), ...Object.keys(others).map((field) => `test.${field}`)];
   if (unknown.length > 0) throw usageFailure(`App ${name} has ${unknown.join(" and ")}`, "use kubectl for these fields");
@@ -89,6 +91,7 @@ function appBody({ name, spec }: Manifest): Record<string, unknown> {
     description,
     auth_type: auth === "oauth2" ? "oauth" : auth,
     categories,
+    documentation_url: documentationUrl,
     custom_fields: fields,
     oauth: oauth === undefined ? undefined : { ...present(given), ...tested },
   });

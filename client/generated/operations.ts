@@ -944,6 +944,7 @@ export type ConnectableApp = {
   /** The kind. */ readonly kind: "oauth2" | "keys" | "basic" | "none";
   /** JSON: an array of the fields that a person enters, with name, label, description and optional. */ readonly custom_fields_json: string;
   readonly categories: readonly (string)[];
+  /** Page of the service on registering a client, or on its credentials. */ readonly documentation_url: string | null;
   readonly oauth: AppOauth | null;
   /** `own`: an App of the owner. `shared`: of the owner whose apps count for everybody. `built_in`: it comes with Headwater. */ readonly origin: "own" | "shared" | "built_in";
   /** Whether accounts are connected by signing in at the service. */ readonly connectable: boolean;
@@ -2281,6 +2282,7 @@ export interface Operations {
       /** Description for people. */ readonly description?: string | null | undefined;
       /** `oauth`: accounts are connected by signing in at the service. `keys`, `basic`, `none`. */ readonly auth_type: "oauth" | "keys" | "basic" | "none";
       /** For search. */ readonly categories?: readonly (string)[] | null | undefined;
+      /** Page of the service on registering a client, or on its credentials. */ readonly documentation_url?: string | null | undefined;
       /** For `oauth`. */ readonly oauth?: {
         /** The authorization endpoint. Required for `oauth`. */ readonly authorization_url?: string | null | undefined;
         /** The token endpoint. */ readonly token_url?: string | undefined;
@@ -2333,6 +2335,7 @@ export interface Operations {
       /** Description for people. */ readonly description?: string | null | undefined;
       /** `oauth`: accounts are connected by signing in at the service. `keys`, `basic`, `none`. */ readonly auth_type?: "oauth" | "keys" | "basic" | "none" | undefined;
       /** For search. */ readonly categories?: readonly (string)[] | null | undefined;
+      /** Page of the service on registering a client, or on its credentials. */ readonly documentation_url?: string | null | undefined;
       /** For `oauth`. */ readonly oauth?: {
         /** The authorization endpoint. Required for `oauth`. */ readonly authorization_url?: string | null | undefined;
         /** The token endpoint. */ readonly token_url?: string | undefined;

@@ -54,6 +54,7 @@ const app = z
     description: shortText.exactOptional(),
     auth: z.enum(authKinds),
     categories: unique,
+    documentationUrl: address.exactOptional(),
     oauth: oauth.exactOptional(),
     fields: z.array(field).min(1).exactOptional(),
     placement: placement.exactOptional(),

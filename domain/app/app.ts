@@ -9,6 +9,8 @@ export interface App {
   readonly description?: string | undefined;
   readonly auth: AuthKind;
   readonly categories: readonly string[];
+  /** Page of the service that says how to register a client, or where to find the credentials. */
+  readonly documentationUrl?: string | undefined;
   /** For `oauth2`. */
   readonly oauth?: AppOauth | undefined;
   /** Credentials that a person enters: for `keys`. */

@@ -16,6 +16,7 @@ spec:
   name: ${name}
   auth: oauth2
   categories: [Work]
+  documentationUrl: https://acme.example/docs
   oauth:
     authorizationUrl: https://acme.example/authorize
     tokenUrl: https://acme.example/token
@@ -67,6 +68,7 @@ it("creates an app before the client that needs it, changes what differs, and le
     origin: "own",
     has_client: true,
     categories: ["Work"],
+    documentation_url: "https://acme.example/docs",
     oauth: {
       scope_separator: ",",
       client_authentication: "body",
@@ -89,6 +91,7 @@ it("exports what it applies, without the apps that come with Headwater and witho
     name: "Acme Two",
     auth: "oauth2",
     categories: ["Work"],
+    documentationUrl: "https://acme.example/docs",
     oauth: {
       authorizationUrl: "https://acme.example/authorize",
       tokenUrl: "https://acme.example/token",

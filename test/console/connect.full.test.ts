@@ -56,6 +56,18 @@ describe.skipIf(chromiumPath === undefined)("connecting accounts in the console"
 
   const accounts = () => world.api<{ id: string; name: string; healthy: boolean; needs_reconnect: boolean }[]>("GET", "/users/me/accounts");
 
+  test("an app without a client links to the service's page on registering one", async () => {
+    const page = await world.open("/accounts");
+    await page.getByRole("button", { name: "Connect an account" }).click();
+    const dialog = page.getByRole("dialog", { name: "Connect an account" });
+    await dialog.getByLabel("Search apps").fill("slack");
+    const slack = dialog.getByRole("listitem").filter({ hasText: "Slack" });
+    const link = slack.getByRole("link", { name: "How to register a client at the service" });
+    await link.waitFor();
+    expect(await link.getAttribute("href")).toBe("https://docs.slack.dev/authentication/installing-with-oauth");
+    await expectAccessible(page);
+  });
+
   test("a person who refuses sees so in both tabs, and nothing is stored", async () => {
     const page = await world.open("/accounts");
     const tab = await begin(page);

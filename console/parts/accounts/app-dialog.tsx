@@ -8,6 +8,7 @@ import { fieldErrorsOf } from "../problems.ts";
 import { useOwnerQuery } from "../session-context.tsx";
 import { SignIn } from "./connect-dialog.tsx";
 import { parseCredentials } from "./credentials.ts";
+import { ServicePage } from "./service-page.tsx";
 import { text } from "./strings.ts";
 
 interface AppProps {
@@ -28,10 +29,16 @@ export function AppDialog({ app, onConnected, onClose }: AppProps & { readonly o
         known.has_client ? (
           <SignIn app={app} label={text.connectApp(known.name)} onConnected={onConnected} />
         ) : (
-          <p>{text.noClient}</p>
+          <p>
+            {text.noClient}
+            <ServicePage url={known.documentation_url} label={text.registerClient} />
+          </p>
         )
       ) : (
-        <KeysForm app={app} fields={known === undefined ? [] : fieldsOf(known.custom_fields_json)} onConnected={onConnected} />
+        <>
+          <ServicePage url={known?.documentation_url} label={text.findCredentials} />
+          <KeysForm app={app} fields={known === undefined ? [] : fieldsOf(known.custom_fields_json)} onConnected={onConnected} />
+        </>
       )}
     </Dialog>
   );

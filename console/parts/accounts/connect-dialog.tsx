@@ -8,6 +8,7 @@ import { ErrorNotice, Loading } from "../notices.tsx";
 import { SearchField } from "../search-field.tsx";
 import { useOwnerQuery } from "../session-context.tsx";
 import { showToast } from "../toasts.tsx";
+import { ServicePage } from "./service-page.tsx";
 import { text } from "./strings.ts";
 
 const pollMs = 1_500;
@@ -87,7 +88,12 @@ function Apps({ onChoose }: { readonly onChoose: (app: ConnectableApp) => void }
           <li key={app.id} className="flex items-center justify-between gap-4">
             <span className="min-w-0">
               <bdi>{app.name}</bdi>
-              {!app.has_client && <span className="block text-sm text-muted">{text.noClient}</span>}
+              {!app.has_client && (
+                <span className="block text-sm text-muted">
+                  {text.noClient}
+                  <ServicePage url={app.documentation_url} label={text.registerClient} />
+                </span>
+              )}
             </span>
             <Button disabled={!app.has_client} onClick={() => onChoose(app)}>
               {text.connectApp(app.name)}

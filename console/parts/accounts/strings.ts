@@ -4,6 +4,8 @@ export const text = {
   search: "Search apps",
   noApps: "No app has this name",
   noClient: "It has no OAuth client yet: add one with hw oauth-clients create, see docs/connect.md",
+  registerClient: "How to register a client at the service",
+  findCredentials: "Where to find the credentials",
   connectApp: (name: string) => `Connect ${name}`,
   connecting: "Sign in at the service in the other tab. This page notices when you are done.",
   openAgain: "Open the page of the service",

@@ -35,6 +35,11 @@ describe("the tables of apps", async () => {
     }
   });
 
+  it("have the service's page about clients for each app of our own table that is connected by signing in", () => {
+    const own = apps.filter(({ auth, categories }) => auth === "oauth2" && categories.length > 0);
+    expect(own.filter(({ documentationUrl }) => documentationUrl === undefined).map(({ slug }) => slug)).toEqual([]);
+  });
+
   it("set authorization parameters that the flow does not set itself", () => {
     const ours = ["client_id", "redirect_uri", "response_type", "scope", "state", "code_challenge", "code_challenge_method"];
     const set = apps.flatMap(({ oauth: given }) => Object.keys(given?.authorizationParameters ?? {}));
@@ -45,6 +50,8 @@ describe("the tables of apps", async () => {
 describe("a table of apps", () => {
   it.each([
     ["an address without TLS", [{ ...acme, oauth: { ...oauth, tokenUrl: "http://acme.example/token" } }]],
+    ["a page without TLS", [{ ...acme, oauth, documentationUrl: "http://acme.example/docs" }]],
+    ["a page that is no address", [{ ...acme, oauth, documentationUrl: "javascript:alert(1)" }]],
     ["credentials in an address", [{ ...acme, oauth: { ...oauth, tokenUrl: "https://a:b@acme.example/token" } }]],
     [
       "a slug twice",

@@ -9,7 +9,7 @@ const oauth = {
   scopes: ["read"],
   test_url: "https://acme.test/me",
 };
-const own = { name_slug: "acme_crm", name: "Acme CRM", auth_type: "oauth", oauth };
+const own = { name_slug: "acme_crm", name: "Acme CRM", auth_type: "oauth", documentation_url: "https://acme.test/docs", oauth };
 
 async function ask(method: string, path: string, body?: unknown, key: string = keys.ada) {
   return api.ask(method, path, { key, ...(body === undefined ? {} : { body }) });
@@ -25,6 +25,7 @@ describe("GET /v1/apps", () => {
       name: "Slack",
       auth_type: "oauth",
       custom_fields_json: "[]",
+      documentation_url: "https://docs.slack.dev/authentication/installing-with-oauth",
       oauth: {
         authorization_url: "https://slack.com/oauth/v2/authorize",
         token_url: "https://slack.com/api/oauth.v2.access",
@@ -61,11 +62,13 @@ describe("an app of one's own", () => {
   it("is created, changed, listed for its owner only, and deleted", async () => {
     const created = await ask("POST", "/v1/apps", own);
     expect(created.status).toBe(200);
-    expect(created.body.data).toMatchObject({ name_slug: "acme_crm", origin: "own", auth_type: "oauth", oauth: { ...oauth, pkce: true } });
+    expect(created.body.data).toMatchObject({ ...own, origin: "own", oauth: { ...oauth, pkce: true } });
     expect((await ask("POST", "/v1/apps", own)).body).toMatchObject({ code: "already_exists" });
     const changed = await ask("PUT", "/v1/apps/acme_crm", { name: "CRM", oauth: { scopes: null, pkce: false } });
-    expect(changed.body.data).toMatchObject({ name: "CRM", oauth: { ...oauth, scopes: [], pkce: false } });
-    expect((await ask("GET", "/v1/apps?q=crm")).body.data).toContainEqual(changed.body.data);
+    expect(changed.body.data).toMatchObject({ ...own, name: "CRM", oauth: { ...oauth, scopes: [], pkce: false } });
+    const shortened = await ask("PUT", "/v1/apps/acme_crm", { documentation_url: null });
+    expect(shortened.body.data).toEqual({ ...changed.body.data, documentation_url: null });
+    expect((await ask("GET", "/v1/apps?q=crm")).body.data).toContainEqual(shortened.body.data);
     expect((await ask("GET", "/v1/apps/acme_crm", undefined, keys.bob)).status).toBe(404);
     expect((await ask("DELETE", "/v1/apps/acme_crm", undefined, keys.bob)).status).toBe(404);
     expect((await ask("DELETE", "/v1/apps/acme_crm")).status).toBe(204);
@@ -91,6 +94,7 @@ describe("an app of one's own", () => {
     ["without an authorization endpoint", { ...own, oauth: { token_url: oauth.token_url } }],
     ["without a token endpoint", { ...own, oauth: { authorization_url: oauth.authorization_url } }],
     ["with another kind of address", { ...own, oauth: { ...oauth, token_url: "file:///etc/passwd" } }],
+    ["with a page that is no web address", { ...own, documentation_url: "javascript:alert(1)" }],
     ["with a slug in capitals", { ...own, name_slug: "Acme" }],
     ["of keys without fields", { name_slug: "k", name: "K", auth_type: "keys" }],
     ["of an unknown type", { ...own, auth_type: "saml" }],
