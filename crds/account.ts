@@ -1,13 +1,21 @@
 import { z } from "zod";
 import { appSlug, clientAuthentications } from "../domain/app/app.ts";
 import { baseStatus, columnsOf, dateTime, defineKind, type Resource } from "./resource.ts";
-import { httpUrl, matching, time, valuesByName } from "./rules.ts";
+import { httpUrl, matching, time, valuesByName, withRules } from "./rules.ts";
 import { secretReference } from "./secret-reference.ts";
 
 /** Bound on an account's credentials in total, UTF-8: each deployment that uses them contains them. */
 export const maxCredentialBytes = 262_144;
 
-const oauth = z.object({
+export const accountGrants = ["refresh_token", "client_credentials"] as const;
+
+const oauthFields = z.object({
+  grant: z
+    .enum(accountGrants)
+    .optional()
+    .describe(
+      "How the access token is requested: `refresh_token` (default), or `client_credentials`, with the client's id and secret alone (RFC 6749, section 4.4).",
+    ),
   tokenUrl: httpUrl.describe("The token endpoint: http or https. Private addresses only where the installation allows them."),
   clientId: z.string().min(1).max(2_048).describe("The client's id, as the service gave it."),
   clientSecret: secretReference
@@ -17,11 +25,18 @@ const oauth = z.object({
     .enum(clientAuthentications)
     .optional()
     .describe("How the secret is sent: `basic` (default), as a header, or `body`, as a parameter."),
-  refreshToken: secretReference.describe(
-    "Reference to the refresh token: exactly one of `secretKeyRef` and `sealed`. If the service replaces it, the status has the newer one; changing it here discards that one.",
-  ),
-  scope: z.string().min(1).max(4_096).optional().describe("Scope sent with each refresh. If absent, the scope granted before."),
+  refreshToken: secretReference
+    .optional()
+    .describe(
+      "Reference to the refresh token, for the grant `refresh_token`: exactly one of `secretKeyRef` and `sealed`. If the service replaces it, the status has the newer one; changing it here discards that one.",
+    ),
+  scope: z.string().min(1).max(4_096).optional().describe("Scope sent with each request. If absent, the scope granted before."),
   expiresAt: time.optional().describe("When the given `oauth_access_token` expires, RFC 3339. If absent, it is refreshed at once."),
+});
+const oauth = withRules(oauthFields, {
+  cel: "has(self.refreshToken) != (has(self.grant) && self.grant == 'client_credentials')",
+  holds: ({ grant, refreshToken }) => (refreshToken !== undefined) !== (grant === "client_credentials"),
+  message: "refreshToken belongs to the grant refresh_token, which needs it",
 });
 const connection = z.object({
   client: z.string().min(1).max(63).describe("Public id of the OAuth client (`oac_…`) by which it was connected."),
@@ -49,12 +64,12 @@ const spec = z.object({
   oauth: oauth
     .optional()
     .describe(
-      "How `oauth_access_token` is refreshed before it expires (OAuth 2, RFC 6749, section 6). The refreshed token replaces the one in the credentials.",
+      "How `oauth_access_token` is refreshed before it expires (OAuth 2, RFC 6749, sections 6 and 4.4). The refreshed token replaces the one in the credentials.",
     ),
   connection: connection
     .optional()
     .describe(
-      "How a person connected it. Without `oauth.clientSecret`, it is refreshed with the secret of this client, at the token endpoint of the client's app only.",
+      "How it was connected. Without `oauth.clientSecret`, it is refreshed with the secret of this client, at the token endpoint of the client's app only.",
     ),
 });
 export type AccountSpec = z.infer<typeof spec>;

@@ -1,4 +1,4 @@
-import type { App } from "../domain/app/app.ts";
+import { takesClientCredentials, type App } from "../domain/app/app.ts";
 import { appKind, appOf, type AppResource } from "./app.ts";
 import { oauthClientKind, type OAuthClientResource } from "./oauth-client.ts";
 import type { Kind, Resource } from "./resource.ts";
@@ -27,7 +27,8 @@ interface LibraryParts {
  * with Headwater.
  *
  * A secret of the shared owner must not be sent to an address that another owner chose. So a shared client is used only with an app that the
- * shared owner or Headwater has defined, never with an owner's own app of that slug.
+ * shared owner or Headwater has defined, never with an owner's own app of that slug. With the grant client_credentials, tokens are for the
+ * client itself, so a shared client would give what it may do to every owner: there an owner's own client counts alone.
  */
 export class AppLibrary {
   readonly #parts: LibraryParts;
@@ -71,8 +72,9 @@ export class AppLibrary {
     const shared = await this.#parts.sharedNamespace();
     const [own, others] = [await this.#clientsIn(namespace), await this.#clientsIn(shared)];
     const found = new Map<string, OAuthClientResource>();
-    for (const { slug, origin } of apps) {
-      const client = own.get(slug) ?? (origin === "own" ? undefined : others.get(slug));
+    for (const app of apps) {
+      const { slug, origin } = app;
+      const client = own.get(slug) ?? (origin === "own" || takesClientCredentials(app) ? undefined : others.get(slug));
       if (client !== undefined) found.set(slug, client);
     }
     return found;
@@ -82,7 +84,8 @@ export class AppLibrary {
   async appFor(client: OAuthClientResource, namespace: string): Promise<FoundApp | undefined> {
     const home = client.metadata.namespace;
     if (home !== namespace && home !== (await this.#parts.sharedNamespace())) return undefined;
-    return this.find(home, client.spec.app);
+    const app = await this.find(home, client.spec.app);
+    return app !== undefined && home !== namespace && takesClientCredentials(app) ? undefined : app;
   }
 
   #clientsIn(namespace: string | undefined): Promise<ReadonlyMap<string, OAuthClientResource>> {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { appSlug, authKinds, clientAuthentications, requestFormats, type App } from "../domain/app/app.ts";
+import { appGrants, appSlug, authKinds, clientAuthentications, requestFormats, type App } from "../domain/app/app.ts";
 import { baseStatus, columnsOf, defineKind, type Resource } from "./resource.ts";
 import { httpUrl, matching, valuesByName, withRules } from "./rules.ts";
 
@@ -9,7 +9,15 @@ const scope = z.string().min(1).max(512);
 const parameterName = matching(/^\w{1,100}$/, 100, "a parameter's name has at most 100 letters, digits and '_'");
 
 export const appOauth = z.object({
-  authorizationUrl: httpUrl.optional().describe("The authorization endpoint, which a browser opens. Required for `oauth2`."),
+  grant: z
+    .enum(appGrants)
+    .optional()
+    .describe(
+      "How accounts get tokens: `authorization_code` (default), for a person who signs in at the service, or `client_credentials`, with the id and secret of a client alone (RFC 6749, section 4.4).",
+    ),
+  authorizationUrl: httpUrl
+    .optional()
+    .describe("The authorization endpoint, which a browser opens. Required unless the grant is `client_credentials`."),
   tokenUrl: httpUrl.describe("The token endpoint: http or https. Private addresses only where the installation allows them."),
   refreshUrl: httpUrl.optional().describe("Where tokens are refreshed, if not at the token endpoint."),
   revocationUrl: httpUrl
@@ -35,6 +43,9 @@ export const appOauth = z.object({
     .enum(requestFormats)
     .optional()
     .describe("How the token endpoint reads requests: `form` (default), or `json`, as some services ask for."),
+  tokenParameters: valuesByName(z.string().max(2_048), 20)
+    .optional()
+    .describe("Further parameters of requests to the token endpoint, such as `audience`."),
   tokenPath: shortText
     .optional()
     .describe("Path of the object in the token response that has `access_token`, such as `authed_user`. Default: the response itself."),
@@ -106,9 +117,9 @@ const spec = withRules(
     message: "fields belong to auth keys, which needs them",
   },
   {
-    cel: "self.auth != 'oauth2' || !has(self.oauth) || has(self.oauth.authorizationUrl)",
-    holds: ({ auth, oauth }) => auth !== "oauth2" || oauth === undefined || oauth.authorizationUrl !== undefined,
-    message: "oauth.authorizationUrl is missing: auth oauth2 needs it",
+    cel: "!has(self.oauth) || has(self.oauth.authorizationUrl) || (has(self.oauth.grant) && self.oauth.grant == 'client_credentials')",
+    holds: ({ oauth }) => oauth === undefined || oauth.authorizationUrl !== undefined || oauth.grant === "client_credentials",
+    message: "oauth.authorizationUrl is missing: the grant authorization_code needs it",
   },
 );
 export type AppSpec = z.infer<typeof spec>;

@@ -18,6 +18,7 @@ export interface ServiceClient {
 /** How a token endpoint deviates from RFC 6749, as its app says. */
 export interface TokenEndpointForm {
   readonly requestFormat?: RequestFormat | undefined;
+  readonly tokenParameters?: Readonly<Record<string, string>> | undefined;
   readonly tokenPath?: string | undefined;
 }
 

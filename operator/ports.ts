@@ -232,7 +232,7 @@ export interface Invocations {
   untilRun(run: string, signal: AbortSignal): Promise<void>;
 }
 
-/** Requests access tokens from a service (OAuth 2, RFC 6749, section 6). Never throws, and never returns what it sent or received. */
+/** Requests access tokens from a service (OAuth 2, RFC 6749, sections 6 and 4.4). Never throws, and never returns what it sent or received. */
 export interface TokenRefresher {
   refresh(request: RefreshRequest): Promise<RefreshOutcome>;
 }
@@ -242,9 +242,10 @@ export interface RefreshRequest extends TokenEndpointForm {
   readonly clientId: string;
   readonly clientSecret?: string;
   readonly clientAuthentication: "basic" | "body";
-  readonly refreshToken: string;
+  /** Absent: the token is for the client itself, by the grant client_credentials. */
+  readonly refreshToken?: string;
   readonly scope?: string;
-  /** Error codes that void the refresh token, besides `invalid_grant`. */
+  /** Error codes that void the grant, besides those of RFC 6749. */
   readonly voidGrantErrors?: readonly string[] | undefined;
 }
 

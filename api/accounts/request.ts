@@ -22,6 +22,8 @@ const about = {
   name: "Display name.",
   credentials: "Values by field.",
   oauth: "How the access token is refreshed.",
+  clientCredentials:
+    "The access token is requested with the id and secret of a client alone (RFC 6749, section 4.4). `{}`: with the OAuth client of the app.",
 };
 
 const epochSeconds = z
@@ -37,6 +39,15 @@ const oauth = {
   scope: z.string().min(1, "it must not be empty").max(4_096, "it must have at most 4096 characters"),
   expires_at: epochSeconds,
 };
+
+const clientCredentials = z.object({
+  client_id: oauth.client_id.optional(),
+  client_secret: oauth.client_secret.min(1, "it must not be empty").optional(),
+  token_url: oauth.token_url.optional().describe("Default: that of the app."),
+  client_authentication: oauth.client_authentication.optional().describe("Default: that of the app."),
+  scope: oauth.scope.optional().describe("Default: the scopes of the OAuth client, or of the app."),
+});
+export type ClientCredentialsFields = z.infer<typeof clientCredentials>;
 
 const nameSlug = text.regex(appSlug.pattern, appSlug.message);
 /** The slug, or the app as in responses. */
@@ -59,6 +70,7 @@ export const accountFields = z.object({
       expires_at: optional(oauth.expires_at),
     }),
   ).describe(about.oauth),
+  client_credentials: optional(clientCredentials).describe(about.clientCredentials),
 });
 export type AccountFields = z.infer<typeof accountFields>;
 
@@ -78,6 +90,7 @@ export const accountChanges = z.object({
     })
     .nullish()
     .describe(about.oauth),
+  client_credentials: clientCredentials.nullish().describe(about.clientCredentials),
 });
 export type AccountChanges = z.infer<typeof accountChanges>;
 

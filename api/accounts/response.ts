@@ -24,6 +24,7 @@ export function accountResponse(account: AccountResource, changedAt?: number): A
     healthy,
     problem: healthy === false ? (ready?.message ?? null) : null,
     needs_reconnect: status.needsReconnect === true && healthy === false,
+    grant_type: spec.oauth === undefined ? null : (spec.oauth.grant ?? "refresh_token"),
     connection: connectionResponse(spec.connection),
     refreshed_at: status.oauth?.refreshedAt ?? null,
     created_at: new Date(created).toISOString(),

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { accountGrants } from "../../crds/account.ts";
 
 const isoTime = z.string().describe("ISO 8601, UTC.");
 
@@ -24,7 +25,11 @@ export const accountSchema = z
     healthy: z.boolean().nullable().describe("Null until it was checked."),
     problem: z.string().nullable().describe("Why it is not healthy."),
     needs_reconnect: z.boolean().describe("Whether a person must connect it again: POST /accounts/{id}/reconnect."),
-    connection: connectionSchema.nullable().describe("How a person connected it; null: its credentials were given."),
+    grant_type: z
+      .enum(accountGrants)
+      .nullable()
+      .describe("How its access token is requested: with a refresh token, or with the id and secret of a client. Null: it is not."),
+    connection: connectionSchema.nullable().describe("How it was connected by an OAuth client; null: its credentials were given."),
     refreshed_at: z.string().nullable().describe("When its access token was last refreshed. ISO 8601, UTC."),
     created_at: isoTime,
     updated_at: isoTime,

@@ -2,6 +2,7 @@ import type { AccountOauth, AccountSpec, AccountStatus } from "../../crds/accoun
 import type { Resource } from "../../crds/resource.ts";
 import type { SecretReference } from "../../crds/secret-reference.ts";
 import { InvalidInput } from "../../domain/errors.ts";
+import { clientCredentialsSpec, isSameAddress, type TokenIssuer } from "./client-credentials.ts";
 import type { AccountChanges } from "./request.ts";
 
 export type AccountResource = Resource<AccountSpec, AccountStatus>;
@@ -12,35 +13,51 @@ const clientSecret = "oauth.client_secret";
 const refreshToken = "oauth.refresh_token";
 
 /** The secret texts of a request, by name, to be stored before the resource is written. */
-export function textsOf({ credentials = {}, oauth }: AccountChanges): Readonly<Record<string, string>> {
+export function textsOf({ credentials = {}, oauth, client_credentials: client }: AccountChanges): Readonly<Record<string, string>> {
   const texts: [string, string | null | undefined][] = [
     ...Object.entries(credentials).map(([field, text]): [string, string | null] => [credentialOf(field), text]),
-    [clientSecret, oauth?.client_secret],
+    [clientSecret, oauth?.client_secret ?? client?.client_secret],
     [refreshToken, oauth?.refresh_token],
   ];
   return Object.fromEntries(texts.filter((entry): entry is [string, string] => typeof entry[1] === "string"));
 }
 
-/** @param kept references to the texts of {@link textsOf} @throws InvalidInput */
-export function changedSpec(before: AccountSpec, changes: AccountChanges, kept: References): AccountSpec {
+/** References in the place of those that storing the texts returns. */
+export const unread = (texts: Readonly<Record<string, string>>): References =>
+  Object.fromEntries(Object.keys(texts).map((name) => [name, { sealed: "" }]));
+
+/** @param kept references to the texts of {@link textsOf} @param issuer who issues tokens by client_credentials @throws InvalidInput */
+export function changedSpec(before: AccountSpec, changes: AccountChanges, kept: References, issuer: TokenIssuer): AccountSpec {
   const { name = before.name, credentials = {} } = changes;
   const given = Object.keys(credentials).flatMap((field): [string, SecretReference][] => {
     const reference = kept[credentialOf(field)];
     return reference === undefined ? [] : [[field, reference]];
   });
   const stays = Object.entries(before.credentials).filter(([field]) => !Object.hasOwn(credentials, field));
-  const oauth = changes.oauth === null ? undefined : changedOauth(before.oauth, changes.oauth, kept);
+  if (isGiven(changes.oauth) && isGiven(changes.client_credentials))
+    throw new InvalidInput("oauth and client_credentials exclude each other: give oauth for a refresh token, else client_credentials");
+  const { oauth, connection } = isGiven(changes.client_credentials)
+    ? clientCredentialsSpec(before, changes.client_credentials, kept[clientSecret], issuer)
+    : { oauth: otherOauth(before.oauth, changes, kept), connection: before.connection };
   return {
     app: before.app,
     ...(name === undefined ? {} : { name }),
     credentials: Object.fromEntries([...stays, ...given]),
     ...(oauth === undefined ? {} : { oauth }),
-    ...(before.connection === undefined ? {} : { connection: before.connection }),
+    ...(connection === undefined ? {} : { connection }),
   };
 }
 
-function changedOauth(before: AccountOauth | undefined, given: AccountChanges["oauth"], kept: References): AccountOauth | undefined {
-  if (given === undefined || given === null) return before;
+const isGiven = <Value>(value: Value | null | undefined): value is Value => value !== undefined && value !== null;
+
+/** Null removes what it names. */
+function otherOauth(before: AccountOauth | undefined, { oauth, client_credentials: client }: AccountChanges, kept: References) {
+  const isOfClient = before?.grant === "client_credentials";
+  if (oauth === null || (client === null && isOfClient && oauth === undefined)) return undefined;
+  return oauth === undefined ? before : changedOauth(isOfClient ? undefined : before, oauth, kept);
+}
+
+function changedOauth(before: AccountOauth | undefined, given: NonNullable<AccountChanges["oauth"]>, kept: References): AccountOauth {
   const [tokenUrl, clientId] = [given.token_url ?? before?.tokenUrl, given.client_id ?? before?.clientId];
   const token = kept[refreshToken] ?? before?.refreshToken;
   if (tokenUrl === undefined || clientId === undefined || token === undefined)
@@ -60,8 +77,6 @@ function changedOauth(before: AccountOauth | undefined, given: AccountChanges["o
     ...(expiresAt === undefined ? {} : { expiresAt }),
   };
 }
-
-const isSameAddress = (before: string, given: string): boolean => new URL(before).href === new URL(given).href;
 
 /** Stored secrets are bound to the token endpoint that they were given for. @throws InvalidInput unless the request replaces them all */
 function checkSecretsGiven(before: AccountOauth, given: NonNullable<AccountChanges["oauth"]>): void {

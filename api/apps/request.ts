@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { appSlug, clientAuthentications, authKinds, requestFormats, type AuthKind } from "../../domain/app/app.ts";
+import { appGrants, appSlug, clientAuthentications, authKinds, requestFormats, type AuthKind } from "../../domain/app/app.ts";
 import { flag, httpUrl, optionalParameter, ownPages, text } from "../http/request/parameters.ts";
 
 const shortText = text.min(1, "it must not be empty").max(255, "it must have at most 255 characters");
@@ -19,7 +19,11 @@ const authTypes = ["oauth", "keys", "basic", "none"] as const;
 export const kindOfType = (type: (typeof authTypes)[number]): AuthKind => (type === "oauth" ? "oauth2" : type);
 
 const oauthFields = z.object({
-  authorization_url: httpUrl.nullish().describe("The authorization endpoint. Required for `oauth`."),
+  grant: z
+    .enum(appGrants, "it must be authorization_code or client_credentials")
+    .nullish()
+    .describe("How accounts get tokens. Default: `authorization_code`, by signing in at the service."),
+  authorization_url: httpUrl.nullish().describe("The authorization endpoint. Required for `authorization_code`."),
   token_url: httpUrl.optional().describe("The token endpoint."),
   refresh_url: httpUrl.nullish().describe("Where tokens are refreshed, if not at the token endpoint."),
   revocation_url: httpUrl.nullish().describe("The revocation endpoint (RFC 7009)."),
@@ -37,6 +41,7 @@ const oauthFields = z.object({
     .enum(requestFormats, "it must be form or json")
     .nullish()
     .describe("How the token endpoint reads requests. Default: `form`."),
+  token_params: parameters.nullish().describe("Further parameters of requests to the token endpoint, such as `audience`."),
   token_path: path
     .nullish()
     .describe("Path of the object in the token response that has `access_token`, such as `authed_user`. Default: the response itself."),

@@ -26,6 +26,7 @@ export function appResponse(app: FoundApp, hasClient: boolean): Answered<typeof 
 function oauthResponse({ oauth, test }: App): Answered<typeof appSchema>["oauth"] {
   if (oauth === undefined) return null;
   return {
+    grant: oauth.grant ?? "authorization_code",
     authorization_url: oauth.authorizationUrl ?? null,
     token_url: oauth.tokenUrl,
     refresh_url: oauth.refreshUrl ?? null,
@@ -38,6 +39,7 @@ function oauthResponse({ oauth, test }: App): Answered<typeof appSchema>["oauth"
     authorization_params: { ...oauth.authorizationParameters },
     client_authentication: oauth.clientAuthentication ?? "basic",
     request_format: oauth.requestFormat ?? "form",
+    token_params: { ...oauth.tokenParameters },
     token_path: oauth.tokenPath ?? null,
     void_grant_errors: [...(oauth.voidGrantErrors ?? [])],
     token_fields: [...(oauth.tokenFields ?? [])],

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { authKinds, clientAuthentications, requestFormats } from "../../domain/app/app.ts";
+import { appGrants, authKinds, clientAuthentications, requestFormats } from "../../domain/app/app.ts";
 
 const oauth = z
   .object({
+    grant: z.enum(appGrants),
     authorization_url: z.string().nullable(),
     token_url: z.string(),
     refresh_url: z.string().nullable(),
@@ -15,6 +16,7 @@ const oauth = z
     authorization_params: z.record(z.string(), z.string()),
     client_authentication: z.enum(clientAuthentications),
     request_format: z.enum(requestFormats),
+    token_params: z.record(z.string(), z.string()),
     token_path: z.string().nullable(),
     void_grant_errors: z.array(z.string()),
     token_fields: z.array(z.string()),

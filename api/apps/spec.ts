@@ -14,8 +14,8 @@ export function changedApp(before: AppSpec, changes: AppChanges): AppSpec {
   const fields = auth === "keys" ? merged(before.fields, changes.custom_fields?.map(fieldOf)) : undefined;
   const oauth = hasOauth ? changedOauth(before.oauth, changes.oauth) : undefined;
   const test = hasOauth ? changedTest(before.test, changes.oauth) : before.test;
-  if (auth === "oauth2" && oauth?.authorizationUrl === undefined)
-    throw new InvalidInput("oauth.authorization_url is missing: an app of auth_type oauth needs it");
+  if (oauth !== undefined && oauth.authorizationUrl === undefined && oauth.grant !== "client_credentials")
+    throw new InvalidInput("oauth.authorization_url is missing: an app of auth_type oauth with the grant authorization_code needs it");
   if (auth === "keys" && fields === undefined) throw new InvalidInput("custom_fields are missing: an app of auth_type keys needs them");
   return withoutUndefined({
     slug: before.slug,
@@ -39,6 +39,7 @@ function changedOauth(before: Oauth | undefined, given: GivenOauth): Oauth {
   const tokenUrl = given?.token_url ?? before?.tokenUrl;
   if (tokenUrl === undefined) throw new InvalidInput("oauth.token_url is missing: an app with OAuth needs it");
   return withoutUndefined({
+    grant: merged(before?.grant, given?.grant),
     authorizationUrl: merged(before?.authorizationUrl, given?.authorization_url),
     tokenUrl,
     refreshUrl: merged(before?.refreshUrl, given?.refresh_url),
@@ -51,6 +52,7 @@ function changedOauth(before: Oauth | undefined, given: GivenOauth): Oauth {
     authorizationParameters: merged(before?.authorizationParameters, given?.authorization_params),
     clientAuthentication: merged(before?.clientAuthentication, given?.client_authentication),
     requestFormat: merged(before?.requestFormat, given?.request_format),
+    tokenParameters: merged(before?.tokenParameters, given?.token_params),
     tokenPath: merged(before?.tokenPath, given?.token_path),
     voidGrantErrors: merged(before?.voidGrantErrors, given?.void_grant_errors),
     tokenFields: merged(before?.tokenFields, given?.token_fields),

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { FoundApp } from "../../crds/app-library.ts";
+import { takesClientCredentials } from "../../domain/app/app.ts";
 import { authorizationUrl } from "../../domain/app/authorization-url.ts";
 import { connectionMs, type ConnectionRequest } from "../../domain/connection/connection.ts";
 import { InvalidInput } from "../../domain/errors.ts";
@@ -19,6 +20,11 @@ interface Wanted extends Pick<ConnectionRequest, "name" | "account"> {
 export async function startConnection(app: FoundApp, owner: string, wanted: Wanted, call: Call, context: ApiContext) {
   const { config, ports, apps } = context;
   const { oauth } = app;
+  if (takesClientCredentials(app))
+    throw new InvalidInput(
+      `accounts of '${app.slug}' are not connected in a browser, because they get tokens with the id and secret of a client: POST /v1/accounts or PUT /v1/accounts/{id} with client_credentials`,
+      { code: "app_not_connectable" },
+    );
   if (app.auth !== "oauth2" || oauth?.authorizationUrl === undefined)
     throw new InvalidInput(
       `accounts of '${app.slug}' are not connected in a browser, because it takes ${app.auth}: POST /v1/accounts stores them`,

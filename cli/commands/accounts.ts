@@ -83,21 +83,40 @@ async function credentialsOf({ terminal }: Context, given: Given): Promise<Crede
 const pollMs = 1_500;
 const printOption: OptionDefinition = { flags: "--print", description: "print the address only, without opening a browser" };
 
+const clientOptions: readonly OptionDefinition[] = [
+  { flags: "--client-id <id>", description: "of apps with client_credentials: a client of the account, not the OAuth client of the app" },
+  { flags: "--client-secret <secret>", description: "its secret; without it, it is asked for, hidden" },
+];
+
 const connect: Subcommand = {
   name: "connect",
-  summary: "connect an account of an app by signing in at the service, in your browser",
+  summary: "connect an account of an app: by signing in at the service, in your browser, or with a client's id and secret",
   arguments: [{ name: "<app>", description: "name slug of the app, such as slack", completes: "app" }],
   options: [
     { flags: "--name <name>", description: "display name; by default its name at the service" },
     { flags: "--scope <scope>", description: "a scope to request; by default those of the client or the app", value: "list" },
     printOption,
+    ...clientOptions,
   ],
-  examples: [{ command: "hw accounts connect slack", does: "Sign in at Slack, and wait until the account is stored.", isInert: true }],
-  operations: ["connectApp", "getConnection"],
+  examples: [
+    { command: "hw accounts connect slack", does: "Sign in at Slack, and wait until the account is stored.", isInert: true },
+    {
+      command: "hw accounts connect acme --client-id 4f1c",
+      does: "Ask for the secret of a client, and wait for its first token.",
+      isInert: true,
+    },
+  ],
+  operations: ["getApp", "connectApp", "getConnection", "createAccount", "getAccount"],
   run: async (context, given) => {
+    const [{ client }, slug] = [context, given.required("app")];
+    const { data: app } = await client.call("getApp", { path: { slug } });
+    if (app.oauth?.grant === "client_credentials") {
+      const body = { app: slug, ...present({ name: given.text("name") }), client_credentials: await clientOf(context, given) };
+      return untilIssued((await client.call("createAccount", { body })).data.id, context);
+    }
     const body = present({ name: given.text("name"), ...scopesOf(given) });
-    const { data } = await context.client.call("connectApp", { path: { slug: given.required("app") }, body });
-    await signIn(data, context, given);
+    const { data } = await client.call("connectApp", { path: { slug }, body });
+    return signIn(data, context, given);
   },
 };
 
@@ -108,15 +127,46 @@ const reconnect: Subcommand = {
   options: [
     { flags: "--scope <scope>", description: "a scope to request; by default those of the client or the app", value: "list" },
     printOption,
+    ...clientOptions,
   ],
   examples: [{ command: "hw accounts reconnect work", does: "Sign in again at the service of an account.", isInert: true }],
-  operations: ["reconnectAccount", "getConnection"],
+  operations: ["getAccount", "reconnectAccount", "getConnection", "updateAccount"],
   run: async (context, given) => {
-    const id = await idOf(context.client, "accounts", given.required("account"));
-    const { data } = await context.client.call("reconnectAccount", { path: { id }, body: scopesOf(given) });
-    await signIn(data, context, given);
+    const { client } = context;
+    const id = await idOf(client, "accounts", given.required("account"));
+    const { grant_type: grant, connection } = (await client.call("getAccount", { path: { id } })).data;
+    if (grant === "client_credentials") {
+      const body = { client_credentials: await clientOf(context, given, connection === null) };
+      await client.call("updateAccount", { path: { id }, body });
+      return untilIssued(id, context);
+    }
+    const { data } = await client.call("reconnectAccount", { path: { id }, body: scopesOf(given) });
+    return signIn(data, context, given);
   },
 };
+
+/** @param isOwn whether the account has a client of its own, whose secret is asked for. By default if its id is given */
+async function clientOf({ terminal }: Context, given: Given, isOwn = given.text("client-id") !== undefined) {
+  const [id, secret] = [given.text("client-id"), given.text("client-secret")];
+  const { scopes = [] } = scopesOf(given);
+  const asked = secret === undefined && (isOwn || id !== undefined);
+  return present({
+    client_id: id,
+    client_secret: asked ? await terminal.askSecret("client secret", "write --client-secret") : secret,
+    scope: scopes.length === 0 ? undefined : scopes.join(" "),
+  });
+}
+
+/** Waits until the operator has requested the first token. The account stays if the service refuses it: the request may be corrected. */
+async function untilIssued(id: string, { client, out }: Context): Promise<void> {
+  for (;;) {
+    const answer = await client.call("getAccount", { path: { id } });
+    const { healthy, problem } = answer.data;
+    if (healthy === true) return out.done(answer, `account ${id} connected`);
+    if (healthy === false) throw new Failure(`account ${id} has no access token: ${problem}`);
+    await pause(pollMs);
+  }
+}
 
 const scopesOf = (given: Given): { readonly scopes?: string[] } => {
   const scopes = given.list("scope");

@@ -9,6 +9,7 @@ import type { Session } from "./session.ts";
 
 /** Fields of OAuth in a resource, and in REST. Those of its test request have a place of their own. */
 const oauthFields = {
+  grant: "grant",
   authorizationUrl: "authorization_url",
   tokenUrl: "token_url",
   refreshUrl: "refresh_url",
@@ -21,6 +22,7 @@ const oauthFields = {
   authorizationParameters: "authorization_params",
   clientAuthentication: "client_authentication",
   requestFormat: "request_format",
+  tokenParameters: "token_params",
   tokenPath: "token_path",
   voidGrantErrors: "void_grant_errors",
   tokenFields: "token_fields",
@@ -29,6 +31,7 @@ const testFields = { url: "test_url", name: "test_name", picture: "test_picture"
 
 /** What REST answers for absent fields. */
 const defaults: Readonly<Record<string, string>> = {
+  grant: '"authorization_code"',
   pkce: "true",
   scopes: "[]",
   scopeParameter: '"scope"',
@@ -36,6 +39,7 @@ const defaults: Readonly<Record<string, string>> = {
   authorizationParameters: "{}",
   clientAuthentication: '"basic"',
   requestFormat: '"form"',
+  tokenParameters: "{}",
   voidGrantErrors: "[]",
   tokenFields: "[]",
   categories: "[]",

@@ -37,19 +37,46 @@ export const webhookResource: ResourceKind = {
 };
 
 function accountBody(session: Session, { name, spec }: Manifest): Record<string, unknown> {
-  if (spec["oauth"] !== undefined) throw usageFailure(`Account ${name} has oauth`, "use `hw accounts create --oauth`, or kubectl");
+  const client = spec["oauth"] === undefined ? undefined : clientOf(session, name, recordOf(spec["oauth"], `oauth of Account ${name}`));
   const references = Object.entries(recordOf(spec["credentials"] ?? {}, `credentials of Account ${name}`));
   const credentials = references.map(
     ([field, reference]) => [field, session.secret(reference, `Account ${name}: credentials.${field}`)] as const,
   );
-  return { app: spec["app"], name: spec["name"] ?? name, credentials: Object.fromEntries(credentials) };
+  return present({
+    app: spec["app"],
+    name: spec["name"] ?? name,
+    credentials: Object.fromEntries(credentials),
+    client_credentials: client,
+  });
+}
+
+/** @throws Failure for refresh tokens: services replace them, so a file does not have the one that counts */
+function clientOf(session: Session, name: string, { grant, tokenUrl, clientId, clientSecret, clientAuthentication, scope }: Spec): Spec {
+  if (grant !== "client_credentials")
+    throw usageFailure(`Account ${name} has oauth with a refresh token`, "use `hw accounts create --oauth`, or kubectl");
+  if (clientSecret === undefined)
+    throw usageFailure(
+      `Account ${name} has no oauth.clientSecret`,
+      "use `hw accounts connect` for the OAuth client of the app, or kubectl",
+    );
+  return present({
+    token_url: tokenUrl,
+    client_id: clientId,
+    client_secret: session.secret(clientSecret, `Account ${name}: oauth.clientSecret`),
+    client_authentication: clientAuthentication,
+    scope,
+  });
 }
 
 export const accountResource: ResourceKind = {
   name: "Account",
   listed: kindNamed("accounts"),
   specOf: async (_session, { app, name }) => ({ app: app === null || app === undefined ? null : recordOf(app, "app")["name_slug"], name }),
-  normalize: async (_session, { app, name, credentials }) => present({ app, name, secrets: credentials }),
+  normalize: async (_session, { app, name, credentials, oauth }) => {
+    const { clientSecret } = (oauth ?? {}) as Spec;
+    const secrets = clientSecret === undefined ? credentials : { ...(credentials as Spec), "oauth.clientSecret": clientSecret };
+    return present({ app, name, secrets });
+  },
   create: async (session, manifest) =>
     session.client.call("createAccount", { body: accountBody(session, manifest) as Operations["createAccount"]["body"] }), // The API checks it.
   update: (session, id, manifest) => {

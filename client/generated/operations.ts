@@ -952,6 +952,7 @@ export type ConnectableApp = {
 };
 
 export type AppOauth = {
+  readonly grant: "authorization_code" | "client_credentials";
   readonly authorization_url: string | null;
   readonly token_url: string;
   readonly refresh_url: string | null;
@@ -964,6 +965,7 @@ export type AppOauth = {
   readonly authorization_params: Readonly<Record<string, string>>;
   readonly client_authentication: "basic" | "body";
   readonly request_format: "form" | "json";
+  readonly token_params: Readonly<Record<string, string>>;
   readonly token_path: string | null;
   readonly void_grant_errors: readonly (string)[];
   readonly token_fields: readonly (string)[];
@@ -1012,7 +1014,8 @@ export type Account = {
   /** Null until it was checked. */ readonly healthy: boolean | null;
   /** Why it is not healthy. */ readonly problem: string | null;
   /** Whether a person must connect it again: POST /accounts/{id}/reconnect. */ readonly needs_reconnect: boolean;
-  /** How a person connected it; null: its credentials were given. */ readonly connection: AccountConnection | null;
+  /** How its access token is requested: with a refresh token, or with the id and secret of a client. Null: it is not. */ readonly grant_type: "refresh_token" | "client_credentials" | null;
+  /** How it was connected by an OAuth client; null: its credentials were given. */ readonly connection: AccountConnection | null;
   /** When its access token was last refreshed. ISO 8601, UTC. */ readonly refreshed_at: string | null;
   /** ISO 8601, UTC. */ readonly created_at: string;
   /** ISO 8601, UTC. */ readonly updated_at: string;
@@ -2284,7 +2287,8 @@ export interface Operations {
       /** For search. */ readonly categories?: readonly (string)[] | null | undefined;
       /** Page of the service on registering a client, or on its credentials. */ readonly documentation_url?: string | null | undefined;
       /** For `oauth`. */ readonly oauth?: {
-        /** The authorization endpoint. Required for `oauth`. */ readonly authorization_url?: string | null | undefined;
+        /** How accounts get tokens. Default: `authorization_code`, by signing in at the service. */ readonly grant?: "authorization_code" | "client_credentials" | null | undefined;
+        /** The authorization endpoint. Required for `authorization_code`. */ readonly authorization_url?: string | null | undefined;
         /** The token endpoint. */ readonly token_url?: string | undefined;
         /** Where tokens are refreshed, if not at the token endpoint. */ readonly refresh_url?: string | null | undefined;
         /** The revocation endpoint (RFC 7009). */ readonly revocation_url?: string | null | undefined;
@@ -2296,6 +2300,7 @@ export interface Operations {
         /** Further parameters of the authorization request. */ readonly authorization_params?: Readonly<Record<string, string>> | null | undefined;
         /** Default: `basic`. */ readonly client_authentication?: "basic" | "body" | null | undefined;
         /** How the token endpoint reads requests. Default: `form`. */ readonly request_format?: "form" | "json" | null | undefined;
+        /** Further parameters of requests to the token endpoint, such as `audience`. */ readonly token_params?: Readonly<Record<string, string>> | null | undefined;
         /** Path of the object in the token response that has `access_token`, such as `authed_user`. Default: the response itself. */ readonly token_path?: string | null | undefined;
         /** Error codes besides `invalid_grant` that say that a refresh token is no longer valid. */ readonly void_grant_errors?: readonly (string)[] | null | undefined;
         /** Paths of fields of the token response that become credentials: `team.id` becomes `team_id`. */ readonly token_fields?: readonly (string)[] | null | undefined;
@@ -2337,7 +2342,8 @@ export interface Operations {
       /** For search. */ readonly categories?: readonly (string)[] | null | undefined;
       /** Page of the service on registering a client, or on its credentials. */ readonly documentation_url?: string | null | undefined;
       /** For `oauth`. */ readonly oauth?: {
-        /** The authorization endpoint. Required for `oauth`. */ readonly authorization_url?: string | null | undefined;
+        /** How accounts get tokens. Default: `authorization_code`, by signing in at the service. */ readonly grant?: "authorization_code" | "client_credentials" | null | undefined;
+        /** The authorization endpoint. Required for `authorization_code`. */ readonly authorization_url?: string | null | undefined;
         /** The token endpoint. */ readonly token_url?: string | undefined;
         /** Where tokens are refreshed, if not at the token endpoint. */ readonly refresh_url?: string | null | undefined;
         /** The revocation endpoint (RFC 7009). */ readonly revocation_url?: string | null | undefined;
@@ -2349,6 +2355,7 @@ export interface Operations {
         /** Further parameters of the authorization request. */ readonly authorization_params?: Readonly<Record<string, string>> | null | undefined;
         /** Default: `basic`. */ readonly client_authentication?: "basic" | "body" | null | undefined;
         /** How the token endpoint reads requests. Default: `form`. */ readonly request_format?: "form" | "json" | null | undefined;
+        /** Further parameters of requests to the token endpoint, such as `audience`. */ readonly token_params?: Readonly<Record<string, string>> | null | undefined;
         /** Path of the object in the token response that has `access_token`, such as `authed_user`. Default: the response itself. */ readonly token_path?: string | null | undefined;
         /** Error codes besides `invalid_grant` that say that a refresh token is no longer valid. */ readonly void_grant_errors?: readonly (string)[] | null | undefined;
         /** Paths of fields of the token response that become credentials: `team.id` becomes `team_id`. */ readonly token_fields?: readonly (string)[] | null | undefined;
@@ -2523,6 +2530,13 @@ export interface Operations {
         readonly scope?: string | null | undefined;
         readonly expires_at?: number | null | undefined;
       } | null | undefined;
+      /** The access token is requested with the id and secret of a client alone (RFC 6749, section 4.4). `{}`: with the OAuth client of the app. */ readonly client_credentials?: {
+        readonly client_id?: string | undefined;
+        readonly client_secret?: string | undefined;
+        /** Default: that of the app. */ readonly token_url?: string | undefined;
+        /** Default: that of the app. */ readonly client_authentication?: "basic" | "body" | undefined;
+        /** Default: the scopes of the OAuth client, or of the app. */ readonly scope?: string | undefined;
+      } | null | undefined;
     };
     readonly response: {
       readonly data: Account;
@@ -2554,6 +2568,13 @@ export interface Operations {
         readonly refresh_token?: string | undefined;
         readonly scope?: string | null | undefined;
         readonly expires_at?: number | null | undefined;
+      } | null | undefined;
+      /** The access token is requested with the id and secret of a client alone (RFC 6749, section 4.4). `{}`: with the OAuth client of the app. */ readonly client_credentials?: {
+        readonly client_id?: string | undefined;
+        readonly client_secret?: string | undefined;
+        /** Default: that of the app. */ readonly token_url?: string | undefined;
+        /** Default: that of the app. */ readonly client_authentication?: "basic" | "body" | undefined;
+        /** Default: the scopes of the OAuth client, or of the app. */ readonly scope?: string | undefined;
       } | null | undefined;
     };
     readonly response: {

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { appSlug, authKinds, clientAuthentications, requestFormats, type App } from "./app.ts";
+import { appGrants, appSlug, authKinds, clientAuthentications, requestFormats, type App } from "./app.ts";
 
 /** An address without credentials and fragment; http is for doubles and private services, so only owners' apps may have it. */
 const address = z.url({ protocol: /^https$/, normalize: false }).refine((text) => {
@@ -12,6 +12,7 @@ const path = z.string().regex(/^[\w-]+(\.[\w-]+)*$/);
 const parameters = z.record(z.string().regex(/^[\w-]+$/), shortText);
 
 const oauth = z.strictObject({
+  grant: z.enum(appGrants).exactOptional(),
   authorizationUrl: address.exactOptional(),
   tokenUrl: address,
   refreshUrl: address.exactOptional(),
@@ -24,6 +25,7 @@ const oauth = z.strictObject({
   authorizationParameters: parameters.exactOptional(),
   clientAuthentication: z.enum(clientAuthentications).exactOptional(),
   requestFormat: z.enum(requestFormats).exactOptional(),
+  tokenParameters: parameters.exactOptional(),
   tokenPath: path.exactOptional(),
   voidGrantErrors: unique.exactOptional(),
   tokenFields: z.array(path).exactOptional(),
@@ -62,7 +64,10 @@ const app = z
   })
   .refine(({ auth, fields }) => (auth === "keys") === (fields !== undefined), "fields are for the kind keys, which needs them")
   .refine(({ auth, oauth: given }) => (auth === "oauth2") === (given !== undefined), "oauth is for OAuth")
-  .refine(({ auth, oauth: given }) => (auth === "oauth2") === (given?.authorizationUrl !== undefined), "oauth2 has an authorizationUrl");
+  .refine(
+    ({ oauth: given }) => given === undefined || (given.grant === "client_credentials") === (given.authorizationUrl === undefined),
+    "the grant authorization_code has an authorizationUrl",
+  );
 
 /** A table of apps: sorted by slug, each once. */
 const table = z

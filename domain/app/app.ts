@@ -20,7 +20,7 @@ export interface App {
 }
 
 /**
- * `oauth2`: the authorization code flow (RFC 6749, section 4.1). `keys`: named fields. `basic`: user name and password. `none`: nothing.
+ * `oauth2`: tokens of OAuth 2, with the grant of {@link AppOauth}. `keys`: named fields. `basic`: user name and password. `none`: nothing.
  */
 export const authKinds = ["oauth2", "keys", "basic", "none"] as const;
 export type AuthKind = (typeof authKinds)[number];
@@ -32,7 +32,13 @@ export type ClientAuthentication = (typeof clientAuthentications)[number];
 export const requestFormats = ["form", "json"] as const;
 export type RequestFormat = (typeof requestFormats)[number];
 
+/** How accounts of an app get tokens: for a person who signs in (RFC 6749, section 4.1), or for the client itself (section 4.4). */
+export const appGrants = ["authorization_code", "client_credentials"] as const;
+export type AppGrant = (typeof appGrants)[number];
+
 export interface AppOauth {
+  /** Default: `authorization_code`. */
+  readonly grant?: AppGrant | undefined;
   readonly authorizationUrl?: string | undefined;
   readonly tokenUrl: string;
   /** Absent: tokens are refreshed at `tokenUrl`. */
@@ -55,6 +61,8 @@ export interface AppOauth {
   readonly clientAuthentication?: ClientAuthentication | undefined;
   /** How the token endpoint reads requests. Default: `form`, as RFC 6749 asks for. */
   readonly requestFormat?: RequestFormat | undefined;
+  /** Further parameters of requests to the token endpoint, such as `audience`. */
+  readonly tokenParameters?: Readonly<Record<string, string>> | undefined;
   /** Path of the object in the token response that has the tokens, such as `authed_user`. Absent: the response itself. */
   readonly tokenPath?: string | undefined;
   /** Error codes besides `invalid_grant` by which the token endpoint says that a refresh token will never be valid again. */
@@ -120,7 +128,10 @@ export function fieldsOf({ auth, fields = [] }: Pick<App, "auth" | "fields">): r
 
 /** Whether an account of the app can be connected by signing in at the service. */
 export const isConnectable = ({ auth, oauth }: Pick<App, "auth" | "oauth">): boolean =>
-  auth === "oauth2" && oauth?.authorizationUrl !== undefined;
+  auth === "oauth2" && !takesClientCredentials({ oauth }) && oauth?.authorizationUrl !== undefined;
+
+/** Whether accounts of the app get tokens with the id and secret of a client alone. */
+export const takesClientCredentials = ({ oauth }: Pick<App, "oauth">): boolean => oauth?.grant === "client_credentials";
 
 /** Apps whose name, slug or category contains each word of the query, ignoring case. Those whose name begins with it come first. */
 export function searchApps<Found extends Pick<App, "slug" | "name" | "categories">>(

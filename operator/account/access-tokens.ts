@@ -164,7 +164,7 @@ export class AccessTokens {
     const { clock, random } = this.#ports;
     const refused = outcome.outcome === "refused";
     const pause = refused ? refusedRetryMs : retryAfterMs(count, outcome.retryAfterMs, random());
-    const failure = { requestDigest, count, retryAt: clock.now() + pause, problem: problemOf(request.tokenUrl, outcome) };
+    const failure = { requestDigest, count, retryAt: clock.now() + pause, problem: problemOf(request, outcome) };
     this.#failures.set(key, failure);
     return failure;
   }
@@ -187,17 +187,23 @@ const expired = (expiresAt: number): RefreshProblem => ({
   message: `the access token has expired at ${new Date(expiresAt).toISOString()}, and the service gave no refresh token. Connect the account again`,
 });
 
-function problemOf(tokenUrl: string, outcome: Exclude<RefreshOutcome, { outcome: "refreshed" }>): RefreshProblem {
+function problemOf(
+  { tokenUrl, refreshToken }: Grant["request"],
+  outcome: Exclude<RefreshOutcome, { outcome: "refreshed" }>,
+): RefreshProblem {
+  const isOfClient = refreshToken === undefined;
   const { host } = new URL(tokenUrl); // The rest of the URL may be secret.
   if (outcome.outcome === "refused")
     return {
       reason: outcome.isGrantVoid === true ? "NeedsReconnect" : "TokenRefused",
       transient: false,
-      message: `the token endpoint at ${host} refused to refresh the access token: ${outcome.why}. Connect the account again with a new refresh token. The refresh is retried every hour`,
+      message: isOfClient
+        ? `the token endpoint at ${host} refused to issue an access token: ${outcome.why}. Give the client's id and secret again: hw accounts reconnect. The request is retried every hour`
+        : `the token endpoint at ${host} refused to refresh the access token: ${outcome.why}. Connect the account again with a new refresh token. The refresh is retried every hour`,
     };
   return {
     reason: "TokenEndpointUnavailable",
     transient: true,
-    message: `the access token cannot be refreshed at ${host}: ${outcome.why}. It is retried after 5 seconds to 5 minutes`,
+    message: `the access token cannot be ${isOfClient ? "requested" : "refreshed"} at ${host}: ${outcome.why}. It is retried after 5 seconds to 5 minutes`,
   };
 }

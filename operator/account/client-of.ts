@@ -24,9 +24,14 @@ export type ClientLookup =
   | { readonly error: HeadwaterError };
 
 /** Where accounts of the app are refreshed. */
-export const refreshUrlOf = ({ refreshUrl, tokenUrl }: AppOauth): string => refreshUrl ?? tokenUrl;
+export const refreshUrlOf = ({ grant, refreshUrl, tokenUrl }: AppOauth): string =>
+  grant === "client_credentials" ? tokenUrl : (refreshUrl ?? tokenUrl);
 
-export const formOf = ({ requestFormat, tokenPath }: AppOauth): TokenEndpointForm => ({ requestFormat, tokenPath });
+export const formOf = ({ requestFormat, tokenParameters, tokenPath }: AppOauth): TokenEndpointForm => ({
+  requestFormat,
+  tokenParameters,
+  tokenPath,
+});
 
 /** The OAuth client with this id, if accounts of the namespace may use it. */
 export async function findClient(id: string, namespace: string, ports: ClientPorts): Promise<ClientLookup> {
@@ -67,7 +72,11 @@ export async function clientOfAccount(account: AccountResource, ports: ClientPor
   if (connection === undefined || oauth === undefined || oauth.clientSecret !== undefined) return undefined;
   const found = await findClient(connection.client, account.metadata.namespace, ports);
   if (!("client" in found)) return found;
-  const changed = changeSince(oauth, connection.client, found.client);
+  const isOfClient = oauth.grant === "client_credentials";
+  const { slug, oauth: rules } = found.client.app;
+  if (isOfClient !== (rules.grant === "client_credentials")) return { changed: `the grant of app ${slug} has changed` };
+  // No person has granted anything: the client and the app count as they are now.
+  const changed = isOfClient ? undefined : changeSince(oauth, connection.client, found.client);
   return changed === undefined ? found : { changed };
 }
 

@@ -123,7 +123,9 @@ export async function revokeAccount(
   const [kind, reference] =
     refresh === undefined
       ? (["access_token", credentials[accessTokenField]] as const)
-      : (["refresh_token", kept?.refreshToken ?? refresh.refreshToken] as const);
+      : refresh.grant === "client_credentials"
+        ? (["access_token", kept?.accessToken] as const)
+        : (["refresh_token", kept?.refreshToken ?? refresh.refreshToken] as const);
   if (reference === undefined) return false;
   const token = await ports.secretValues.read(holderOf(accountKind, account), reference);
   return ports.oauthService.revoke({ ...serviceClient(found.client), revocationUrl, token, kind });

@@ -3,14 +3,14 @@ import type { AccountTokens, AccountResource } from "../../crds/account.ts";
 import type { AppOauth } from "../../domain/app/app.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { OperatorPorts, RefreshRequest } from "../ports.ts";
-import { clientOfAccount, formOf, refreshUrlOf, type ClientPorts } from "./client-of.ts";
+import { clientOfAccount, formOf, refreshUrlOf, type ClientPorts, type UsableClient } from "./client-of.ts";
 import { readReferences, type Missing } from "./credentials.ts";
 
 /** The refresh request that the spec describes, with its secrets resolved. */
 export interface Grant {
-  /** With the refresh token of the spec. */
+  /** With the refresh token of the spec, if it has one. */
   readonly request: RefreshRequest;
-  /** Identifies the refresh token of the spec. Tokens that replaced it belong to the same grant. */
+  /** Identifies the refresh token of the spec, or the request of a client. Tokens that replaced it belong to the same grant. */
   readonly digest: string;
   /** Changes when any field changes that a refusal may have been about. */
   readonly requestDigest: string;
@@ -25,25 +25,39 @@ export async function readGrant(account: AccountResource, ports: ClientPorts): P
   const found = await clientOfAccount(account, ports);
   if (found !== undefined && "changed" in found) return found;
   if (found !== undefined && "error" in found) return { missing: [{ field: "connection.client", error: found.error }] };
-  const { tokenUrl, clientId, clientSecret, refreshToken, scope } = oauth;
-  const clientAuthentication = found?.client.clientAuthentication ?? oauth.clientAuthentication ?? "basic";
-  const references = { "oauth.refreshToken": refreshToken, ...(clientSecret === undefined ? {} : { "oauth.clientSecret": clientSecret }) };
+  const { clientSecret, refreshToken } = oauth;
+  const references = {
+    ...(refreshToken === undefined ? {} : { "oauth.refreshToken": refreshToken }),
+    ...(clientSecret === undefined ? {} : { "oauth.clientSecret": clientSecret }),
+  };
   const { values, missing } = await readReferences(account, references, ports);
+  if (missing.length > 0) return { missing };
   const token = values["oauth.refreshToken"];
-  if (missing.length > 0 || token === undefined) return { missing };
-  const secret = found === undefined ? values["oauth.clientSecret"] : found.client.clientSecret;
-  const app = found?.client.app.oauth ?? (await appAt(tokenUrl, account, ports));
-  const request: RefreshRequest = {
-    tokenUrl,
-    clientId,
-    clientAuthentication,
-    refreshToken: token,
-    ...(secret === undefined ? {} : { clientSecret: secret }),
-    ...(scope === undefined ? {} : { scope }),
+  const request = await requestOf(account, oauth, found?.client, values, ports);
+  const requestDigest = sha256([...Object.entries(request).toSorted(byName), ...connectedAt(account)]);
+  // Tokens of a client are for what was requested: with another secret or scope, they are requested again at once.
+  const digest = token === undefined ? requestDigest : digestOf(account, oauth, token);
+  return { request, digest, requestDigest };
+}
+
+async function requestOf(
+  account: AccountResource,
+  oauth: Oauth,
+  client: UsableClient | undefined,
+  { "oauth.refreshToken": refreshToken, "oauth.clientSecret": own }: Readonly<Record<string, string>>,
+  ports: ClientPorts,
+): Promise<RefreshRequest> {
+  const app = client?.app.oauth ?? (await appAt(oauth.tokenUrl, account, ports));
+  const clientSecret = client === undefined ? own : client.clientSecret;
+  return {
+    tokenUrl: client === undefined ? oauth.tokenUrl : refreshUrlOf(client.app.oauth),
+    clientId: client?.clientId ?? oauth.clientId,
+    clientAuthentication: client?.clientAuthentication ?? oauth.clientAuthentication ?? "basic",
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+    ...(clientSecret === undefined ? {} : { clientSecret }),
+    ...(oauth.scope === undefined ? {} : { scope: oauth.scope }),
     ...(app === undefined ? {} : { ...formOf(app), voidGrantErrors: app.voidGrantErrors }),
   };
-  const requestDigest = sha256([...Object.entries(request).toSorted(byName), ...connectedAt(account)]);
-  return { request, digest: digestOf(account, oauth, token), requestDigest };
 }
 
 /** The app of an account whose credentials were given, if it is refreshed where the app says. */
@@ -55,7 +69,7 @@ async function appAt(tokenUrl: string, { metadata, spec }: AccountResource, { ap
 /** The digest of the account's grant, whatever became of its client; undefined: it has none, or it cannot be read. */
 export async function readDigest(account: AccountResource, ports: ClientPorts): Promise<string | undefined> {
   const { oauth } = account.spec;
-  if (oauth === undefined) return undefined;
+  if (oauth?.refreshToken === undefined) return undefined; // A token of a client is requested again.
   const { values } = await readReferences(account, { "oauth.refreshToken": oauth.refreshToken }, ports);
   const token = values["oauth.refreshToken"];
   return token === undefined ? undefined : digestOf(account, oauth, token);

@@ -74,7 +74,11 @@ async function exchange(request: CodeRequest, requests: ServiceRequests): Promis
       parameters,
       redirectUri,
       verifier ?? nopkce,
-      { [customFetch]: senderOf(request.requestFormat ?? "form", requests), [allowInsecureRequests]: true },
+      {
+        [customFetch]: senderOf(request.requestFormat ?? "form", requests),
+        [allowInsecureRequests]: true,
+        additionalParameters: { ...request.tokenParameters },
+      },
     );
     return outcomeOf(response.status, await bodyOf(response), request);
   } catch (error) {

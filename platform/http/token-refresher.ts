@@ -1,4 +1,4 @@
-import { allowInsecureRequests, customFetch, refreshTokenGrantRequest } from "oauth4webapi";
+import { allowInsecureRequests, clientCredentialsGrantRequest, customFetch, refreshTokenGrantRequest } from "oauth4webapi";
 import { z } from "zod";
 import type { RefreshOutcome, RefreshRequest, TokenRefresher } from "../../operator/ports.ts";
 import { authenticationOf, bodyOf, errorCodeOf, failureOf, objectAt, senderOf, shownCode, type ServiceRequests } from "./token-endpoint.ts";
@@ -25,29 +25,44 @@ const refusals: Readonly<Record<string, string>> = {
   unsupported_grant_type: "the service does not refresh tokens (unsupported_grant_type)",
 };
 
+/** The same of requests of a client for itself. */
+const clientRefusals: Readonly<Record<string, string>> = {
+  ...refusals,
+  invalid_grant: "the client's credentials are no longer valid (invalid_grant)",
+  unauthorized_client: "the client may not request tokens for itself (unauthorized_client)",
+  invalid_scope: "the service does not know a scope, or the client may not request it (invalid_scope)",
+  unsupported_grant_type: "the service issues no tokens to clients alone (unsupported_grant_type)",
+};
+
+/** The client is the grant: no retry helps when the service does not know it. */
+const voidClientErrors = ["invalid_grant", "invalid_client", "unauthorized_client"];
+
 /** Supports any OAuth 2 service, over http or https, at addresses that the egress policy allows. Redirects are not followed. */
 export function createTokenRefresher(requests: ServiceRequests): TokenRefresher {
   return {
     async refresh(request) {
       try {
-        const response = await refreshTokenGrantRequest(
-          { issuer: new URL(request.tokenUrl).origin, token_endpoint: request.tokenUrl },
-          { client_id: request.clientId },
-          authenticationOf(request),
-          request.refreshToken,
-          {
-            [customFetch]: senderOf(request.requestFormat ?? "form", requests),
-            [allowInsecureRequests]: true, // Services in a private network may use http; the user chooses.
-            ...(request.scope === undefined ? {} : { additionalParameters: { scope: request.scope } }),
-          },
-        );
-        return await outcomeOf(response, request);
+        return await outcomeOf(await send(request, requests), request);
       } catch (error) {
         const { isForbidden, why } = failureOf(error, request.tokenUrl, requests.timeoutMs);
         return isForbidden ? { outcome: "refused", why } : { outcome: "unavailable", why };
       }
     },
   };
+}
+
+function send(request: RefreshRequest, requests: ServiceRequests): Promise<Response> {
+  const { tokenUrl, clientId, refreshToken, scope, requestFormat = "form", tokenParameters } = request;
+  const server = { issuer: new URL(tokenUrl).origin, token_endpoint: tokenUrl };
+  const [client, authentication] = [{ client_id: clientId }, authenticationOf(request)];
+  const parameters = { ...tokenParameters, ...(scope === undefined ? {} : { scope }) };
+  const options = {
+    [customFetch]: senderOf(requestFormat, requests),
+    [allowInsecureRequests]: true, // Services in a private network may use http; the user chooses.
+  };
+  return refreshToken === undefined
+    ? clientCredentialsGrantRequest(server, client, authentication, parameters, options)
+    : refreshTokenGrantRequest(server, client, authentication, refreshToken, { ...options, additionalParameters: parameters });
 }
 
 async function outcomeOf(response: Response, request: RefreshRequest): Promise<RefreshOutcome> {
@@ -76,7 +91,8 @@ function grantedBy(body: unknown, status: number, request: RefreshRequest): Refr
     outcome: "refreshed",
     tokens: {
       accessToken,
-      ...(typeof refreshToken === "string" ? { refreshToken } : {}),
+      // A client needs none: it requests the next token as it did this one (RFC 6749, section 4.4.3).
+      ...(typeof refreshToken === "string" && request.refreshToken !== undefined ? { refreshToken } : {}),
       ...(typeof expiresInSeconds === "number" ? { expiresInSeconds } : {}),
     },
   };
@@ -90,8 +106,9 @@ function refusalOf(body: unknown, request: RefreshRequest): Extract<RefreshOutco
   const code = errorCodeOf(body);
   if (code === undefined) return undefined;
   const { clientSecret, refreshToken, voidGrantErrors = [] } = request;
-  const why = (Object.hasOwn(refusals, code) ? refusals[code] : undefined) ?? shownCode(code, [clientSecret, refreshToken]);
-  return { outcome: "refused", why, ...(code === "invalid_grant" || voidGrantErrors.includes(code) ? { isGrantVoid: true } : {}) };
+  const [texts, voiding] = refreshToken === undefined ? [clientRefusals, voidClientErrors] : [refusals, ["invalid_grant"]];
+  const why = (Object.hasOwn(texts, code) ? texts[code] : undefined) ?? shownCode(code, [clientSecret, refreshToken]);
+  return { outcome: "refused", why, ...([...voiding, ...voidGrantErrors].includes(code) ? { isGrantVoid: true } : {}) };
 }
 
 function secondsOf(header: string | null): number | undefined {

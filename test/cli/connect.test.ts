@@ -90,3 +90,20 @@ it("ends at once when it is interrupted, and the address stays valid", async () 
   expect(await comeBack(provider.signIn(address, redirectUri))).toContain("The Service is connected");
   expect(await accounts()).toHaveLength(2);
 });
+
+it("connects an account of a client with its secret, says when the service refuses it, and takes another one", async () => {
+  provider.quirks = { clientScopes: ["read"] };
+  const oauth = { grant: "client_credentials", token_url: `${provider.origin}/token`, scopes: ["read"] };
+  await headwater.call("POST", "/apps", { name_slug: "depot", name: "Depot", auth_type: "oauth", oauth });
+  const client = ["--client-id", registered.clientId, "--client-secret"];
+  const run = (...args: readonly string[]) => startHw(headwater.world, ["accounts", ...args]).ended();
+  const connected = await run("connect", "depot", "--name", "Stock", ...client, registered.clientSecret);
+  expect(connected).toMatchObject({ code: 0, stdout: expect.stringMatching(/account apn_\w+ connected/) });
+  const refused = await run("reconnect", "Stock", "--client-secret", "wrong");
+  expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("(invalid_client)") });
+  expect((await run("reconnect", "Stock")).stderr).toContain("--client-secret");
+  expect((await run("reconnect", "Stock", "--client-secret", registered.clientSecret)).code).toBe(0);
+  expect((await run("connect", "depot")).stderr).toContain("app 'depot' has no OAuth client of yours");
+  const stock = (await accounts()).filter(({ name }) => name === "Stock");
+  expect(stock).toMatchObject([{ healthy: true, needs_reconnect: false, grant_type: "client_credentials" }]);
+});

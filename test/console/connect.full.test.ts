@@ -1,6 +1,7 @@
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { startCertifiedProvider, type CertifiedProvider } from "../support/certified-provider.ts";
+import { OauthProvider, registered } from "../support/oauth-provider.ts";
 import { chromiumPath } from "./support/browser.ts";
 import { expectAccessible, withConsole } from "./support/console.ts";
 
@@ -53,6 +54,39 @@ describe.skipIf(chromiumPath === undefined)("connecting accounts in the console"
     await expectAccessible(page);
     return tabOf(page, () => dialog.getByRole("button", { name: "Connect Acme" }).click());
   }
+
+  test("an account of a client is connected with its id and secret, and again when the service no longer knows the secret", async () => {
+    const depot = await new OauthProvider().start();
+    try {
+      depot.quirks = { clientScopes: ["read"], expiresIn: 5 };
+      const oauth = { grant: "client_credentials", token_url: `${depot.origin}/token`, scopes: ["read"] };
+      await world.api("POST", "/apps", { name_slug: "depot", name: "Depot", auth_type: "oauth", oauth });
+      const page = await world.open("/accounts");
+      await page.getByRole("button", { name: "Connect an account" }).click();
+      const dialog = page.getByRole("dialog", { name: "Connect an account" });
+      await dialog.getByLabel("Search apps").fill("depot");
+      await dialog.getByRole("button", { name: "Connect Depot" }).click();
+      await dialog.getByLabel("Name").fill("Stock");
+      await dialog.getByLabel("Client id").fill(registered.clientId);
+      await dialog.getByLabel("Client secret").fill("wrong");
+      await expectAccessible(page);
+      await dialog.getByRole("button", { name: "Connect Depot" }).click();
+      const row = page.getByRole("row", { name: /Stock/ });
+      await row.getByText("needs reconnect").waitFor();
+      await row.getByRole("button", { name: "Reconnect" }).click();
+      const again = page.getByRole("dialog", { name: "Reconnect: Stock" });
+      await again.getByLabel("Client secret").fill(registered.clientSecret);
+      await expectAccessible(page);
+      await again.getByRole("button", { name: "Reconnect" }).click();
+      await row.getByText("healthy", { exact: true }).waitFor();
+      const before = depot.tokenRequests.length;
+      await expect.poll(() => depot.tokenRequests.length, { timeout: 150_000 }).toBeGreaterThan(before);
+      const [stock] = (await accounts()).filter(({ name }) => name === "Stock");
+      await world.api("DELETE", `/accounts/${stock?.id}`);
+    } finally {
+      await depot.stop();
+    }
+  });
 
   const accounts = () => world.api<{ id: string; name: string; healthy: boolean; needs_reconnect: boolean }[]>("GET", "/users/me/accounts");
 

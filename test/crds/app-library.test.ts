@@ -51,6 +51,14 @@ describe("a library of apps", () => {
     expect([await clientOf("ada"), await clientOf("bob")]).toEqual(["of ada", "of shared"]);
   });
 
+  it("never uses the shared client for tokens of the client itself", async () => {
+    const client = await addClient("shared");
+    await addApp("shared", { oauth: { grant: "client_credentials", tokenUrl: "https://t" } });
+    expect([await clientOf("ada"), await clientOf("shared")]).toEqual([undefined, "of shared"]);
+    expect(await library.appFor(client, "ada")).toBeUndefined();
+    expect(await library.appFor(client, "shared")).toBeDefined();
+  });
+
   it("never uses the shared client with an owner's own app, so its secret goes to no address of that owner", async () => {
     const client = await addClient("shared");
     await addApp("ada", evil);

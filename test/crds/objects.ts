@@ -233,6 +233,7 @@ const webhooks: readonly Omit<Example, "kind">[] = [
 ];
 
 const oauth = { tokenUrl: "https://github.com/login/oauth/access_token", clientId: "c", refreshToken: { secretKeyRef } };
+const { refreshToken: _, ...ofClient } = { ...oauth, grant: "client_credentials" };
 const accounts: readonly Omit<Example, "kind">[] = [
   { spec: { app: "google_sheets", name: "Mine", credentials: { oauth_access_token: { secretKeyRef } } } },
   { spec: { app: "GitHub", credentials: {} }, refused: "an app's name has at most 63 lower-case letters, digits, '_' and '-'" },
@@ -251,6 +252,15 @@ const accounts: readonly Omit<Example, "kind">[] = [
         expiresAt: "2026-11-21T12:00:00.5+01:00",
       },
     },
+  },
+  { spec: { app: "github", credentials: {}, oauth: { ...ofClient, clientSecret: { secretKeyRef } } } },
+  {
+    spec: { app: "github", credentials: {}, oauth: { ...oauth, grant: "client_credentials" } },
+    refused: "refreshToken belongs to the grant",
+  },
+  {
+    spec: { app: "github", credentials: {}, oauth: { ...ofClient, grant: "refresh_token" } },
+    refused: "refreshToken belongs to the grant",
   },
   { spec: { app: "github", credentials: {}, oauth: { ...oauth, refreshToken: {} } }, refused: secretText },
   { spec: { app: "github", credentials: {}, oauth: { ...oauth, tokenUrl: "github.com/token" } }, refused: address },
@@ -343,9 +353,10 @@ const apps: readonly Omit<Example, "kind">[] = [
   { spec: { slug: "acme", name: "Acme", auth: "none" } },
   { spec: { slug: "Acme", name: "Acme", auth: "none" }, refused: "an app's name has at most 63 lower-case letters" },
   { spec: { slug: "acme", name: "Acme", auth: "oauth2" }, refused: "oauth belongs to auth oauth2, which needs it" },
+  { spec: { slug: "acme", name: "Acme", auth: "oauth2", oauth: { grant: "client_credentials", tokenUrl: "https://acme.example/token" } } },
   {
     spec: { slug: "acme", name: "Acme", auth: "oauth2", oauth: { tokenUrl: "https://acme.example/token" } },
-    refused: "oauth.authorizationUrl is missing: auth oauth2 needs it",
+    refused: "oauth.authorizationUrl is missing: the grant authorization_code needs it",
   },
   { spec: { slug: "acme", name: "Acme", auth: "keys" }, refused: "fields belong to auth keys, which needs them" },
   { spec: { slug: "acme", name: "Acme", auth: "oauth2", oauth: { ...appOauth, tokenUrl: "ftp://acme.example" } }, refused: address },

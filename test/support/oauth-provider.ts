@@ -28,6 +28,10 @@ export interface Quirks {
   /** Tokens in responses to codes are in an object of this name; those of others are at the top. */
   readonly nested?: string;
   readonly requiresPkce?: boolean;
+  /** Scopes that its client may request for itself; undefined: it may not. */
+  readonly clientScopes?: readonly string[];
+  /** Requests of a client need it. */
+  readonly audience?: string;
   /** The value of `iss` in its redirects. */
   readonly issuer?: string;
   /** Scopes that the person does not grant. */
@@ -168,6 +172,7 @@ export class OauthProvider {
     const isJson = answers === "json" || (answers === "negotiated" && request.headers.accept?.includes("application/json") === true);
     const say = (status: number, body: object): void => (isJson ? json : form)(response, status, body);
     if (parameters["grant_type"] === "authorization_code") return this.#exchange(parameters, say);
+    if (parameters["grant_type"] === "client_credentials") return this.#issueToClient(parameters, say);
     const { refresh_token: token = "" } = parameters;
     if (this.quirks.detectsReuse === true && this.#used.has(token)) this.withdraw();
     if (parameters["grant_type"] !== "refresh_token" || token === "" || token !== this.refreshToken)
@@ -191,6 +196,16 @@ export class OauthProvider {
         ? say(400, { error: "invalid_grant", error_description: `code ${code}` })
         : this.#refuse(this.quirks.codeError, say);
     return this.#issue(grant, say);
+  }
+
+  /** RFC 6749, section 4.4: for the client itself. */
+  #issueToClient({ scope = "", audience }: Readonly<Record<string, string>>, say: Say): void {
+    const { clientScopes, audience: required, expiresIn = 3_600, fields } = this.quirks;
+    if (clientScopes === undefined) return this.#refuse("unauthorized_client", say);
+    const isUnknown = scope.split(" ").some((each) => each !== "" && !clientScopes.includes(each));
+    if (isUnknown || audience !== required) return this.#refuse(isUnknown ? "invalid_scope" : "invalid_request", say);
+    const token = `access-${++this.#count}`;
+    return say(200, { access_token: token, token_type: "bearer", ...(expiresIn === null ? {} : { expires_in: expiresIn }), ...fields });
   }
 
   /** @param grant of a code; undefined: for a refresh token */

@@ -6,6 +6,7 @@ import { TextArea, TextField } from "../field.tsx";
 import { ErrorNotice, Loading } from "../notices.tsx";
 import { fieldErrorsOf } from "../problems.ts";
 import { useOwnerQuery } from "../session-context.tsx";
+import { ClientForm } from "./client-form.tsx";
 import { SignIn } from "./connect-dialog.tsx";
 import { parseCredentials } from "./credentials.ts";
 import { ServicePage } from "./service-page.tsx";
@@ -25,6 +26,8 @@ export function AppDialog({ app, onConnected, onClose }: AppProps & { readonly o
     <Dialog title={text.connectApp(known?.name ?? app)} isOpen onClose={onClose}>
       {isPending ? (
         <Loading />
+      ) : known?.oauth?.grant === "client_credentials" ? (
+        <ClientForm app={app} hasClient={known.has_client} label={text.connectApp(known.name)} onConnected={onConnected} />
       ) : known?.connectable === true ? (
         known.has_client ? (
           <SignIn app={app} label={text.connectApp(known.name)} onConnected={onConnected} />

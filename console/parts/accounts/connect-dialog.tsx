@@ -8,6 +8,7 @@ import { ErrorNotice, Loading } from "../notices.tsx";
 import { SearchField } from "../search-field.tsx";
 import { useOwnerQuery } from "../session-context.tsx";
 import { showToast } from "../toasts.tsx";
+import { ClientForm } from "./client-form.tsx";
 import { ServicePage } from "./service-page.tsx";
 import { text } from "./strings.ts";
 
@@ -15,25 +16,31 @@ const pollMs = 1_500;
 
 interface ConnectProps {
   /** To be connected again; undefined: a new one. */
-  readonly account: Pick<Account, "id" | "name"> | undefined;
+  readonly account: Pick<Account, "id" | "name" | "grant_type" | "connection"> | undefined;
   readonly onClose: () => void;
 }
 
 /** Connects an account by signing in at the service, in another tab. */
 export function ConnectDialog({ account, onClose }: ConnectProps) {
-  const [app, setApp] = useState<string>();
+  const [app, setApp] = useState<ConnectableApp>();
   return (
     <Dialog title={account === undefined ? text.connect : `${text.reconnect}: ${account.name}`} isOpen onClose={onClose}>
-      {account !== undefined ? (
+      {account?.grant_type === "client_credentials" ? (
+        <ClientForm account={account.id} hasClient={account.connection !== null} label={text.reconnect} onConnected={onClose} />
+      ) : account !== undefined ? (
         <SignIn account={account.id} label={text.reconnect} onConnected={onClose} />
-      ) : app !== undefined ? (
-        <SignIn app={app} startsAtOnce label={text.connectApp(app)} onConnected={onClose} />
+      ) : app === undefined ? (
+        <Apps onChoose={setApp} />
+      ) : isOfClient(app) ? (
+        <ClientForm app={app.name_slug} hasClient={app.has_client} label={text.connectApp(app.name)} onConnected={onClose} />
       ) : (
-        <Apps onChoose={({ name_slug: slug }) => setApp(slug)} />
+        <SignIn app={app.name_slug} startsAtOnce label={text.connectApp(app.name_slug)} onConnected={onClose} />
       )}
     </Dialog>
   );
 }
+
+const isOfClient = ({ oauth }: ConnectableApp): boolean => oauth?.grant === "client_credentials";
 
 type SignInProps = { readonly label: string; readonly startsAtOnce?: boolean; readonly onConnected: (account: string) => void } & (
   | { readonly app: string; readonly account?: undefined }
@@ -88,14 +95,14 @@ function Apps({ onChoose }: { readonly onChoose: (app: ConnectableApp) => void }
           <li key={app.id} className="flex items-center justify-between gap-4">
             <span className="min-w-0">
               <bdi>{app.name}</bdi>
-              {!app.has_client && (
+              {!app.has_client && !isOfClient(app) && (
                 <span className="block text-sm text-muted">
                   {text.noClient}
                   <ServicePage url={app.documentation_url} label={text.registerClient} />
                 </span>
               )}
             </span>
-            <Button disabled={!app.has_client} onClick={() => onChoose(app)}>
+            <Button disabled={!app.has_client && !isOfClient(app)} onClick={() => onChoose(app)}>
               {text.connectApp(app.name)}
             </Button>
           </li>

@@ -51,6 +51,7 @@ describe("accounts", () => {
     const account = await create({ oauth });
     expect(account).toEqual({
       id: expect.stringMatching(/^apn_/),
+      grant_type: "refresh_token",
       app: { id: expect.stringMatching(/^app_[0-9a-z]{12}$/), name_slug: "shop", name: "Shop" },
       name: "Mine",
       healthy: null,
