@@ -1,4 +1,4 @@
-import type { VariableResource } from "../../crds/variable.ts";
+import { variableKind, type VariableResource } from "../../crds/variable.ts";
 import { Forbidden } from "../../domain/errors.ts";
 import { operation, type ApiContext } from "../context.ts";
 import { ownerParameters } from "../http/request/parameters.ts";
@@ -74,11 +74,13 @@ async function checkNotShared(name: string, owner: string, context: ApiContext):
 }
 
 /** Until runs read it, or the operator has refused it. Later the response says `healthy: null`. */
-async function untilSeen(written: VariableResource, { config, variables }: ApiContext): Promise<VariableResource> {
+async function untilSeen(written: VariableResource, { config, ports, variables }: ApiContext): Promise<VariableResource> {
   const { namespace, name, generation } = written.metadata;
-  if (verdictOf(written, generation) !== undefined) return written;
   const following = variables.follow(namespace, name);
   try {
+    // The operator may have been faster than the following, which began after the write.
+    const now = await ports.store.find(variableKind, namespace, name);
+    if (verdictOf(now, generation) !== undefined) return now ?? written;
     const seen = await following.until((state) => verdictOf(state, generation), AbortSignal.timeout(config.deployTimeoutMs));
     return seen?.resource ?? written;
   } finally {
