@@ -22,7 +22,7 @@ export async function startConnection(app: FoundApp, owner: string, wanted: Want
   const { oauth } = app;
   if (takesClientCredentials(app))
     throw new InvalidInput(
-      `accounts of '${app.slug}' are not connected in a browser, because they get tokens with the id and secret of a client: POST /v1/accounts or PUT /v1/accounts/{id} with client_credentials`,
+      `accounts of '${app.slug}' are not connected in a browser, because they get tokens with the id and secret of a client: give them as client_credentials when you create or update the account`,
       { code: "app_not_connectable" },
     );
   if (app.auth !== "oauth2" || oauth?.authorizationUrl === undefined)
