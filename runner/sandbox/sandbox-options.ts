@@ -1,6 +1,6 @@
 import type { JailMode } from "../../domain/jail-modes.ts";
 import type { Jail } from "./jail/jail.ts";
-import type { EgressPolicy } from "./network/connector.ts";
+import type { Dial, EgressPolicy } from "./network/connector.ts";
 import type { TimeLimits } from "./limits.ts";
 import type { SandboxProcesses } from "./processes/port.ts";
 
@@ -21,6 +21,8 @@ export interface SandboxOptions {
   readonly ownerProcesses?: number;
   /** Which addresses components may reach. */
   readonly egress: EgressPolicy;
+  /** Opens connections to the addresses that `egress` allows, where this process connects. Default: TCP. */
+  readonly dial?: Dial;
   /** Whether children get their connections from this process, instead of connecting by themselves. Default: where that is possible. */
   readonly parentConnects?: boolean;
   /** Memory for the warm isolates of one child, MB. Default 384. */

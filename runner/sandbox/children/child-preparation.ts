@@ -54,7 +54,7 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
       timeLimits: { ...timeLimits, ...options.timeLimits },
     },
     // Node's default of four threads, unless the environment says otherwise.
-    connector: new Connector(options.egress, Number(process.env["UV_THREADPOOL_SIZE"]) || 4),
+    connector: new Connector(options.egress, Number(process.env["UV_THREADPOOL_SIZE"]) || 4, options.dial),
     residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,
     onStderr: (text: string) => options.logger?.warn({ op: "sandbox.child_stderr", text }),
     onEvictions: (count: number) => {

@@ -1,4 +1,4 @@
-import { connect as connectTcp, isIP, type LookupFunction, type Socket } from "node:net";
+import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { TokenBucket } from "../../../domain/limits/token-bucket.ts";
@@ -18,6 +18,9 @@ export interface EgressAddress {
   readonly family: 4 | 6;
 }
 
+/** Opens a connection to one of the addresses that the policy has allowed. */
+export type Dial = (options: TcpNetConnectOpts) => Socket;
+
 const connectTimeoutMs = 10_000;
 /** A name may have thousands, and each attempt takes a quarter of a second. */
 const maxAddresses = 16;
@@ -31,14 +34,16 @@ const requestRate = { perSecond: 400, burst: 2_000 };
  */
 export class Connector {
   readonly #egress: EgressPolicy;
+  readonly #dial: Dial;
   readonly #names: FairSemaphore;
   readonly #connecting = new FairSemaphore({ permits: 2_048, permitsPerKey: 128, alone: { permits: 512, now: () => performance.now() } });
   /** The owner that sent the last request is at the end. */
   readonly #rates = new Map<string, TokenBucket>();
 
   /** @param threads of the process's pool. libuv resolves names with half of them, and a hostile name server takes its time. */
-  constructor(egress: EgressPolicy, threads: number) {
+  constructor(egress: EgressPolicy, threads: number, dial: Dial = connectTcp) {
     this.#egress = egress;
+    this.#dial = dial;
     const permits = Math.max(1, Math.ceil(threads / 2) - 2);
     this.#names = new FairSemaphore({ permits, permitsPerKey: 2, alone: { permits: 4, now: () => performance.now() } });
   }
@@ -56,7 +61,7 @@ export class Connector {
       async () => {
         const addresses = await this.#addressesOf(owner, host, signal);
         signal.throwIfAborted();
-        return await reach(host, addresses.slice(0, maxAddresses), port, signal);
+        return await reach(this.#dial, { host, addresses: addresses.slice(0, maxAddresses), port }, signal);
       },
       signal,
     );
@@ -86,8 +91,14 @@ export class Connector {
   }
 }
 
+interface Target {
+  readonly host: string;
+  readonly addresses: readonly EgressAddress[];
+  readonly port: number;
+}
+
 /** Connects to one of exactly these addresses, IPv6 and IPv4 in turn (RFC 8305). */
-function reach(host: string, addresses: readonly EgressAddress[], port: number, signal: AbortSignal): Promise<Socket> {
+function reach(dial: Dial, { host, addresses, port }: Target, signal: AbortSignal): Promise<Socket> {
   const [first, second] = addresses;
   const lookup: LookupFunction = (_host, { all }, done) => {
     if (all === true) done(null, [...addresses]);
@@ -95,7 +106,7 @@ function reach(host: string, addresses: readonly EgressAddress[], port: number, 
   };
   return new Promise((resolve, reject) => {
     // Node looks up no literal address: the only address is given as it was judged.
-    const socket = connectTcp({ host: second === undefined && first !== undefined ? first.address : host, port, lookup, noDelay: true });
+    const socket = dial({ host: second === undefined && first !== undefined ? first.address : host, port, lookup, noDelay: true });
     // Otherwise Node reads as soon as it is connected, and what it has read would be lost when the descriptor is passed on.
     socket.pause();
     const abort = (): void => void socket.destroy(signal.reason as Error);
