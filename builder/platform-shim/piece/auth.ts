@@ -1,4 +1,4 @@
-import { entriesOf, isFields, own, textOf, type Fields, type Piece } from "./contract.ts";
+import { entriesOf, isFields, own, structured, textOf, type Fields, type Piece } from "./contract.ts";
 
 type Kind = "oauth2" | "secret_text" | "basic" | "custom" | "oidc";
 
@@ -58,7 +58,7 @@ export function authValue({ auth, isTyped }: Ways, credentials: unknown): unknow
   switch (kinds.get(type)) {
     case "oauth2": {
       const token = fields["oauth_access_token"] ?? fields["access_token"];
-      return { ...fields, type: "OAUTH2", token_type: "Bearer", access_token: token, props: fields, data: fields };
+      return { ...fields, type: "OAUTH2", token_type: "Bearer", access_token: token, props: fields, data: tokenResponse(fields) };
     }
     case "secret_text": {
       const key = keyOf(fields);
@@ -73,6 +73,22 @@ export function authValue({ auth, isTyped }: Ways, credentials: unknown): unknow
       return isTyped ? { type, props } : props;
     }
   }
+}
+
+/**
+ * The response of a token endpoint, of which pieces read what is not standard: the merchant of Square, or `team.id` of Slack, which an account
+ * keeps as `team_id`. Each name is read both ways, at each of its underscores.
+ */
+function tokenResponse(fields: Fields): Fields {
+  const nested: Record<string, Fields> = {};
+  for (const [name, value] of Object.entries(fields)) {
+    const words = name.split("_");
+    for (let at = 1; at < words.length; at++) {
+      const outer = words.slice(0, at).join("_");
+      nested[outer] = { ...nested[outer], [words.slice(at).join("_")]: structured(value) };
+    }
+  }
+  return { ...nested, ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, structured(value)])) };
 }
 
 /** The same from an app prop of `this`. */

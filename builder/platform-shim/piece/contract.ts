@@ -27,6 +27,16 @@ export const textOf = (value: unknown): string | undefined => (typeof value === 
 export const entriesOf = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
 export const own = (value: unknown, name: string): unknown => (isFields(value) && Object.hasOwn(value, name) ? value[name] : undefined);
 
+/** Forms and accounts keep objects and lists as the text of their JSON. */
+export function structured(given: unknown): unknown {
+  if (typeof given !== "string" || !/^\s*[[{]/.test(given)) return given;
+  try {
+    return JSON.parse(given);
+  } catch {
+    return given;
+  }
+}
+
 /** A member of a piece: a method of a class, a getter or a field. */
 export const member = (value: unknown, name: string): unknown => (isFields(value) ? value[name] : undefined);
 

@@ -1,4 +1,4 @@
-import { entriesOf, isAuthProp, isFields, own, type Fields, type Self } from "./contract.ts";
+import { entriesOf, isAuthProp, isFields, own, structured, type Fields, type Self } from "./contract.ts";
 import { readFileProp } from "./files.ts";
 import { dynamicValue, memberAuth, type Described } from "./props.ts";
 
@@ -22,9 +22,9 @@ async function valueOf(given: unknown, prop: unknown): Promise<unknown> {
     case "JSON":
     case "OBJECT":
     case "MULTI_SELECT_DROPDOWN":
-      return parsed(given);
+      return structured(given);
     case "ARRAY":
-      return arrayOf(parsed(given), own(prop, "properties"));
+      return arrayOf(structured(given), own(prop, "properties"));
     case "FILE":
       return readFileProp(given);
     default:
@@ -42,14 +42,4 @@ async function arrayOf(given: unknown, properties: unknown): Promise<unknown> {
 async function itemOf(item: Fields, properties: readonly [string, unknown][]): Promise<Fields> {
   const values = await Promise.all(properties.map(async ([name, prop]) => [name, await valueOf(item[name], prop)] as const));
   return { ...item, ...Object.fromEntries(values) };
-}
-
-/** Forms send objects and lists as text. */
-function parsed(given: unknown): unknown {
-  if (typeof given !== "string" || !/^\s*[[{]/.test(given)) return given;
-  try {
-    return JSON.parse(given);
-  } catch {
-    return given;
-  }
 }
