@@ -10,7 +10,7 @@ import { failure } from "../integration/builder/support.ts";
 import { fixturePackage } from "../support/npm-fixtures.ts";
 import { actionOf, returned, stepRequest } from "./actions/action-support.ts";
 import { startServers } from "./net/servers.ts";
-import { emitted, errorOf, requestFor, shareSandbox, type SandboxFixture } from "./sandbox-fixture.ts";
+import { emitted, ended, errorOf, requestFor, shareSandbox, type SandboxFixture } from "./sandbox-fixture.ts";
 
 let fixture: SandboxFixture;
 beforeAll(async () => {
@@ -218,6 +218,53 @@ describe("a piece", () => {
     const secret = { webhook_secret: "hush" };
     expect(emitted(await send({ type: "entry", team: "team-1", entry: { id: 1 } }, secret))).toEqual([]);
     expect(emitted(await send({ type: "entry", team: "team-1", entry: { id: 1 } }, secret, { "x-secret": "hush" }))).toEqual([{ id: 1 }]);
+  });
+});
+
+describe("what a piece gets", () => {
+  const odd = (members: string): FakePackage =>
+    piece(`const oauth = { type: "OAUTH2", authUrl: "https://odd.example/a", tokenUrl: "https://odd.example/t", scope: [], required: true };
+      exports.odd = { displayName: "Odd", auth: oauth, actions: () => ({}), triggers: () => ({}), ${members} };`);
+
+  test("a file has its name, its extension and its bytes, however it is given", async () => {
+    const { build, bundleOf } = await connectors(
+      odd(`actions: () => ({ act: { displayName: "Act", props: { file: { type: "FILE", displayName: "File", required: true } },
+        run: async ({ propsValue: { file }, auth }) => ({ name: file.filename, extension: file.extension, text: file.data.toString(), auth: auth.data }) } })`),
+    );
+    const bundle = bundleOf(await build("npm:@acme/piece-odd#action/act"));
+    const account = { odd: { $auth: { oauth_access_token: "t", team_id: "T1", region: '["eu"]' } } };
+    const act = (file: string) => fixture.sandbox.execute(requestFor(bundle, stepRequest({ props: { ...account, file } })));
+    const auth = expect.objectContaining({ oauth_access_token: "t", team_id: "T1", team: { id: "T1" }, region: ["eu"] });
+    const files = [
+      ["data:text/plain;base64,aGk=", "file.txt", "txt"],
+      ["data:image/png;name=cup.png;base64,aGk=", "cup.png", "png"],
+      ["data:text/csv;name=..%2Fguests;charset=utf-8,hi", "guests.csv", "csv"],
+      ["data:,hi", "file.txt", "txt"],
+      ["aGk=", "file.bin", "bin"],
+    ] as const;
+    for (const [given, name, extension] of files) expect(returned(await act(given)), given).toEqual({ name, extension, text: "hi", auth });
+    expect(errorOf(await act("not a file!"))).toMatchObject({ message: expect.stringContaining("is none of them") });
+    expect(errorOf(await act("data:text/plain"))).toMatchObject({ message: expect.stringContaining("has no comma") });
+  });
+
+  test("a trigger that sets its times runs at the first tick after each, and its equal events are different ones", async () => {
+    const { build, bundleOf } = await connectors(
+      odd(`triggers: () => ({ tick: { displayName: "Tick", type: "POLLING", props: { cron: { type: "SHORT_TEXT", displayName: "Cron", required: true } },
+        async onEnable({ setSchedule, propsValue: { cron } }) { setSchedule({ cronExpression: cron, timezone: "Europe/Oslo" }); },
+        async run() { return [{ tick: true }]; } } })`),
+    );
+    const bundle = bundleOf(await build("npm:@acme/piece-odd#trigger/tick"));
+    const run = (entry: "activate" | "run", cron: string, db: Record<string, string>, event: object | null) =>
+      fixture.sandbox.execute(requestFor(bundle, { entry, event: JSON.stringify(event), props: JSON.stringify({ cron }), db: { db } }));
+    const timer = { timestamp: 1, interval_seconds: 300 };
+    const every = { $schedule: JSON.stringify({ cronExpression: "* * * * *", timezone: "Europe/Oslo", seen: 0 }) };
+    const [first, second] = [await run("run", "* * * * *", every, timer), await run("run", "* * * * *", every, timer)];
+    expect([emitted(first), emitted(second)]).toEqual([[{ tick: true }], [{ tick: true }]]);
+    expect(ended(first).emits[0]?.id).not.toBe(ended(second).emits[0]?.id);
+    const never = { $schedule: JSON.stringify({ cronExpression: "0 0 30 2 *", timezone: "Europe/Oslo", seen: 0 }) };
+    expect(emitted(await run("run", "0 0 30 2 *", never, timer))).toEqual([]);
+    expect(emitted(await run("run", "0 0 30 2 *", never, null))).toEqual([{ tick: true }]);
+    expect(errorOf(await run("activate", "every day", {}, null))).toMatchObject({ message: expect.stringContaining('"every day"') });
   });
 });
 

@@ -1,6 +1,6 @@
 import type { Fields, Self } from "./contract.ts";
 import { aboutMember, ownNames, propsOf, type Described } from "./props.ts";
-import { callMember, emitAll, enable } from "./trigger.ts";
+import { callMember, emitAll, enable, tickOf } from "./trigger.ts";
 
 /** Seconds between polls, unless the owner of the source chooses others. */
 const intervalSeconds = 300;
@@ -22,8 +22,10 @@ export function pollingSourceOf(described: Described, name: string, key: string)
         await enable({ ...described, self: this }, true);
       },
     },
-    async run(this: Self): Promise<void> {
-      emitAll(this, await callMember({ ...described, self: this }, "run"), false);
+    async run(this: Self, event?: unknown): Promise<void> {
+      const call = { ...described, self: this };
+      const tick = tickOf(call, event);
+      if (tick !== "waits") emitAll(this, await callMember(call, "run"), tick === "repeats");
     },
   };
 }

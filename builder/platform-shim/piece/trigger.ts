@@ -3,6 +3,7 @@ import { entriesOf, isAuthProp, isFields, isFunction, own, textOf, type Fields, 
 import { authFrom } from "./auth.ts";
 import { baseContext, databaseStore, ownPrefix } from "./context.ts";
 import { ownNames, type Described } from "./props.ts";
+import { isDue, scheduleOf } from "./schedule.ts";
 import { valuesOf } from "./values.ts";
 
 /** A trigger, its piece, and `this` of the source, in one call. */
@@ -23,6 +24,8 @@ export const databaseOf = ({ self, ...described }: TriggerCall): Database => sel
 
 /** Events that the piece's server keeps for an app: which ones, and whose. */
 const listenersKey = `${ownPrefix}listeners`;
+/** The times that the trigger has set, and until when they have been seen to. */
+const scheduleKey = `${ownPrefix}schedule`;
 /** What the trigger was enabled with. */
 const enabledKey = `${ownPrefix}enabled`;
 
@@ -39,11 +42,28 @@ export async function contextOf(call: TriggerCall, more: Fields = {}): Promise<F
     }),
     webhookUrl: own(self[names.http], "endpoint") ?? "",
     payload: {},
-    // The interval is the timer's, which the owner of the source sets.
-    setSchedule: () => undefined,
+    setSchedule: (schedule: unknown) => db.set(scheduleKey, { ...scheduleOf(schedule), seen: Date.now() }),
     app: { createListeners: (listeners: unknown) => db.set(listenersKey, listeners) },
     ...more,
   };
+}
+
+/**
+ * Whether a trigger runs at a tick of its timer. One that has set its times runs at the first tick after each; the timer's are those of all
+ * others.
+ *
+ * @returns `repeats`: it does, and equal events are different ones
+ */
+export function tickOf(call: TriggerCall, event: unknown): "runs" | "repeats" | "waits" {
+  const db = databaseOf(call);
+  const schedule = db.get(scheduleKey);
+  if (!isFields(schedule)) return "runs";
+  const { seen } = schedule;
+  const now = Date.now();
+  // Without a timer's event, its owner runs it.
+  if (event !== undefined && event !== null && typeof seen === "number" && !isDue(scheduleOf(schedule), seen, now)) return "waits";
+  db.set(scheduleKey, { ...schedule, seen: now });
+  return "repeats";
 }
 
 export const listenersOf = (call: TriggerCall): unknown => databaseOf(call).get(listenersKey);
