@@ -4,6 +4,7 @@ import { connectorIndex, type Connector, type ConnectorIndex } from "../domain/c
 import type { ListedComponent } from "../domain/component/package-listing.ts";
 import { openProbe, type Probe } from "./connectors/probe.ts";
 import { withTable } from "./connectors/table.ts";
+import { services } from "../test/sandbox/connector-runs/services/all.ts";
 
 /**
  * `npm run connectors [-- <package>…]`: reads the packages of the index, and those named, from the registry of npm's configuration, and writes what
@@ -72,5 +73,5 @@ function withOutcome({ connectors, failed }: ConnectorIndex, name: string, outco
 
 async function write(written: ConnectorIndex): Promise<void> {
   await writeFile(indexFile, `${JSON.stringify(written, null, 1)}\n`);
-  await writeFile(tableFile, withTable(await readFile(tableFile, "utf8"), written));
+  await writeFile(tableFile, withTable(await readFile(tableFile, "utf8"), written, services));
 }

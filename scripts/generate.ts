@@ -3,6 +3,9 @@ import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { stringify } from "yaml";
 import { kinds } from "../crds/kinds.ts";
+import { connectorIndex } from "../domain/component/connector.ts";
+import { services } from "../test/sandbox/connector-runs/services/all.ts";
+import { withTable } from "./connectors/table.ts";
 import { commandLinePage } from "./generate/command-line-page.ts";
 import { clientOperations } from "./generate/client-operations.ts";
 import { componentSchema } from "./generate/component-schema.ts";
@@ -35,6 +38,7 @@ const generated: readonly Generated[] = [
   })),
   { path: "docs/resources.md", text: resourcesPage() },
   { path: "docs/cli.md", text: await commandLinePage() },
+  { path: "docs/connectors.md", text: connectorsPage() },
   { path: "charts/headwater/values.schema.json", text: valuesSchema(root) },
   { path: "charts/headwater/files/dashboard.json", text: dashboard() },
   { path: "client/generated/operations.ts", text: clientOperations() },
@@ -42,6 +46,13 @@ const generated: readonly Generated[] = [
   { path: "cli/generated/documents.ts", text: packagedDocuments(root) },
   { path: "registry/index.json", text: await registryIndex(join(root, "registry")) },
 ];
+
+/** What loads is what `npm run connectors` has found; what runs are the cases of the tests. */
+function connectorsPage(): string {
+  const index = connectorIndex.parse(JSON.parse(readFileSync(join(root, "registry", "connectors.json"), "utf8")));
+  return withTable(readFileSync(join(root, "docs", "connectors.md"), "utf8"), index, services);
+}
+
 process.exitCode = process.argv.includes("--check") ? await check() : await write();
 
 async function write(): Promise<number> {
