@@ -22,6 +22,7 @@ import { packageOperations } from "./packages/operations.ts";
 import { replayOperations } from "./replays/operations.ts";
 import { runOperations } from "./runs/operations.ts";
 import { sourceOperations } from "./sources/operations.ts";
+import { sourceTestOperations } from "./runs/test-operations.ts";
 import { subscriptionOperations } from "./subscriptions/operations.ts";
 import { variableOperations } from "./variables/operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
@@ -37,7 +38,7 @@ import { workflowTestOperations } from "./workflows/test-operations.ts";
 export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
   "Users and organizations": [...userOperations, ...keyOperations, ...organizationOperations, ...namespaceOperations, ...auditOperations],
   Components: [...componentOperations, ...componentConfigurationOperations, ...packageOperations, ...connectorOperations],
-  Sources: [...sourceOperations, ...sourceConfigurationOperations],
+  Sources: [...sourceTestOperations, ...sourceOperations, ...sourceConfigurationOperations],
   "Runs and events": [
     ...runOperations,
     ...eventOperations,

@@ -4,7 +4,6 @@ import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
 import type { Kind, Resource } from "../crds/resource.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import type { SecretValues } from "../crds/secret-values.ts";
-import type { TrustedProxies } from "../domain/client-address.ts";
 import type { Clock } from "../domain/clock.ts";
 import type { CommittedEvent } from "../domain/event/committed-event.ts";
 import type { ComponentCode } from "../domain/component/component-code.ts";
@@ -33,11 +32,12 @@ import type { ComponentLibrary, Publications, PublishedCode } from "./resources/
 import type { Installation } from "./admin/ports.ts";
 import type { NamespaceClaims } from "./namespaces/ports.ts";
 import type { Accounts } from "./owners/ports.ts";
-import type { ReadinessReport, Sessions } from "./http/ports.ts";
+import type { ReadinessReport, ServerLimits, Sessions } from "./http/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { RunControl, RunRepetition } from "../domain/workflow/run-control.ts";
+import type { DryRunOptions, SourceTests } from "./runs/ports.ts";
 import type { DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
@@ -72,6 +72,7 @@ export interface ApiPorts extends ConnectingPorts {
   readonly configurations: Configurations;
   readonly replays: Replays;
   readonly workflowTests: WorkflowTests;
+  readonly sourceTests: SourceTests;
   /** Fetches a component and the modules that it imports by relative paths. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
   readonly fetchComponent: (url: string, owner: string) => Promise<ComponentCode>;
   /** The components of a package of the npm registry. @throws as fetchComponent */
@@ -87,15 +88,6 @@ export interface ApiPorts extends ConnectingPorts {
   readonly traces?: Traces | undefined;
   /** The checks of `/readyz`. */
   readonly readiness: { read(): Promise<ReadinessReport> };
-}
-
-export interface ServerLimits {
-  /** Maximum time to receive a complete request. */
-  readonly requestTimeoutMs: number;
-  /** Maximum time without a byte in either direction on a connection that is not idle; longer than a response may take. */
-  readonly silenceTimeoutMs: number;
-  readonly maxConnections: number;
-  readonly trustedProxies: TrustedProxies;
 }
 
 export interface DrainableServer {
@@ -279,10 +271,10 @@ export interface Runs {
    */
   run(request: ManualRun, signal: AbortSignal): Promise<{ readonly ended: Promise<RunSummary | undefined> }>;
   /**
-   * Requests a run that stores nothing. `outcome` is undefined if no runner replies in time: then no runner runs it later. It rejects
+   * Requests a run that stores nothing, of a source or of a draft of one. `outcome` is undefined if no runner replies in time: then no runner runs it later. It rejects
    * with UserCode if the runner's reply is invalid. @throws Unavailable when the run cannot be requested
    */
-  dryRun(request: ManualRun & { readonly timeoutMs: number }): Promise<{ readonly outcome: Promise<DryRunOutcome | undefined> }>;
+  dryRun(request: ManualRun & DryRunOptions): Promise<{ readonly outcome: Promise<DryRunOutcome | undefined> }>;
   /** Stores what is asked of a run of a workflow. @throws Unavailable when it cannot be stored; QuotaUsedUp `backlog_full` */
   control(request: Pick<ManualRun, "source" | "owner" | "pool"> & { readonly control: RunControl }): Promise<void>;
 }

@@ -21,8 +21,10 @@ import { autoSubscriptionReconciler } from "./auto-subscription/reconciler.ts";
 import { openCaches, type Caches } from "./caches.ts";
 import { bundleSweeper } from "./component/bundle-sweep.ts";
 import { componentReconciler } from "./component/reconciler.ts";
+import type { Deployment } from "../domain/source/deployment.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import { Configurator, type ConfigureRequest } from "./configure/configurator.ts";
+import { sealSourceDraft, type SourceDraftRequest } from "./configure/source-draft.ts";
 import { sealDraft, type DraftRequest } from "./workflow/draft.ts";
 import { cachedLists } from "./controller/cached-lists.ts";
 import type { Controller, Reconcile } from "./controller/controller.ts";
@@ -59,6 +61,8 @@ export interface StartedOperator {
   configure(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps>;
   /** Seals the steps of a draft for the pool that tests it. */
   sealDraft(request: DraftRequest): Promise<readonly StepDeployment[]>;
+  /** The same for a source. */
+  sealSourceDraft(request: SourceDraftRequest): Promise<Deployment>;
   /** Exchanges a code for tokens of an account, see account/connect.ts. */
   exchangeCode(request: CodeExchange): Promise<ExchangeResult<SecretReference>>;
   /** Revokes an account's tokens at the service; returns whether it has accepted that. */
@@ -88,6 +92,7 @@ export async function startOperator(
     exchangeCode: (request) => exchangeCode(request, { ...ports, store }),
     revokeAccount: async ({ namespace, account }) => revokeAccount(await store.get(accountKind, namespace, account), { ...ports, store }),
     sealDraft: (request) => sealDraft(request, { ...ports, store }),
+    sealSourceDraft: (request) => sealSourceDraft(request, { ...ports, store }),
     get hasSynced() {
       return runtime.hasSynced;
     },

@@ -135,7 +135,7 @@ function createQueues(config: RunnerConfig, ports: RunnerPorts, { deployments, w
       now,
     ),
     ownerOf: ({ invocation: { source, configure, dryRun } }) =>
-      blockedOwners.whenLoaded(configure?.owner ?? deployments.ownerOf(dryRun?.source ?? source)),
+      blockedOwners.whenLoaded(configure?.owner ?? dryRun?.draft?.owner ?? deployments.ownerOf(dryRun?.source ?? source)),
     refuse: (invocation, owner, reason) => {
       const { answerTo } = invocation;
       if (answerTo !== undefined)

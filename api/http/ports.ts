@@ -1,3 +1,5 @@
+import type { TrustedProxies } from "../../domain/client-address.ts";
+
 export interface User {
   /** `u_…`. */
   readonly id: string;
@@ -52,4 +54,13 @@ export interface ReadinessReport {
   readonly ready: boolean;
   /** "ok" or what is missing, by name. */
   readonly checks: Readonly<Record<string, string>>;
+}
+
+export interface ServerLimits {
+  /** Maximum time to receive a complete request. */
+  readonly requestTimeoutMs: number;
+  /** Maximum time without a byte in either direction on a connection that is not idle; longer than a response may take. */
+  readonly silenceTimeoutMs: number;
+  readonly maxConnections: number;
+  readonly trustedProxies: TrustedProxies;
 }

@@ -1,14 +1,17 @@
+import type { Arguments } from "../../client/client.ts";
 import { isWorkflowFile } from "../component/files.ts";
 import { componentArgument, findDeployable } from "../component/named.ts";
 import { explained } from "../component/rejection.ts";
 import { rootOption, sendingOf } from "../component/sending.ts";
 import type { Definition } from "../command.ts";
 import type { Context } from "../context.ts";
+import { exitCodes, Failure } from "../failure.ts";
 import type { Given } from "../given.ts";
 import { completeValues } from "../props/form.ts";
 import { readerOfComponent } from "../props/reader.ts";
 import { givenValues, propOptions } from "../props/given-values.ts";
 import { endpointLines } from "../output/endpoints.ts";
+import { runLines } from "../output/run-lines.ts";
 import { present } from "../values.ts";
 
 export const command: Definition = {
@@ -21,6 +24,7 @@ export const command: Definition = {
     rootOption,
     { flags: "--name <name>", description: "display name; by default that of the component" },
     { flags: "--paused", description: "deploy it without starting it" },
+    { flags: "--test", description: "run it once with these props and show what it would emit and store; deploy nothing" },
   ],
   examples: [
     { command: "hw deploy hello.mjs", does: "Deploy a file." },
@@ -30,10 +34,19 @@ export const command: Definition = {
       does: "Deploy a trigger of a package of npm.",
       isInert: true,
     },
+    { command: "hw deploy hello.mjs --test", does: "Show what it would emit." },
     { command: "hw deploy headwater-schedule --prop timer='*/5 * * * *'", does: "Deploy a component of the registry." },
   ],
   operations: [
-    ...(["createSource", "saveComponent", "getComponent", "getPublishedComponent", "listComponentProps", "listComponentOptions"] as const),
+    ...([
+      "createSource",
+      "testSource",
+      "saveComponent",
+      "getComponent",
+      "getPublishedComponent",
+      "listComponentProps",
+      "listComponentOptions",
+    ] as const),
     ...(["listMyAccounts", "createWorkflow", "updateWorkflow", "listMyWorkflows"] as const),
   ],
   run: async (context, given) => {
@@ -46,12 +59,22 @@ export const command: Definition = {
   },
 };
 
+type TestBody = NonNullable<Arguments<"testSource">["body"]>;
+
+async function testSource({ client, out, terminal }: Context, body: TestBody): Promise<void> {
+  const answer = await terminal.progress("Testing", () => explained(() => client.call("testSource", { body })));
+  await out.document(answer, () => runLines(answer.data));
+  const { error } = answer.data;
+  if (error !== null) throw new Failure(`the test failed: ${error.message}`, { exitCode: exitCodes.failure });
+}
+
 async function deploySource(context: Context, text: string, given: Given): Promise<void> {
   const { client, out, terminal } = context;
   const found = await terminal.progress("Building", () => explained(() => findDeployable(client, text, sendingOf(context, given))));
   for (const { message } of found.warnings) out.note(`warning: ${message}`);
   const form = { reader: readerOfComponent(client, found.key), props: found.props, given: await givenValues(given) };
   const configured_props = await completeValues(context, form);
+  if (given.flag("test")) return testSource(context, { ...found.body, configured_props });
   const body = {
     ...found.body,
     configured_props,

@@ -4,8 +4,8 @@ import type { Context } from "../context.ts";
 import { emitterOf } from "../emitters.ts";
 import { exitCodes, Failure, usageFailure } from "../failure.ts";
 import type { Given } from "../given.ts";
-import { logLines } from "../output/events.ts";
 import { fieldLines } from "../output/fields.ts";
+import { runLines } from "../output/run-lines.ts";
 import { endedRun, lastEventOf } from "../run-source.ts";
 import { readText } from "../values.ts";
 
@@ -75,11 +75,6 @@ async function waited(
 ): Promise<Run | DryRun | StartedRun> {
   if (!("status" in run) || run.status !== "running" || !given.flag("wait")) return run;
   return (await endedRun(client, id, run.id, signal)) ?? run;
-}
-
-export function runLines(run: Run | DryRun | StartedRun): string[] {
-  const { logs = [], ...fields } = run as Run; // The others have fewer fields.
-  return [...fieldLines(fields), ...(logs.length === 0 ? [] : ["logs:", ...logs.flatMap(logLines).map((line) => `  ${line}`)])];
 }
 
 async function runWorkflow({ client, out, terminal }: Context, id: string, given: Given): Promise<void> {

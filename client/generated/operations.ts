@@ -516,6 +516,50 @@ export type Connector = {
   })[];
 };
 
+export type SourceTest = {
+  /** `r_…`. */ readonly id: string;
+  readonly status: "succeeded" | "failed";
+  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
+  /** Epoch seconds. */ readonly started_at: number;
+  /** Epoch milliseconds. */ readonly started_at_ms: number;
+  readonly duration_ms: number;
+  readonly cpu_ms: number;
+  readonly logs: readonly ({
+    /** Kind: `console.log` …, `hook`, `error`. */ readonly k: string;
+    /** Epoch milliseconds. */ readonly ts: number;
+    readonly msg?: string | undefined;
+    /** Name of the hook. */ readonly h?: string | undefined;
+    readonly err?: Thrown | undefined;
+  })[];
+  readonly error: Thrown | null;
+  /** Return value; null if it is not JSON of at most 64 KiB. */ readonly result: unknown;
+  readonly dry_run: true;
+  readonly emits: readonly (JudgedEmit)[];
+  readonly db_writes: readonly ({
+    readonly prop: string;
+    readonly key: string;
+    readonly value?: unknown;
+    readonly deleted?: true | undefined;
+  })[];
+  /** Argument of http.respond(). */ readonly response: {
+    readonly status: number;
+    readonly headers: Readonly<Record<string, string | readonly (string)[]>>;
+    readonly body: string;
+    readonly base64?: boolean | undefined;
+  } | null;
+  /** The component that ran, `sc_…`. */ readonly component_id: string;
+};
+
+export type JudgedEmit = {
+  /** `duplicate`: dedupe has seen its id; `refused`: dedupe cannot compare it. */ readonly verdict: "emitted" | "duplicate" | "refused";
+  /** The id given to `$emit`. */ readonly id: string | null;
+  /** The channel; empty is the default one. */ readonly name: string;
+  readonly summary: string | null;
+  /** Epoch milliseconds. */ readonly ts: number;
+  readonly delivery_ts?: number | undefined;
+  readonly event: unknown;
+};
+
 export type Source = {
   /** `dc_…`. */ readonly id: string;
   /** Only in responses to requests that create or change it. */ readonly user_id?: string | undefined;
@@ -598,16 +642,6 @@ export type DryRun = {
     readonly body: string;
     readonly base64?: boolean | undefined;
   } | null;
-};
-
-export type JudgedEmit = {
-  /** `duplicate`: dedupe has seen its id; `refused`: dedupe cannot compare it. */ readonly verdict: "emitted" | "duplicate" | "refused";
-  /** The id given to `$emit`. */ readonly id: string | null;
-  /** The channel; empty is the default one. */ readonly name: string;
-  readonly summary: string | null;
-  /** Epoch milliseconds. */ readonly ts: number;
-  readonly delivery_ts?: number | undefined;
-  readonly event: unknown;
 };
 
 export type StartedRun = {
@@ -1690,6 +1724,25 @@ export interface Operations {
     readonly body: undefined;
     readonly response: {
       readonly data: readonly (Connector)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Test a component with these props, without deploying it */
+  readonly testSource: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Id of a saved component, `sc_…`. */ readonly component_id?: string | null | undefined;
+      /** Code of the component; together with component_files, its entry. */ readonly component_code?: string | null | undefined;
+      /** Address of the code, also `npm:<package>@<version>/<file>` or `npm:<package>@<version>#action/<name>`; together with code, only its origin. */ readonly component_url?: string | null | undefined;
+      /** Texts of the files by path. */ readonly component_files?: Readonly<Record<string, string>> | null | undefined;
+      /** Path of the file that exports the component; optional with a single file. */ readonly component_entry?: string | null | undefined;
+      /** Key of a component: of yours, otherwise of the registry. */ readonly key?: string | null | undefined;
+      /** Values by name of the prop. */ readonly configured_props?: Readonly<Record<string, unknown>> | null | undefined;
+      /** Argument of `run`. Default: a tick of its first timer, or an empty request, with `test: true`. */ readonly event?: unknown;
+    };
+    readonly response: {
+      readonly data: SourceTest;
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
@@ -3279,6 +3332,7 @@ export const routes = {
   getPackage: { method: "GET", path: "/v1/packages/{name}", isStream: false },
   listPackageComponents: { method: "GET", path: "/v1/packages/{name}/components", isStream: false },
   searchConnectors: { method: "GET", path: "/v1/connectors", isStream: false },
+  testSource: { method: "POST", path: "/v1/sources/test", isStream: false },
   listMySources: { method: "GET", path: "/v1/users/me/sources", isStream: false },
   listSources: { method: "GET", path: "/v1/orgs/{org_id}/sources", isStream: false },
   createSource: { method: "POST", path: "/v1/sources", isStream: false },

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isJson } from "../json.ts";
+import type { Deployment } from "../source/deployment.ts";
 import type { WorkflowTest } from "../workflow/test-run.ts";
 import { httpResponseSchema, logRecordSchema, runErrorSchema, type HttpResponse, type LogRecord, type RunError } from "../run-products.ts";
 
@@ -8,12 +9,14 @@ import { httpResponseSchema, logRecordSchema, runErrorSchema, type HttpResponse,
  * and commits nothing, so it does not wait for other runs of the source, and only the caller gets its result.
  */
 export interface DryRun {
-  /** Public id of the source, `dc_…`, or of the workflow, `p_…`. */
+  /** Public id of the source, `dc_…`, of the workflow, `p_…`, or of the component of a draft. */
   readonly source: string;
   /** Deadline of the caller, epoch ms: after it, the dry run is dropped. */
   readonly deadline: number;
   /** Set exactly for a workflow. */
   readonly workflow?: WorkflowTest;
+  /** Set exactly for a source that is not deployed: it begins without state. */
+  readonly draft?: Deployment;
 }
 
 /** `duplicate`: dedupe has seen its id. `refused`: dedupe cannot compare it, see `error`. */

@@ -3,11 +3,11 @@ import { componentKind } from "../../crds/component.ts";
 import { workflowKind, type WorkflowStep } from "../../crds/workflow.ts";
 import { stepsOf } from "../../crds/workflow-steps.ts";
 import { withAdditional, type PropDefinition } from "../../domain/component/definition.ts";
-import { InvalidInput, NotFound } from "../../domain/errors.ts";
+import { NotFound } from "../../domain/errors.ts";
 import type { Control } from "../../domain/workflow/control.ts";
 import type { StepDeployment } from "../../domain/workflow/deployment.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
-import { readSecretProps, secretPropsOf } from "../configured/secret-props.ts";
+import { sealValues } from "../configured/seal-values.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { buildOf } from "../configure/build-of.ts";
 import { stepDeployment } from "./plan/desired.ts";
@@ -66,18 +66,9 @@ async function sealStep(step: DraftStep, { id, holder, pool, stored }: Placed, p
   const { name, props } = step;
   const build = buildOf(await ports.store.get(componentKind, holder.namespace, step.component));
   const definition = withAdditional(build.definition, step.configurableProps);
-  const isSecret = (prop: string): boolean => definition.props.some((each) => each.name === prop && each.secret === true);
-  const given = Object.entries(props).filter(([, value]) => value !== null);
-  const kept = Object.entries(stored?.secrets ?? {}).filter(([prop]) => isSecret(prop) && !Object.hasOwn(props, prop));
-  const plain = Object.fromEntries(given.filter(([prop]) => !isSecret(prop))) as WorkflowStep["props"]; // From JSON.
-  const references = secretPropsOf({ spec: { props: plain, secrets: Object.fromEntries(kept) } }, definition);
-  const read = await readSecretProps(holder, references, ports).catch((error: unknown) => {
-    // For this request a missing secret or account is invalid input, not an unknown address.
-    throw error instanceof NotFound
-      ? new InvalidInput(`step '${name}': ${error.message}`, { code: "not_configurable", cause: error })
-      : error;
-  });
-  const secrets = { ...read, ...Object.fromEntries(given.filter(([prop]) => isSecret(prop))) };
-  const sealed = Object.keys(secrets).length === 0 ? null : await ports.secrets.sealForPool(pool, JSON.stringify(secrets));
-  return { ...stepDeployment({ ...step, id, props: plain }, build, definition), secrets: sealed };
+  const { plain, secrets } = await sealValues(
+    { props, stored: stored?.secrets, definition, holder, pool, label: `step '${name}': ` },
+    ports,
+  );
+  return { ...stepDeployment({ ...step, id, props: plain }, build, definition), secrets };
 }

@@ -1,5 +1,5 @@
 import { acceptEmits, dedupeIdOf, orderByTime } from "../../domain/event/dedupe.ts";
-import type { SourceState } from "../../domain/run/commit.ts";
+import { emptyState, type SourceState } from "../../domain/run/commit.ts";
 import { hasMoved, type Deployment } from "../../domain/source/deployment.ts";
 import { maxDryRunBytes, type DryRunOutcome, type JudgedEmit } from "../../domain/invocation/dry-run.ts";
 import { composeCommit, type FinishedRun } from "../commit/compose.ts";
@@ -11,7 +11,7 @@ import type { ReceivedInvocation } from "./received.ts";
 import type { Emit, Products } from "../sandbox/port.ts";
 
 /**
- * Runs a source from its current state, commits nothing, and answers what would have been committed. The state is always loaded, because
+ * Runs a source from its current state, or a draft of one from none, commits nothing, and answers what would have been committed. The state is always loaded, because
  * another runner may commit for the source. The dry run has its own isolate, so that the source's warm isolate keeps its module state.
  * After its deadline, or if the source was deleted or has moved, the dry run is dropped. One that is redelivered runs twice, and the first
  * answer counts.
@@ -27,19 +27,24 @@ export async function answerDryRun(
   const { dryRun, answerTo, generation, source: runId } = received.invocation;
   if (dryRun === undefined || answerTo === undefined) return;
   const leftMs = dryRun.deadline - ports.clock.now();
-  const deployment = leftMs <= 0 ? undefined : await deployments.get(dryRun.source, generation);
+  const deployment = leftMs <= 0 ? undefined : (dryRun.draft ?? (await deployments.get(dryRun.source, generation)));
   if (deployment === undefined || hasMoved(deployment)) return;
-  const commits = new SourceCommits(deployment.source, deployment.owner, ports.commits);
-  await commits.load();
+  const state = dryRun.draft === undefined ? await storedState(deployment, ports) : emptyState;
   const sandbox = inIsolate(ports.sandbox, runId);
   const limited = { ...config, runTimeoutMs: Math.min(config.runTimeoutMs, leftMs) };
-  const finished = await execute(received, commits.state, deployment, limited, { ...ports, sandbox, answer: () => undefined });
+  const finished = await execute(received, state, deployment, limited, { ...ports, sandbox, answer: () => undefined });
   ports.sandbox.evict(runId);
-  const outcome = outcomeOf(finished, commits.state, ports);
+  const outcome = outcomeOf(finished, state, ports);
   ports.answer(answerTo, { kind: "dry-run", outcome: limitSize(outcome) });
   const { durationMs, cpuMs, error } = outcome;
   const fields = { "source.id": deployment.source, "owner.id": deployment.owner, "run.id": runId, durationMs, cpuMs };
   ports.log.info({ op: "source.dry-run", outcome: error === null ? "ok" : (error.code ?? "threw"), ...fields }, "dry run");
+}
+
+async function storedState({ source, owner }: Deployment, ports: RunnerPorts): Promise<SourceState> {
+  const commits = new SourceCommits(source, owner, ports.commits);
+  await commits.load();
+  return commits.state;
 }
 
 function outcomeOf(finished: FinishedRun, state: SourceState, { clock, randomId }: Pick<RunnerPorts, "clock" | "randomId">): DryRunOutcome {

@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { SourceTest } from "../../client/generated/operations.ts";
 import { withInstallation } from "./installation.ts";
 
 const headwater = withInstallation();
@@ -55,6 +56,35 @@ describe("hw deploy", () => {
   it("takes values of props from a file, of which --prop wins", async () => {
     const { data } = await headwater.json<Answer>("deploy", "greeter/greeter.ts", "--props", "props.yaml", "--prop", "who=Bob", "--paused");
     expect(data).toMatchObject({ active: false, configured_props: { who: "Bob", times: 3 } });
+  });
+
+  it("tests a file with its props, shows what it would emit, and deploys nothing", async () => {
+    const count = async () => (await headwater.call<{ data: readonly unknown[] }>("GET", "/users/me/sources?limit=100")).body.data.length;
+    const before = await count();
+    const { data } = await headwater.json<{ data: SourceTest }>(
+      "deploy",
+      "greeter/greeter.ts",
+      "--prop",
+      "who=Ada",
+      "--prop",
+      "token=t-1",
+      "--test",
+    );
+    expect(data).toMatchObject({
+      dry_run: true,
+      status: "succeeded",
+      component_id: expect.stringMatching(/^sc_/),
+      emits: [{ verdict: "emitted", summary: "hello Ada", event: { path: "/", times: null } }],
+      response: { status: 200, body: "hello Ada" },
+    });
+    await writeFile(
+      join(headwater.world.directory, "throws.mjs"),
+      `export default { name: "Throws", run() { throw new Error("too far"); } };`,
+    );
+    const failed = await headwater.hw("deploy", "throws.mjs", "--test");
+    expect([failed.code, failed.stderr]).toEqual([1, expect.stringContaining("the test failed: too far")]);
+    expect((await headwater.hw("deploy", "greeter/greeter.ts", "--test")).stderr).toContain("--prop who=");
+    expect(await count()).toBe(before);
   });
 
   it("names the flag of a missing prop without a terminal", async () => {

@@ -59,6 +59,7 @@ describe.skipIf(chromiumPath === undefined)("the catalogue", () => {
   });
 
   test("leads from a package to a source that runs, with an account that is connected in place", async () => {
+    await ledger.add({ book: "office", direction: "in", amount: 5 });
     const page = await world.open("/sources/new");
     await page.getByLabel("Search apps and triggers").fill(address);
     await page.getByRole("button", { name: `Open ${address}` }).click();
@@ -67,6 +68,12 @@ describe.skipIf(chromiumPath === undefined)("the catalogue", () => {
     await expectAccessible(page);
     await connectInPlace(page, "Books");
     await page.getByLabel(/^Server/).fill(ledger.origin);
+    await page.getByRole("button", { name: "Test", exact: true }).click();
+    const result = page.getByRole("region", { name: "Result of the test" });
+    await result.getByText("new", { exact: true }).first().waitFor();
+    await result.getByText("office").waitFor();
+    await expectAccessible(page);
+    expect(await world.api("GET", "/users/me/sources")).toEqual([]);
     await page.getByRole("button", { name: "Deploy", exact: true }).click();
     await page.getByRole("heading", { level: 1, name: /new.?entry/i }).waitFor();
     expect(ledger.refusals).toEqual([]);

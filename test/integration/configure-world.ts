@@ -7,6 +7,7 @@ import { HeadwaterError, NotFound } from "../../domain/errors.ts";
 import { newId } from "../../domain/ids.ts";
 import { defaultPool, partitionCount } from "../../domain/subjects.ts";
 import { Configurator } from "../../operator/configure/configurator.ts";
+import { sealSourceDraft } from "../../operator/configure/source-draft.ts";
 import { sealDraft } from "../../operator/workflow/draft.ts";
 import { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
 import { requestConfigure, serveConfigureRequests } from "../../platform/jetstream/requests/configure-requests.ts";
@@ -83,11 +84,10 @@ export function withConfigureWorld(): ConfigureWorld {
       log: silent,
     } satisfies ConstructorParameters<typeof Configurator>[0];
     const configurator = new Configurator(ports);
-    serving = await serveConfigureRequests(
-      nats.connection,
-      (request) => configurator.answer(request),
-      (request) => sealDraft(request, ports),
-    );
+    serving = await serveConfigureRequests(nats.connection, (request) => configurator.answer(request), {
+      sealDraft: (request) => sealDraft(request, ports),
+      sealSourceDraft: (request) => sealSourceDraft(request, ports),
+    });
   });
 
   afterAll(async () => {

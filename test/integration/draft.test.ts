@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { workflowKind, emptyWorkflow } from "../../crds/workflow.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
-import { requestDraft } from "../../platform/jetstream/requests/configure-requests.ts";
+import { requestDraft, requestSourceDraft } from "../../platform/jetstream/requests/configure-requests.ts";
 import { namespace, options, withConfigureWorld } from "./configure-world.ts";
 
 const world = withConfigureWorld();
@@ -82,4 +82,20 @@ test("lists options of a step with its stored secrets, and leaves out values wit
   const ask = (more: object) => world.ask(component, options("board"), { workflow: "optional", step: "fetch", ...more });
   expect(await ask({})).toMatchObject({ options: ["text of stored/own"] });
   expect(await ask({ props: { team: "other" } })).toMatchObject({ options: ["text of stored/other"] });
+});
+
+test("seals the secrets of a source that is not deployed, and leaves its other props readable", async () => {
+  const component = await world.save(
+    `export default { name: "s", dedupe: "unique", props: { token: { type: "string", secret: true }, team: "string" }, run() {} }`,
+  );
+  const draft = { namespace, tested: component, props: { token: "t-1", team: "new" } };
+  const deployment = await requestSourceDraft(world.connection.nats, draft);
+  expect(deployment).toMatchObject({ props: { team: "new" }, dedupe: "unique", hooks: [], endpoint: null, active: true });
+  expect(JSON.parse(await world.open(deployment.secrets ?? ""))).toEqual({ token: "t-1" });
+  const account = { ...draft, props: { ...draft.props, shop: { authProvisionId: "apn_missing" } } };
+  const withAccount = await world.save(`export default { name: "a", props: { shop: { type: "app", app: "shop" } }, run() {} }`);
+  await expect(requestSourceDraft(world.connection.nats, { ...account, tested: withAccount })).rejects.toMatchObject({
+    code: "not_configurable",
+  });
+  await expect(requestSourceDraft(world.connection.nats, { ...draft, tested: "missing" })).rejects.toMatchObject({ status: 404 });
 });

@@ -11,7 +11,7 @@ import { Readiness } from "../../api/http/telemetry/readiness.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { requestBuild, requestComponent, requestListing } from "../../platform/jetstream/requests/build-requests.ts";
 import { requestExchange, requestRevocation } from "../../platform/jetstream/requests/connect-requests.ts";
-import { requestConfigure, requestDraft } from "../../platform/jetstream/requests/configure-requests.ts";
+import { requestConfigure, requestDraft, requestSourceDraft } from "../../platform/jetstream/requests/configure-requests.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
 import { followEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
 import { createInstallation } from "../../platform/jetstream/members/installation.ts";
@@ -165,6 +165,7 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
     },
     configurations: { configure: (request) => requestConfigure(nats, request) },
     workflowTests: { seal: (request) => requestDraft(nats, request), request: runs.testWorkflow },
+    sourceTests: { seal: (request) => requestSourceDraft(nats, request) },
     fetchComponent: (url, owner) => requestComponent(nats, url, { owner, timeoutMs: buildTimeoutMs }),
     listPackage: (wanted, owner) => requestListing(nats, wanted, { owner, timeoutMs: buildTimeoutMs }),
   } satisfies Partial<ApiPorts>;

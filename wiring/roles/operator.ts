@@ -43,11 +43,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const ports = operatorPorts({ connection, database, answers, secrets, resources, log: logger, egressAllow, registry, leads, ...apps });
   const config = { ingressUrl: configuration.ingressUrl, hookTimeoutMs: configuration.runTimeoutMs + hookReportMs };
   const operator = await startOperator(config, { ...ports, ...events }, runtime);
-  const requests = await serveConfigureRequests(
-    connection,
-    (request) => operator.configure(request),
-    (request) => operator.sealDraft(request),
-  );
+  const requests = await serveConfigureRequests(connection, (request) => operator.configure(request), operator);
   const connecting = await serveConnectRequests(connection, operator);
   return {
     checkReady: async () => {

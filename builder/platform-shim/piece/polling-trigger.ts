@@ -1,6 +1,6 @@
-import type { Fields, Self } from "./contract.ts";
+import { isFunction, type Fields, type Self } from "./contract.ts";
 import { aboutMember, ownNames, propsOf, type Described } from "./props.ts";
-import { callMember, emitAll, enable, tickOf } from "./trigger.ts";
+import { callMember, emitAll, enable, isTest, tickOf } from "./trigger.ts";
 
 /** Seconds between polls, unless the owner of the source chooses others. */
 const intervalSeconds = 300;
@@ -24,6 +24,7 @@ export function pollingSourceOf(described: Described, name: string, key: string)
     },
     async run(this: Self, event?: unknown): Promise<void> {
       const call = { ...described, self: this };
+      if (isTest(event) && isFunction(described.member["test"])) return emitAll(this, await callMember(call, "test"), true);
       const tick = tickOf(call, event);
       if (tick !== "waits") emitAll(this, await callMember(call, "run"), tick === "repeats");
     },

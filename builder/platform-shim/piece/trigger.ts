@@ -87,6 +87,9 @@ export async function enable(call: TriggerCall, continues: boolean): Promise<voi
   db.set(enabledKey, values);
 }
 
+/** A test of a source that is not deployed asks for samples, since nothing is new for it yet. */
+export const isTest = (event: unknown): boolean => own(event, "test") === true;
+
 /** Emits what `run` of a trigger returned, the oldest first. @param isRepeatable whether equal events are different ones */
 export function emitAll(self: Self, found: unknown, isRepeatable: boolean): void {
   const items = Array.isArray(found) ? found : found === undefined || found === null ? [] : [found];

@@ -1,6 +1,6 @@
 import { isFields, isFunction, own, textOf, type Fields, type Self } from "./contract.ts";
 import { aboutMember, ownNames, propsOf, type Described } from "./props.ts";
-import { callMember, emitAll, enable, listenersOf, type TriggerCall } from "./trigger.ts";
+import { callMember, emitAll, enable, isTest, listenersOf, type TriggerCall } from "./trigger.ts";
 
 /** A request as a source receives it. */
 type Request = Fields;
@@ -28,6 +28,7 @@ export function webhookSourceOf(described: Described, name: string, key: string)
     async run(this: Self, event: Request | undefined | null): Promise<void> {
       const call = { ...described, self: this };
       if (event === undefined || event === null) return;
+      if (isTest(event)) return emitAll(this, await callMember(call, "test"), true);
       if ("interval_seconds" in event) return void (await callMember(call, "onRenew"));
       await receive(call, event, this[names.http] as Http); // A prop of that type.
     },

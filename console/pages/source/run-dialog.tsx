@@ -1,13 +1,11 @@
 import { useState, type FormEvent } from "react";
-import type { DryRun, Source } from "../../../client/generated/operations.ts";
+import type { Source } from "../../../client/generated/operations.ts";
 import { useChange, useRead } from "../../api/queries.ts";
 import { Button } from "../../parts/button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { Checkbox, SelectField, TextArea } from "../../parts/field.tsx";
-import { LogLines } from "../../parts/log-lines.tsx";
+import { DryRunResult } from "../../parts/dry-run/result.tsx";
 import { ErrorNotice } from "../../parts/notices.tsx";
-import { State } from "../../parts/state.tsx";
-import { Tree } from "../../parts/tree.tsx";
 import { clip } from "../../parts/format.ts";
 import { text } from "./strings.ts";
 
@@ -76,43 +74,7 @@ export function RunDialog({ source, onClose, onShow }: RunDialogProps) {
           {run.isPending ? text.running : text.start}
         </Button>
       </form>
-      {result !== undefined && "dry_run" in result && <DryRunResult run={result} />}
+      {result !== undefined && "dry_run" in result && <DryRunResult label={text.dryRunResult} run={result} />}
     </Dialog>
-  );
-}
-
-/** What a dry run would have stored. */
-function DryRunResult({ run }: { readonly run: DryRun }) {
-  return (
-    <section aria-label={text.dryRunResult} className="flex min-w-0 flex-col gap-3 border-t border-line pt-4">
-      <State state={run.status} />
-      {run.error !== null && <ErrorNotice title={run.error.name} error={new Error(run.error.stack ?? run.error.message)} />}
-      <h3 className="font-semibold">{text.wouldEmit}</h3>
-      {run.emits.length === 0 && <p className="text-sm text-muted">{text.none}</p>}
-      {run.emits.map((emit, index) => (
-        <div key={index} className="rounded-md border border-line p-2">
-          <p className="text-sm">{text.verdicts[emit.verdict]}</p>
-          <Tree value={emit.event} />
-        </div>
-      ))}
-      <h3 className="font-semibold">{text.wouldStore}</h3>
-      {run.db_writes.length === 0 && <p className="text-sm text-muted">{text.none}</p>}
-      {run.db_writes.map(({ prop, key, value, deleted }) => (
-        <p key={`${prop} ${key}`} className="font-mono text-xs">
-          {deleted === true ? (
-            <del>{`${prop}.${key}`}</del>
-          ) : (
-            <ins className="no-underline">{`${prop}.${key} = ${clip(JSON.stringify(value) ?? "undefined", 1_000)}`}</ins>
-          )}
-        </p>
-      ))}
-      {run.response !== null && (
-        <>
-          <h3 className="font-semibold">{text.response}</h3>
-          <Tree value={run.response} />
-        </>
-      )}
-      {run.logs.length > 0 && <LogLines records={run.logs} />}
-    </section>
   );
 }

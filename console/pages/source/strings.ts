@@ -109,10 +109,6 @@ export const text = {
   runFailed: "The run could not be started",
   stillRunning: "The run has started and is still running.",
   invalidJson: "The event is not JSON",
-  wouldEmit: "Would emit",
-  wouldStore: "Would store",
-  verdicts: { emitted: "new", duplicate: "duplicate: dedupe has seen its id", refused: "refused: dedupe cannot compare its id" },
-  response: "HTTP response",
   // Replay
   replayText: "Delivers stored events again, oldest first, to the listeners that you choose.",
   from: "From event",

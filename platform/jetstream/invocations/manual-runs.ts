@@ -3,6 +3,7 @@ import type { ManualRun, Runs, WorkflowTests } from "../../../api/ports.ts";
 import { systemClock } from "../../../domain/clock.ts";
 import { parseDryRunOutcome, type DryRun } from "../../../domain/invocation/dry-run.ts";
 import { parseWorkflowTestOutcome, type WorkflowTest } from "../../../domain/workflow/test-run.ts";
+import type { Deployment } from "../../../domain/source/deployment.ts";
 import type { AdmissionGate } from "../../../domain/limits/admission.ts";
 import { Conflict, NotFound, QuotaUsedUp, UserCode } from "../../../domain/errors.ts";
 import { kindOfId } from "../../../domain/ids.ts";
@@ -13,7 +14,7 @@ import { publishInvocation } from "./publish-invocation.ts";
 
 const retryAfterMs = 1_000;
 
-type DryRequest = ManualRun & { readonly timeoutMs: number; readonly test?: WorkflowTest };
+type DryRequest = ManualRun & { readonly timeoutMs: number; readonly test?: WorkflowTest; readonly draft?: Deployment };
 
 /** Runs and dry runs that the API requests. They count towards the backlogs of their source and owner, as requests to endpoints do. */
 export function createManualRuns(
@@ -38,8 +39,13 @@ export function createManualRuns(
     await publishInvocation(connection, { pool: request.pool, source: invocation.source, text, messageId });
   };
   const dry = async (request: DryRequest, kind: "dry-run" | "workflow-test"): Promise<Answered> => {
-    const { run, source, generation, event, metadata, timeoutMs, test } = request;
-    const dryRun: DryRun = { source, deadline: systemClock.now() + timeoutMs, ...(test === undefined ? {} : { workflow: test }) };
+    const { run, source, generation, event, metadata, timeoutMs, test, draft } = request;
+    const dryRun: DryRun = {
+      source,
+      deadline: systemClock.now() + timeoutMs,
+      ...(test === undefined ? {} : { workflow: test }),
+      ...(draft === undefined ? {} : { draft }),
+    };
     const { subject, answer } = answers.wait(run, kind, AbortSignal.timeout(timeoutMs));
     const given = eventOf({ event, metadata });
     await publish(request, { source: run, trigger: "dry-run", run, dryRun, generation, answerTo: subject, ...given }, `dry.${run}`);

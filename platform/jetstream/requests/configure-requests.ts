@@ -5,6 +5,7 @@ import type { Control } from "../../../domain/workflow/control.ts";
 import type { PropDefinition } from "../../../domain/component/definition.ts";
 import { Invariant, Unavailable } from "../../../domain/errors.ts";
 import { configureSubject } from "../../../domain/subjects.ts";
+import type { Deployment } from "../../../domain/source/deployment.ts";
 import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
@@ -51,6 +52,14 @@ const draftRequest = z.object({
   ),
 });
 type DraftRequest = z.infer<typeof draftRequest>;
+/** A source that is not deployed, to be sealed for the pool of its owner. */
+const sourceDraftRequest = z.object({
+  namespace: z.string(),
+  tested: z.string(),
+  props: z.record(z.string(), z.json()),
+  configurableProps: z.array(z.custom<PropDefinition>((value) => typeof value === "object" && value !== null)).exactOptional(),
+});
+type SourceDraftRequest = z.infer<typeof sourceDraftRequest>;
 type Configured = ConfiguredOptions | ConfiguredProps;
 
 /** The timeout is longer than a call may take, so that the operator's own error about its time limit arrives. */
@@ -64,15 +73,22 @@ const service: Service = {
   },
 };
 
+interface Sealing {
+  readonly sealDraft: (request: DraftRequest) => Promise<readonly StepDeployment[]>;
+  readonly sealSourceDraft: (request: SourceDraftRequest) => Promise<Deployment>;
+}
+
 /** Each request goes to one of the operators. */
 export const serveConfigureRequests = (
   { nats }: Pick<Connection, "nats">,
   configure: (request: ConfigureRequest) => Promise<Configured>,
-  sealDraft: (request: DraftRequest) => Promise<readonly StepDeployment[]> = noDrafts,
+  { sealDraft, sealSourceDraft }: Sealing = { sealDraft: noDrafts, sealSourceDraft: noDrafts },
 ): Promise<Stoppable> =>
   serve(nats, configureSubject, service, async (body) => {
     const draft = draftRequest.safeParse(body);
-    return draft.success ? sealDraft(draft.data) : configure(configureRequest.parse(body));
+    if (draft.success) return sealDraft(draft.data);
+    const source = sourceDraftRequest.safeParse(body);
+    return source.success ? sealSourceDraft(source.data) : configure(configureRequest.parse(body));
   });
 
 const noDrafts = (): Promise<never> => Promise.reject(new Unavailable("this operator seals no drafts"));
@@ -90,3 +106,9 @@ const sealed = z.custom<readonly StepDeployment[]>(Array.isArray);
 /** Seals the steps of a draft through an operator. @throws what the operator threw; Unavailable when none replies */
 export const requestDraft = async (nats: Nats, draft: object): Promise<readonly StepDeployment[]> =>
   sealed.parse(await request(nats, configureSubject, service, draft));
+
+const sealedSource = z.custom<Deployment>((value) => typeof value === "object" && value !== null);
+
+/** The same for a source that is not deployed. */
+export const requestSourceDraft = async (nats: Nats, draft: object): Promise<Deployment> =>
+  sealedSource.parse(await request(nats, configureSubject, service, draft));

@@ -34,6 +34,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /components": () => ({ body: { component_code: "name: Saved" } }),
   "POST /components/:key/options": () => ({ body: { prop_name: "city", page: 1 } }),
   "POST /sources": () => ({ body: { component_code: "name: Deployed; props: timer city", configured_props: { city: "Graz" } } }),
+  "POST /sources/test": () => ({ body: { component_code: "name: Tested; props: timer city", configured_props: { city: "Graz" } } }),
   "PUT /sources/:id": () => ({ body: { name: "another" } }),
   "POST /sources/:id/options": () => ({ body: { prop_name: "city" } }),
   "POST /workflows": () => ({ body: { name: "Made", steps: [{ name: "a", component_code: "name: A; type: action" }] } }),

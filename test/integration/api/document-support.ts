@@ -19,6 +19,7 @@ import type { WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import { committedStep } from "../../domain/run/workflow-commits.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { acme, ada, bob, others, withApi, type Answer, type TestApi } from "./support.ts";
+import { deployment } from "../../runner/support.ts";
 import { committedEvent } from "../committed-event.ts";
 
 export type TestedOperation = DescribedOperation;
@@ -77,6 +78,9 @@ export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<Api
         runs: { follow: async () => ({ stop: async () => undefined }), recordedUpTo: async () => 0, findNext: async () => undefined },
       },
       replays: { publish: async () => undefined },
+      sourceTests: {
+        seal: async ({ tested, props }) => ({ ...deployment, source: tested, id: tested, owner: ada.id, props }),
+      },
       workflowTests: { seal: async () => [], request: async () => ({ outcome: Promise.resolve(workflowTest) }) },
       redeliveries: {
         request: async () => undefined,

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { SourceTests } from "../../../api/runs/ports.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import { systemClock } from "../../../domain/clock.ts";
@@ -28,9 +29,11 @@ withPoolRequests(nats);
 let answers: RunAnswers;
 let admission = new AdmissionGate(defaultBacklogLimits);
 const runs = () => createManualRuns(nats.connection, answers, admission);
+let sealDraft: SourceTests["seal"];
 const api = withApi(
   { runTimeoutMs: 200_000 },
   {
+    sourceTests: { seal: (request) => sealDraft(request) },
     runs: {
       run: (request, signal) => runs().run(request, signal),
       dryRun: (request) => runs().dryRun(request),
@@ -201,6 +204,66 @@ describe("a dry run", () => {
   test("of an inactive source is refused, like a run", async () => {
     const { id } = (await api.ask("POST", "/v1/sources", { body: { component_code: "name: Off", active: false } })).body.data;
     expect((await dry(id)).body.code).toBe("source_inactive");
+  });
+});
+
+describe("a test of a source that is not deployed", () => {
+  /** The component of the API, as the operator would seal it: its code is what the runner runs. */
+  const drafts = new Map<string, Partial<Deployment>>();
+  sealDraft = async ({ tested, props }) => ({ ...anyDeployment, source: tested, id: tested, owner: ada.id, props, ...drafts.get(tested) });
+  async function component(code: string, about = "name: Draft; props: http count token"): Promise<string> {
+    const { id } = (await api.ask("POST", "/v1/components", { body: { component_code: `${about}; n: ${++seq}` } })).body.data;
+    const bundle = await fixture.bundle(code);
+    paths.set(bundle.hash, bundle.path);
+    drafts.set(id.replace("_", "-"), { bundle: bundle.hash, needsNode: bundle.needsNode, secrets: null, dedupe: "unique" });
+    return id;
+  }
+  const run = (body: object, key: string = keys.ada) => api.ask("POST", "/v1/sources/test", { key, body });
+
+  test("returns what its first run would emit and store, each time without state", async () => {
+    await wakeRunner();
+    const id = await component(counting);
+    for (let round = 0; round < 2; round++) {
+      const { status, body } = await run({ component_id: id, configured_props: { token: "t" }, event: { ids: [1, 1] } });
+      expect([status, body.data]).toEqual([
+        200,
+        expect.objectContaining({
+          component_id: id,
+          dry_run: true,
+          status: "succeeded",
+          emits: [expect.objectContaining({ verdict: "emitted", id: "1" }), expect.objectContaining({ verdict: "duplicate", id: "1" })],
+          db_writes: expect.arrayContaining([{ prop: "db", key: "n", value: 1 }]),
+          result: { calls: 1, n: 1 },
+        }),
+      ]);
+    }
+    expect((await api.ask("GET", "/v1/users/me/sources?limit=100")).text).not.toContain("Draft");
+  });
+
+  test("runs with the event of its trigger, which says that it is a test, and returns what the code throws", async () => {
+    await wakeRunner();
+    const echo = await component(
+      `export default { name: "e", run(event) { this.$emit(event, { id: 1 }); throw new Error("at the end"); } };`,
+    );
+    const { body } = await run({ component_id: echo, configured_props: { token: "t" } });
+    expect(body.data).toMatchObject({
+      status: "failed",
+      error: { message: "at the end" },
+      emits: [{ event: { method: "GET", test: true } }],
+    });
+  });
+
+  test("is refused like a deployment: for an action, missing or wrong props, and what another owner has", async () => {
+    const id = await component(counting);
+    const answer = async (body: object, key?: string) => {
+      const { status, body: answered } = await run(body, key);
+      return [status, answered.code];
+    };
+    expect(await answer({ component_id: id })).toEqual([422, "invalid_props"]);
+    expect(await answer({ component_id: id, configured_props: { token: "t", count: 0 } })).toEqual([422, "invalid_props"]);
+    expect(await answer({ component_id: id, configured_props: { token: "t" } }, keys.bob)).toEqual([404, "not_found"]);
+    expect(await answer({})).toEqual([422, "component_missing"]);
+    expect(await answer({ component_code: "type: action; name: Act" })).toEqual([422, "not_a_source"]);
   });
 });
 

@@ -180,6 +180,11 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
           dryRun: async () => ({ outcome: Promise.resolve(undefined) }),
           control: async () => undefined,
         },
+        sourceTests: {
+          seal: async () => {
+            throw new Unavailable("sources are not tested in this test");
+          },
+        },
         workflowTests: { seal: async () => [], request: async () => ({ outcome: Promise.resolve(undefined) }) },
         deliveries: createDeliveryRecords(database),
         redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },

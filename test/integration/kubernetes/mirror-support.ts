@@ -175,6 +175,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },
       backlogs: { read: async () => ({ due: 0, scheduled: 0, nextAt: undefined, queued: 0, head: undefined }) },
       replays: { publish: async () => undefined },
+      sourceTests: { seal: async () => Promise.reject(new Error("no source is tested here")) },
       workflowTests: { seal: async () => [], request: async () => ({ outcome: Promise.resolve(undefined) }) },
       configurations: { configure: async () => ({ outcome: "props", props: [] }) },
       fetchComponent: async () => ({ code: "name: fetched" }),
