@@ -51,9 +51,15 @@ function accountBody(session: Session, { name, spec }: Manifest): Record<string,
 }
 
 /** @throws Failure for refresh tokens: services replace them, so a file does not have the one that counts */
-function clientOf(session: Session, name: string, { grant, tokenUrl, clientId, clientSecret, clientAuthentication, scope }: Spec): Spec {
+function requireClientGrant(name: string, { grant }: Spec): void {
   if (grant !== "client_credentials")
     throw usageFailure(`Account ${name} has oauth with a refresh token`, "use `hw accounts create --oauth`, or kubectl");
+}
+
+/** @throws Failure */
+function clientOf(session: Session, name: string, oauth: Spec): Spec {
+  const { tokenUrl, clientId, clientSecret, clientAuthentication, scope } = oauth;
+  requireClientGrant(name, oauth);
   if (clientSecret === undefined)
     throw usageFailure(
       `Account ${name} has no oauth.clientSecret`,
@@ -73,6 +79,7 @@ export const accountResource: ResourceKind = {
   listed: kindNamed("accounts"),
   specOf: async (_session, { app, name }) => ({ app: app === null || app === undefined ? null : recordOf(app, "app")["name_slug"], name }),
   normalize: async (_session, { app, name, credentials, oauth }) => {
+    if (oauth !== undefined) requireClientGrant(String(name), recordOf(oauth, "oauth"));
     const { clientSecret } = (oauth ?? {}) as Spec;
     const secrets = clientSecret === undefined ? credentials : { ...(credentials as Spec), "oauth.clientSecret": clientSecret };
     return present({ app, name, secrets });

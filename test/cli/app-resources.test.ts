@@ -133,3 +133,53 @@ it("lists apps and clients, and takes an app's slug for its client", async () =>
   expect((await headwater.hw("describe", "slack")).stderr).toContain('nothing is named "slack"');
   expect(await headwater.ok("describe", "app/slack")).toMatch(/^origin: +built_in$/m);
 });
+
+it("applies an app and an account of a client, with what its service does otherwise, and exports the app as it is", async () => {
+  const depot = `
+apiVersion: headwater.dev/v1alpha1
+kind: App
+metadata: { name: depot }
+spec:
+  slug: depot
+  name: Depot
+  auth: oauth2
+  oauth:
+    grant: client_credentials
+    tokenUrl: http://127.0.0.1:9/token
+    requestFormat: json
+    tokenPath: issued
+    tokenParameters: { audience: "https://depot.example" }
+    voidGrantErrors: [gone]
+---
+apiVersion: v1
+kind: Secret
+metadata: { name: stock }
+stringData: { secret: of-the-stock }
+---
+apiVersion: headwater.dev/v1alpha1
+kind: Account
+metadata: { name: stock }
+spec:
+  app: depot
+  name: Stock
+  credentials: {}
+  oauth:
+    grant: client_credentials
+    tokenUrl: http://127.0.0.1:9/token
+    clientId: c
+    clientSecret: { secretKeyRef: { name: stock, key: secret } }
+`;
+  expect(await apply(depot)).toEqual(["app/depot created", "account/stock created"]);
+  expect(await apply(depot)).toContain("app/depot unchanged");
+  const accounts = (await headwater.call<{ data: readonly object[] }>("GET", "/users/me/accounts?app=depot")).body.data;
+  expect(accounts).toMatchObject([{ name: "Stock", grant_type: "client_credentials" }]);
+  const exported = await headwater.ok("export");
+  for (const field of ["grant: client_credentials", "requestFormat: json", "tokenPath: issued", "audience:", "- gone"])
+    expect(exported).toContain(field);
+  expect(exported).not.toContain("of-the-stock");
+  const refresh = depot.replace(
+    "grant: client_credentials\n    tokenUrl: http://127.0.0.1:9/token\n    clientId: c",
+    "tokenUrl: http://127.0.0.1:9/token\n    clientId: c",
+  );
+  expect((await headwater.hw("apply", "-f", await fileOf(refresh))).stderr).toContain("has oauth with a refresh token");
+});
