@@ -12,10 +12,19 @@ const trigger = z.union([
 export type TriggerAnswer = z.output<typeof trigger>;
 const component = z.union([z.strictObject({ url: z.string().min(1) }), z.strictObject({ component_key: z.string().min(1) })]);
 
+/** Addresses of the components of the service, such as those of its public repository: `uses: app-name@1` is at the address with both. */
+const componentsAt = z
+  .string()
+  .refine(
+    (text) => text.includes("{app}") && text.includes("{name}"),
+    "it must contain {app} and {name}, such as https://…/{app}/actions/{name}/{name}.mjs",
+  );
+
 const answers = z.strictObject({
   triggers: z.record(z.string(), trigger).default({}),
   accounts: z.record(z.string(), z.string()).default({}),
   components: z.record(z.string(), component).default({}),
+  components_at: componentsAt.optional(),
 });
 /** What an export does not say, by ids and keys of the service. */
 export type Answers = z.output<typeof answers>;

@@ -1,7 +1,7 @@
 import { apiVersion } from "../resources/manifest.ts";
 import type { Answers, TriggerAnswer } from "./answers.ts";
 import type { ExportedStep, ExportedWorkflow } from "./export-format.ts";
-import { codeOf, placeholder, valuesOf, variablesIn, withValues } from "./step-code.ts";
+import { codeOf, configuredValues, placeholder, valuesOf, variablesIn, withValues } from "./step-code.ts";
 
 /** Something that a person does, and why. */
 export interface Task {
@@ -112,13 +112,15 @@ function stepOf(step: ExportedStep, workflow: ExportedWorkflow, answers: Answers
     asIs.push(`${what}: its code`);
     return { name, code: found.code, ...props };
   }
-  const key = uses.replace(/@[^@]*$/, "");
-  const answer = answers.components[uses] ?? answers.components[key];
-  if (answer !== undefined) {
-    asIs.push(`${what}: ${"url" in answer ? answer.url : answer.component_key}`);
-    return { name, ...("url" in answer ? { url: answer.url } : { componentKey: answer.component_key }), ...props };
+  const component = componentOf(uses, answers);
+  if (component !== undefined) {
+    asIs.push(`${what}: ${component.url ?? component.componentKey}`);
+    if (component.isGuessed)
+      task(`it used ${uses}, and has the version that is at ${component.url} now`, "compare its props and what it returns", false);
+    const { isGuessed: _, ...origin } = component;
+    return { name, ...origin, ...props };
   }
-  const app = key.split("-")[0] ?? key;
+  const { key, app } = partsOf(uses);
   const gap = `it uses the action '${uses}' of the service, which the export does not contain`;
   task(
     gap,
@@ -127,9 +129,32 @@ function stepOf(step: ExportedStep, workflow: ExportedWorkflow, answers: Answers
   return { name, code: placeholder(name, gap) };
 }
 
-/** Accounts and data stores get the ids that they have here. */
-function propsOf({ props }: ExportedStep, answers: Answers, task: (why: string, how: string) => void): Fields {
-  if (props === null || props === undefined || Object.keys(props).length === 0) return {};
+interface Component {
+  readonly url?: string;
+  readonly componentKey?: string;
+  /** Its address follows from its key, and no answer names it. */
+  readonly isGuessed?: true;
+}
+
+function componentOf(uses: string, { components, components_at: at }: Answers): Component | undefined {
+  const { key, app, name } = partsOf(uses);
+  const answer = components[uses] ?? components[key];
+  if (answer !== undefined) return "url" in answer ? { url: answer.url } : { componentKey: answer.component_key };
+  if (at === undefined || name === "") return undefined;
+  return { url: at.replaceAll("{app}", encodeURIComponent(app)).replaceAll("{name}", encodeURIComponent(name)), isGuessed: true };
+}
+
+/** Of `app-some-action@1.0.0`: key, app and name `some-action`. */
+function partsOf(uses: string): { readonly key: string; readonly app: string; readonly name: string } {
+  const key = uses.replace(/@[^@]*$/, "");
+  const dash = key.indexOf("-");
+  return dash < 0 ? { key, app: key, name: "" } : { key, app: key.slice(0, dash), name: key.slice(dash + 1) };
+}
+
+/** Accounts get the ids that they have here. */
+function propsOf(step: ExportedStep, answers: Answers, task: (why: string, how: string) => void): Fields {
+  const props = configuredValues(step.props ?? {});
+  if (Object.keys(props).length === 0) return {};
   for (const id of new Set(valuesOf("authProvisionId", props)))
     if (answers.accounts[id] === undefined)
       task(

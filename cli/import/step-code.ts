@@ -49,6 +49,27 @@ const ofService: ReadonlySet<string> = new Set(["PD_COMPONENT", "PIPEDREAM_WORKF
 export const variablesIn = (text: string): readonly string[] =>
   [...text.matchAll(reads)].map(([, dotted, quoted]) => dotted ?? quoted ?? "").filter((name) => !ofService.has(name));
 
+/** Props without what the service adds for its forms: definitions of props, and the label beside a value that was chosen in a list. */
+export function configuredValues(props: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(props)
+      .filter(([name]) => !name.startsWith("__"))
+      .map(([name, value]) => [name, withoutLabels(value)]),
+  );
+}
+
+function withoutLabels(value: unknown, depth = 0): unknown {
+  if (typeof value !== "object" || value === null || depth > 50) return value;
+  if (Array.isArray(value)) return value.map((item) => withoutLabels(item, depth + 1));
+  const { __lv: chosen } = value as { readonly __lv?: unknown };
+  if (typeof chosen === "object" && chosen !== null)
+    return Array.isArray(chosen) ? withoutLabels(chosen, depth + 1) : chosenValue(chosen, depth);
+  return Object.fromEntries(Object.entries(value).map(([name, item]): [string, unknown] => [name, withoutLabels(item, depth + 1)]));
+}
+
+const chosenValue = (chosen: object, depth: number): unknown =>
+  "value" in chosen ? withoutLabels(chosen.value, depth + 1) : withoutLabels({ ...chosen }, depth + 1);
+
 /** Values of a key, such as `authProvisionId`, at any depth. */
 export function valuesOf(key: string, value: unknown, depth = 0): readonly string[] {
   if (typeof value !== "object" || value === null || depth > 50) return [];

@@ -36,6 +36,11 @@ export const exports = {
     "notify",
     `triggers:\n  - id: hi_2\nsteps:\n  - namespace: send\n    uses: chat-send-message@0.1.2\n    props:\n      chat:\n        authProvisionId: apn_OLD1\n      text: "{{steps.trigger.event.body.text}} {{process.env.SIGNATURE}}"\n`,
   ),
+  /** Values that were chosen in lists, with their labels, and an action without an account. */
+  chosen: one(
+    "sheet",
+    `triggers:\n  - id: hi_5\nsteps:\n  - namespace: add\n    uses: table_store-add-row@2.1.2\n    _props_cursor: dyp_1\n    props:\n      __configurableProps:\n      - name: sheet\n      sheet:\n        __lv:\n          label: Guests\n          value: id-1\n      columns:\n      - __lv:\n          label: Name\n          value: 0\n      - plain\n      col_0000: "{{ steps.trigger.event.body.name }}"\n`,
+  ),
   /** Props on `this`, an account in a code step, and CommonJS. */
   commonJs: one(
     "older-code",

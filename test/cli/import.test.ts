@@ -92,6 +92,27 @@ describe("hw import pipedream --dry-run", () => {
     });
   });
 
+  it("takes components from where the answers say that they are, with the values that were chosen in lists", async () => {
+    const at = "https://code.example/components/{app}/actions/{name}/{name}.mjs";
+    const described = await describeExport("chosen", `components_at: ${at}`);
+    expect(described.manifest.spec.steps).toEqual([
+      {
+        name: "add",
+        url: "https://code.example/components/table_store/actions/add-row/add-row.mjs",
+        props: { sheet: "id-1", columns: [0, "plain"], col_0000: "{{ steps.trigger.event.body.name }}" },
+      },
+    ]);
+    expect([described.manifest.spec.active, tasksOf(described), described.tasks[0]?.why]).toEqual([
+      true,
+      ["may step add"],
+      expect.stringContaining("table_store-add-row@2.1.2"),
+    ]);
+    expect(
+      (await describeExport("action", `components_at: ${at}\ncomponents: { chat-send-message: { component_key: mine } }`)).manifest.spec
+        .steps,
+    ).toEqual([expect.objectContaining({ componentKey: "mine" })]);
+  });
+
   it.each([
     ["commonJs", ["must step call", "may workflow older-code"], /account apn_OLD2/],
     ["languages", ["must step py", "must step go", "must step sh", "may workflow polyglot"], /Python.*Go.*bash/],
