@@ -10,5 +10,5 @@ export function stepsOf({ steps }: { readonly steps?: WorkflowSpec["steps"] | un
 }
 
 function actionOf({ node, value }: FlatStep<WorkflowStep>): WorkflowStep {
-  return { ...node, code: controlCode, props: value === undefined ? {} : { value }, secrets: {} };
+  return { ...node, code: controlCode, props: value === undefined ? {} : { value: value as WorkflowStep["props"][string] }, secrets: {} }; // Of a spec, which is JSON.
 }

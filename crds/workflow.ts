@@ -94,6 +94,16 @@ const control = {
   try: nested.optional().describe("Steps whose failure is handled by `catch` or `finally`."),
   catch: nested.optional().describe("Of `try`: steps after a failure, which read it as `steps.<name>.$error`."),
   finally: nested.optional().describe("Of `try`: steps that run in any case, at last."),
+  workflow: z
+    .string()
+    .min(1)
+    .max(63)
+    .optional()
+    .describe(
+      "Runs another workflow of the owner: its id, `p_…`, or its name in this namespace. The step returns what its last step returned.",
+    ),
+  event: anyValue.optional().describe("Of `workflow`: the event of its run, with expressions. Default: `{}`."),
+  wait: z.boolean().optional().describe("Of `workflow`: if false, the run goes on at once, and the step returns nothing. Default: true."),
   stop: z.string().max(maxExpression).optional().describe("Ends the run as `exited`, with this reason, which may contain expressions."),
 };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { controlLimits } from "../../domain/workflow/control.ts";
 import { withSteps, type StepControl } from "../../domain/workflow/step-tree.ts";
-import { optional, text } from "../http/request/parameters.ts";
+import { flag, optional, text } from "../http/request/parameters.ts";
 
 /** Control flow in requests and responses: {@link StepControl} with the names of the REST API. */
 export interface ControlFields<Step> extends Omit<StepControl<Step>, "elseIf" | "forEach" | "maxItems" | "onError" | "maxIterations"> {
@@ -47,6 +47,9 @@ export function controlShape<Steps extends z.ZodType>(nested: Steps) {
     try: steps.describe("Steps whose failure `catch` or `finally` handles."),
     catch: steps.describe("Of `try`: after a failure, `steps.<name>.$error`."),
     finally: steps.describe("Of `try`: in any case, at last."),
+    workflow: optional(text).describe("Runs another workflow of the owner, by id or name; the step returns what its last step returned."),
+    event: z.unknown().optional().describe("Of `workflow`: the event of its run, a JSON value with expressions. Default: `{}`."),
+    wait: optional(flag).describe("Of `workflow`: false: the run goes on at once, and the step returns null. Default: true."),
     stop: optional(text).describe("Ends the run as `exited`, with this reason, which may contain expressions."),
   };
 }

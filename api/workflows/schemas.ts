@@ -38,6 +38,9 @@ const control = {
   catch: nested,
   finally: nested,
   stop: z.string().optional(),
+  workflow: z.string().optional().describe("Id of the workflow that it runs."),
+  event: z.unknown().optional(),
+  wait: z.boolean().optional(),
 };
 
 export const stepSchema = z

@@ -15,6 +15,7 @@ import { keepOnce, type Keep } from "../resources/secret-texts.ts";
 import { checkAccounts } from "../sources/account-props.ts";
 import { definitionFor } from "../sources/definition-for.ts";
 import { storedProps } from "../sources/props.ts";
+import { withCalledIds } from "./called-workflows.ts";
 import { controlOf, restPath } from "./control.ts";
 import { checkExpressions, type CheckedStep } from "./expressions.ts";
 import { aboutStep, type StepFields } from "./request.ts";
@@ -56,8 +57,9 @@ export interface RequestedStep extends StepControl<RequestedStep> {
 
 /** Resolves and builds the actions of the given steps, one after the other, and checks their props and expressions. @throws errors that name the step */
 export async function prepareSteps(given: readonly StepFields[], workflow: StepsOf, context: ApiContext): Promise<PreparedSteps> {
-  const tree = given.map((fields) => requestedStep(fields));
-  checkTree(tree);
+  const requested = given.map((fields) => requestedStep(fields));
+  checkTree(requested);
+  const tree = await withCalledIds(requested, workflow, context);
   const actions: PreparedStep[] = [];
   const checked: CheckedStep[] = [];
   for (const { node, path, control, expressions = {}, readable } of flatten(tree)) {

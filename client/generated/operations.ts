@@ -215,6 +215,9 @@ export type WorkflowStepFields = {
   /** Steps whose failure `catch` or `finally` handles. */ readonly try?: readonly (WorkflowStepFields)[] | null | undefined;
   /** Of `try`: after a failure, `steps.<name>.$error`. */ readonly catch?: readonly (WorkflowStepFields)[] | null | undefined;
   /** Of `try`: in any case, at last. */ readonly finally?: readonly (WorkflowStepFields)[] | null | undefined;
+  /** Runs another workflow of the owner, by id or name; the step returns what its last step returned. */ readonly workflow?: string | null | undefined;
+  /** Of `workflow`: the event of its run, a JSON value with expressions. Default: `{}`. */ readonly event?: unknown;
+  /** Of `workflow`: false: the run goes on at once, and the step returns null. Default: true. */ readonly wait?: boolean | null | undefined;
   /** Ends the run as `exited`, with this reason, which may contain expressions. */ readonly stop?: string | null | undefined;
 };
 
@@ -785,6 +788,9 @@ export type WorkflowStep = {
   readonly catch?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
   readonly finally?: readonly (Readonly<Record<string, unknown>>)[] | undefined;
   readonly stop?: string | undefined;
+  /** Id of the workflow that it runs. */ readonly workflow?: string | undefined;
+  readonly event?: unknown;
+  readonly wait?: boolean | undefined;
 };
 
 export type WorkflowSettings = {

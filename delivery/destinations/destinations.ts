@@ -3,7 +3,9 @@ import type { Route } from "../../domain/source/deployment.ts";
 import type { OwnerMailer } from "../mail/ports.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
+import { isCall } from "../routing/calls.ts";
 import { sendKindOf, type DeliveredSend } from "../routing/sends.ts";
+import { CallDestination } from "./call.ts";
 import type { Destination } from "./destination.ts";
 import type { FailingWebhooks } from "./failing-webhooks.ts";
 import type { InvocationPorts } from "./invocation.ts";
@@ -65,6 +67,7 @@ export class Destinations {
 
   /** By the current routes: for a later attempt, or a send. Undefined: the subscription or its listener was deleted. */
   find(delivery: Delivery): Destination | undefined {
+    if (isCall(delivery)) return new CallDestination(delivery.event.owner, this.#parts.routes, this.#parts.queues, this.#ports);
     const send = sendKindOf(delivery);
     return send === undefined ? this.#findByRoutes(delivery) : this.#sends[send](delivery);
   }

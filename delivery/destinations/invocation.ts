@@ -1,7 +1,7 @@
-import { hash } from "node:crypto";
 import type { Clock } from "../../domain/clock.ts";
 import { eventMetadata } from "../../domain/event/event-metadata.ts";
 import { nextHop, nextWay } from "../../domain/invocation/hops.ts";
+import { shortDeliveryId } from "../../domain/invocation/run-id.ts";
 import { isJson } from "../../domain/json.ts";
 import type { AdmissionGate } from "../../domain/limits/admission.ts";
 import type { Log } from "../../domain/log.ts";
@@ -70,16 +70,13 @@ export async function deliverAsInvocation(
 }
 
 /** Built from parts, because parsing and encoding the payload again would cost more than everything else here. */
-function invocationText({ id, listener, event }: Delivery, hops: number): string {
+function invocationText({ id, listener, event, invocation: between = {} }: Delivery, hops: number): string {
   const trace = Object.entries(traceContext(event)).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   const way = JSON.stringify(nextWay(event.way ?? [], event.source));
-  const metadata = JSON.stringify(eventMetadata(event, event.source));
-  return `{"source":${JSON.stringify(listener)},"trigger":"event","at":${event.ts},"delivery":"${shortDeliveryId(id)}","hops":${hops},"way":${way}${trace.join("")},"metadata":${metadata},"event":${event.payload}}`;
-}
-
-/** Short, because each commit of a listening source contains hundreds of them. 72 bits, because a collision would lose an event. */
-function shortDeliveryId(delivery: string): string {
-  return hash("sha256", delivery, "base64url").slice(0, 12);
+  const trigger = between.resume !== undefined ? "resume" : between.control !== undefined ? "control" : "event";
+  const more = Object.entries(between).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+  const of = trigger === "event" ? `,"metadata":${JSON.stringify(eventMetadata(event, event.source))},"event":${event.payload}` : "";
+  return `{"source":${JSON.stringify(listener)},"trigger":"${trigger}","at":${event.ts},"delivery":"${shortDeliveryId(id)}","hops":${hops},"way":${way}${trace.join("")}${more.join("")}${of}}`;
 }
 
 export function countDelivered(

@@ -1,4 +1,5 @@
 import type { Replay } from "../../domain/event/replay.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
 import type { TraceContext } from "../../domain/traces.ts";
 
@@ -13,6 +14,8 @@ export interface Delivery {
   readonly attempt: number;
   /** Of a redelivery, the number of attempts before it became a dead letter. The retry schedule starts again after them. */
   readonly attemptsBefore?: number;
+  /** Of a delivery between runs of workflows: what its invocation says besides the event. */
+  readonly invocation?: Pick<Invocation, "caller" | "resume" | "returned" | "control">;
   /** It is attempted by the replica with the queue of its source and its ordered webhook. */
   readonly inOrder?: true;
 }

@@ -6,6 +6,7 @@ import type { Route } from "../../domain/source/deployment.ts";
 import { isEndMarker } from "../../domain/workflow/run-commit.ts";
 import { firstDelivery, type Delivery, type RoutedEvent } from "./delivery.ts";
 import type { CommitOrigin, Dispatch, Origin } from "./dispatch.ts";
+import { callsOf } from "./calls.ts";
 import type { KeyedChains } from "./keyed-chains.ts";
 import { routedEvents, scheduledEventsOf } from "./routed-events.ts";
 import type { Routes } from "./routes.ts";
@@ -46,7 +47,7 @@ export function parseCommit(text: string, subject: string, log: Pick<Log, "warn"
  * | a webhook, one of more than `maxDirectListeners` | becomes a message at once, so that a crash does not repeat hundreds of requests |
  * | any other | is attempted now, after earlier deliveries of the same source to this listener |
  *
- * What `$.send` of the run asked for is attempted now, unless there is more than `maxDirectListeners`.
+ * What `$.send` of the run asked for, and a call of a workflow, is attempted now, unless there is more than `maxDirectListeners`.
  *
  * @param chains first attempts of earlier commits
  */
@@ -58,7 +59,7 @@ export async function routeCommit(commit: Commit, origin: CommitOrigin, chains: 
   const hasListeners = (channel: string) => routes.listeners({ source: commit.source, owner: commit.owner, channel }).length > 0;
   const planned = routedEvents(commit, hasListeners).flatMap((event) => planDeliveries(event, routes, maxDirectListeners));
   const scheduled = scheduledEventsOf(commit, position).map((event) => dispatch.scheduleEvent(event));
-  const sends = sendsOf(commit);
+  const sends = [...sendsOf(commit), ...callsOf(commit)];
   const areDirect = sends.length <= maxDirectListeners;
   const sent = sends.map((send) => (areDirect ? dispatch.attempt(send, undefined, 0, origin) : dispatch.schedule(send, now, origin)));
   await Promise.all([...scheduled, ...sent, dispatchAll(planned, origin, chains, dispatch, now)]);

@@ -3,6 +3,7 @@ import type { DryRun, DryRunOutcome } from "./dry-run.ts";
 import type { EventMetadata } from "../event/event-metadata.ts";
 import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
 import type { TraceContext } from "../traces.ts";
+import type { Caller, Returned } from "../workflow/call.ts";
 import type { ResumeOutcome, ResumeRequest } from "../workflow/resume-request.ts";
 import type { RunControl, RunRepetition } from "../workflow/run-control.ts";
 import type { WorkflowTestOutcome } from "../workflow/test-run.ts";
@@ -36,6 +37,10 @@ export interface Invocation extends TraceContext {
   readonly control?: RunControl;
   /** The run repeats another one of its workflow. */
   readonly repeats?: RunRepetition;
+  /** The run that waits until this one has ended. */
+  readonly caller?: Caller;
+  /** Of a `resume`: how the run has ended for which the suspended one waits. */
+  readonly returned?: Returned;
   /** The runner must see at least this generation of the deployment entry; it reads the entry again if it holds an older one. */
   readonly generation?: number;
   /** Prop of the chained timer of this tick: the runner arms the next tick before it acks this one. */

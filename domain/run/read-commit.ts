@@ -7,7 +7,7 @@ import { runSubject, workflowRunSubject } from "../subjects.ts";
 import { maxReportedSkips } from "../schedule/ticks.ts";
 import { parseTraceparent, parseTracestate } from "../traces.ts";
 import { isEndMarker } from "../workflow/run-commit.ts";
-import { sendsOwn, workflowProgress } from "./read-progress.ts";
+import { isOwn, workflowProgress } from "./read-progress.ts";
 
 const time = z.number().min(-maxTimestampMs).max(maxTimestampMs);
 /** Used in subjects and message ids. */
@@ -67,7 +67,7 @@ export function readCommit(text: string, subject: string): Commit | undefined {
   if (commit === undefined) return undefined;
   const isWorkflow = isId("workflow", commit.source);
   if (subject !== subjectOf(commit, isWorkflow) || isWorkflow !== (commit.workflow !== undefined)) return undefined;
-  return sendsOwn(commit.run.id, commit.workflow?.sends) ? commit : undefined;
+  return isOwn(commit.run.id, commit.workflow ?? {}) ? commit : undefined;
 }
 
 /** True for the text that follows the last commit of a workflow run: readers of RUNS skip it without a warning. */

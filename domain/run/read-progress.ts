@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { maxTimestampMs } from "../clock.ts";
-import { stepOutcomes } from "../workflow/run-commit.ts";
+import { stepOutcomes, type WorkflowProgress } from "../workflow/run-commit.ts";
 import { hasEnded, runStatuses, sendKinds } from "../workflow/run-state.ts";
 import { stepNamePattern } from "../workflow/step-id.ts";
 
@@ -28,9 +28,30 @@ const step = z.looseObject({
 const sendId = z.string().regex(/^[\w-]{1,200}\.s\d{1,6}$/);
 const send = z.looseObject({ id: sendId, kind: z.enum(sendKinds), argument: z.string(), step: stepName, at: time });
 
-/** True if all sends are named after their run: a forged one must not pass for one of another run, which would then be left out. */
-export const sendsOwn = (run: string, sends: readonly { readonly id: string }[] = []): boolean =>
-  sends.every(({ id }) => id.startsWith(`${run}.`));
+const workflowId = z.string().regex(/^p_[0-9a-z]{1,57}$/);
+const runId = z.string().regex(/^r_\w{1,100}$/);
+const suspension = z.int().min(1).max(1e9);
+const call = z.looseObject({ id: token, workflow: workflowId, event: z.string(), suspension: suspension.optional() });
+const returns = z.looseObject({
+  to: z.looseObject({ workflow: workflowId, run: runId, suspension }),
+  returned: z.looseObject({
+    run: runId,
+    status: z.enum(runStatuses),
+    value: z.string(),
+    error: z.looseObject({ name: z.string(), message: z.string() }).optional(),
+  }),
+});
+
+/**
+ * True if all that leaves a run is named after it: what is forged must not pass for that of another run, which would then be left out, or end
+ * the wait of a run that has called another one.
+ */
+export const isOwn = (run: string, { sends = [], call: own, returns: returning }: OfRun): boolean =>
+  sends.every(({ id }) => id.startsWith(`${run}.`)) &&
+  (own === undefined || own.id.startsWith(`${run}-`)) &&
+  (returning === undefined || returning.returned.run === run);
+
+type OfRun = Pick<WorkflowProgress, "sends" | "call" | "returns">;
 
 /**
  * The `workflow` part of a commit, see domain/workflow/run-commit.ts. JSON texts are not parsed here, because most readers only pass them
@@ -50,6 +71,10 @@ export const workflowProgress = z
     event: z.string().optional(),
     cause: z.looseObject({ emitter: token, emitId: token }).optional(),
     sends: z.array(send).max(10_000).optional(),
+    call: call.optional(),
+    returns: returns.optional(),
+    cancels: z.looseObject({ workflow: workflowId, run: runId }).optional(),
   })
   // What is sent would be sent again by a later commit of the run.
-  .refine(({ status, sends }) => hasEnded(status) || sends === undefined || sends.length === 0);
+  .refine(({ status, sends }) => hasEnded(status) || sends === undefined || sends.length === 0)
+  .refine(({ status, returns: ending }) => hasEnded(status) || ending === undefined);

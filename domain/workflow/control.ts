@@ -1,7 +1,7 @@
 import type { RunError } from "../run-products.ts";
 
 /**
- * Control flow of a workflow. A node of the tree of steps (`if`, `switch`, `for_each`, `while`, `try`, `stop`) is deployed as a step like any
+ * Control flow of a workflow. A node of the tree of steps (`if`, `switch`, `for_each`, `while`, `try`, `stop`, `workflow`) is deployed as a step like any
  * other: an action of ours evaluates its expression, and what it returns says which of its parts run next. So a decision is committed, retried,
  * tested and shown like a step.
  *
@@ -12,8 +12,9 @@ import type { RunError } from "../run-products.ts";
  * | repeat (`while`) | true or false | its part runs, and the condition is evaluated again, until it is false |
  * | try | nothing | its body runs; a failure in it goes on with its `catch`; its `finally` runs in any case |
  * | stop | the reason | the run ends as `exited` |
+ * | call (`workflow`) | an event | another workflow runs with it, see call.ts |
  */
-export type ControlKind = "choice" | "each" | "repeat" | "try" | "stop";
+export type ControlKind = "choice" | "each" | "repeat" | "try" | "stop" | "call";
 
 /** The steps from an index up to another one, which is not included, in the flat list of all steps of a workflow. */
 export interface Part {
@@ -35,6 +36,10 @@ export interface Control {
   readonly max?: number;
   /** Of `each`: whether the next item follows when one fails. */
   readonly continues?: true;
+  /** Of `call`: the workflow, `p_…`; in a spec it may be the name of its resource. */
+  readonly workflow?: string;
+  /** Of `call`: the run waits until the other one has ended. */
+  readonly waits?: true;
 }
 
 /** Where a run is within a step that controls others. Of nested ones the outermost is first. */

@@ -1,4 +1,5 @@
 import type { RunError } from "../run-products.ts";
+import type { Call, Caller, Returned } from "./call.ts";
 import type { RunStatus, SendRequest, SuspensionEnd, WorkflowRunState } from "./run-state.ts";
 
 /**
@@ -35,13 +36,19 @@ export interface WorkflowProgress {
   readonly errorMails?: false;
   /** In the commit that ends the run: what is to be sent. Events are in `events`. */
   readonly sends?: readonly CommittedSend[];
+  /** The run that the step starts. */
+  readonly call?: Call;
+  /** In the commit that ends a run for which another one waits: what that one gets. */
+  readonly returns?: { readonly to: Caller; readonly returned: Returned };
+  /** In a commit that cancels the run: the run for which it has waited, which is canceled too. */
+  readonly cancels?: { readonly workflow: string; readonly run: string };
 }
 
 /**
  * | outcome | the run |
  * |---|---|
  * | succeeded | continues with the next step, or ends |
- * | suspended | waits, then continues with the next step |
+ * | suspended | waits, then continues with the next step; of a call, it ends this step then |
  * | rerun | waits, then runs this step again |
  * | exited | ends |
  * | retried | failed, and runs this step again later |

@@ -1,5 +1,6 @@
 import type { EventMetadata } from "../event/event-metadata.ts";
 import type { Trigger } from "../trigger.ts";
+import type { Caller, Returned } from "./call.ts";
 import type { Frame } from "./control.ts";
 import type { HttpResponse } from "../run-products.ts";
 
@@ -9,11 +10,11 @@ import type { HttpResponse } from "../run-products.ts";
  * | state | next | when |
  * |---|---|---|
  * | running | running | a step ends, and another one follows |
- * | running | suspended | a step asks for a delay, a suspension or a rerun, or is retried later; or the run is paused |
+ * | running | suspended | a step asks for a delay, a suspension or a rerun, is retried later, or calls a workflow; or the run is paused |
  * | running | succeeded | the last step ends |
  * | running | exited | a step calls `$.flow.exit` |
  * | running | failed | a step fails after its last retry, and its failure does not continue |
- * | suspended | running | its time has come, or it is resumed, by its resume URL or the API |
+ * | suspended | running | its time has come, it is resumed by its resume URL or the API, or the run that it has called has ended |
  * | running, suspended | canceled | its cancel URL is requested, the API cancels it, or nothing resumes a suspension in time |
  */
 export const runStatuses = ["running", "suspended", "succeeded", "exited", "failed", "canceled"] as const;
@@ -57,6 +58,12 @@ export interface WorkflowRunState {
   readonly suspensionEnd?: SuspensionEnd;
   /** JSON text of the request that resumed the run last (`$.context.run.callback_request`); null: its time had come. */
   readonly resumedBy: string | null;
+  /** The run that waits until this one has ended; absent: none. */
+  readonly caller?: Caller;
+  /** NATS subject of the caller of the trigger, who waits until the run that was called has ended, too; absent: no caller waits. */
+  readonly answerTo?: string;
+  /** How the run has ended that the next step has called; absent: it has called none yet. */
+  readonly returned?: Returned;
 }
 
 export interface RunTrigger {
@@ -69,15 +76,20 @@ export interface RunTrigger {
   readonly at: number;
 }
 
-/** Why a suspended run waits. `retry`: its step has failed, and is tried again. `pause`: the API has paused it between two steps. */
-export const suspensionKinds = ["delay", "suspend", "rerun", "retry", "pause"] as const;
+/**
+ * Why a suspended run waits. `retry`: its step has failed, and is tried again. `pause`: the API has paused it between two steps. `call`: for
+ * the end of a run that it has started.
+ */
+export const suspensionKinds = ["delay", "suspend", "rerun", "retry", "pause", "call"] as const;
 
 export interface Suspension {
   readonly kind: (typeof suspensionKinds)[number];
   /** From 1, within the run. Resume URLs and wake-ups of an earlier suspension have no effect. */
   readonly number: number;
-  /** Epoch ms: a `suspend` or `pause` is canceled then, all others continue. */
+  /** Epoch ms: a `suspend`, `pause` or `call` is canceled then, all others continue. */
   readonly until: number;
+  /** Of a `call`: the run that was started. */
+  readonly called?: { readonly workflow: string; readonly run: string };
 }
 
 export interface SuspensionEnd {

@@ -1,6 +1,6 @@
 import { controlLimits } from "./control.ts";
 import { maxCharacters } from "./expression-parser.ts";
-import { wholeExpression } from "./expressions.ts";
+import { hasExpression, wholeExpression } from "./expressions.ts";
 import { stepNamePattern, triggerStep } from "./step-id.ts";
 import { controlFields, exceedsLimits, flatten, listOf, type ControlField, type StepControl, type StepNode } from "./step-tree.ts";
 
@@ -12,6 +12,7 @@ const fieldsOf: Readonly<Record<ControlField, readonly (keyof StepControl)[]>> =
   while: ["maxIterations", "steps"],
   try: ["catch", "finally"],
   stop: [],
+  workflow: ["event", "wait"],
 };
 
 export interface TreeProblem {
@@ -48,7 +49,7 @@ export function treeProblems<Node extends StepNode<Node>>(steps: readonly Node[]
       });
   }
   for (const { node, path, value = "" } of flat)
-    if (value.length > maxCharacters)
+    if (typeof value === "string" && value.length > maxCharacters)
       problems.push({
         path,
         message: `step '${node.name}': its conditions have more than ${maxCharacters} characters together, the limit`,
@@ -81,7 +82,7 @@ function conditionProblems<Node>(
   say: (name: string, message: string) => TreeProblem,
 ): readonly TreeProblem[] {
   const expressions: readonly (readonly [string, string | undefined])[] = [
-    ...(field === "try" || field === "stop" ? [] : [[field, node[field]] as const]),
+    ...(field === "try" || field === "stop" || field === "workflow" ? [] : [[field, node[field]] as const]),
     ...listOf(node.elseIf).map((each, index) => [`elseIf[${index}].if`, each.if] as const),
     ...listOf(node.cases).flatMap(({ when }, index) => (when === undefined ? [] : [[`cases[${index}].when`, when] as const])),
   ];
@@ -100,6 +101,9 @@ function conditionProblems<Node>(
       .map(({ equals, when }, index) => ({ index, both: (equals === undefined) === (when === undefined) }))
       .filter(({ both }) => both)
       .map(({ index }) => say(`cases[${index}]`, "a case has either equals or when")),
+    ...(field === "workflow" && (node.workflow === "" || hasExpression(node.workflow))
+      ? [say("workflow", "workflow must be the id of a workflow, such as p_ab12, or its name: it has no expressions")]
+      : []),
     ...(field === "try" && node.catch === undefined && node.finally === undefined ? [say("try", "try needs catch or finally")] : []),
     ...(node.as !== undefined && !stepNamePattern.test(node.as)
       ? [say("as", "as must begin with a letter, _ or $, and have at most 63 letters, digits, _ and $")]

@@ -23,6 +23,12 @@ export interface StepControl<Node = unknown> {
   readonly finally?: readonly Node[] | undefined;
   /** Reason. */
   readonly stop?: string | undefined;
+  /** Id of another workflow of the owner, `p_…`; in a resource also the name of one in its namespace. */
+  readonly workflow?: string | undefined;
+  /** Of `workflow`: its event, a JSON value whose texts may contain expressions. */
+  readonly event?: unknown;
+  /** Of `workflow`: whether the run waits for its end. */
+  readonly wait?: boolean | undefined;
 }
 
 export interface StepNode<Node = unknown> extends StepControl<Node> {
@@ -48,7 +54,7 @@ export function withSteps<From, To>(control: StepControl<From>, convert: (steps:
 }
 
 /** Fields that say what a step controls; a step has at most one of them. */
-export const controlFields = ["if", "switch", "forEach", "while", "try", "stop"] as const;
+export const controlFields = ["if", "switch", "forEach", "while", "try", "stop", "workflow"] as const;
 export type ControlField = (typeof controlFields)[number];
 
 /** A step of the flat list that runners execute, see control.ts. */
@@ -58,10 +64,10 @@ export interface FlatStep<Node> {
   readonly path: string;
   /** Absent: it is an action. */
   readonly control?: Control;
-  /** Of one that controls others: what its action returns, a text with an expression; absent: nothing. */
-  readonly value?: string;
-  /** The texts with expressions that `value` is made of, by field: `elseIf[0].if`. */
-  readonly expressions?: Readonly<Record<string, string>>;
+  /** Of one that controls others: what its action returns, with expressions; absent: nothing. */
+  readonly value?: unknown;
+  /** The values with expressions that `value` is made of, by field: `elseIf[0].if`. */
+  readonly expressions?: Readonly<Record<string, unknown>>;
   /** Names that its expressions may read: those of the steps before it in the list, and of the loops around it. */
   readonly readable: readonly string[];
   /** Those among them that may not have run: they are in a part of a step before it. */
@@ -111,7 +117,7 @@ export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): re
         add(part.steps, `${placed.path}.${part.path}`, known, shape.as === undefined ? loops : [...loops, shape.as]);
         parts.push({ name: part.name, from, to: flat.length });
       }
-      const { kind, as, max, continues, value, expressions } = shape;
+      const { kind, as, max, continues, workflow, waits, value, expressions } = shape;
       const control: Control = {
         kind,
         parts,
@@ -119,6 +125,8 @@ export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): re
         ...(as === undefined ? {} : { as }),
         ...(max === undefined ? {} : { max }),
         ...(continues ? { continues } : {}),
+        ...(workflow === undefined ? {} : { workflow }),
+        ...(waits ? { waits } : {}),
       };
       flat[at] = { ...placed, control, expressions, ...(value === undefined ? {} : { value }) };
     }
@@ -130,11 +138,13 @@ export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): re
 interface Shape<Node> {
   readonly kind: ControlKind;
   readonly parts: readonly { readonly name: string; readonly path: string; readonly steps: readonly Node[] }[];
-  readonly value?: string | undefined;
-  readonly expressions: Readonly<Record<string, string>>;
+  readonly value?: unknown;
+  readonly expressions: Readonly<Record<string, unknown>>;
   readonly as?: string;
   readonly max?: number;
   readonly continues?: true | undefined;
+  readonly workflow?: string | undefined;
+  readonly waits?: true | undefined;
 }
 
 function shapeOf<Node>(node: StepNode<Node>): Shape<Node> | undefined {
@@ -170,6 +180,10 @@ function shapeOf<Node>(node: StepNode<Node>): Shape<Node> | undefined {
     }
     case "stop":
       return { kind: "stop", parts: [], value: node.stop, expressions: textsOf({ stop: node.stop }) };
+    case "workflow": {
+      const { workflow, event = {}, wait = true } = node;
+      return { kind: "call", parts: [], value: event, expressions: { event }, workflow, waits: wait ? true : undefined };
+    }
     case undefined:
       return undefined;
   }

@@ -7,7 +7,7 @@ import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-sta
 import { receivedEvent } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { controlled, type Begun } from "./control-run.ts";
-import { resumed, withEnd } from "./next-state.ts";
+import { resumed, returnedTo, withEnd } from "./next-state.ts";
 
 /** The last message of a run's history: a commit, or the marker after the end, which has no state. */
 export type LastOfRun = WorkflowCommit | { readonly state: null; readonly ended: EndedRun | undefined };
@@ -33,6 +33,8 @@ export function begin(
   if (resume === undefined || state.suspension?.number !== resume.suspension) return { state };
   // A step may have given out a URL of this number, and not waited for it.
   if (state.suspension.kind === "pause" && resume.action !== "wake") return { state };
+  if (state.suspension.kind === "call" && resume.action !== "wake")
+    return invocation.returned === undefined ? { state } : { state: returnedTo(state, invocation.returned), endsSuspension: true };
   if (resume.action === "cancel")
     return { state: withEnd(state, "canceled", now), canceled: "its cancel URL was requested", endsSuspension: true };
   if (resume.action === "wake" && isLimited(state.suspension))
@@ -44,10 +46,10 @@ export function begin(
 }
 
 /** Whether the run is canceled when the time of its suspension has come. */
-const isLimited = ({ kind }: Suspension): boolean => kind === "suspend" || kind === "pause";
+const isLimited = ({ kind }: Suspension): boolean => kind === "suspend" || kind === "pause" || kind === "call";
 
 export function firstState({ invocation, storedAt }: ReceivedInvocation, { id }: WorkflowDeployment, now: number): WorkflowRunState {
-  const { trigger, metadata, hops, way, repeats } = invocation;
+  const { trigger, metadata, hops, way, repeats, caller } = invocation;
   const event = JSON.stringify(receivedEvent(invocation, storedAt));
   return {
     status: "running",
@@ -66,6 +68,7 @@ export function firstState({ invocation, storedAt }: ReceivedInvocation, { id }:
     suspension: null,
     suspensions: 0,
     resumedBy: null,
+    ...(caller === undefined ? {} : { caller }),
   };
 }
 

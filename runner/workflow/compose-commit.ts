@@ -2,8 +2,10 @@ import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import type { CommittedEvent } from "../../domain/event/committed-event.ts";
 import { eventIdOfRun } from "../../domain/event/event-id.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { traceContext } from "../../domain/traces.ts";
+import { maxReturnedBytes, type Returned } from "../../domain/workflow/call.ts";
 import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { CommittedStep, WorkflowProgress } from "../../domain/workflow/run-commit.ts";
@@ -42,7 +44,7 @@ export interface EndedStep {
 /** The commit of an attempt of a step. @param now epoch ms */
 export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: number, randomId: () => string): WorkflowCommit {
   const { step, index, attempt, startedAt, execution, end, secrets } = ended;
-  const { state, outcome, error, failure, exports, inputs, reason } = end;
+  const { state, outcome, error, failure, exports, inputs, reason, call } = end;
   const products = execution.outcome === "crashed" ? undefined : execution;
   const [durationMs, cpuMs] = [products?.durationMs ?? 0, products?.cpuMs ?? 0];
   const isFailed = state.status === "failed";
@@ -68,7 +70,12 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
   return composeCommit(
     run,
     state,
-    { step: committed, ...failedStepOf(failure, step.id), ...(reason === undefined ? {} : { reason }) },
+    {
+      step: committed,
+      ...failedStepOf(failure, step.id),
+      ...(reason === undefined ? {} : { reason }),
+      ...(call === undefined ? {} : { call }),
+    },
     masked,
     now,
     randomId,
@@ -81,13 +88,15 @@ export interface WithoutStep {
   readonly reason: string | undefined;
   /** That of an earlier step, whose `finally` has run. Its error is masked already. */
   readonly failure: StepFailure | undefined;
+  /** The run for which a canceled one has waited. */
+  readonly cancels?: WorkflowProgress["cancels"] | undefined;
 }
 
 /** A commit without a step. */
 export function composeWithoutStep(
   run: RunOfWorkflow,
   state: WorkflowRunState,
-  { reason, failure }: WithoutStep,
+  { reason, failure, cancels }: WithoutStep,
   now: number,
   randomId: () => string,
 ): WorkflowCommit {
@@ -102,7 +111,11 @@ export function composeWithoutStep(
     result: null,
     ...(failure === undefined || run.withoutEvent === true ? {} : { received: state.trigger.event }),
   };
-  const said = { ...failedStepOf(failure), ...(reason === undefined ? {} : { reason }) };
+  const said = {
+    ...failedStepOf(failure),
+    ...(reason === undefined ? {} : { reason }),
+    ...(cancels === undefined ? {} : { cancels }),
+  };
   return composeCommit(run, state, said, { run: described, logs: [], error: failure?.error ?? null }, now, randomId);
 }
 
@@ -113,7 +126,7 @@ const failedStepOf = (failure: StepFailure | undefined, step?: string): Pick<Wor
 function composeCommit(
   { workflow, run, invocation, commits, traceparent }: RunOfWorkflow,
   state: WorkflowRunState,
-  said: Pick<WorkflowProgress, "step" | "failedStep" | "reason">,
+  said: Pick<WorkflowProgress, "step" | "failedStep" | "reason" | "call" | "cancels">,
   readable: Pick<WorkflowCommit, "run" | "logs" | "error">,
   now: number,
   randomId: () => string,
@@ -142,10 +155,30 @@ function composeCommit(
       ...(isFirst ? cause : {}),
       ...(isFirst && invocation.repeats !== undefined ? { repeats: invocation.repeats.run } : {}),
       ...(readable.error === null ? {} : mailOf(workflow)),
+      ...(isEnd && state.caller !== undefined ? { returns: { to: state.caller, returned: returnedBy(run, state, readable.error) } } : {}),
       ...(isEnd ? { sends: sends.map((send, index) => ({ ...send, id: `${run}.s${index}` })).filter(({ kind }) => kind !== "emit") } : {}),
     },
     state: isEnd ? withoutData(state) : state,
   };
+}
+
+/** What a run gives to the one that has called it: what its last action returned. */
+function returnedBy(run: string, { status, steps }: WorkflowRunState, error: RunError | null): Returned {
+  if (error !== null) {
+    const { name, message, code } = error;
+    return { run, status, value: "null", error: { name, message, ...(code === undefined ? {} : { code }) } };
+  }
+  const value = lastValue(steps);
+  const bytes = Buffer.byteLength(value);
+  if (bytes <= maxReturnedBytes) return { run, status, value };
+  const message = `its last step returned ${bytes} bytes of JSON: a called run may return ${maxReturnedBytes}; store them, and return where they are`;
+  return { run, status: "failed", value: "null", error: { name: "LimitError", code: "returned_too_much", message } };
+}
+
+/** JSON text. Steps are in the order in which they have run last. */
+function lastValue(steps: WorkflowRunState["steps"]): string {
+  const values = Object.values(steps).map((exports) => JSON.parse(exports) as { readonly $return_value?: unknown }); // Of a step.
+  return JSON.stringify(values.findLast((exports) => exports.$return_value !== undefined)?.$return_value ?? null);
 }
 
 /** What the mail about an error needs: the delivery role does not read deployments. */

@@ -1,7 +1,8 @@
 import { maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { RunControl } from "../../domain/workflow/run-control.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
-import { resumed, suspended, withEnd } from "./next-state.ts";
+import type { Returned } from "../../domain/workflow/call.ts";
+import { resumed, returnedTo, suspended, withEnd } from "./next-state.ts";
 
 /** The state from which the run continues. */
 export interface Begun {
@@ -32,8 +33,11 @@ export function controlled(
     case "pause":
       return isWaiting ? undefined : { state, paused: reason ?? "it is paused" };
     case "resume": {
+      if (!isWaiting || after !== number) return undefined;
+      if (state.suspension?.called !== undefined)
+        return { state: returnedTo(state, answerOf(state.suspension.called, data)), endsSuspension: true };
       const request = data === undefined ? null : JSON.stringify({ body: data });
-      return isWaiting && after === number ? { state: resumed(withEnd(state, "resumed", now), request), endsSuspension: true } : undefined;
+      return { state: resumed(withEnd(state, "resumed", now), request), endsSuspension: true };
     }
   }
 }
@@ -43,6 +47,13 @@ export function controlledBy(control: RunControl | undefined, begun: Begun, now:
   if (control === undefined || begun.canceled !== undefined) return begun;
   return controlled(begun.state, control, now) ?? begun;
 }
+
+/** What the API gives in place of a called run, which goes on by itself. */
+const answerOf = ({ run }: { readonly run: string }, data: unknown): Returned => ({
+  run,
+  status: "succeeded",
+  value: JSON.stringify(data ?? null),
+});
 
 /** A pause ends as a suspension does, if nothing resumes the run. */
 export const pauseRun = (state: WorkflowRunState, now: number): WorkflowRunState => suspended(state, "pause", now + maxSuspensionMs);

@@ -1,8 +1,10 @@
+import { Invariant } from "../../domain/errors.ts";
 import { backoffMs } from "../../domain/retry.ts";
 import type { RunError } from "../../domain/run-products.ts";
+import { callErrorName, calledRun, type Call, type Returned } from "../../domain/workflow/call.ts";
 import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
-import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
+import { defaultSuspensionMs, maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, SuspensionEnd, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { limits } from "../sandbox/limits.ts";
@@ -21,23 +23,31 @@ export interface StepEnd {
   readonly inputs: string | null;
   readonly state: WorkflowRunState;
   readonly reason?: string;
+  /** The run that it starts. */
+  readonly call?: Call;
 }
 
 const retryDelays = { firstMs: 1_000, maxMs: 300_000 };
 const defaultMaxReruns = 10;
 const noProducts: ActionProducts = { exports: {}, flow: null, sends: [], inputs: null };
 
-/** The state of a run after an attempt of its next step. Pure: the table of `stepOutcomes` as code. */
+/**
+ * The state of a run after an attempt of its next step. Pure: the table of `stepOutcomes` as code.
+ * @param call id of the call that the step makes if it is one
+ */
 export function endStep(
   execution: Execution,
-  state: WorkflowRunState,
+  before: WorkflowRunState,
   { steps }: Pick<WorkflowDeployment, "steps">,
   step: StepDeployment,
   now: number,
   random: number,
+  call: string,
 ): StepEnd {
   const products = (execution.outcome === "crashed" ? undefined : execution.action) ?? noProducts;
   const { flow, inputs } = products;
+  const returned = before.returned;
+  const state = withoutReturned(before);
   const thrown = errorOf(execution);
   const { name, control } = step;
   const decided = thrown === null && control !== undefined ? decide(state, steps, { name, control }, valueOf(execution)) : undefined;
@@ -48,7 +58,9 @@ export function endStep(
     decided !== undefined && "state" in decided
       ? decided
       : { state: { ...state, next: state.next + 1 }, exports: exportsText(products, execution) };
-  const { exports } = placed;
+  if (control?.kind === "call" && returned === undefined)
+    return { error: null, inputs, ...called(placed.state, state, step, valueOf(execution), call, now, steps) };
+  const exports = returned === undefined ? placed.exports : callExports(returned.run, returned.value);
   const done = afterStep(placed.state, step, exports, execution, products);
   const ended = { error: null, exports, inputs };
   if (control?.kind === "stop") return { ...ended, ...exited(done, reasonOf(valueOf(execution))) };
@@ -66,6 +78,59 @@ export function endStep(
     default:
       return { ...ended, outcome: "succeeded", ...finished(leaveEndedParts(done, steps), steps) };
   }
+}
+
+/** The step ends once the run that it has started has ended, or at once if it does not wait. */
+function called(
+  done: WorkflowRunState,
+  state: WorkflowRunState,
+  { name, control }: StepDeployment,
+  event: unknown,
+  id: string,
+  now: number,
+  steps: Steps,
+): Pick<StepEnd, "outcome" | "exports" | "state" | "failure" | "call"> {
+  const workflow = control?.workflow ?? "";
+  const run = calledRun(id);
+  const call: Call = { id, workflow, event: JSON.stringify(event) };
+  if (control?.waits !== true) {
+    const exports = callExports(run);
+    const ended = { ...asNew(done), steps: { ...done.steps, [name]: exports } };
+    return { outcome: "succeeded", exports, call, ...finished(leaveEndedParts(ended, steps), steps) };
+  }
+  const waiting = suspended(state, "call", now + maxSuspensionMs);
+  const { suspension } = waiting;
+  if (suspension === null) throw new Invariant("a suspended run has a suspension");
+  return {
+    outcome: "suspended",
+    exports: "{}",
+    call: { ...call, suspension: suspension.number },
+    state: { ...waiting, suspension: { ...suspension, called: { workflow, run } } },
+  };
+}
+
+const callExports = (run: string, value = "null"): string => objectText({ $return_value: value, $run: JSON.stringify(run) });
+
+/** The state of a run whose step gets what the run that it has called gives. */
+export function returnedTo(state: WorkflowRunState, returned: Returned): WorkflowRunState {
+  return { ...state, status: "running", suspension: null, returned };
+}
+
+/** The error of the step of a run that was called and has not succeeded. */
+export function callError({ run, status, error }: Returned): RunError | undefined {
+  if (status === "succeeded" || status === "exited") return undefined;
+  // In a chain of calls the first cause counts.
+  if (error?.name === callErrorName) return { ...error };
+  const why = error === undefined ? "" : `: ${error.name}: ${error.message}`;
+  return {
+    name: callErrorName,
+    code: `workflow_${status}`,
+    message: `the called run ${run} has ${status === "failed" ? "failed" : "been canceled"}${why}`,
+  };
+}
+
+function withoutReturned({ returned: _, ...state }: WorkflowRunState): WorkflowRunState {
+  return state;
 }
 
 /** The run ends with its last step, or with an error whose `finally` has run. */
@@ -87,7 +152,13 @@ const reasonOf = (value: unknown): string | null => (value === null ? null : typ
 /** The state with how its suspension ended. A retry or pause has given no URLs to anyone, so it keeps the end of the suspension before. */
 export function withEnd(state: WorkflowRunState, how: SuspensionEnd["how"], at: number): WorkflowRunState {
   const { suspension } = state;
-  if (suspension === null || suspension.kind === "pause" || (suspension.kind === "retry" && how === "continued")) return state;
+  if (
+    suspension === null ||
+    suspension.kind === "pause" ||
+    suspension.kind === "call" ||
+    (suspension.kind === "retry" && how === "continued")
+  )
+    return state;
   return { ...state, suspensionEnd: { number: suspension.number, how, at } };
 }
 

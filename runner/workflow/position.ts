@@ -78,6 +78,7 @@ export function decide(state: WorkflowRunState, steps: Steps, { name, control }:
       };
     }
     case "stop":
+    case "call":
       return { state: { ...state, next: control.end }, exports: "{}" };
   }
 }
@@ -165,9 +166,11 @@ function handlerOf({ kind, parts }: Control, { part }: Frame): number | undefine
   return handler < 0 ? undefined : handler;
 }
 
-/** What the last action of the part that ran has returned, JSON text. */
+/** What the last action or call of the part that ran has returned, JSON text. */
 function resultOf({ steps: exports }: WorkflowRunState, { from, to }: Part, steps: Steps): string {
-  const last = steps.slice(from, to).findLast(({ name, control }) => control === undefined && Object.hasOwn(exports, name));
+  const last = steps
+    .slice(from, to)
+    .findLast(({ name, control }) => (control === undefined || control.kind === "call") && Object.hasOwn(exports, name));
   const { $return_value: value = null } = JSON.parse(exports[last?.name ?? ""] ?? "{}") as Readonly<Record<string, unknown>>; // A step's exports.
   return JSON.stringify(value);
 }

@@ -1,14 +1,13 @@
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
-import type { Invocation } from "../../domain/invocation/invocation.ts";
 import type { RunnerPorts } from "../ports.ts";
 
 /**
- * Answers the caller when the run has ended or is suspended, and logs one line for each step, without messages and values of user code:
+ * Answers the caller when the run has ended or is suspended, unless it waits for a run that it has called, and logs one line for each step, without messages and values of user code:
  * those are only for the owner.
  */
-export function reportCommit({ answerTo }: Invocation, commit: WorkflowCommit, ports: Pick<RunnerPorts, "answer" | "log">): void {
+export function reportCommit(commit: WorkflowCommit, answerTo: string | undefined, ports: Pick<RunnerPorts, "answer" | "log">): void {
   const { source, owner, run, events, logs, error, workflow, state } = commit;
-  if (answerTo !== undefined && workflow.status !== "running") {
+  if (answerTo !== undefined && workflow.status !== "running" && state.suspension?.kind !== "call") {
     if (state.response !== null) ports.answer(answerTo, { kind: "response", response: state.response });
     ports.answer(answerTo, { kind: "run", run: { ...run, source, eventIds: events.map(({ id }) => id), logs, error } });
   }

@@ -4,6 +4,7 @@ import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import type { RunError } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
+import { callId, type Returned } from "../../domain/workflow/call.ts";
 import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
@@ -20,7 +21,7 @@ import { controlledBy, pauseRun, type Begun } from "./control-run.ts";
 import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
 import { begin, parseLast, type LastOfRun } from "./begin-run.ts";
 import { endLater, endWakeUp } from "./end-run.ts";
-import { endStep } from "./next-state.ts";
+import { callError, endStep, type StepEnd } from "./next-state.ts";
 import { beginRepetition, versionForgotten } from "./repeated-run.ts";
 import { leaveEndedParts, type Continued } from "./position.ts";
 import { resumeOutcome } from "./resumed-runs.ts";
@@ -104,7 +105,7 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
     }
     refusals = 0;
     run.mayRepeat = false;
-    reportCommit(received.invocation, commit, ports);
+    reportCommit(commit, waitingCaller(run, begun.state), ports);
   }
 }
 
@@ -197,7 +198,8 @@ interface WhyEnded {
 function composeEnd(state: WorkflowRunState, { canceled, failure }: WhyEnded, { clock, randomId }: RunnerPorts): Compose {
   const status = canceled !== undefined ? "canceled" : failure !== undefined ? "failed" : "succeeded";
   const ended: WorkflowRunState = { ...state, status, suspension: null };
-  return (about) => composeWithoutStep(about, ended, { reason: canceled, failure }, clock.now(), randomId);
+  const cancels = canceled === undefined ? undefined : state.suspension?.called;
+  return (about) => composeWithoutStep(about, ended, { reason: canceled, failure, cancels }, clock.now(), randomId);
 }
 
 function composePause(state: WorkflowRunState, reason: string, { clock, randomId }: RunnerPorts): Compose {
@@ -215,25 +217,27 @@ async function composeStep(
   const { workflow } = about;
   const step = withCurrentSecrets(stepAt(workflow, state.next), run.current);
   const attempt = state.failures + state.reruns + 1 + (run.mayRepeat ? 1 : 0);
-  const { answerTo } = run.received.invocation;
+  const answerTo = waitingCaller(run, state);
   const refused = refusalOf(run, state, about.commits);
   const executed: ExecutedStep =
-    refused === undefined
-      ? await executeStep(
-          {
-            workflow,
-            step,
-            run: run.id,
-            state,
-            attempt,
-            queue: run.history.source,
-            onResponse: answerTo === undefined ? undefined : (response) => ports.answer(answerTo, { kind: "response", response }),
-          },
-          context,
-          config,
-          ports,
-        )
-      : { execution: notExecuted(refused), startedAt: ports.clock.now(), secrets: {} };
+    refused !== undefined
+      ? { execution: notExecuted(refused), startedAt: ports.clock.now(), secrets: {} }
+      : state.returned !== undefined
+        ? { execution: executionOf(state.returned), startedAt: ports.clock.now(), secrets: {} }
+        : await executeStep(
+            {
+              workflow,
+              step,
+              run: run.id,
+              state,
+              attempt,
+              queue: run.history.source,
+              onResponse: answerTo === undefined ? undefined : (response) => ports.answer(answerTo, { kind: "response", response }),
+            },
+            context,
+            config,
+            ports,
+          );
   const ended = { step, index: state.next, attempt, startedAt: executed.startedAt, secrets: executed.secrets };
   return (described, replacement) => {
     // Later steps read the error of a step, and a run may fail with it behind a `finally`, which has other secrets.
@@ -241,9 +245,28 @@ async function composeStep(
     const policy = refused === undefined ? policyOf(step, replacement) : { ...step, retries: 0, continueOnError: false };
     // No `catch` and no further item may follow what cannot go on, or cannot be stored.
     const placed = refused === undefined && replacement?.mayContinue !== false ? state : withoutFrames(state);
-    const end = endStep(execution, placed, workflow, policy, ports.clock.now(), Math.random());
+    const ofCall = callId(run.id, about.commits + 1);
+    const end = forCaller(answerTo, endStep(execution, placed, workflow, policy, ports.clock.now(), Math.random(), ofCall));
     return composeStepCommit(described, { ...ended, execution, end }, ports.clock.now(), ports.randomId);
   };
+}
+
+/** NATS subject of the caller of the trigger, if one may still wait for an answer. */
+const waitingCaller = ({ received }: Run, { answerTo }: WorkflowRunState): string | undefined => received.invocation.answerTo ?? answerTo;
+
+/** The caller of the trigger waits for called runs, too, and for nothing else that suspends the run. */
+function forCaller(answerTo: string | undefined, end: StepEnd): StepEnd {
+  const { answerTo: _, ...state } = end.state;
+  const isKept =
+    answerTo !== undefined && (state.suspension?.kind === "call" || (state.status === "running" && end.state.answerTo !== undefined));
+  return { ...end, state: isKept ? { ...state, answerTo } : state };
+}
+
+/** That of a step whose called run has ended. */
+function executionOf(returned: Returned): Execution {
+  const error = callError(returned);
+  if (error !== undefined) return notExecuted(error);
+  return { outcome: "returned", result: null, emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
 }
 
 function withMaskedError({ execution, secrets }: ExecutedStep): Execution {

@@ -4,6 +4,7 @@ import { hasMoved } from "../../domain/source/deployment.ts";
 import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { TestedFlow, TestedStep, WorkflowTestOutcome } from "../../domain/workflow/test-run.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
+import { callId } from "../../domain/workflow/call.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
@@ -82,9 +83,9 @@ async function runTest(
     const limited = { ...once, timeoutMs: Math.max(1, Math.min(step.timeoutMs ?? config.runTimeoutMs, deadline - ports.clock.now())) };
     const attempted = { workflow, step: limited, run, state, attempt: 1, queue: run, isTest: true };
     const executed = await executeStep(attempted, context, config, ports);
-    const end = endStep(executed.execution, state, workflow, once, ports.clock.now(), 0);
+    const end = endStep(executed.execution, state, workflow, once, ports.clock.now(), 0, callId(run, tested.length + 1));
     tested.push(testedStep(step.id, step.name, executed, end, end.state.sends.slice(state.sends.length)));
-    state = continued(end.state, workflow.steps);
+    state = continued(end.state, workflow.steps, step.name);
     if (hasEnded(state.status) || step.name === untilStep) break;
   }
   const ofSteps = (field: "durationMs" | "cpuMs"): number => tested.reduce((sum, step) => sum + step[field], 0);
@@ -93,11 +94,13 @@ async function runTest(
   return { status, startedAt, ...totals, steps: tested, response: state.response, error };
 }
 
-/** A test does not wait: the next step runs at once, and a rerun counts as done. */
-function continued(ended: WorkflowRunState, steps: Steps): WorkflowRunState {
+/** A test does not wait: the next step runs at once, a rerun counts as done, and a workflow that would be called as one that returns nothing. */
+function continued(ended: WorkflowRunState, steps: Steps, name: string): WorkflowRunState {
   if (ended.status !== "suspended") return ended;
-  const next = ended.suspension?.kind === "rerun" ? ended.next + 1 : ended.next;
-  const { state, failure } = leaveEndedParts({ ...resumed(ended, null), next, reruns: 0 }, steps);
+  const kind = ended.suspension?.kind;
+  const next = kind === "rerun" || kind === "call" ? ended.next + 1 : ended.next;
+  const exports = kind === "call" ? { ...ended.steps, [name]: '{"$return_value":null}' } : ended.steps;
+  const { state, failure } = leaveEndedParts({ ...resumed(ended, null), next, reruns: 0, steps: exports }, steps);
   return failure === undefined ? state : { ...state, status: "failed" };
 }
 

@@ -7,6 +7,7 @@ import { stepsOf } from "../../../crds/workflow-steps.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import type { FlatStep } from "../../../domain/workflow/step-tree.ts";
 import { treeProblems } from "../../../domain/workflow/step-tree-problems.ts";
+import { isId } from "../../../domain/ids.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { buildFor } from "../../configured/additional-props.ts";
 import type { SecretProps } from "../../versions.ts";
@@ -87,6 +88,7 @@ async function observeStep(
 ): Promise<ObservedStep> {
   const { namespace } = workflow.metadata;
   const id = stepId(workflowId, step.name);
+  const called = control?.workflow === undefined ? undefined : await calledWorkflow(control.workflow, namespace, owner, ports);
   const found = await observeComponent(workflow, step, owner, ports, lookup);
   const known = workflow.status.steps?.find((each) => each.id === id);
   const configured = {
@@ -102,7 +104,8 @@ async function observeStep(
     ...found,
     ...configured,
     step,
-    control,
+    control: control === undefined || called === undefined ? control : { ...control, workflow: called },
+    missing: called === undefined ? control?.workflow : undefined,
     readable,
     expressions: expressions ?? step.props,
     id,
@@ -111,6 +114,18 @@ async function observeStep(
     url: step.url,
     isReadOnce: step.code === undefined,
   };
+}
+
+/** Public id of a workflow of the owner, by id or by name in the namespace. */
+async function calledWorkflow(
+  named: string,
+  namespace: string,
+  owner: string | undefined,
+  { store, owners }: OperatorPorts,
+): Promise<string | undefined> {
+  const found = isId("workflow", named) ? await store.findById(workflowKind, named) : await store.find(workflowKind, namespace, named);
+  if (found?.status.id === undefined || found.metadata.deletionTimestamp !== undefined) return undefined;
+  return (await owners.ownerOf(found.metadata.namespace)) === owner ? found.status.id : undefined;
 }
 
 async function readSecrets(holder: SecretHolder, props: SecretProps, ports: OperatorPorts): Promise<SecretPropValues | undefined> {

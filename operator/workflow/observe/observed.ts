@@ -14,6 +14,8 @@ export interface ObservedStep extends DeployedUse {
   readonly step: WorkflowStep;
   /** Of a step that controls others. */
   readonly control: Control | undefined;
+  /** The workflow that it calls, as the spec names it, while it is not found among those of the owner. */
+  readonly missing?: string | undefined;
   /** Values in which expressions are looked for: its props, or the fields of control flow. */
   readonly expressions: Readonly<Record<string, unknown>>;
   /** Names that its expressions may read. */

@@ -2,5 +2,12 @@ import type { Blocked as AnyBlocked, ConfiguredReason } from "../../configured/b
 
 /** Why a workflow cannot be deployed. */
 export type Blocked = AnyBlocked<
-  ConfiguredReason | "ComponentIsNoAction" | "InvalidExpression" | "InvalidStep" | "InvalidTrigger" | "SourceNotFound" | "TooLarge"
+  | ConfiguredReason
+  | "ComponentIsNoAction"
+  | "InvalidExpression"
+  | "InvalidStep"
+  | "InvalidTrigger"
+  | "SourceNotFound"
+  | "TooLarge"
+  | "WorkflowNotFound"
 >;

@@ -55,6 +55,7 @@ export function codeBlockedBy({ step, component, code }: ObservedStep, { workflo
 /** @param budget of the expressions of all steps */
 type Check = (step: ObservedStep, observed: Observed, budget: ExpressionBudget) => Blocked | undefined;
 const checks: readonly Check[] = [
+  calledWorkflowExists,
   codeBlockedBy,
   componentExists,
   componentIsBuilt,
@@ -71,7 +72,7 @@ function problemOf(step: ObservedStep, observed: Observed, budget: ExpressionBud
   for (const check of checks) {
     const blocked = check(step, observed, budget);
     if (blocked === undefined) continue;
-    if (blocked.reason === "InvalidExpression") return blocked; // Its message names step and prop.
+    if (blocked.reason === "InvalidExpression" || blocked.reason === "WorkflowNotFound") return blocked; // Its message names step and prop.
     return { ...blocked, message: `step '${step.step.name}': ${fieldOf(step, blocked)}: ${blocked.message}` };
   }
   return undefined;
@@ -103,6 +104,13 @@ function componentIsAction({ component, componentName }: ObservedStep): Blocked 
     transient: false,
     message: `component ${componentName} is a source: a step runs an action, whose definition has \`type: "action"\``,
   };
+}
+
+/** It may be created later, so it is looked for again. */
+function calledWorkflowExists({ step, missing }: ObservedStep): Blocked | undefined {
+  if (missing === undefined) return undefined;
+  const message = `step '${step.name}': workflow: ${missing} does not exist, or does not belong to the owner of this namespace`;
+  return { reason: "WorkflowNotFound", transient: true, poll: true, message };
 }
 
 /** An expression may read the trigger's event, the exports of the steps before, and the items of the loops around it. */

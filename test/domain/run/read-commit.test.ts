@@ -10,6 +10,10 @@ const valid = workflowCommit();
 const subject = subjectOf(valid);
 const send = { id: "r_1.s1", kind: "http", argument: "{}", step: "first", at: 1 } as const;
 
+const call = { id: "r_1-c2", workflow: "p_2", event: "{}", suspension: 1 } as const;
+const to = { workflow: "p_2", run: "r_9", suspension: 1 } as const;
+const returned = { run: "r_1", status: "failed", value: "null", error: { name: "Error", message: "no" } } as const;
+
 it("reads the commit of a workflow run from the subject of the run", () => {
   expect(readCommit(JSON.stringify(valid), subject)).toEqual(valid);
   const first = workflowCommit({
@@ -18,6 +22,10 @@ it("reads the commit of a workflow run from the subject of the run", () => {
   expect(readCommit(JSON.stringify(first), subject)).toEqual(first);
   const canceled = workflowCommit({ workflow: { status: "canceled", number: 7, reason: "not wanted", sends: [send] } });
   expect(readCommit(JSON.stringify(canceled), subject)).toEqual(canceled);
+  const calling = workflowCommit({ workflow: { status: "suspended", call } });
+  expect(readCommit(JSON.stringify(calling), subject)).toEqual(calling);
+  const ended = workflowCommit({ workflow: { status: "failed", returns: { to, returned }, cancels: { workflow: "p_2", run: "r_3" } } });
+  expect(readCommit(JSON.stringify(ended), subject)).toEqual(ended);
 });
 
 it("reads no commit from an end marker", () => {
@@ -64,6 +72,15 @@ describe("refuses the commit of a workflow", () => {
     ["a send whose id is a subject", { sends: [{ ...send, id: "a.>" }] }],
     ["a send of another run", { sends: [{ ...send, id: "r_2.s1" }] }],
     ["a send although the run continues", { status: "running", sends: [send] }],
+    ["a call of another run", { call: { ...call, id: "r_2-c1" } }],
+    ["a call of a source", { call: { ...call, workflow: "dc_1" } }],
+    ["a call whose event is an object", { call: { ...call, event: {} } }],
+    ["a call with a suspension that is a subject", { call: { ...call, suspension: ">" } }],
+    ["the end of another run", { status: "failed", returns: { to, returned: { ...returned, run: "r_2" } } }],
+    ["an end although the run continues", { status: "running", returns: { to, returned } }],
+    ["an end for a source", { status: "failed", returns: { to: { ...to, workflow: "dc_1" }, returned } }],
+    ["an end with an unknown status", { status: "failed", returns: { to, returned: { ...returned, status: "done" } } }],
+    ["a cancellation of what is no run", { status: "canceled", cancels: { workflow: "p_2", run: "a.>" } }],
   ])("with %s", (_, progress) => {
     const forged = { ...valid, workflow: { ...valid.workflow, ...progress } };
     expect(readCommit(JSON.stringify(forged), subject)).toBeUndefined();

@@ -59,7 +59,7 @@ function execute(tree: readonly Node[], onStep: (state: WorkflowRunState, steps:
     const visit = counts.get(step.name) ?? 0;
     counts.set(step.name, visit + 1);
     executed.push(step.name);
-    const end = endStep(executionOf(node, visit), JSON.parse(JSON.stringify(state)) as WorkflowRunState, { steps }, step, 1, 0);
+    const end = endStep(executionOf(node, visit), JSON.parse(JSON.stringify(state)) as WorkflowRunState, { steps }, step, 1, 0, "r_1-c1");
     error = end.failure?.error.message;
     state = end.state;
   }

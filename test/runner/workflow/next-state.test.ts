@@ -21,7 +21,7 @@ function endSecond(before: ReturnType<typeof sends>, sent: ReturnType<typeof sen
   } as unknown as WorkflowRunState; // The fields that are read.
   const action = { exports: {}, flow: null, inputs: null, sends: sent };
   const execution = { outcome: "returned", result: null, response: null, action } as unknown as Execution; // The fields that are read.
-  return endStep(execution, state, { steps: [step, step] }, step, 1, 0);
+  return endStep(execution, state, { steps: [step, step] }, step, 1, 0, "r_1-c1");
 }
 
 it("ends a run whose steps together send more than a commit may have, or more than 100 mails", () => {

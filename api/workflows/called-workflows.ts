@@ -1,0 +1,52 @@
+import { allOf } from "../../crds/resource-store.ts";
+import { workflowKind, type WorkflowResource } from "../../crds/workflow.ts";
+import { InvalidInput } from "../../domain/errors.ts";
+import { isId } from "../../domain/ids.ts";
+import { flatten, withSteps } from "../../domain/workflow/step-tree.ts";
+import type { ApiContext } from "../context.ts";
+import { publicIdOf } from "../resources/identity.ts";
+import { restPath } from "./control.ts";
+import type { RequestedStep, StepsOf } from "./steps.ts";
+
+/** The tree with ids in place of names of the workflows that its steps call. @throws InvalidInput that names the step */
+export async function withCalledIds(
+  tree: readonly RequestedStep[],
+  { owner, holder }: Pick<StepsOf, "owner" | "holder">,
+  context: ApiContext,
+): Promise<readonly RequestedStep[]> {
+  const ids = new Map<string, string>();
+  for (const { node, path } of flatten(tree)) {
+    const { workflow: named } = node;
+    if (named === undefined || ids.has(named)) continue;
+    const found = isId("workflow", named) ? await findById(named, owner, context) : await findByName(named, holder.namespace, context);
+    const [only, another] = found;
+    if (only === undefined || another !== undefined) throw notOne(restPath(path), node.name, named, found.length);
+    ids.set(named, publicIdOf(only));
+  }
+  if (ids.size === 0) return tree;
+  const convert = (steps: readonly RequestedStep[]): readonly RequestedStep[] =>
+    steps.map(({ name, fields, ...control }) => {
+      const id = ids.get(control.workflow ?? "");
+      return { ...withSteps(control, convert), name, fields, ...(id === undefined ? {} : { workflow: id }) };
+    });
+  return convert(tree);
+}
+
+async function findById(id: string, owner: string, { access, ports }: ApiContext): Promise<readonly WorkflowResource[]> {
+  const found = await ports.store.findById(workflowKind, id);
+  return found !== undefined && (await access.ownerOf(found)) === owner ? [found] : [];
+}
+
+/** By display name, or by the name of the resource. */
+async function findByName(name: string, namespace: string, { ports }: ApiContext): Promise<readonly WorkflowResource[]> {
+  const found: WorkflowResource[] = [];
+  for await (const workflow of allOf(ports.store, workflowKind, { namespace }))
+    if (workflow.metadata.name === name || workflow.spec.name === name) found.push(workflow);
+  return found;
+}
+
+function notOne(field: string, step: string, named: string, count: number): InvalidInput {
+  const why = count === 0 ? "the owner has no such workflow" : `${count} workflows of the owner have that name: give the id`;
+  const message = `step '${step}': workflow '${named}': ${why}`;
+  return new InvalidInput(message, { code: "invalid_step", details: [{ field: `${field}.workflow`, message }] });
+}
