@@ -41,7 +41,9 @@ export const draftOf = (step: WorkflowStep): StepDraft => ({
 
 /** Fields of control flow, in the order in which they are shown. */
 const controlFields =
-  "if then else_if else switch cases default for_each as max_items on_error while max_iterations steps try catch finally stop".split(" ");
+  "if then else_if else switch cases default for_each as max_items on_error while max_iterations steps try catch finally stop workflow event wait".split(
+    " ",
+  );
 
 function controlText(step: WorkflowStep): string | undefined {
   const given = new Map(Object.entries(step));
