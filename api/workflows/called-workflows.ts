@@ -2,32 +2,31 @@ import { allOf } from "../../crds/resource-store.ts";
 import { workflowKind, type WorkflowResource } from "../../crds/workflow.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
-import { flatten, withSteps } from "../../domain/workflow/step-tree.ts";
+import { flatten, withSteps, type StepNode } from "../../domain/workflow/step-tree.ts";
 import type { ApiContext } from "../context.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { restPath } from "./control.ts";
-import type { RequestedStep, StepsOf } from "./steps.ts";
 
 /** The tree with ids in place of names of the workflows that its steps call. @throws InvalidInput that names the step */
-export async function withCalledIds(
-  tree: readonly RequestedStep[],
-  { owner, holder }: Pick<StepsOf, "owner" | "holder">,
+export async function withCalledIds<Node extends StepNode<Node>>(
+  tree: readonly Node[],
+  { owner, namespace }: { readonly owner: string; readonly namespace: string },
   context: ApiContext,
-): Promise<readonly RequestedStep[]> {
+): Promise<readonly Node[]> {
   const ids = new Map<string, string>();
   for (const { node, path } of flatten(tree)) {
     const { workflow: named } = node;
     if (named === undefined || ids.has(named)) continue;
-    const found = isId("workflow", named) ? await findById(named, owner, context) : await findByName(named, holder.namespace, context);
+    const found = isId("workflow", named) ? await findById(named, owner, context) : await findByName(named, namespace, context);
     const [only, another] = found;
     if (only === undefined || another !== undefined) throw notOne(restPath(path), node.name, named, found.length);
     ids.set(named, publicIdOf(only));
   }
   if (ids.size === 0) return tree;
-  const convert = (steps: readonly RequestedStep[]): readonly RequestedStep[] =>
-    steps.map(({ name, fields, ...control }) => {
-      const id = ids.get(control.workflow ?? "");
-      return { ...withSteps(control, convert), name, fields, ...(id === undefined ? {} : { workflow: id }) };
+  const convert = (steps: readonly Node[]): readonly Node[] =>
+    steps.map((step) => {
+      const id = ids.get(step.workflow ?? "");
+      return { ...step, ...withSteps(step, convert), ...(id === undefined ? {} : { workflow: id }) };
     });
   return convert(tree);
 }

@@ -59,7 +59,7 @@ export interface RequestedStep extends StepControl<RequestedStep> {
 export async function prepareSteps(given: readonly StepFields[], workflow: StepsOf, context: ApiContext): Promise<PreparedSteps> {
   const requested = given.map((fields) => requestedStep(fields));
   checkTree(requested);
-  const tree = await withCalledIds(requested, workflow, context);
+  const tree = await withCalledIds(requested, { owner: workflow.owner, namespace: workflow.holder.namespace }, context);
   const actions: PreparedStep[] = [];
   const checked: CheckedStep[] = [];
   for (const { node, path, control, expressions = {}, readable } of flatten(tree)) {

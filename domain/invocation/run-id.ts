@@ -32,7 +32,7 @@ export function workflowRunId(invocation: Invocation, position: InvocationNumber
 /** Of a delivery, in invocations. Short, because each commit of a listening source contains hundreds of them. 72 bits, because a collision would lose an event. */
 export const shortDeliveryId = (delivery: string): string => hash("sha256", delivery, "base64url").slice(0, 12);
 
-/** Id of the run of a workflow that a delivery starts. */
+/** Id of the run of a workflow that a delivery starts, such as a call of another run. */
 export const deliveredRunId = (delivery: string): string => runOfShortId(shortDeliveryId(delivery));
 
 const runOfShortId = (delivery: string): string => `r_e${hexOf(delivery)}`;

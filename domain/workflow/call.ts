@@ -1,6 +1,4 @@
 import type { RunError } from "../run-products.ts";
-import { deliveredRunId } from "../invocation/run-id.ts";
-import type { RunStatus } from "./run-state.ts";
 
 /**
  * A run that starts a run of another workflow of its owner, by a step with `workflow`:
@@ -29,11 +27,14 @@ export interface Caller {
   readonly suspension: number;
 }
 
+/** The statuses of runs that have ended. */
+export type EndStatus = "succeeded" | "exited" | "failed" | "canceled";
+
 /** How a run that was called has ended. */
 export interface Returned {
   /** Its id. */
   readonly run: string;
-  readonly status: RunStatus;
+  readonly status: EndStatus;
   /** JSON text: what its last action returned. */
   readonly value: string;
   /** Of one that failed. */
@@ -47,5 +48,3 @@ export const callErrorName = "CallError";
 export const maxReturnedBytes = 262_144;
 
 export const callId = (run: string, commit: number): string => `${run}-c${commit}`;
-/** Id of the run that a call starts. */
-export const calledRun = (call: string): string => deliveredRunId(call);

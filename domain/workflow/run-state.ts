@@ -1,6 +1,6 @@
 import type { EventMetadata } from "../event/event-metadata.ts";
 import type { Trigger } from "../trigger.ts";
-import type { Caller, Returned } from "./call.ts";
+import type { Caller, EndStatus, Returned } from "./call.ts";
 import type { Frame } from "./control.ts";
 import type { HttpResponse } from "../run-products.ts";
 
@@ -20,7 +20,7 @@ import type { HttpResponse } from "../run-products.ts";
 export const runStatuses = ["running", "suspended", "succeeded", "exited", "failed", "canceled"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-export const hasEnded = (status: RunStatus): boolean => status !== "running" && status !== "suspended";
+export const hasEnded = (status: RunStatus): status is EndStatus => status !== "running" && status !== "suspended";
 
 /**
  * The state of a workflow run after a commit: what the next step needs. It is part of the run's last commit, as the state of a source is

@@ -7,7 +7,8 @@ import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-sta
 import { receivedEvent } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { controlled, type Begun } from "./control-run.ts";
-import { resumed, returnedTo, withEnd } from "./next-state.ts";
+import { returnedTo } from "./called-run.ts";
+import { resumed, withEnd } from "./next-state.ts";
 
 /** The last message of a run's history: a commit, or the marker after the end, which has no state. */
 export type LastOfRun = WorkflowCommit | { readonly state: null; readonly ended: EndedRun | undefined };

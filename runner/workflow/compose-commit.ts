@@ -5,7 +5,7 @@ import type { Invocation } from "../../domain/invocation/invocation.ts";
 import type { RunError } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { traceContext } from "../../domain/traces.ts";
-import { maxReturnedBytes, type Returned } from "../../domain/workflow/call.ts";
+import { maxReturnedBytes, type EndStatus, type Returned } from "../../domain/workflow/call.ts";
 import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { CommittedStep, WorkflowProgress } from "../../domain/workflow/run-commit.ts";
@@ -155,7 +155,9 @@ function composeCommit(
       ...(isFirst ? cause : {}),
       ...(isFirst && invocation.repeats !== undefined ? { repeats: invocation.repeats.run } : {}),
       ...(readable.error === null ? {} : mailOf(workflow)),
-      ...(isEnd && state.caller !== undefined ? { returns: { to: state.caller, returned: returnedBy(run, state, readable.error) } } : {}),
+      ...(hasEnded(state.status) && state.caller !== undefined
+        ? { returns: { to: state.caller, returned: returnedBy(run, state.status, state.steps, readable.error) } }
+        : {}),
       ...(isEnd ? { sends: sends.map((send, index) => ({ ...send, id: `${run}.s${index}` })).filter(({ kind }) => kind !== "emit") } : {}),
     },
     state: isEnd ? withoutData(state) : state,
@@ -163,7 +165,7 @@ function composeCommit(
 }
 
 /** What a run gives to the one that has called it: what its last action returned. */
-function returnedBy(run: string, { status, steps }: WorkflowRunState, error: RunError | null): Returned {
+function returnedBy(run: string, status: EndStatus, steps: WorkflowRunState["steps"], error: RunError | null): Returned {
   if (error !== null) {
     const { name, message, code } = error;
     return { run, status, value: "null", error: { name, message, ...(code === undefined ? {} : { code }) } };

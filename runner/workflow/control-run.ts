@@ -2,7 +2,8 @@ import { maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { RunControl } from "../../domain/workflow/run-control.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { Returned } from "../../domain/workflow/call.ts";
-import { resumed, returnedTo, suspended, withEnd } from "./next-state.ts";
+import { returnedTo } from "./called-run.ts";
+import { resumed, suspended, withEnd } from "./next-state.ts";
 
 /** The state from which the run continues. */
 export interface Begun {

@@ -1,5 +1,6 @@
 import { Unavailable } from "../../domain/errors.ts";
 import type { HttpResponse } from "../../domain/run-products.ts";
+import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { mapStacks } from "../run/map-stacks.ts";
@@ -79,4 +80,10 @@ export function stepAt(workflow: WorkflowDeployment, index: number): StepDeploym
   const step = workflow.steps[index];
   if (step === undefined) throw new Unavailable(`version ${workflow.id} of workflow ${workflow.workflow} has no step ${index}`);
   return step;
+}
+
+/** The execution with an error that later steps and people may read. */
+export function withMaskedError({ execution, secrets }: ExecutedStep): Execution {
+  if (!("error" in execution) || Object.keys(secrets).length === 0) return execution;
+  return { ...execution, error: new SecretMask(secrets).error(execution.error) };
 }

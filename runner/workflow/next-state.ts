@@ -1,7 +1,8 @@
 import { Invariant } from "../../domain/errors.ts";
 import { backoffMs } from "../../domain/retry.ts";
+import { deliveredRunId } from "../../domain/invocation/run-id.ts";
 import type { RunError } from "../../domain/run-products.ts";
-import { callErrorName, calledRun, type Call, type Returned } from "../../domain/workflow/call.ts";
+import type { Call } from "../../domain/workflow/call.ts";
 import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { defaultSuspensionMs, maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
@@ -91,7 +92,7 @@ function called(
   steps: Steps,
 ): Pick<StepEnd, "outcome" | "exports" | "state" | "failure" | "call"> {
   const workflow = control?.workflow ?? "";
-  const run = calledRun(id);
+  const run = deliveredRunId(id);
   const call: Call = { id, workflow, event: JSON.stringify(event) };
   if (control?.waits !== true) {
     const exports = callExports(run);
@@ -110,24 +111,6 @@ function called(
 }
 
 const callExports = (run: string, value = "null"): string => objectText({ $return_value: value, $run: JSON.stringify(run) });
-
-/** The state of a run whose step gets what the run that it has called gives. */
-export function returnedTo(state: WorkflowRunState, returned: Returned): WorkflowRunState {
-  return { ...state, status: "running", suspension: null, returned };
-}
-
-/** The error of the step of a run that was called and has not succeeded. */
-export function callError({ run, status, error }: Returned): RunError | undefined {
-  if (status === "succeeded" || status === "exited") return undefined;
-  // In a chain of calls the first cause counts.
-  if (error?.name === callErrorName) return { ...error };
-  const why = error === undefined ? "" : `: ${error.name}: ${error.message}`;
-  return {
-    name: callErrorName,
-    code: `workflow_${status}`,
-    message: `the called run ${run} has ${status === "failed" ? "failed" : "been canceled"}${why}`,
-  };
-}
 
 function withoutReturned({ returned: _, ...state }: WorkflowRunState): WorkflowRunState {
   return state;

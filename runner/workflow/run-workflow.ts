@@ -2,26 +2,25 @@ import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import type { RunError } from "../../domain/run-products.ts";
-import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
-import { callId, type Returned } from "../../domain/workflow/call.ts";
+import { callId } from "../../domain/workflow/call.ts";
 import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
 import { versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { CommitHistory } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
-import type { Execution } from "../sandbox/port.ts";
 import type { DeploymentCache } from "../run/deployment-cache.ts";
 import { internalError, notExecuted } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { RunTrace, traceWait } from "../run/run-trace.ts";
 import { composeStepCommit, composeWithoutStep, type RunOfWorkflow } from "./compose-commit.ts";
 import { controlledBy, pauseRun, type Begun } from "./control-run.ts";
-import { executeStep, stepAt, withCurrentSecrets, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
+import { executeStep, stepAt, withCurrentSecrets, withMaskedError, type ExecutedStep, type WorkflowContext } from "./execute-step.ts";
 import { begin, parseLast, type LastOfRun } from "./begin-run.ts";
 import { endLater, endWakeUp } from "./end-run.ts";
-import { callError, endStep, type StepEnd } from "./next-state.ts";
+import { endStep } from "./next-state.ts";
+import { executionOf, forCaller } from "./called-run.ts";
 import { beginRepetition, versionForgotten } from "./repeated-run.ts";
 import { leaveEndedParts, type Continued } from "./position.ts";
 import { resumeOutcome } from "./resumed-runs.ts";
@@ -253,26 +252,6 @@ async function composeStep(
 
 /** NATS subject of the caller of the trigger, if one may still wait for an answer. */
 const waitingCaller = ({ received }: Run, { answerTo }: WorkflowRunState): string | undefined => received.invocation.answerTo ?? answerTo;
-
-/** The caller of the trigger waits for called runs, too, and for nothing else that suspends the run. */
-function forCaller(answerTo: string | undefined, end: StepEnd): StepEnd {
-  const { answerTo: _, ...state } = end.state;
-  const isKept =
-    answerTo !== undefined && (state.suspension?.kind === "call" || (state.status === "running" && end.state.answerTo !== undefined));
-  return { ...end, state: isKept ? { ...state, answerTo } : state };
-}
-
-/** That of a step whose called run has ended. */
-function executionOf(returned: Returned): Execution {
-  const error = callError(returned);
-  if (error !== undefined) return notExecuted(error);
-  return { outcome: "returned", result: null, emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 };
-}
-
-function withMaskedError({ execution, secrets }: ExecutedStep): Execution {
-  if (!("error" in execution) || Object.keys(secrets).length === 0) return execution;
-  return { ...execution, error: new SecretMask(secrets).error(execution.error) };
-}
 
 function withoutFrames({ frames: _, ...state }: WorkflowRunState): WorkflowRunState {
   return state;

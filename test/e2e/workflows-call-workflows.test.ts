@@ -136,7 +136,11 @@ describe("runs that belong together", () => {
     // Of its own runs only the last hundred are stored.
     const outer = await create("Outer", [{ name: "call", workflow: endless.id }]);
     const run = await ended(outer, await start(outer));
-    expect([run.status, run.error?.code, run.error?.message]).toEqual(["failed", "workflow_failed", expect.stringContaining("100 deliveries")]);
+    expect([run.status, run.error?.code, run.error?.message]).toEqual([
+      "failed",
+      "workflow_failed",
+      expect.stringContaining("100 deliveries"),
+    ]);
   });
 
   it("wait while the called workflow is switched off", async () => {
