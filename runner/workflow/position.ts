@@ -32,6 +32,11 @@ export function leaveEndedParts(state: WorkflowRunState, steps: Steps): Continue
   }
 }
 
+/** Nothing catches a failure of the next step. */
+export function withoutFrames({ frames: _, ...state }: WorkflowRunState): WorkflowRunState {
+  return state;
+}
+
 /** Goes on where a failure is caught: with the next item of a loop that continues, or with the `catch` or `finally` of a try. */
 export function unwind(state: WorkflowRunState, steps: Steps, failure: StepFailure): Continued {
   let now = state;

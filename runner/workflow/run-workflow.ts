@@ -22,7 +22,7 @@ import { endLater, endWakeUp } from "./end-run.ts";
 import { endStep } from "./next-state.ts";
 import { executionOf, forCaller } from "./called-run.ts";
 import { beginRepetition, versionForgotten } from "./repeated-run.ts";
-import { leaveEndedParts, type Continued } from "./position.ts";
+import { leaveEndedParts, withoutFrames, type Continued } from "./position.ts";
 import { resumeOutcome } from "./resumed-runs.ts";
 import { reportCommit } from "./report.ts";
 
@@ -252,10 +252,6 @@ async function composeStep(
 
 /** NATS subject of the caller of the trigger, if one may still wait for an answer. */
 const waitingCaller = ({ received }: Run, { answerTo }: WorkflowRunState): string | undefined => received.invocation.answerTo ?? answerTo;
-
-function withoutFrames({ frames: _, ...state }: WorkflowRunState): WorkflowRunState {
-  return state;
-}
 
 /** A commit that is too large would be the same again. */
 function policyOf(step: StepDeployment, replacement: Replacement | undefined): StepDeployment {
