@@ -1,5 +1,4 @@
-import { deliveredRunId } from "../../domain/invocation/run-id.ts";
-import { callErrorName } from "../../domain/workflow/call.ts";
+import { callErrorName, calledRun } from "../../domain/workflow/call.ts";
 import { refusedCall } from "../routing/calls.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Routes } from "../routing/routes.ts";
@@ -33,7 +32,7 @@ export class CallDestination implements InternalDestination {
       return ended;
     // The caller would wait for a run that never begins.
     const error = { name: callErrorName, code: "not_called", message: ended.error };
-    const returned = { run: deliveredRunId(delivery.id), status: "failed", value: "null", error } as const;
+    const returned = { run: calledRun(delivery.id), status: "failed", value: "null", error } as const;
     return this.#to(caller.workflow).attempt(refusedCall(delivery, caller, returned));
   }
 

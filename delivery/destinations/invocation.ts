@@ -1,7 +1,7 @@
+import { hash } from "node:crypto";
 import type { Clock } from "../../domain/clock.ts";
 import { eventMetadata } from "../../domain/event/event-metadata.ts";
 import { nextHop, nextWay } from "../../domain/invocation/hops.ts";
-import { shortDeliveryId } from "../../domain/invocation/run-id.ts";
 import { isJson } from "../../domain/json.ts";
 import type { AdmissionGate } from "../../domain/limits/admission.ts";
 import type { Log } from "../../domain/log.ts";
@@ -77,6 +77,11 @@ function invocationText({ id, listener, event, invocation: between = {} }: Deliv
   const more = Object.entries(between).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   const of = trigger === "event" ? `,"metadata":${JSON.stringify(eventMetadata(event, event.source))},"event":${event.payload}` : "";
   return `{"source":${JSON.stringify(listener)},"trigger":"${trigger}","at":${event.ts},"delivery":"${shortDeliveryId(id)}","hops":${hops},"way":${way}${trace.join("")}${more.join("")}${of}}`;
+}
+
+/** Short, because each commit of a listening source contains hundreds of them. 72 bits, because a collision would lose an event. */
+function shortDeliveryId(delivery: string): string {
+  return hash("sha256", delivery, "base64url").slice(0, 12);
 }
 
 export function countDelivered(

@@ -1,7 +1,7 @@
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import { traceContext } from "../../domain/traces.ts";
-import type { Caller, Returned } from "../../domain/workflow/call.ts";
+import { calledRun, type Caller, type Returned } from "../../domain/workflow/call.ts";
 import type { Delivery } from "./delivery.ts";
 
 type BetweenRuns = NonNullable<Delivery["invocation"]>;
@@ -17,7 +17,7 @@ export function callsOf(commit: Commit): readonly Delivery[] {
   if (call !== undefined) {
     const { id, workflow: called, event, suspension } = call;
     const caller = suspension === undefined ? undefined : { workflow: source, run: run.id, suspension };
-    deliveries.push(deliveryTo(called, id, event, caller === undefined ? {} : { caller }, commit));
+    deliveries.push(deliveryTo(called, id, event, { run: calledRun(id), ...(caller === undefined ? {} : { caller }) }, commit));
   }
   if (returns !== undefined) deliveries.push(returnTo(returns.to, returns.returned, commit));
   if (cancels !== undefined) {
@@ -65,6 +65,6 @@ function deliveryTo(workflow: string, id: string, payload: string, invocation: B
       ...traceContext(commit),
     },
     attempt: 1,
-    ...(Object.keys(invocation).length === 0 ? {} : { invocation }),
+    invocation,
   };
 }

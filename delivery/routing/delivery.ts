@@ -15,7 +15,7 @@ export interface Delivery {
   /** Of a redelivery, the number of attempts before it became a dead letter. The retry schedule starts again after them. */
   readonly attemptsBefore?: number;
   /** Of a delivery between runs of workflows: what its invocation says besides the event. */
-  readonly invocation?: Pick<Invocation, "caller" | "resume" | "returned" | "control">;
+  readonly invocation?: Pick<Invocation, "run" | "caller" | "resume" | "returned" | "control">;
   /** It is attempted by the replica with the queue of its source and its ordered webhook. */
   readonly inOrder?: true;
 }

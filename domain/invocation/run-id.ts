@@ -1,4 +1,3 @@
-import { hash } from "node:crypto";
 import { derivedToken } from "../component/fingerprint.ts";
 import type { Invocation, InvocationNumber } from "./invocation.ts";
 
@@ -24,18 +23,10 @@ export function workflowRunId(invocation: Invocation, position: InvocationNumber
   if (resume !== undefined) return resume.run;
   if (control !== undefined) return control.run;
   if (run !== undefined) return run;
-  if (delivery !== undefined) return runOfShortId(delivery);
+  if (delivery !== undefined) return `r_e${hexOf(delivery)}`;
   if (chain !== undefined && at !== undefined) return `r_t${derivedToken(`${chain} ${at}`)}${at.toString(36)}`;
   return runIdOf(movedFrom ?? position);
 }
-
-/** Of a delivery, in invocations. Short, because each commit of a listening source contains hundreds of them. 72 bits, because a collision would lose an event. */
-export const shortDeliveryId = (delivery: string): string => hash("sha256", delivery, "base64url").slice(0, 12);
-
-/** Id of the run of a workflow that a delivery starts, such as a call of another run. */
-export const deliveredRunId = (delivery: string): string => runOfShortId(shortDeliveryId(delivery));
-
-const runOfShortId = (delivery: string): string => `r_e${hexOf(delivery)}`;
 
 /** Id of the run of an invocation by its position, which is unique within the installation. */
 export function runIdOf({ seq, index }: InvocationNumber): string {

@@ -1,3 +1,4 @@
+import { derivedToken } from "../component/fingerprint.ts";
 import type { RunError } from "../run-products.ts";
 
 /**
@@ -48,3 +49,5 @@ export const callErrorName = "CallError";
 export const maxReturnedBytes = 262_144;
 
 export const callId = (run: string, commit: number): string => `${run}-c${commit}`;
+/** Id of the run that a call starts. */
+export const calledRun = (call: string): string => `r_c${derivedToken(call)}`;

@@ -1,8 +1,7 @@
 import { Invariant } from "../../domain/errors.ts";
 import { backoffMs } from "../../domain/retry.ts";
-import { deliveredRunId } from "../../domain/invocation/run-id.ts";
 import type { RunError } from "../../domain/run-products.ts";
-import type { Call } from "../../domain/workflow/call.ts";
+import { calledRun, type Call } from "../../domain/workflow/call.ts";
 import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { defaultSuspensionMs, maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
@@ -92,7 +91,7 @@ function called(
   steps: Steps,
 ): Pick<StepEnd, "outcome" | "exports" | "state" | "failure" | "call"> {
   const workflow = control?.workflow ?? "";
-  const run = deliveredRunId(id);
+  const run = calledRun(id);
   const call: Call = { id, workflow, event: JSON.stringify(event) };
   if (control?.waits !== true) {
     const exports = callExports(run);
