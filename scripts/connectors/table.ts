@@ -33,7 +33,7 @@ function tableOf({ connectors, failed }: ConnectorIndex, services: readonly Serv
 
 /** Members that the cases of a package run, each once. */
 const membersOf = ({ cases }: Service, kind: "action" | "trigger"): readonly string[] => [
-  ...new Set(cases.map(memberOf).filter((member) => member.startsWith(`${kind}/`))),
+  ...new Set(cases.filter((each) => kind in each).map(memberOf)),
 ];
 const countOf = (services: readonly Service[], kind: "action" | "trigger"): number =>
   services.reduce((sum, service) => sum + membersOf(service, kind).length, 0);

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { registryAnswers } from "../support/npm-registry.ts";
-import { memberOf, packageOf } from "./connector-runs/contract.ts";
+import { packageOf, titleOf } from "./connector-runs/contract.ts";
 import { startRuns, type Runs } from "./connector-runs/run.ts";
 import { services } from "./connector-runs/services/all.ts";
 
@@ -14,10 +14,7 @@ beforeAll(async () => {
 afterAll(() => runs?.stop());
 
 describe.skipIf(!answers).each(services.map((service) => ({ ...packageOf(service), service })))(`$name@$version${why}`, ({ service }) => {
-  it.each(service.cases.map((each) => ({ each, title: memberOf(each) + (each.when === undefined ? "" : `, when ${each.when}`) })))(
-    "runs $title",
-    async ({ each }) => {
-      expect(await runs.run(service, each)).toEqual([]);
-    },
-  );
+  it.each(service.cases.map((each) => ({ each, title: titleOf(each) })))("$title", async ({ each }) => {
+    expect(await runs.run(service, each)).toEqual([]);
+  });
 });

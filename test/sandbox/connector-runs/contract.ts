@@ -111,7 +111,19 @@ export interface TriggerCase extends Common {
   readonly calls: readonly SourceCall[];
 }
 
-export type Case = ActionCase | TriggerCase;
+/** A call while a user chooses the values of a member: the options of a prop, or the props that depend on other values. */
+export interface ConfigureCase extends Common {
+  readonly throws?: unknown;
+  /** `action/…` or `trigger/…`. */
+  readonly configures: string;
+  /** The prop; absent: the additional props. */
+  readonly options?: string;
+  readonly exchanges?: readonly Exchange[];
+  /** Options, or names and types of the additional props. */
+  readonly gives?: unknown;
+}
+
+export type Case = ActionCase | TriggerCase | ConfigureCase;
 
 /** A value that the case cannot know, such as a time or a signature. */
 export class Like {
@@ -153,4 +165,14 @@ export const packageOf = ({ piece }: Service): { readonly name: string; readonly
   return { name: name.includes("/") ? name : `@activepieces/piece-${name}`, version: piece.slice(at + 1) };
 };
 
-export const memberOf = (each: Case): string => ("action" in each ? `action/${each.action}` : `trigger/${each.trigger}`);
+export function memberOf(each: Case): string {
+  if ("configures" in each) return each.configures;
+  return "action" in each ? `action/${each.action}` : `trigger/${each.trigger}`;
+}
+
+/** The name of a case, as tests show it. */
+export function titleOf(each: Case): string {
+  const subject =
+    "configures" in each ? `${each.options === undefined ? "props" : `options of ${each.options}`} of ${memberOf(each)}` : memberOf(each);
+  return `${"configures" in each ? "gives" : "runs"} ${subject}${each.when === undefined ? "" : `, when ${each.when}`}`;
+}

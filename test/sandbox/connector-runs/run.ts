@@ -3,9 +3,12 @@ import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createBuilder, type Builder } from "../../../builder/builder.ts";
 import { installPackages } from "../../../builder/npm/install-packages.ts";
-import type { ComponentDefinition } from "../../../domain/component/definition.ts";
+import type { ConfigureCall } from "../../../domain/component/configure.ts";
+import type { ComponentDefinition, PropDefinition } from "../../../domain/component/definition.ts";
 import { pinLine } from "../../../domain/component/npm-origin.ts";
 import { checkConfiguredProps, runtimeProps } from "../../../domain/component/prop-values.ts";
+import type { RunError } from "../../../domain/run-products.ts";
+import { parseConfigured } from "../../../runner/run/configure.ts";
 import { localProcesses } from "../../../runner/sandbox/processes/local.ts";
 import type { Bundle, Execution, Sandbox } from "../../../runner/sandbox/port.ts";
 import { temporaryDirectory } from "../../support/temporary-directory.ts";
@@ -18,6 +21,7 @@ import {
   packageOf,
   type ActionCase,
   type Case,
+  type ConfigureCase,
   type Service,
   type SourceCall,
   type TriggerCase,
@@ -73,6 +77,7 @@ export async function startRuns(): Promise<Runs> {
       const component = built.get(key) ?? textOf(service).then((text) => buildMember(fixture, text, each));
       built.set(key, component);
       const run = { ...(await component), sandbox: fixture.sandbox, double, service, source: key };
+      if ("configures" in each) return configure(run, each);
       return "action" in each ? runAction(run, each) : runTrigger(run, each);
     },
     stop: async () => {
@@ -142,6 +147,42 @@ function propsOf({ definition, service }: Run, { props = {} }: Case): string {
   return JSON.stringify(app === undefined || service.auth === undefined ? runtime : { ...runtime, [app]: { $auth: service.auth } });
 }
 
+/** Values are those chosen so far. */
+async function configure(run: Run, each: ConfigureCase): Promise<readonly string[]> {
+  const { definition, bundle, sandbox, service } = run;
+  const app = definition.props.find(({ type }) => type === "app")?.name;
+  const account = app === undefined || service.auth === undefined ? {} : { [app]: { $auth: service.auth } };
+  const call: ConfigureCall = each.options === undefined ? { kind: "props" } : { kind: "options", prop: each.options, page: 0 };
+  const request: SandboxRequest = {
+    entry: "configure",
+    event: JSON.stringify(call),
+    source: `${run.source}?${each.options ?? ""}`,
+    props: JSON.stringify({ ...runtimeProps(definition, each.props ?? {}), ...account }),
+    limits: { memoryMb: 256 },
+  };
+  let found: readonly string[] = [];
+  const problems = await run.double.expecting(service.family, each.exchanges ?? [], async () => {
+    const configured = parseConfigured(call, await sandbox.execute(requestFor(bundle, request)));
+    if (configured.outcome === "failed") found = failed(configured.error, each.throws);
+    else
+      found = differences(
+        each.gives,
+        configured.outcome === "options" ? configured.options : additional(definition, configured.props),
+        "gives",
+      );
+  });
+  return [...problems, ...found];
+}
+
+const failed = ({ message, stack }: RunError, throws: unknown): readonly string[] =>
+  throws === undefined ? [`failed: ${message}\n${stack ?? ""}`] : differences(throws, message, "throws");
+
+/** Names and types of the props that the component itself does not have. */
+function additional({ props: own }: ComponentDefinition, props: readonly PropDefinition[]): readonly (readonly [string, string])[] {
+  const names = new Set(own.map(({ name }) => name));
+  return props.filter(({ name }) => !names.has(name)).map(({ name, type }) => [name, type]);
+}
+
 async function runAction(run: Run, each: ActionCase): Promise<readonly string[]> {
   const { bundle, source, sandbox } = run;
   const step = stepRequest({});
@@ -163,10 +204,7 @@ const limitsOf = ({ timeoutMs }: Case): { readonly timeoutMs?: number } => (time
 /** Where the end of a run is another one. */
 function outcomeOf(execution: Execution, throws: unknown, value: { readonly returns?: unknown }): readonly string[] {
   if (execution.outcome === "crashed") return [`crashed: ${execution.message}`];
-  if (execution.outcome !== "returned") {
-    const { message, stack } = execution.error;
-    return throws === undefined ? [`failed: ${message}\n${stack ?? ""}`] : differences(throws, message, "throws");
-  }
+  if (execution.outcome !== "returned") return failed(execution.error, throws);
   if (throws !== undefined) return [`returned ${execution.result} instead of failing`];
   if (!("returns" in value)) return [];
   return differences(value.returns, execution.result === null ? undefined : (JSON.parse(execution.result) as unknown), "returns");

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Connector } from "../../../runner/sandbox/network/connector.ts";
 import { createEgress, type EgressAddress } from "../../../platform/http/egress.ts";
@@ -67,6 +67,19 @@ describe("a connection", () => {
   it("is refused to a name with a public and a private address", async () => {
     const { connector } = connectorOf(async () => [loopback, { address: "10.0.0.1", family: 4 }]);
     await expect(connector.connect("u_1", "mixed.example.com", port(), never)).rejects.toMatchObject({ code: "egress_denied" });
+  });
+
+  it("is opened by the given port, after its address was judged", async () => {
+    const opened: unknown[] = [];
+    const egress = createEgress({ allow: [], resolver: async () => [{ address: "93.184.216.34", family: 4 }] });
+    const connector = new Connector(egress, threads, ({ host, port: asked }) => {
+      opened.push([host, asked]);
+      return connect({ host: "127.0.0.1", port: port() });
+    });
+    const socket = await connector.connect("u_1", "server.example.com", 443, never);
+    onTestFinished(() => void socket.destroy());
+    await expect(connector.connect("u_1", "10.0.0.1", 443, never)).rejects.toMatchObject({ code: "egress_denied" });
+    expect(opened).toEqual([["93.184.216.34", 443]]);
   });
 
   it("tries the next address of a name when one does not answer", async () => {

@@ -5,9 +5,21 @@ import { bearerJson, oauth, token } from "../families.ts";
 /** Services with JSON and a bearer token. */
 const of = (piece: string, cases: Service["cases"], auth = oauth): Service => ({ piece, family: bearerJson, auth, cases });
 
+const option = (label: string, value: unknown = label) => ({ label, value });
+
 const record = { id: "rec1", createdTime: "2026-01-01T00:00:00.000Z", fields: { Name: "Tea" } };
 const airtableHeaders = { "x-api-version": "0.1.0", "x-airtable-application-id": "app1", "content-type": "application/json" };
 const table = { authentication: token, base: "app1", tableId: "tbl1" };
+const airtableTable = {
+  id: "tbl1",
+  name: "Guests",
+  fields: [
+    { id: "fldName", name: "Name", type: "singleLineText" },
+    { id: "fldCups", name: "Cups", type: "number" },
+    { id: "fldDone", name: "Done", type: "checkbox" },
+    { id: "fldKind", name: "Kind", type: "singleSelect", options: { choices: [{ id: "sel1", name: "Green" }] } },
+  ],
+};
 const airtable: Service = {
   piece: "airtable@0.2.0",
   family: bearerJson,
@@ -31,6 +43,24 @@ const airtable: Service = {
         },
       ],
       throws: like(/422/),
+    },
+    {
+      configures: "action/airtable_create_record",
+      options: "base",
+      props: { authentication: token },
+      exchanges: [{ request: "GET https://api.airtable.com/v0/meta/bases", json: { bases: [{ id: "app1", name: "Guests" }] } }],
+      gives: [option("Guests", "app1")],
+    },
+    {
+      configures: "action/airtable_create_record",
+      props: table,
+      exchanges: [{ request: "GET https://api.airtable.com/v0/meta/bases/app1/tables", json: { tables: [airtableTable] } }],
+      gives: [
+        ["fields_fldName", "string"],
+        ["fields_fldCups", "any"],
+        ["fields_fldDone", "boolean"],
+        ["fields_fldKind", "string"],
+      ],
     },
     {
       trigger: "new_record",
@@ -75,6 +105,19 @@ const asana = of("asana@0.2.0", [
       },
     ],
     returns: task,
+  },
+  {
+    configures: "action/create_task",
+    options: "project",
+    props: { workspace: "9" },
+    exchanges: [{ request: "GET https://app.asana.com/api/1.0/projects?workspace=9", json: { data: [{ gid: "34", name: "House" }] } }],
+    gives: [option("House", "34")],
+  },
+  {
+    configures: "action/create_task",
+    options: "project",
+    when: "the workspace is not chosen yet",
+    throws: like(/^project: /),
   },
   {
     action: "create_task",
@@ -138,6 +181,17 @@ const clickup = of("clickup@0.2.0", [
     props: { team_id: "9" },
     exchanges: [{ request: "GET https://api.clickup.com/api/v2/team/9/space", body: {}, json: { spaces: [{ id: "8", name: "Home" }] } }],
     returns: { spaces: [{ id: "8", name: "Home" }] },
+  },
+  {
+    configures: "action/create_task",
+    options: "list_id",
+    props: { workspace_id: "9", space_id: "8" },
+    exchanges: [
+      { request: "GET https://api.clickup.com/api/v2/space/8/folder", json: { folders: [{ id: "f1" }] } },
+      { request: "GET https://api.clickup.com/api/v2/space/8/list", json: { lists: [{ id: "7", name: "Shopping" }] } },
+      { request: "GET https://api.clickup.com/api/v2/folder/f1/list", json: { lists: [{ id: "6", name: "Garden" }] } },
+    ],
+    gives: [option("Shopping", "7"), option("Garden", "6")],
   },
   clickupTrigger("clickup_trigger_task_created", "taskCreated"),
   clickupTrigger("clickup_trigger_task_deleted", "taskDeleted"),
@@ -227,6 +281,12 @@ const todoist = of("todoist@0.3.1", [
       { request: "POST https://api.todoist.com/rest/v2/tasks", body: { content: "Buy tea" }, status: 429, text: "Too many requests" },
     ],
     throws: like(/429/),
+  },
+  {
+    configures: "action/create_task",
+    options: "project_id",
+    exchanges: [{ request: "GET https://api.todoist.com/rest/v2/projects", json: [{ id: "p1", name: "Home" }] }],
+    gives: [option("Home", "p1")],
   },
   {
     trigger: "task_completed",
@@ -411,6 +471,13 @@ const webflow = of("webflow@0.3.0", [
     returns: { _id: "i1", name: "Tea", _draft: true },
   },
   {
+    configures: "action/create_collection_item",
+    options: "collection_id",
+    props: { site_id: "site-1" },
+    exchanges: [{ request: "GET https://api.webflow.com/sites/site-1/collections", json: [{ _id: "c1", name: "Teas" }] }],
+    gives: [option("Teas", "c1")],
+  },
+  {
     action: "delete_collection_item",
     props: { site_id: "site-1", collection_id: "c1", collection_item_id: "i1" },
     exchanges: [{ request: "DELETE https://api.webflow.com/collections/c1/items/i1", json: { deleted: 1 } }],
@@ -483,6 +550,18 @@ const mailchimp = of("mailchimp@0.2.0", [
       },
     ],
     returns: { id: "m1", email_address: "ada@example.com", status: "subscribed" },
+  },
+  {
+    configures: "action/add_member_to_list",
+    options: "list_id",
+    exchanges: [
+      metadata,
+      {
+        request: "GET https://us1.api.mailchimp.com/3.0/lists?fields=lists.id,lists.name,total_items&count=1000",
+        json: { lists: [{ id: "l1", name: "Guests" }], total_items: 1 },
+      },
+    ],
+    gives: [option("Guests", "l1")],
   },
   {
     trigger: "subscribe",

@@ -68,6 +68,18 @@ const slackService: Service = {
       returns: containing({ count: 1 }),
     },
     {
+      configures: "action/send_channel_message",
+      options: "channel",
+      exchanges: [
+        {
+          request: "POST https://slack.com/api/conversations.list",
+          body: { types: "public_channel,private_channel", exclude_archived: "true", limit: "1000" },
+          json: { ok: true, channels: [{ id: "C1", name: "tea" }], response_metadata: { next_cursor: "" } },
+        },
+      ],
+      gives: [{ label: "tea", value: "C1" }],
+    },
+    {
       action: "find_user_by_email",
       props: { email: "ada@example.com" },
       exchanges: [

@@ -75,6 +75,24 @@ const sheets = of("google-sheets@0.2.0", [
     returns: { success: true },
   },
   {
+    configures: "action/insert_row",
+    options: "spreadsheet_id",
+    exchanges: [
+      {
+        request: "GET https://www.googleapis.com/drive/v3/files?q=mimeType%3D%27application%2Fvnd.google-apps.spreadsheet%27",
+        json: { kind: "drive#fileList", files: [{ id: "sheet-1", name: "Guests" }] },
+      },
+    ],
+    gives: [{ label: "Guests", value: "sheet-1" }],
+  },
+  {
+    configures: "action/insert_row",
+    options: "sheet_id",
+    props: { spreadsheet_id: "sheet-1" },
+    exchanges: [ask],
+    gives: [{ label: "Arrivals", value: 7 }],
+  },
+  {
     trigger: "new_row_added",
     props: { spreadsheet_id: "sheet-1", sheet_id: 7 },
     calls: [

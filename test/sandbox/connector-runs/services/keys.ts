@@ -33,6 +33,34 @@ const baserow: Service = {
       returns: row,
     },
     {
+      configures: "action/baserow_create_row",
+      options: "table_id",
+      exchanges: [
+        {
+          request: "GET https://api.baserow.io/api/database/tables/all-tables/",
+          json: [{ id: 5, name: "Guests", order: 1, database_id: 2 }],
+        },
+      ],
+      gives: [{ label: like(/Guests/), value: 5 }],
+    },
+    {
+      configures: "action/baserow_create_row",
+      props: { table_id: 5 },
+      exchanges: [
+        {
+          request: "GET https://api.baserow.io/api/database/fields/table/5/",
+          json: [
+            { id: 1, table_id: 5, name: "Name", type: "text", primary: true },
+            { id: 2, table_id: 5, name: "Cups", type: "number" },
+          ],
+        },
+      ],
+      gives: [
+        ["table_fields_Name", "string"],
+        ["table_fields_Cups", "any"],
+      ],
+    },
+    {
       action: "baserow_list_rows",
       props: { table_id: 5, limit: 50 },
       exchanges: [
@@ -94,6 +122,17 @@ const motion: Service = {
       props: { taskId: "t1" },
       exchanges: [{ request: "GET https://api.usemotion.com/v1/tasks/t1", json: motionTask }],
       returns: motionTask,
+    },
+    {
+      configures: "action/create-task",
+      options: "workspaceId",
+      exchanges: [
+        {
+          request: "GET https://api.usemotion.com/v1/workspaces",
+          json: { workspaces: [{ id: "w1", name: "House" }], meta: { pageSize: 1 } },
+        },
+      ],
+      gives: [{ label: "House", value: "w1" }],
     },
     {
       action: "find-task",
