@@ -223,13 +223,14 @@ describe("a piece", () => {
 
 describe("what a piece gets", () => {
   const odd = (members: string): FakePackage =>
-    piece(`const oauth = { type: "OAUTH2", authUrl: "https://odd.example/a", tokenUrl: "https://odd.example/t", scope: [], required: true };
+    piece(`const oauth = { type: "OAUTH2", authUrl: "https://odd.example/a", tokenUrl: "https://odd.example/t", scope: [], required: true,
+        props: { zone: { type: "SHORT_TEXT", displayName: "Zone", required: true, defaultValue: "north" } } };
       exports.odd = { displayName: "Odd", auth: oauth, actions: () => ({}), triggers: () => ({}), ${members} };`);
 
   test("a file has its name, its extension and its bytes, however it is given", async () => {
     const { build, bundleOf } = await connectors(
       odd(`actions: () => ({ act: { displayName: "Act", props: { file: { type: "FILE", displayName: "File", required: true } },
-        run: async ({ propsValue: { file }, auth }) => ({ name: file.filename, extension: file.extension, text: file.data.toString(), auth: auth.data }) } })`),
+        run: async ({ propsValue: { file }, auth }) => ({ name: file.filename, extension: file.extension, text: file.data.toString(), auth: auth.data, zone: auth.props.zone }) } })`),
     );
     const bundle = bundleOf(await build("npm:@acme/piece-odd#action/act"));
     const account = { odd: { $auth: { oauth_access_token: "t", team_id: "T1", region: '["eu"]' } } };
@@ -242,7 +243,8 @@ describe("what a piece gets", () => {
       ["data:,hi", "file.txt", "txt"],
       ["aGk=", "file.bin", "bin"],
     ] as const;
-    for (const [given, name, extension] of files) expect(returned(await act(given)), given).toEqual({ name, extension, text: "hi", auth });
+    for (const [given, name, extension] of files)
+      expect(returned(await act(given)), given).toEqual({ name, extension, text: "hi", auth, zone: "north" });
     expect(errorOf(await act("not a file!"))).toMatchObject({ message: expect.stringContaining("is none of them") });
     expect(errorOf(await act("data:text/plain"))).toMatchObject({ message: expect.stringContaining("has no comma") });
   });

@@ -43,7 +43,7 @@ function fieldsOf(kind: Kind, auth: Fields): Fields[] {
       name,
       label: textOf(own(prop, "displayName")) ?? name,
       secret: own(prop, "type") === "SECRET_TEXT",
-      optional: own(prop, "required") !== true,
+      optional: own(prop, "required") !== true || own(prop, "defaultValue") !== undefined,
     }));
 }
 
@@ -58,7 +58,14 @@ export function authValue({ auth, isTyped }: Ways, credentials: unknown): unknow
   switch (kinds.get(type)) {
     case "oauth2": {
       const token = fields["oauth_access_token"] ?? fields["access_token"];
-      return { ...fields, type: "OAUTH2", token_type: "Bearer", access_token: token, props: fields, data: tokenResponse(fields) };
+      return {
+        ...fields,
+        type: "OAUTH2",
+        token_type: "Bearer",
+        access_token: token,
+        props: typedProps(chosen, fields),
+        data: tokenResponse(fields),
+      };
     }
     case "secret_text": {
       const key = keyOf(fields);
@@ -106,14 +113,14 @@ const keyOf = (fields: Fields): unknown => {
   return name === undefined ? Object.values(fields).find((value) => typeof value === "string") : fields[name];
 };
 
-/** Accounts keep texts; numbers and checkboxes have other types. */
+/** Accounts keep texts; numbers and checkboxes have other types. What an account does not have is as the piece has it by default. */
 function typedProps(auth: Fields | undefined, fields: Fields): Fields {
   const definitions = new Map(entriesOf(auth?.["props"]));
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => {
-      const type = own(definitions.get(name), "type");
-      if (type === "NUMBER" && typeof value === "string") return [name, Number(value)];
-      return [name, type === "CHECKBOX" && typeof value === "string" ? value === "true" : value];
-    }),
-  );
+  const defaults = [...definitions].map(([name, definition]) => [name, own(definition, "defaultValue")] as const);
+  const given = Object.entries(fields).map(([name, value]) => {
+    const type = own(definitions.get(name), "type");
+    if (type === "NUMBER" && typeof value === "string") return [name, Number(value)] as const;
+    return [name, type === "CHECKBOX" && typeof value === "string" ? value === "true" : value] as const;
+  });
+  return Object.fromEntries([...defaults.filter(([, value]) => value !== undefined && value !== null), ...given]);
 }
