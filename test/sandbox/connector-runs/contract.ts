@@ -19,6 +19,8 @@ export interface ExpectedRequest {
   readonly headers?: Fields;
   /** As parsed: a value of JSON, the fields of a form, text. */
   readonly body?: unknown;
+  /** It goes to another service, or proves no account. */
+  readonly unproven?: true;
   /** How the body is encoded, where the service differs from its family. */
   readonly encoding?: Encoding;
 }
@@ -84,6 +86,8 @@ export interface ActionCase extends Common {
   readonly exchanges?: readonly Exchange[];
   readonly returns?: unknown;
   readonly throws?: unknown;
+  /** The request that ended the wait of the step, of which the case is the second run. */
+  readonly resumedBy?: Fields;
   /** What the step asks of its workflow. */
   readonly flow?: unknown;
   readonly responds?: unknown;

@@ -167,7 +167,7 @@ async function complaints(family: Family, exchange: Exchange, received: Received
   return [
     // Clients name the type of no body, too.
     ...(exchange.body === undefined && isEmpty ? [] : differences(expectedType, essence, "content-type")),
-    ...differences({ ...family.headers, ...ownHeaders }, headers, "headers"),
+    ...differences({ ...(exchange.unproven ? {} : family.headers), ...ownHeaders }, headers, "headers"),
     ...differences(exchange.body, body, "body"),
     ...(refusal === undefined ? [] : [refusal]),
   ];

@@ -185,7 +185,8 @@ function additional({ props: own }: ComponentDefinition, props: readonly PropDef
 
 async function runAction(run: Run, each: ActionCase): Promise<readonly string[]> {
   const { bundle, source, sandbox } = run;
-  const step = stepRequest({});
+  const context = each.resumedBy === undefined ? {} : { run: { callback_request: each.resumedBy, context: { hasWaited: true } } };
+  const step = stepRequest({ context });
   const request = { ...step, source, memoryMb: 256, props: propsOf(run, each), limits: { memoryMb: 256, ...limitsOf(each) } };
   let found: readonly string[] = [];
   const problems = await run.double.expecting(run.service.family, each.exchanges ?? [], async () => {

@@ -152,6 +152,51 @@ const slackService: Service = {
       returns: containing({ ok: true }),
     },
     {
+      action: "request_approval_message",
+      props: { channel: "C1", text: "Tea?" },
+      exchanges: [
+        {
+          request: "POST https://slack.com/api/chat.postMessage",
+          body: { text: "Tea?", channel: "C1" },
+          json: { ok: true, channel: "C1", ts: "1710304378.475129" },
+        },
+        {
+          request: "POST https://slack.com/api/chat.update",
+          body: { channel: "C1", ts: "1710304378.475129", text: "Tea?", blocks: like(/"value":"https:\/\/e\/x\/runs\/.*action=approve/) },
+          json: { ok: true, channel: "C1", ts: "1710304378.475129" },
+        },
+      ],
+      flow: containing({ kind: "rerun", ms: 86_400_000 }),
+    },
+    {
+      action: "request_approval_message",
+      when: "a person has approved",
+      props: { channel: "C1", text: "Tea?" },
+      resumedBy: { body: {}, headers: {}, query: { action: "approve", messageTs: "1710304378.475129", channel: "C1" } },
+      exchanges: [
+        {
+          request: "POST https://slack.com/api/chat.update",
+          body: { channel: "C1", ts: "1710304378.475129", text: "Tea?\n\nApproved", blocks: like(/Approved/) },
+          json: { ok: true, channel: "C1", ts: "1710304378.475129" },
+        },
+      ],
+      returns: containing({ approved: true }),
+    },
+    {
+      action: "get-file",
+      props: { fileId: "F1" },
+      exchanges: [
+        {
+          request: "POST https://slack.com/api/files.info",
+          body: { file: "F1" },
+          json: { ok: true, file: { id: "F1", name: "note.txt", url_private_download: "https://files.slack.com/note.txt" } },
+        },
+        { request: "GET https://files.slack.com/note.txt", text: "hi", answerHeaders: { "content-type": "text/plain" } },
+      ],
+      returns: containing({ id: "F1", data: like(/^\/tmp\/.+-note\.txt$/) }),
+    },
+    { action: "markdownToSlackFormat", props: { markdown: "**Tea** _now_" }, returns: like(/\*Tea\*.*_now_/) },
+    {
       trigger: "new-message-in-channel",
       props: { channel: "C1" },
       calls: [

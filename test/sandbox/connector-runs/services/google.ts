@@ -265,6 +265,7 @@ const review = {
   createTime: "2099-01-01T00:00:00Z",
   updateTime: "2099-01-01T00:00:00Z",
 };
+const reviews = "GET https://mybusiness.googleapis.com/v4/accounts/1/locations/2/reviews?pageSize=100&orderBy=updateTime+desc";
 const business = of("google-my-business@0.0.1", [
   {
     action: "create-reply",
@@ -277,6 +278,15 @@ const business = of("google-my-business@0.0.1", [
       },
     ],
     returns: containing({ status: 200, body: { comment: "Thank you", updateTime: "2026-01-01T00:00:00Z" } }),
+  },
+  {
+    trigger: "new_review",
+    props: { account: "accounts/1", location: "locations/2" },
+    calls: [
+      { call: "activate" },
+      { call: "poll", exchanges: [{ request: reviews, json: { reviews: [review], totalReviewCount: 1 } }], emits: [review] },
+      { call: "poll", exchanges: [{ request: reviews, json: { reviews: [review], totalReviewCount: 1 } }] },
+    ],
   },
 ]);
 

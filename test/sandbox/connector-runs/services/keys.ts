@@ -574,6 +574,17 @@ const freshdesk: Service = {
       returns: [{ ticket_status: "OPEN", assigned_status: "NOTASSIGNED", assigned_id: null }],
     },
     {
+      action: "get_contacts",
+      props: { filter_type: "email", filter_value: "ada@example.com", filter_status: "verified", per_page: 5 },
+      exchanges: [
+        {
+          request: "GET https://tea.freshdesk.com/api/v2/contacts/?email=ada%40example.com&state=verified&per_page=5",
+          json: [{ id: 1, email: "ada@example.com" }],
+        },
+      ],
+      returns: [{ id: 1, email: "ada@example.com" }],
+    },
+    {
       action: "get_all_tickets_by_status",
       props: { status_filter: ["status:2", "status:3"] },
       exchanges: [
@@ -667,6 +678,19 @@ const openai: Service = {
       returns: like(/^\/tmp\/.+/),
     },
     {
+      action: "transcribe",
+      props: { audio: "data:audio/mpeg;name=tea.mp3;base64,aGk=", language: "en" },
+      exchanges: [
+        {
+          request: "POST https://api.openai.com/v1/audio/transcriptions",
+          encoding: "multipart",
+          body: { file: { filename: "tea.mp3", type: "audio/mpeg", text: "hi" }, model: "whisper-1", language: "en" },
+          json: { text: "Tea?" },
+        },
+      ],
+      returns: { text: "Tea?" },
+    },
+    {
       action: "ask_chatgpt",
       when: "the key is refused",
       props: { model: "gpt-4o", prompt: "Tea?" },
@@ -754,6 +778,18 @@ const mistral: Service = {
         },
       ],
       returns: { id: "file-1", object: "file", bytes: 2, filename: "menu.pdf", purpose: "ocr" },
+    },
+    {
+      action: "run_ocr",
+      props: { documentSource: "url", sourceFields: { documentUrl: "https://example.com/menu.pdf" } },
+      exchanges: [
+        {
+          request: "POST https://api.mistral.ai/v1/ocr",
+          body: { model: "mistral-ocr-latest", document: { type: "document_url", document_url: "https://example.com/menu.pdf" } },
+          json: { pages: [{ index: 0, markdown: "# Menu" }], model: "mistral-ocr-latest" },
+        },
+      ],
+      returns: containing({ markdown: "# Menu" }),
     },
     {
       action: "list_models",

@@ -143,6 +143,27 @@ const instagram: Service = {
       ],
       returns: { id: "media-1" },
     },
+    {
+      action: "upload_reel",
+      props: { page: { id: "p1", accessToken: "page-token" }, video: "https://images.example.com/cup.mp4", caption: "Cup" },
+      exchanges: [
+        {
+          request: "POST https://graph.facebook.com/v17.0/p1/media",
+          body: { access_token: "page-token", video_url: "https://images.example.com/cup.mp4", caption: "Cup", media_type: "REELS" },
+          json: { id: "container-2" },
+        },
+        {
+          request: "GET https://graph.facebook.com/v17.0/container-2?access_token=page-token&fields=status_code",
+          json: { status_code: "FINISHED", id: "container-2" },
+        },
+        {
+          request: "POST https://graph.facebook.com/v17.0/p1/media_publish",
+          body: { access_token: "page-token", creation_id: "container-2" },
+          json: { id: "media-2" },
+        },
+      ],
+      returns: { id: "media-2" },
+    },
   ],
 };
 
@@ -240,6 +261,27 @@ const intercom: Service = {
         },
       ],
       returns: { type: "conversation", id: "2", state: "open" },
+    },
+    {
+      action: "find-user",
+      props: { searchField: "email", searchValue: "ada@example.com" },
+      exchanges: [
+        {
+          request: "POST https://api.intercom.io/contacts/search",
+          body: {
+            query: {
+              operator: "AND",
+              value: [
+                { field: "email", operator: "=", value: "ada@example.com" },
+                { field: "role", operator: "=", value: "user" },
+              ],
+            },
+            pagination: { per_page: 1 },
+          },
+          json: { type: "list", data: [contact], total_count: 1 },
+        },
+      ],
+      returns: { found: true, user: contact },
     },
     {
       trigger: "new-user",
@@ -463,7 +505,30 @@ const schedule: Service = {
 const delay: Service = {
   piece: "delay@0.3.26",
   family: open,
-  cases: [{ action: "delayFor", props: { unit: "minutes", delayFor: 5 }, flow: containing({ kind: "rerun" }) }],
+  cases: [
+    { action: "delayFor", props: { unit: "minutes", delayFor: 5 }, flow: containing({ kind: "rerun" }) },
+    {
+      action: "delayFor",
+      when: "the time has passed",
+      props: { unit: "minutes", delayFor: 5 },
+      resumedBy: {},
+      returns: containing({ success: true }),
+    },
+    { action: "delay_until", props: { delayUntilTimestamp: "2020-01-01T00:00:00Z" }, flow: null },
+  ],
+};
+
+const subflow = { data: { cups: 2 }, callbackUrl: "https://hooks.headwater.example/callback" };
+const subflows: Service = {
+  piece: "subflows@0.6.3",
+  family: open,
+  cases: [
+    {
+      trigger: "callableFlow",
+      props: { mode: "simple", exampleData: { sampleData: { cups: 1 } } },
+      calls: [{ call: "activate" }, { call: "deliver", deliver: { body: subflow }, emits: [subflow] }, { call: "deactivate" }],
+    },
+  ],
 };
 
 export const otherServices: readonly Service[] = [
@@ -485,4 +550,5 @@ export const otherServices: readonly Service[] = [
   mapper,
   schedule,
   delay,
+  subflows,
 ];

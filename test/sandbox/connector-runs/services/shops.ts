@@ -97,6 +97,7 @@ const woocommerce: Service = {
 const blog = "https://blog.example.com/wp-json/wp/v2";
 const post = (id: number, date: string) => ({ id, date, status: "publish", title: { rendered: "Tea" } });
 const newest = `GET ${blog}/posts?orderby=date&order=desc&before=*&after=*&per_page=100&page=1`;
+const pngAnswer = { "content-type": "image/png", "content-disposition": 'attachment; filename="cup.png"' };
 const wordpress: Service = {
   piece: "wordpress@0.7.0",
   family: basicAuth("ada", "abcd efgh ijkl"),
@@ -120,6 +121,28 @@ const wordpress: Service = {
       props: { post_id: 7 },
       exchanges: [{ request: `GET ${blog}/posts/7`, json: post(7, "2026-01-01T00:00:00") }],
       returns: containing({ id: 7 }),
+    },
+    {
+      action: "create_post",
+      props: { title: "Tea", content: "Green", featured_media_file: "https://images.example.com/download?id=3" },
+      exchanges: [
+        { request: "GET https://images.example.com/download?id=3", unproven: true, text: "hi", answerHeaders: pngAnswer },
+        { request: "GET https://blog.example.com/", unproven: true, text: "<html></html>" },
+        {
+          request: `POST ${blog}/media`,
+          encoding: "multipart",
+          body: { file: { filename: "cup.png", type: "image/png", text: "hi" } },
+          status: 201,
+          json: { id: 12 },
+        },
+        {
+          request: `POST ${blog}/posts`,
+          body: { title: "Tea", content: "Green", featured_media: 12 },
+          status: 201,
+          json: post(8, "2026-01-01T00:00:00"),
+        },
+      ],
+      returns: containing({ status: 201, body: post(8, "2026-01-01T00:00:00") }),
     },
     {
       action: "create_category",
