@@ -74,8 +74,11 @@ export async function startDouble(): Promise<Double> {
       const hosts = new Set(exchanges.map(({ request }) => new URL(request.split(" ")[1] ?? "").hostname));
       script = { family, left: [...exchanges], hosts, problems: [] };
       const { problems, left } = script;
-      await work();
-      script = undefined;
+      try {
+        await work();
+      } finally {
+        script = undefined;
+      }
       return [...problems, ...left.map(({ request }) => `the request ${request} has not arrived`)];
     },
     stop: async () => {
