@@ -4,6 +4,7 @@ import { apps, oauthClients } from "./apps.ts";
 import { accounts, keys, organizations, registry } from "./owned.ts";
 import { autoSubscriptions, subscriptions, webhooks } from "./delivered.ts";
 import { components, sources, workflows } from "./running.ts";
+import { variables } from "./variables.ts";
 
 /** Kinds in the order of `hw list --help`. */
 export const kinds: readonly Kind[] = [
@@ -16,6 +17,7 @@ export const kinds: readonly Kind[] = [
   accounts,
   apps,
   oauthClients,
+  variables,
   organizations,
   keys,
   registry,

@@ -8,6 +8,7 @@ import type { ResourceKind } from "./resource-kind.ts";
 import { sourceResource } from "./source.ts";
 import { workflowResource } from "./workflow.ts";
 import type { Session } from "./session.ts";
+import { variableResource } from "./variables.ts";
 
 /** Kinds in the order in which they are applied: others refer to the first ones. */
 export const resourceKinds: readonly ResourceKind[] = [
@@ -15,6 +16,7 @@ export const resourceKinds: readonly ResourceKind[] = [
   appResource,
   oauthClientResource,
   accountResource,
+  variableResource,
   webhookResource,
   sourceResource,
   workflowResource,
