@@ -5,7 +5,13 @@ import type { Manifest } from "./manifest.ts";
 import type { ResourceKind } from "./resource-kind.ts";
 import type { Session } from "./session.ts";
 
-const nameOf = ({ name, spec }: Manifest): string => String(spec["name"] ?? name);
+const nameOf = ({ name, spec }: Manifest): string => textOf(spec["name"] ?? name, `name of Variable ${name}`);
+
+/** @throws Failure */
+function textOf(value: unknown, what: string): string {
+  if (typeof value !== "string") throw usageFailure(`${what} is no text: ${JSON.stringify(value)}`, "write it in quotes");
+  return value;
+}
 
 /** @throws Failure for a variable of the installation, and for a secret that the files do not have */
 async function set(session: Session, manifest: Manifest): Promise<{ readonly data: { readonly id: string } }> {
@@ -15,7 +21,7 @@ async function set(session: Session, manifest: Manifest): Promise<{ readonly dat
     throw usageFailure(`Variable ${manifest.name} is shared`, "an administrator sets it: `hw admin variables set`, or kubectl");
   const body =
     valueFrom === undefined
-      ? { value: String(value ?? ""), secret: false }
+      ? { value: textOf(value ?? "", `value of Variable ${manifest.name}`), secret: false }
       : { value: session.secret(valueFrom, `Variable ${manifest.name}: valueFrom`), secret: true };
   await session.client.call("setVariable", { path: { name }, body });
   return { data: { id: name } };
