@@ -40,7 +40,8 @@ async function findById(id: string, owner: string, { access, ports }: ApiContext
 async function findByName(name: string, namespace: string, { ports }: ApiContext): Promise<readonly WorkflowResource[]> {
   const found: WorkflowResource[] = [];
   for await (const workflow of allOf(ports.store, workflowKind, { namespace }))
-    if (workflow.metadata.name === name || workflow.spec.name === name) found.push(workflow);
+    if (workflow.metadata.deletionTimestamp === undefined && (workflow.metadata.name === name || workflow.spec.name === name))
+      found.push(workflow);
   return found;
 }
 

@@ -70,11 +70,12 @@ export async function deliverAsInvocation(
 }
 
 /** Built from parts, because parsing and encoding the payload again would cost more than everything else here. */
-function invocationText({ id, listener, event, invocation: between = {} }: Delivery, hops: number): string {
+function invocationText({ id, listener, event }: Delivery, hops: number): string {
   const trace = Object.entries(traceContext(event)).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   const way = JSON.stringify(nextWay(event.way ?? [], event.source));
-  const trigger = between.resume !== undefined ? "resume" : between.control !== undefined ? "control" : "event";
-  const more = Object.entries(between).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
+  const { invocation = {} } = event;
+  const trigger = invocation.resume !== undefined ? "resume" : invocation.control !== undefined ? "control" : "event";
+  const more = Object.entries(invocation).map(([name, value]) => `,"${name}":${JSON.stringify(value)}`);
   const of = trigger === "event" ? `,"metadata":${JSON.stringify(eventMetadata(event, event.source))},"event":${event.payload}` : "";
   return `{"source":${JSON.stringify(listener)},"trigger":"${trigger}","at":${event.ts},"delivery":"${shortDeliveryId(id)}","hops":${hops},"way":${way}${trace.join("")}${more.join("")}${of}}`;
 }

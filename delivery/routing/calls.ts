@@ -4,7 +4,7 @@ import { traceContext } from "../../domain/traces.ts";
 import { calledRun, type Caller, type Returned } from "../../domain/workflow/call.ts";
 import type { Delivery } from "./delivery.ts";
 
-type BetweenRuns = NonNullable<Delivery["invocation"]>;
+type BetweenRuns = NonNullable<Delivery["event"]["invocation"]>;
 
 const channel = "$call";
 
@@ -22,7 +22,7 @@ export function callsOf(commit: Commit): readonly Delivery[] {
   if (returns !== undefined) deliveries.push(returnTo(returns.to, returns.returned, commit));
   if (cancels !== undefined) {
     const control = { run: cancels.run, action: "cancel", reason: `run ${run.id}, which had called it, was canceled` } as const;
-    deliveries.push(deliveryTo(cancels.workflow, `${run.id}-x${number}`, "null", { control }, commit));
+    deliveries.push(deliveryTo(cancels.workflow, `${run.id}-x${number}`, "null", { run: cancels.run, control }, commit));
   }
   return deliveries;
 }
@@ -33,7 +33,7 @@ export const isCall = ({ subscription, listener, event }: Delivery): boolean => 
 export function refusedCall({ id, event }: Delivery, caller: Caller, returned: Returned): Delivery {
   const { hops: _, way: __, ...about } = event;
   const invocation: BetweenRuns = { resume: resumeOf(caller), returned };
-  return { id: `${id}-refused`, ...toWorkflow(caller.workflow), event: { ...about, payload: "null" }, attempt: 1, invocation };
+  return { id: `${id}-refused`, ...toWorkflow(caller.workflow), event: { ...about, payload: "null", invocation }, attempt: 1 };
 }
 
 function returnTo(caller: Caller, returned: Returned, commit: Commit): Delivery {
@@ -63,8 +63,8 @@ function deliveryTo(workflow: string, id: string, payload: string, invocation: B
       ...(hops === undefined ? {} : { hops }),
       ...(way === undefined ? {} : { way }),
       ...traceContext(commit),
+      invocation,
     },
     attempt: 1,
-    invocation,
   };
 }

@@ -14,8 +14,6 @@ export interface Delivery {
   readonly attempt: number;
   /** Of a redelivery, the number of attempts before it became a dead letter. The retry schedule starts again after them. */
   readonly attemptsBefore?: number;
-  /** Of a delivery between runs of workflows: what its invocation says besides the event. */
-  readonly invocation?: Pick<Invocation, "run" | "caller" | "resume" | "returned" | "control">;
   /** It is attempted by the replica with the queue of its source and its ordered webhook. */
   readonly inOrder?: true;
 }
@@ -43,6 +41,8 @@ export interface EventContext extends TraceContext {
   readonly hops?: number;
   /** The last sources and workflows on the event's way to that run. */
   readonly way?: readonly string[];
+  /** Of a delivery between runs of workflows: what its invocation says in place of, or besides, the event. */
+  readonly invocation?: Pick<Invocation, "run" | "caller" | "resume" | "returned" | "control">;
   /** Present on replayed events. */
   readonly replay?: Replay;
   /** The whole payload, a compact JWE, if the payload lacks credentials: of a send that was a dead letter. */

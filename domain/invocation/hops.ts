@@ -23,10 +23,13 @@ const maxWayLength = 16;
 export const nextWay = (way: readonly string[], source: string): readonly string[] => [...way, source].slice(-maxWayLength);
 
 /** The error of a run above the limit, with the chain that led to it. */
+/** Repeating what has this error would end in the same one. */
+export const hopLimitCode = "hop_limit";
+
 export function hopLimitError(reached: string, way: readonly string[] = []): RunError {
   const nouns = [...way, reached].some((id) => kindOfId(id) === "workflow") ? "sources and workflows" : "sources";
   const message = `an event reached ${reached} after ${maxHops} deliveries to ${nouns} and is not run: ${describeWay(reached, way, nouns)}`;
-  return { name: "HopLimit", code: "hop_limit", message };
+  return { name: "HopLimit", code: hopLimitCode, message };
 }
 
 /** The cycle, `dc_a → p_b → dc_a`, or the known part of the chain. */

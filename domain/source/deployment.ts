@@ -122,4 +122,6 @@ export type RouteListener =
       readonly id: string;
       /** Pool of its runners. Absent: it is not deployed or not active, so that its events wait in its queue. */
       readonly pool?: string;
+      /** Pool of the runs that it has, while it is deployed and not active. */
+      readonly runsIn?: string;
     };

@@ -45,6 +45,10 @@ export interface Returned {
 /** Name of the error of a step whose called run has not succeeded. */
 export const callErrorName = "CallError";
 
+export const dayMs = 86_400_000;
+/** How long a run waits for one that it has called. Longer than an event waits for a workflow that is switched off. */
+export const maxCallMs = 31 * dayMs;
+
 /** Maximum bytes of JSON that a called run returns. */
 export const maxReturnedBytes = 262_144;
 

@@ -86,7 +86,7 @@ export interface Suspension {
   readonly kind: (typeof suspensionKinds)[number];
   /** From 1, within the run. Resume URLs and wake-ups of an earlier suspension have no effect. */
   readonly number: number;
-  /** Epoch ms: a `suspend`, `pause` or `call` is canceled then, all others continue. */
+  /** Epoch ms: a `suspend` or `pause` is canceled then, the step of a `call` fails, all others continue. */
   readonly until: number;
   /** Of a `call`: the run that was started. */
   readonly called?: { readonly workflow: string; readonly run: string };

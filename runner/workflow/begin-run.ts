@@ -1,13 +1,14 @@
 import { Unavailable } from "../../domain/errors.ts";
 import { withParsedBody } from "../../domain/invocation/http-body.ts";
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
+import type { RunControl } from "../../domain/workflow/run-control.ts";
 import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { isEndMarker, parseEndMarker, type EndedRun } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { receivedEvent } from "../run/execute.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { controlled, type Begun } from "./control-run.ts";
-import { returnedTo } from "./called-run.ts";
+import { notReturned, returnedTo } from "./called-run.ts";
 import { resumed, withEnd } from "./next-state.ts";
 
 /** The last message of a run's history: a commit, or the marker after the end, which has no state. */
@@ -22,6 +23,8 @@ export function begin(
 ): Begun | undefined {
   const { invocation } = received;
   if (last === undefined) {
+    if (invocation.trigger === "control" && invocation.control?.action === "cancel" && invocation.delivery !== undefined)
+      return canceledBefore(received, current, invocation.control, now);
     if (invocation.trigger === "resume" || invocation.trigger === "control") return undefined;
     // It was accepted before the workflow was switched off.
     if (!current.active) throw new Unavailable(`workflow ${current.workflow} is not active: its run waits`);
@@ -35,9 +38,13 @@ export function begin(
   // A step may have given out a URL of this number, and not waited for it.
   if (state.suspension.kind === "pause" && resume.action !== "wake") return { state };
   if (state.suspension.kind === "call" && resume.action !== "wake")
-    return invocation.returned === undefined ? { state } : { state: returnedTo(state, invocation.returned), endsSuspension: true };
+    return invocation.returned?.run === state.suspension.called?.run && invocation.returned !== undefined
+      ? { state: returnedTo(state, invocation.returned), endsSuspension: true }
+      : { state };
   if (resume.action === "cancel")
     return { state: withEnd(state, "canceled", now), canceled: "its cancel URL was requested", endsSuspension: true };
+  if (state.suspension.called !== undefined)
+    return { state: returnedTo(state, notReturned(state.suspension.called.run)), endsSuspension: true };
   if (resume.action === "wake" && isLimited(state.suspension))
     return { state: withEnd(state, "timed_out", now), canceled: "nothing resumed it in time", endsSuspension: true };
   const ended = withEnd(state, resume.action === "wake" ? "continued" : "resumed", now);
@@ -46,8 +53,14 @@ export function begin(
   return { state: resumed(ended, request), endsSuspension: true };
 }
 
+/** A called run that is canceled with its caller before its call has arrived: the call then finds the end of the run. */
+const canceledBefore = (received: ReceivedInvocation, current: WorkflowDeployment, { reason }: RunControl, now: number): Begun => ({
+  state: firstState({ ...received, invocation: { ...received.invocation, trigger: "event", event: null } }, current, now),
+  canceled: reason ?? "it was canceled",
+});
+
 /** Whether the run is canceled when the time of its suspension has come. */
-const isLimited = ({ kind }: Suspension): boolean => kind === "suspend" || kind === "pause" || kind === "call";
+const isLimited = ({ kind }: Suspension): boolean => kind === "suspend" || kind === "pause";
 
 export function firstState({ invocation, storedAt }: ReceivedInvocation, { id }: WorkflowDeployment, now: number): WorkflowRunState {
   const { trigger, metadata, hops, way, repeats, caller } = invocation;

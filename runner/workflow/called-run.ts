@@ -1,5 +1,6 @@
 import type { RunError } from "../../domain/run-products.ts";
-import { callErrorName, type Returned } from "../../domain/workflow/call.ts";
+import { hopLimitCode } from "../../domain/invocation/hops.ts";
+import { callErrorName, dayMs, maxCallMs, type Returned } from "../../domain/workflow/call.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { notExecuted } from "../run/execute.ts";
 import type { Execution } from "../sandbox/port.ts";
@@ -12,11 +13,21 @@ export function returnedTo(state: WorkflowRunState, returned: Returned): Workflo
   return { ...state, status: "running", suspension: null, returned };
 }
 
+/** What a run gets whose called run has not ended in time: its workflow was deleted, or it waits itself. */
+export const notReturned = (run: string): Returned => ({
+  run,
+  status: "failed",
+  value: "null",
+  error: { name: callErrorName, code: "not_returned", message: `the called run ${run} has not ended within ${maxCallMs / dayMs} days` },
+});
+
 /** The error of the step of a run that was called and has not succeeded. */
 function callError({ run, status, error }: Returned): RunError | undefined {
   if (status === "succeeded" || status === "exited") return undefined;
   // In a chain of calls the first cause counts.
   if (error?.name === callErrorName) return { ...error };
+  // It keeps its code, by which no step of the chain is retried: each would call all those behind it again.
+  if (error?.code === hopLimitCode) return { ...error, name: callErrorName };
   const why = error === undefined ? "" : `: ${error.name}: ${error.message}`;
   return {
     name: callErrorName,

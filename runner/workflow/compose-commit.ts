@@ -13,6 +13,7 @@ import { hasEnded, type EmitArgument, type SendRequest, type WorkflowRunState } 
 import { maskSecrets } from "../commit/mask-secrets.ts";
 import type { Execution } from "../sandbox/port.ts";
 import { withoutData, type StepEnd } from "./next-state.ts";
+import { lastValue } from "./position.ts";
 
 /** Maximum characters of the trigger's event that a run's first commit has for people: the state has it as well. A longer one is left out. */
 const maxKeptEvent = 64 * 1024;
@@ -156,7 +157,7 @@ function composeCommit(
       ...(isFirst && invocation.repeats !== undefined ? { repeats: invocation.repeats.run } : {}),
       ...(readable.error === null ? {} : mailOf(workflow)),
       ...(hasEnded(state.status) && state.caller !== undefined
-        ? { returns: { to: state.caller, returned: returnedBy(run, state.status, state.steps, readable.error) } }
+        ? { returns: { to: state.caller, returned: returnedBy(run, state.status, lastValue(state.steps, workflow.steps), readable.error) } }
         : {}),
       ...(isEnd ? { sends: sends.map((send, index) => ({ ...send, id: `${run}.s${index}` })).filter(({ kind }) => kind !== "emit") } : {}),
     },
@@ -164,23 +165,17 @@ function composeCommit(
   };
 }
 
-/** What a run gives to the one that has called it: what its last action returned. */
-function returnedBy(run: string, status: EndStatus, steps: WorkflowRunState["steps"], error: RunError | null): Returned {
+/** What a run gives to the one that has called it. @param value JSON text: what its last step returned */
+function returnedBy(run: string, status: EndStatus, value: string, error: RunError | null): Returned {
   if (error !== null) {
     const { name, message, code } = error;
     return { run, status, value: "null", error: { name, message, ...(code === undefined ? {} : { code }) } };
   }
-  const value = lastValue(steps);
+  if (status === "failed" || status === "canceled") return { run, status, value: "null" };
   const bytes = Buffer.byteLength(value);
   if (bytes <= maxReturnedBytes) return { run, status, value };
   const message = `its last step returned ${bytes} bytes of JSON: a called run may return ${maxReturnedBytes}; store them, and return where they are`;
   return { run, status: "failed", value: "null", error: { name: "LimitError", code: "returned_too_much", message } };
-}
-
-/** JSON text. Steps are in the order in which they have run last. */
-function lastValue(steps: WorkflowRunState["steps"]): string {
-  const values = Object.values(steps).map((exports) => JSON.parse(exports) as { readonly $return_value?: unknown }); // Of a step.
-  return JSON.stringify(values.findLast((exports) => exports.$return_value !== undefined)?.$return_value ?? null);
 }
 
 /** What the mail about an error needs: the delivery role does not read deployments. */

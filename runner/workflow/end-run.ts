@@ -14,15 +14,12 @@ interface OpenRun {
 }
 
 /**
- * A run that was resumed or canceled early has a wake-up left, which may be due in a year. It is moved to the present, where it has no
- * effect, because delivery may not delete invocations.
+ * A run whose suspension ends early has a wake-up left, which may be due in a year. It is moved to the present, where it has no effect,
+ * because delivery may not delete invocations.
  */
 export function endWakeUp({ received, id, current, history }: OpenRun, { wakeUps, clock, log }: RunnerPorts): void {
-  const { resume, control } = received.invocation;
   const number = history.last?.state?.suspension?.number;
-  const isEndedByUrl = resume !== undefined && resume.action !== "wake" && number === resume.suspension;
-  const isResumed = control?.action === "resume" && history.last?.state !== null && history.last?.workflow.number === control.after;
-  if (number === undefined || !(isEndedByUrl || isResumed || control?.action === "cancel")) return;
+  if (number === undefined || received.invocation.resume?.action === "wake") return;
   wakeUps.schedule(current.workflow, id, number, clock.now()).catch((error: unknown) => {
     log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
   });

@@ -1,10 +1,11 @@
 import { Invariant } from "../../domain/errors.ts";
+import { hopLimitCode } from "../../domain/invocation/hops.ts";
 import { backoffMs } from "../../domain/retry.ts";
 import type { RunError } from "../../domain/run-products.ts";
-import { calledRun, type Call } from "../../domain/workflow/call.ts";
+import { calledRun, maxCallMs, type Call } from "../../domain/workflow/call.ts";
 import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
-import { defaultSuspensionMs, maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
+import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, SuspensionEnd, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { limits } from "../sandbox/limits.ts";
@@ -98,7 +99,7 @@ function called(
     const ended = { ...asNew(done), steps: { ...done.steps, [name]: exports } };
     return { outcome: "succeeded", exports, call, ...finished(leaveEndedParts(ended, steps), steps) };
   }
-  const waiting = suspended(state, "call", now + maxSuspensionMs);
+  const waiting = suspended(state, "call", now + maxCallMs);
   const { suspension } = waiting;
   if (suspension === null) throw new Invariant("a suspended run has a suspension");
   return {
@@ -174,7 +175,7 @@ function failed(
 ): Pick<StepEnd, "outcome" | "exports" | "state" | "failure"> {
   const exports = objectText(products.exports);
   const failures = state.failures + 1;
-  if (mayRetry && failures <= step.retries) {
+  if (mayRetry && failures <= step.retries && error.code !== hopLimitCode) {
     const until = now + Math.round(backoffMs(failures, retryDelays, random));
     return { outcome: "retried", exports, state: suspended({ ...state, failures }, "retry", until) };
   }

@@ -180,6 +180,29 @@ function resultOf({ steps: exports }: WorkflowRunState, { from, to }: Part, step
   return JSON.stringify(value);
 }
 
+/**
+ * What the last step that ran has returned, JSON text: of a step with others within it, what the last one of these has, of a `for_each` its
+ * results. Null if it returned nothing.
+ */
+export function lastValue(
+  exports: WorkflowRunState["steps"],
+  steps: Steps,
+  { from, to }: Pick<Part, "from" | "to"> = whole(steps),
+): string {
+  let value = "null";
+  for (let at = from; at < to; at = steps[at]?.control?.end ?? at + 1) {
+    const { name = "", control } = steps[at] ?? {};
+    if (!Object.hasOwn(exports, name)) continue;
+    const own = JSON.parse(exports[name] ?? "{}") as Readonly<Record<string, unknown>>; // A step's exports.
+    if (control === undefined || control.kind === "call") value = JSON.stringify(own["$return_value"] ?? null);
+    else if (control.kind === "each") value = JSON.stringify(own["$results"] ?? null);
+    else value = control.parts.map((part) => lastValue(exports, steps, part)).findLast((each) => each !== "null") ?? "null";
+  }
+  return value;
+}
+
+const whole = (steps: Steps): Pick<Part, "from" | "to"> => ({ from: 0, to: steps.length });
+
 const framesOf = ({ frames = [] }: WorkflowRunState): readonly Frame[] => frames;
 
 function enter(state: WorkflowRunState, frame: Frame, part: Part): WorkflowRunState {

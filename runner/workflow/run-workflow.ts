@@ -70,7 +70,6 @@ export async function runWorkflow(
   ports: RunnerPorts,
 ): Promise<WorkflowRunResult> {
   const run = await openRun(received, current, ports);
-  endWakeUp(run, ports);
   try {
     return await continueRun(run, context, config, ports);
   } finally {
@@ -84,6 +83,7 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
   for (;;) {
     const begun = begin(received, run.history.last, current, ports.clock.now());
     answerResume(run, begun, context, ports);
+    if (begun?.endsSuspension === true) endWakeUp(run, ports);
     if (begun === undefined) return "finished";
     const { status, suspension } = begun.state;
     if (hasEnded(status)) {

@@ -1,6 +1,6 @@
 import { isFunction, type Fields, type Self } from "./contract.ts";
 import { aboutMember, ownNames, propsOf, type Described } from "./props.ts";
-import { callMember, emitAll, enable, isTest, tickOf } from "./trigger.ts";
+import { callMember, emitAll, enable, isTest, tickDone, tickOf } from "./trigger.ts";
 
 /** Seconds between polls, unless the owner of the source chooses others. */
 const intervalSeconds = 300;
@@ -26,7 +26,9 @@ export function pollingSourceOf(described: Described, name: string, key: string)
       const call = { ...described, self: this };
       if (isTest(event) && isFunction(described.member["test"])) return emitAll(this, await callMember(call, "test"), true);
       const tick = tickOf(call, event);
-      if (tick !== "waits") emitAll(this, await callMember(call, "run"), tick === "repeats");
+      if (tick === "waits") return;
+      emitAll(this, await callMember(call, "run"), tick === "repeats");
+      tickDone(call);
     },
   };
 }

@@ -55,15 +55,20 @@ export async function contextOf(call: TriggerCall, more: Fields = {}): Promise<F
  * @returns `repeats`: it does, and equal events are different ones
  */
 export function tickOf(call: TriggerCall, event: unknown): "runs" | "repeats" | "waits" {
-  const db = databaseOf(call);
-  const schedule = db.get(scheduleKey);
+  const schedule = databaseOf(call).get(scheduleKey);
   if (!isFields(schedule)) return "runs";
   const { seen } = schedule;
   const now = Date.now();
   // Without a timer's event, its owner runs it.
   if (event !== undefined && event !== null && typeof seen === "number" && !isDue(scheduleOf(schedule), seen, now)) return "waits";
-  db.set(scheduleKey, { ...schedule, seen: now });
   return "repeats";
+}
+
+/** The trigger has run at a time that it has set. One that fails runs again at the next tick. */
+export function tickDone(call: TriggerCall): void {
+  const db = databaseOf(call);
+  const schedule = db.get(scheduleKey);
+  if (isFields(schedule)) db.set(scheduleKey, { ...schedule, seen: Date.now() });
 }
 
 export const listenersOf = (call: TriggerCall): unknown => databaseOf(call).get(listenersKey);

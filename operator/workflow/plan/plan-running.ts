@@ -58,7 +58,7 @@ function keepRoute({ id, route }: Observed, { owner, pool, active }: WorkflowDep
     owner,
     emitter: id,
     channel: "",
-    listener: { kind: "workflow", id, ...(active ? { pool } : {}) },
+    listener: { kind: "workflow", id, ...(active ? { pool } : { runsIn: pool }) },
   };
   return canonicalJson(route) === canonicalJson(desired) ? [] : [{ do: "write-route", route: desired }];
 }
