@@ -118,7 +118,7 @@ describe("a workflow with steps of code", () => {
     expect(await world.ports.routes.get(id)).toEqual({ ...base, listener: { kind: "workflow", id, pool: "default" } });
     await flows.change(workflow, { active: false });
     await flows.untilReason(workflow, "Inactive");
-    expect(await world.ports.routes.get(id)).toEqual({ ...base, listener: { kind: "workflow", id } });
+    expect(await world.ports.routes.get(id)).toEqual({ ...base, listener: { kind: "workflow", id, runsIn: "default" } });
     await flows.remove("routed");
     await until(async () => (await flows.find("routed")) === undefined, "it is gone");
     expect(await world.ports.routes.get(id)).toBeUndefined();
