@@ -22,10 +22,10 @@ const maxWayLength = 16;
 /** The chain of sources and workflows for events caused by this one; the nearest last. */
 export const nextWay = (way: readonly string[], source: string): readonly string[] => [...way, source].slice(-maxWayLength);
 
-/** The error of a run above the limit, with the chain that led to it. */
 /** Repeating what has this error would end in the same one. */
 export const hopLimitCode = "hop_limit";
 
+/** The error of a run above the limit, with the chain that led to it. */
 export function hopLimitError(reached: string, way: readonly string[] = []): RunError {
   const nouns = [...way, reached].some((id) => kindOfId(id) === "workflow") ? "sources and workflows" : "sources";
   const message = `an event reached ${reached} after ${maxHops} deliveries to ${nouns} and is not run: ${describeWay(reached, way, nouns)}`;
@@ -35,6 +35,8 @@ export function hopLimitError(reached: string, way: readonly string[] = []): Run
 /** The cycle, `dc_a → p_b → dc_a`, or the known part of the chain. */
 function describeWay(reached: string, way: readonly string[], nouns: string): string {
   const before = way.lastIndexOf(reached);
-  if (before >= 0) return `the ${nouns} form a cycle: ${[...way.slice(before), reached].join(" → ")}. Delete one of these subscriptions`;
+  const orCalls = nouns === "sources" ? "" : ", or a step that calls the next workflow";
+  if (before >= 0)
+    return `the ${nouns} form a cycle: ${[...way.slice(before), reached].join(" → ")}. Delete one of these subscriptions${orCalls}`;
   return way.length === 0 ? `check whether ${nouns} listen to each other` : `its last ${nouns} are … → ${[...way, reached].join(" → ")}`;
 }

@@ -70,8 +70,6 @@ export function readCommit(text: string, subject: string): Commit | undefined {
   return isOwn(commit.run.id, commit.workflow ?? {}) ? commit : undefined;
 }
 
-/** True for the text that follows the last commit of a workflow run: readers of RUNS skip it without a warning. */
-
 function subjectOf({ source, owner, run }: Commit, isWorkflow: boolean): string {
   const partition = partitionOf(source);
   return isWorkflow ? workflowRunSubject(partition, owner, source, run.id) : runSubject(partition, owner, source);

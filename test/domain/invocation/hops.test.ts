@@ -27,6 +27,6 @@ test("the hop limit error of a cycle through a workflow names the workflow", () 
   const { code, message } = hopLimitError("p_a", way);
   expect([code, message]).toEqual([
     "hop_limit",
-    "an event reached p_a after 100 deliveries to sources and workflows and is not run: the sources and workflows form a cycle: p_a → dc_b → p_a. Delete one of these subscriptions",
+    "an event reached p_a after 100 deliveries to sources and workflows and is not run: the sources and workflows form a cycle: p_a → dc_b → p_a. Delete one of these subscriptions, or a step that calls the next workflow",
   ]);
 });
