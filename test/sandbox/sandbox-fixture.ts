@@ -1,6 +1,6 @@
 import { rmSync } from "node:fs";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { createEgress } from "../../platform/http/egress.ts";
 import { findJailFailure, type Jail } from "../../runner/sandbox/jail/jail.ts";
@@ -14,7 +14,7 @@ import { bundleComponent } from "./component.ts";
 import { sharedSandboxPids } from "./processes.ts";
 
 /** The scripts of the guest are built once for all test files. */
-export const cacheDirectory = join(tmpdir(), "headwater-test-sandbox");
+export const cacheDirectory = join(tmpdir(), `headwater-test-sandbox-${userInfo().uid}`);
 
 /**
  * Of a run that ends by itself: beside programs that use all cores it takes many times as long. It is shorter than the limit of a test, so
