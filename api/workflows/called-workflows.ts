@@ -14,10 +14,13 @@ export async function withCalledIds<Node extends StepNode<Node>>(
   context: ApiContext,
 ): Promise<readonly Node[]> {
   const ids = new Map<string, string>();
+  let own: Promise<readonly WorkflowResource[]> | undefined;
   for (const { node, path } of flatten(tree)) {
     const { workflow: named } = node;
     if (named === undefined || ids.has(named)) continue;
-    const found = isId("workflow", named) ? await findById(named, owner, context) : await findByName(named, namespace, context);
+    const found = isId("workflow", named)
+      ? await findById(named, owner, context)
+      : withName(await (own ??= workflowsIn(namespace, context)), named);
     const [only, another] = found;
     if (only === undefined || another !== undefined) throw notOne(restPath(path), node.name, named, found.length);
     ids.set(named, publicIdOf(only));
@@ -36,14 +39,16 @@ async function findById(id: string, owner: string, { access, ports }: ApiContext
   return found !== undefined && (await access.ownerOf(found)) === owner ? [found] : [];
 }
 
-/** By display name, or by the name of the resource. */
-async function findByName(name: string, namespace: string, { ports }: ApiContext): Promise<readonly WorkflowResource[]> {
+async function workflowsIn(namespace: string, { ports }: ApiContext): Promise<readonly WorkflowResource[]> {
   const found: WorkflowResource[] = [];
   for await (const workflow of allOf(ports.store, workflowKind, { namespace }))
-    if (workflow.metadata.deletionTimestamp === undefined && (workflow.metadata.name === name || workflow.spec.name === name))
-      found.push(workflow);
+    if (workflow.metadata.deletionTimestamp === undefined) found.push(workflow);
   return found;
 }
+
+/** By display name, or by the name of the resource. */
+const withName = (workflows: readonly WorkflowResource[], name: string): readonly WorkflowResource[] =>
+  workflows.filter(({ metadata, spec }) => metadata.name === name || spec.name === name);
 
 function notOne(field: string, step: string, named: string, count: number): InvalidInput {
   const why = count === 0 ? "the owner has no such workflow" : `${count} workflows of the owner have that name: give the id`;

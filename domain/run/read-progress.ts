@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { maxTimestampMs } from "../clock.ts";
+import { maxReturnedBytes } from "../workflow/call.ts";
 import { stepOutcomes, type WorkflowProgress } from "../workflow/run-commit.ts";
 import { hasEnded, runStatuses, sendKinds } from "../workflow/run-state.ts";
 import { stepNamePattern } from "../workflow/step-id.ts";
@@ -36,8 +37,8 @@ const returns = z.looseObject({
   to: z.looseObject({ workflow: workflowId, run: runId, suspension }),
   returned: z.looseObject({
     run: runId,
-    status: z.enum(runStatuses),
-    value: z.string(),
+    status: z.enum(runStatuses).refine(hasEnded),
+    value: z.string().max(maxReturnedBytes),
     error: z.looseObject({ name: z.string(), message: z.string() }).optional(),
   }),
 });

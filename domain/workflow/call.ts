@@ -36,7 +36,7 @@ export interface Returned {
   /** Its id. */
   readonly run: string;
   readonly status: EndStatus;
-  /** JSON text: what its last action returned. */
+  /** JSON text: what its last step returned. */
   readonly value: string;
   /** Of one that failed. */
   readonly error?: Pick<RunError, "name" | "message" | "code">;
@@ -45,9 +45,8 @@ export interface Returned {
 /** Name of the error of a step whose called run has not succeeded. */
 export const callErrorName = "CallError";
 
-export const dayMs = 86_400_000;
 /** How long a run waits for one that it has called. Longer than an event waits for a workflow that is switched off. */
-export const maxCallMs = 31 * dayMs;
+export const maxCallDays = 31;
 
 /** Maximum bytes of JSON that a called run returns. */
 export const maxReturnedBytes = 262_144;

@@ -11,8 +11,8 @@ import type { ReceivedInvocation } from "./received.ts";
 import type { Emit, Products } from "../sandbox/port.ts";
 
 /**
- * Runs a source from its current state, or a draft of one from none, commits nothing, and answers what would have been committed. The state is always loaded, because
- * another runner may commit for the source. The dry run has its own isolate, so that the source's warm isolate keeps its module state.
+ * Runs a source from its current state, or a draft of one from none, commits nothing, and answers what would have been committed. The
+ * state is always loaded, because another runner may commit for the source. The dry run has its own isolate, so that the source's warm isolate keeps its module state.
  * After its deadline, or if the source was deleted or has moved, the dry run is dropped. One that is redelivered runs twice, and the first
  * answer counts.
  *

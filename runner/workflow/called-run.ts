@@ -1,6 +1,6 @@
 import type { RunError } from "../../domain/run-products.ts";
 import { hopLimitCode } from "../../domain/invocation/hops.ts";
-import { callErrorName, dayMs, maxCallMs, type Returned } from "../../domain/workflow/call.ts";
+import { callErrorName, maxCallDays, type Returned } from "../../domain/workflow/call.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { notExecuted } from "../run/execute.ts";
 import type { Execution } from "../sandbox/port.ts";
@@ -18,7 +18,7 @@ export const notReturned = (run: string): Returned => ({
   run,
   status: "failed",
   value: "null",
-  error: { name: callErrorName, code: "not_returned", message: `the called run ${run} has not ended within ${maxCallMs / dayMs} days` },
+  error: { name: callErrorName, code: "not_returned", message: `the called run ${run} has not ended within ${maxCallDays} days` },
 });
 
 /** The error of the step of a run that was called and has not succeeded. */
@@ -36,15 +36,17 @@ function callError({ run, status, error }: Returned): RunError | undefined {
   };
 }
 
-/** The caller of the trigger waits for called runs, too, and for nothing else that suspends the run. */
+/**
+ * The caller of the trigger waits for called runs, too, and for nothing else that suspends the run. The state keeps its address, because
+ * another invocation goes on with the run.
+ */
 export function forCaller(answerTo: string | undefined, end: StepEnd): StepEnd {
-  const { answerTo: _, ...state } = end.state;
-  const isKept =
-    answerTo !== undefined && (state.suspension?.kind === "call" || (state.status === "running" && end.state.answerTo !== undefined));
-  return { ...end, state: isKept ? { ...state, answerTo } : state };
+  const { answerTo: stored, ...state } = end.state;
+  const waits = state.suspension?.kind === "call" || (state.status === "running" && stored !== undefined);
+  return { ...end, state: waits && answerTo !== undefined ? { ...state, answerTo } : state };
 }
 
-/** That of a step whose called run has ended. */
+/** The execution of a step whose called run has ended. */
 export function executionOf(returned: Returned): Execution {
   const error = callError(returned);
   if (error !== undefined) return notExecuted(error);

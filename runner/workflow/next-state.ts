@@ -2,7 +2,7 @@ import { Invariant } from "../../domain/errors.ts";
 import { hopLimitCode } from "../../domain/invocation/hops.ts";
 import { backoffMs } from "../../domain/retry.ts";
 import type { RunError } from "../../domain/run-products.ts";
-import { calledRun, maxCallMs, type Call } from "../../domain/workflow/call.ts";
+import { calledRun, maxCallDays, type Call } from "../../domain/workflow/call.ts";
 import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
@@ -30,6 +30,7 @@ export interface StepEnd {
 
 const retryDelays = { firstMs: 1_000, maxMs: 300_000 };
 const defaultMaxReruns = 10;
+const dayMs = 86_400_000;
 const noProducts: ActionProducts = { exports: {}, flow: null, sends: [], inputs: null };
 
 /**
@@ -99,7 +100,7 @@ function called(
     const ended = { ...asNew(done), steps: { ...done.steps, [name]: exports } };
     return { outcome: "succeeded", exports, call, ...finished(leaveEndedParts(ended, steps), steps) };
   }
-  const waiting = suspended(state, "call", now + maxCallMs);
+  const waiting = suspended(state, "call", now + maxCallDays * dayMs);
   const { suspension } = waiting;
   if (suspension === null) throw new Invariant("a suspended run has a suspension");
   return {

@@ -2,8 +2,8 @@ import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import type { RunnerPorts } from "../ports.ts";
 
 /**
- * Answers the caller when the run has ended or is suspended, unless it waits for a run that it has called, and logs one line for each step, without messages and values of user code:
- * those are only for the owner.
+ * Answers the caller when the run has ended or is suspended, unless it waits for a run that it has called. Logs one line for each step,
+ * without messages and values of user code: those are only for the owner.
  */
 export function reportCommit(commit: WorkflowCommit, answerTo: string | undefined, ports: Pick<RunnerPorts, "answer" | "log">): void {
   const { source, owner, run, events, logs, error, workflow, state } = commit;

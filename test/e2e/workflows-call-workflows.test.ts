@@ -1,17 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { until } from "../support/until.ts";
 import { withSystem } from "../support/system/system.ts";
+import { step, type Workflow } from "./support/workflow-steps.ts";
 
 /** Steps that run other workflows, on a whole installation. */
 const headwater = withSystem();
-const step = (name: string, body: string) => ({
-  name,
-  component_code: `export default { type: "action", name: "A step", version: "1.0.0", async run({ steps, $ }) { ${body} } };`,
-});
-
-interface Workflow {
-  readonly id: string;
-}
 interface Run {
   readonly id: string;
   readonly status: string;

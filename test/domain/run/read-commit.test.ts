@@ -80,6 +80,8 @@ describe("refuses the commit of a workflow", () => {
     ["an end although the run continues", { status: "running", returns: { to, returned } }],
     ["an end for a source", { status: "failed", returns: { to: { ...to, workflow: "dc_1" }, returned } }],
     ["an end with an unknown status", { status: "failed", returns: { to, returned: { ...returned, status: "done" } } }],
+    ["an end that is none", { status: "failed", returns: { to, returned: { ...returned, status: "running" } } }],
+    ["an end that returns too much", { status: "failed", returns: { to, returned: { ...returned, value: "x".repeat(300_000) } } }],
     ["a cancellation of what is no run", { status: "canceled", cancels: { workflow: "p_2", run: "a.>" } }],
   ])("with %s", (_, progress) => {
     const forged = { ...valid, workflow: { ...valid.workflow, ...progress } };
