@@ -4,16 +4,20 @@ import { operation, type ApiContext } from "../context.ts";
 import type { Call } from "../http/request/call.ts";
 import { ownerParameters } from "../http/request/parameters.ts";
 import { noContent, ok } from "../http/response/replies.ts";
-import { nothing, one } from "../http/response/schemas.ts";
+import { all, nothing, one } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import { listOperations } from "../list-operations.ts";
 import { createAccount } from "./create.ts";
 import { deleteAccount } from "./delete.ts";
 import { accountChanges, accountFields, deletionFields, listFields } from "./request.ts";
 import { accountResponse } from "./response.ts";
-import { accountSchema } from "./schemas.ts";
+import { accountSchema, accountUseSchema } from "./schemas.ts";
 import type { AccountResource } from "./spec.ts";
 import { updateAccount } from "./update.ts";
+import { usesOf, usesResponse } from "./uses.ts";
+
+/** Of each kind, for one response. */
+const maxUses = 100;
 
 const accountOf = (call: Call, { access }: ApiContext): Promise<AccountResource> =>
   access.get(accountKind, "account", pathOf(call, "id"), call.user);
@@ -53,6 +57,14 @@ export const accountOperations = [
     summary: "Get an account",
     responses: one(accountSchema),
     handle: async (call, context) => ok(accountResponse(await accountOf(call, context))),
+  }),
+  operation({
+    route: "GET /accounts/:id/uses",
+    id: "listAccountUses",
+    summary: "List the sources and workflows that use an account",
+    description: "At most 100 of each.",
+    responses: all(accountUseSchema),
+    handle: async (call, context) => ok(usesResponse(await usesOf(await accountOf(call, context), context, maxUses))),
   }),
   operation({
     route: "PUT /accounts/:id",

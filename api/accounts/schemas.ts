@@ -35,3 +35,7 @@ export const accountSchema = z
     updated_at: isoTime,
   })
   .meta({ id: "Account", description: "An account, without its credentials." });
+
+export const accountUseSchema = z
+  .object({ kind: z.enum(["source", "workflow"]), id: z.string().describe("`dc_…` or `p_…`."), name: z.string() })
+  .meta({ id: "AccountUse", description: "A source or workflow that names an account in its props." });

@@ -1,11 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { StartedConnection } from "../../client/generated/operations.ts";
+import type { AccountUse, StartedConnection } from "../../client/generated/operations.ts";
 import type { Definition, OptionDefinition, Subcommand } from "../command.ts";
 import type { Context } from "../context.ts";
 import type { Given } from "../given.ts";
 import { Failure } from "../failure.ts";
+import { onePage } from "../kinds/kind.ts";
+import { listOptions, showList } from "../listing.ts";
 import { listSubcommand } from "../list-subcommand.ts";
 import { openInBrowser } from "../output/browser.ts";
+import type { Column } from "../output/table.ts";
 import { idOf } from "../references.ts";
 import { jsonOf, pairsOf, present, recordOf } from "../values.ts";
 
@@ -212,9 +215,29 @@ const remove: Subcommand = {
   },
 };
 
+const useColumns: readonly Column<AccountUse>[] = [
+  { header: "ID", value: ({ id }) => id, isWhole: true },
+  { header: "KIND", value: ({ kind }) => kind },
+  { header: "NAME", value: ({ name }) => name },
+];
+
+const uses: Subcommand = {
+  name: "uses",
+  summary: "list the sources and workflows that use an account",
+  arguments: [account],
+  options: listOptions,
+  examples: [{ command: "hw accounts uses work", does: "See what stops with an account before you delete it." }],
+  operations: ["listAccountUses"],
+  run: async (context, given) => {
+    const id = await idOf(context.client, "accounts", given.required("account"));
+    const read = () => onePage(context.client.call("listAccountUses", { path: { id } }));
+    return showList(context, given, { what: "uses", columns: useColumns, nameOf: ({ id: user }) => user, read });
+  },
+};
+
 export const command: Definition = {
   description: "Manages accounts: credentials of apps, which sources and workflows use.",
   examples: [{ command: "hw accounts list", does: "List accounts." }],
   operations: [],
-  subcommands: [listSubcommand("accounts"), connect, reconnect, create, update, remove],
+  subcommands: [listSubcommand("accounts"), connect, reconnect, create, update, uses, remove],
 };

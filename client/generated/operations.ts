@@ -1075,6 +1075,12 @@ export type AccountConnection = {
   /** ISO 8601, UTC. */ readonly connected_at: string;
 };
 
+export type AccountUse = {
+  readonly kind: "source" | "workflow";
+  /** `dc_…` or `p_…`. */ readonly id: string;
+  readonly name: string;
+};
+
 export type Variable = {
   /** Steps read it as `{{ env.NAME }}`, inline code as `process.env.NAME`. */ readonly name: string;
   /** Null if it is secret. */ readonly value: string | null;
@@ -2648,6 +2654,16 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** List the sources and workflows that use an account */
+  readonly listAccountUses: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (AccountUse)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List the variables that steps can read */
   readonly listVariables: {
     readonly path: Readonly<Record<string, never>>;
@@ -3405,6 +3421,7 @@ export const routes = {
   getAccount: { method: "GET", path: "/v1/accounts/{id}", isStream: false },
   updateAccount: { method: "PUT", path: "/v1/accounts/{id}", isStream: false },
   deleteAccount: { method: "DELETE", path: "/v1/accounts/{id}", isStream: false },
+  listAccountUses: { method: "GET", path: "/v1/accounts/{id}/uses", isStream: false },
   listVariables: { method: "GET", path: "/v1/variables", isStream: false },
   setVariable: { method: "PUT", path: "/v1/variables/{name}", isStream: false },
   deleteVariable: { method: "DELETE", path: "/v1/variables/{name}", isStream: false },

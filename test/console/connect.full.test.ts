@@ -95,10 +95,15 @@ describe.skipIf(chromiumPath === undefined)("connecting accounts in the console"
     await page.getByRole("button", { name: "Connect an account" }).click();
     const dialog = page.getByRole("dialog", { name: "Connect an account" });
     await dialog.getByLabel("Search apps").fill("slack");
+    // Marks come from one file; Slack's is not free, so it has its letter.
     const slack = dialog.getByRole("listitem").filter({ hasText: "Slack" });
     const link = slack.getByRole("link", { name: "How to register a client at the service" });
     await link.waitFor();
     expect(await link.getAttribute("href")).toBe("https://docs.slack.dev/authentication/installing-with-oauth");
+    expect(await slack.locator("svg").count()).toBe(0);
+    await dialog.getByLabel("Search apps").fill("gitlab");
+    const mark = dialog.getByRole("listitem").filter({ hasText: "GitLab" }).locator("use");
+    await expect.poll(() => mark.evaluate((shape) => shape.getBoundingClientRect().width), { timeout: 150_000 }).toBeGreaterThan(10);
     await expectAccessible(page);
   });
 
@@ -130,6 +135,13 @@ describe.skipIf(chromiumPath === undefined)("connecting accounts in the console"
       component_code: `export default { name: "Acme Source", version: "0.0.1", props: { acme: { type: "app", app: "acme" } }, run() {} };`,
       configured_props: { acme: { authProvisionId: id } },
     });
+    await page.getByRole("button", { name: "ada-at-acme" }).click();
+    const used = page.getByRole("dialog", { name: "ada-at-acme" }).getByRole("region", { name: "Used by" });
+    await used.getByText("source", { exact: true }).waitFor();
+    await expectAccessible(page);
+    await used.getByRole("link", { name: "acme-source" }).click();
+    await page.getByRole("heading", { name: "acme-source" }).waitFor();
+    await page.goto(`${world.url}/accounts`);
     await provider.withdraw();
     const row = page.getByRole("row", { name: /ada-at-acme/ });
     await row.getByText("needs reconnect").waitFor();

@@ -10,6 +10,7 @@ import { ErrorNotice } from "../../parts/notices.tsx";
 import { fieldErrorsOf } from "../../parts/problems.ts";
 import { parseCredentials } from "../../parts/accounts/credentials.ts";
 import { text } from "./strings.ts";
+import { Uses } from "./uses.tsx";
 
 const oauthFields = [
   ["token_url", text.tokenUrl, "url"],
@@ -48,6 +49,7 @@ export function AccountDialog({ account, onClose }: { readonly account: Account 
   return (
     <Dialog title={account?.name ?? text.create} isOpen onClose={onClose}>
       <form onSubmit={submit} className="flex flex-col gap-4">
+        {account !== undefined && <Uses account={account.id} />}
         {account === undefined && (
           <TextField
             label={text.app}

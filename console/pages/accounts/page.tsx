@@ -8,6 +8,7 @@ import { Id } from "../../parts/copy-button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { useSearchParams } from "../../parts/search.ts";
+import { Mark } from "../../parts/marks/mark.tsx";
 import { EmptyState, ErrorNotice } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { State } from "../../parts/state.tsx";
@@ -15,6 +16,7 @@ import { Time } from "../../parts/time.tsx";
 import { AccountDialog } from "./account-dialog.tsx";
 import { ConnectDialog } from "../../parts/accounts/connect-dialog.tsx";
 import { text } from "./strings.ts";
+import { Uses } from "./uses.tsx";
 
 const refreshMs = 15_000;
 
@@ -50,7 +52,7 @@ export function AccountsPage() {
         </button>
       ),
     },
-    { title: text.app, parts: 2, cell: ({ app }) => <bdi>{app?.name_slug ?? ""}</bdi> },
+    { title: text.app, parts: 2, cell: ({ app }) => app !== null && <AppCell app={app} /> },
     {
       title: text.health,
       parts: 3,
@@ -98,6 +100,15 @@ export function AccountsPage() {
   );
 }
 
+function AppCell({ app: { name_slug: slug, name } }: { readonly app: NonNullable<Account["app"]> }) {
+  return (
+    <span className="flex items-center gap-2">
+      <Mark app={slug} name={name} />
+      <bdi className="truncate">{slug}</bdi>
+    </span>
+  );
+}
+
 /** Mails about accounts that must be connected again lead here. */
 function LinkedDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { data, error } = useRead("getAccount", { path: { id } });
@@ -116,7 +127,8 @@ function DeleteAccount({ account }: { readonly account: Account }) {
       error={remove.error}
       onConfirm={() => remove.mutate({ path: { id: account.id } })}
     >
-      {text.deleteText}
+      <p>{text.deleteText}</p>
+      <Uses account={account.id} />
     </DeleteButton>
   );
 }

@@ -30,6 +30,8 @@ export const text = {
   created: "The account was created",
   saved: "The account was changed",
   failed: "The account was not saved",
+  usedBy: "Used by",
+  unused: "No source or workflow uses this account.",
   delete: "Delete",
   deleteText: "Sources that use this account can no longer run. This cannot be undone.",
   deleted: (name: string) => `${name} was deleted`,

@@ -4,6 +4,7 @@ import type { Account, ConnectableApp, StartedConnection } from "../../../client
 import { useChange, useList, useRead } from "../../api/queries.ts";
 import { Button } from "../button.tsx";
 import { Dialog } from "../dialog.tsx";
+import { Mark } from "../marks/mark.tsx";
 import { ErrorNotice, Loading } from "../notices.tsx";
 import { SearchField } from "../search-field.tsx";
 import { useOwnerQuery } from "../session-context.tsx";
@@ -92,8 +93,9 @@ function Apps({ onChoose }: { readonly onChoose: (app: ConnectableApp) => void }
       {!isLoading && items.length === 0 && <p>{text.noApps}</p>}
       <ul className="flex max-h-96 flex-col gap-2 overflow-y-auto">
         {items.map((app) => (
-          <li key={app.id} className="flex items-center justify-between gap-4">
-            <span className="min-w-0">
+          <li key={app.id} className="flex items-center gap-3">
+            <Mark app={app.name_slug} name={app.name} />
+            <span className="min-w-0 flex-1">
               <bdi>{app.name}</bdi>
               {!app.has_client && !isOfClient(app) && (
                 <span className="block text-sm text-muted">

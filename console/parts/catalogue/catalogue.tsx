@@ -3,6 +3,7 @@ import type { Connector } from "../../../client/generated/operations.ts";
 import { useList, useRead } from "../../api/queries.ts";
 import { Button } from "../button.tsx";
 import { EmptyState, ErrorNotice, Loading } from "../notices.tsx";
+import { Mark } from "../marks/mark.tsx";
 import { SearchField } from "../search-field.tsx";
 import { useOwnerQuery } from "../session-context.tsx";
 import { text } from "./strings.ts";
@@ -117,8 +118,9 @@ function ConnectorRow({
   return (
     <li className="flex min-w-0 flex-col gap-2 rounded-lg border border-line bg-surface p-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <span className="min-w-0">
-          <bdi className="font-medium">{app.name}</bdi>{" "}
+        <span className="flex min-w-0 items-center gap-2">
+          <Mark app={app.app} name={app.name} />
+          <bdi className="font-medium">{app.name}</bdi>
           <span className="text-sm text-muted">{text.count[type](type === "source" ? app.triggers : app.actions)}</span>
         </span>
         <Button aria-label={`${text.open}: ${app.name}`} onClick={onOpen}>

@@ -256,6 +256,9 @@ describe("a source with an app prop", () => {
     const refused = await ask("DELETE", `/v1/accounts/${used.id}`);
     expect(refused.status).toBe(409);
     expect(refused.body).toMatchObject({ code: "account_in_use", details: { sources: [id] } });
+    expect((await ask("GET", `/v1/accounts/${used.id}/uses`)).body.data).toEqual([{ kind: "source", id, name: made.body.data.name }]);
+    expect((await ask("GET", `/v1/accounts/${other.id}/uses`)).body.data).toEqual([]);
+    expect((await ask("GET", `/v1/accounts/${used.id}/uses`, undefined, keys.bob)).status).toBe(404);
     expect((await ask("DELETE", `/v1/accounts/${other.id}`)).status).toBe(204);
     expect((await ask("DELETE", `/v1/accounts/${used.id}?force=maybe`)).status).toBe(422);
     expect((await ask("DELETE", `/v1/accounts/${used.id}?force=true`)).status).toBe(204);
@@ -272,6 +275,8 @@ describe("a source with an app prop", () => {
     });
     const refused = await ask("DELETE", `/v1/accounts/${id}`);
     expect([refused.status, refused.body.details]).toEqual([409, { sources: [], workflows: ["p_uses"] }]);
+    const uses = await ask("GET", `/v1/accounts/${id}/uses`);
+    expect(uses.body.data).toEqual([{ kind: "workflow", id: "p_uses", name: "uses-account" }]);
     expect((await ask("DELETE", `/v1/accounts/${id}?force=true`)).status).toBe(204);
   });
 });
