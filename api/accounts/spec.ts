@@ -38,7 +38,7 @@ export function changedSpec(before: AccountSpec, changes: AccountChanges, kept: 
     throw new InvalidInput("oauth and client_credentials exclude each other: give oauth for a refresh token, else client_credentials");
   const { oauth, connection } = isGiven(changes.client_credentials)
     ? clientCredentialsSpec(before, changes.client_credentials, kept[clientSecret], issuer)
-    : { oauth: otherOauth(before.oauth, changes, kept), connection: before.connection };
+    : withConnection(otherOauth(before.oauth, changes, kept), before);
   return {
     app: before.app,
     ...(name === undefined ? {} : { name }),
@@ -49,6 +49,12 @@ export function changedSpec(before: AccountSpec, changes: AccountChanges, kept: 
 }
 
 const isGiven = <Value>(value: Value | null | undefined): value is Value => value !== undefined && value !== null;
+
+/** The OAuth client that connected the account counts until a request replaces it by a client of its own. */
+function withConnection(oauth: AccountOauth | undefined, { oauth: former, connection }: AccountSpec) {
+  const isSame = oauth?.clientId === former?.clientId && oauth?.tokenUrl === former?.tokenUrl;
+  return { oauth, connection: isSame && oauth?.clientSecret === undefined ? connection : undefined };
+}
 
 /** Null removes what it names. */
 function otherOauth(before: AccountOauth | undefined, { oauth, client_credentials: client }: AccountChanges, kept: References) {

@@ -1,6 +1,9 @@
 import { own, textOf } from "./contract.ts";
 
-/** Times of a cron expression with five fields, in a time zone: a trigger sets them when it is enabled. */
+/**
+ * Times of a cron expression in a time zone: a trigger sets them when it is enabled. Of six fields the first, seconds, is not looked at: a
+ * trigger runs at the ticks of its timer. `L` is the last day of a month, `5L` its last Friday, `5#2` its second Friday.
+ */
 export interface Schedule {
   readonly cronExpression: string;
   readonly timezone: string;
@@ -9,8 +12,8 @@ export interface Schedule {
 const minuteMs = 60_000;
 /** How far back a time is looked for that a source has missed while it was paused. */
 const maxMinutes = 40 * 24 * 60;
-const months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
-const days = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
+const monthNames = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+const weekdayNames = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"];
 
 /** @throws Error if it is none */
 export function scheduleOf(given: unknown): Schedule {
@@ -24,9 +27,7 @@ export function scheduleOf(given: unknown): Schedule {
 
 /** Is there a time of the schedule after one moment, and not after the other? Both are milliseconds. */
 export function isDue({ cronExpression, timezone }: Schedule, after: number, until: number): boolean {
-  const [minutes, hours, dates, monthNumbers, weekdays] = fieldsOf(cronExpression);
-  const isAnyDate = dates.size === 31;
-  const isAnyWeekday = weekdays.size === 7;
+  const { minutes, hours, months, isDay } = fieldsOf(cronExpression);
   const format = new Intl.DateTimeFormat("en-US", {
     timeZone: timezone,
     hourCycle: "h23",
@@ -34,17 +35,17 @@ export function isDue({ cronExpression, timezone }: Schedule, after: number, unt
     hour: "numeric",
     day: "numeric",
     month: "numeric",
+    year: "numeric",
     weekday: "short",
   });
   /** The minute of the hour at which a quarter begins, if its hour is one of the schedule. */
   const minuteAt = (time: number): number | undefined => {
     const part = new Map(format.formatToParts(time).map(({ type, value }) => [type, value]));
-    const number = (type: "minute" | "hour" | "day" | "month"): number => Number(part.get(type));
-    const isDate = dates.has(number("day"));
-    const isWeekday = weekdays.has(days.indexOf((part.get("weekday") ?? "").toLowerCase()));
-    // As cron does: with both, either is enough.
-    const isDay = isAnyDate || isAnyWeekday ? isDate && isWeekday : isDate || isWeekday;
-    return isDay && hours.has(number("hour")) && monthNumbers.has(number("month")) ? number("minute") : undefined;
+    const number = (type: "minute" | "hour" | "day" | "month" | "year"): number => Number(part.get(type));
+    const [date, month] = [number("day"), number("month")];
+    const last = new Date(Date.UTC(number("year"), month, 0)).getUTCDate();
+    const day = { date, last, weekday: weekdayNames.indexOf((part.get("weekday") ?? "").toLowerCase()) };
+    return hours.has(number("hour")) && months.has(month) && isDay(day) ? number("minute") : undefined;
   };
   const last = Math.floor(until / minuteMs);
   const first = Math.max(Math.floor(after / minuteMs) + 1, last - maxMinutes);
@@ -60,27 +61,71 @@ export function isDue({ cronExpression, timezone }: Schedule, after: number, unt
 
 type Values = ReadonlySet<number>;
 
-function fieldsOf(expression: string): readonly [minutes: Values, hours: Values, dates: Values, months: Values, weekdays: Values] {
-  const fields = expression.trim().toLowerCase().split(/\s+/);
-  const [minutes = "", hours = "", dates = "", monthNumbers = "", weekdays = ""] = fields;
-  if (fields.length !== 5) throw new Error(`the schedule "${expression}" of the trigger is no cron expression with five fields`);
-  const read = (text: string, from: number, to: number, names: readonly string[] = []): Values => {
-    const values = text.split(",").flatMap((part) => valuesOf(part, { from, to, names }));
-    if (values.length === 0) throw new Error(`the schedule "${expression}" of the trigger is invalid: ${text}`);
-    return new Set(values);
+interface Day {
+  readonly date: number;
+  /** The last date of its month. */
+  readonly last: number;
+  /** 0: Sunday. */
+  readonly weekday: number;
+}
+
+interface Fields {
+  readonly minutes: Values;
+  readonly hours: Values;
+  readonly months: Values;
+  readonly isDay: (day: Day) => boolean;
+}
+
+/** @throws Error unless all fields are valid */
+function fieldsOf(expression: string): Fields {
+  const given = expression.trim().toLowerCase().split(/\s+/);
+  const [minutes = "", hours = "", dates = "", months = "", weekdays = ""] = given.length === 6 ? given.slice(1) : given;
+  if (given.length !== 5 && given.length !== 6)
+    throw new Error(`the schedule "${expression}" of the trigger is no cron expression with five or six fields`);
+  const read = (text: string, range: Range): Values => {
+    const values = text.split(",").map((part) => valuesOf(part, range));
+    if (values.some(({ length }) => length === 0)) throw new Error(`the schedule "${expression}" of the trigger is invalid: ${text}`);
+    return new Set(values.flat());
   };
-  const weekdayValues = [...read(weekdays, 0, 7, days)].map((day) => day % 7);
-  return [read(minutes, 0, 59), read(hours, 0, 23), read(dates, 1, 31), read(monthNumbers, 1, 12, ["", ...months]), new Set(weekdayValues)];
+  if (given.length === 6) read(given[0] ?? "", { from: 0, to: 59 });
+  const isDate = anyPart(dates, (part) => {
+    if (part === "l") return ({ date, last }) => date === last;
+    const values = read(part, { from: 1, to: 31 });
+    return ({ date }) => values.has(date);
+  });
+  const isWeekday = anyPart(weekdays, (part) => {
+    const [, name = part, nth] = /^(\w+?)(?:l|#([1-5]))$/.exec(part) ?? [];
+    const values = new Set([...read(name, { from: 0, to: 7, names: weekdayNames })].map((day) => day % 7));
+    const isWeek = name === part ? () => true : nth === undefined ? isLastWeek : ({ date }: Day) => Math.ceil(date / 7) === Number(nth);
+    return (day) => values.has(day.weekday) && isWeek(day);
+  });
+  // As cron does: with both, either is enough.
+  const isAny = [dates, weekdays].some((text) => /^[*?]/.test(text));
+  return {
+    minutes: read(minutes, { from: 0, to: 59 }),
+    hours: read(hours, { from: 0, to: 23 }),
+    months: read(months, { from: 1, to: 12, names: ["", ...monthNames] }),
+    isDay: (day) => (isAny ? isDate(day) && isWeekday(day) : isDate(day) || isWeekday(day)),
+  };
+}
+
+type IsDay = (day: Day) => boolean;
+
+const isLastWeek: IsDay = ({ date, last }) => date + 7 > last;
+
+function anyPart(field: string, read: (part: string) => IsDay): IsDay {
+  const parts = field.split(",").map(read);
+  return (day) => parts.some((isPart) => isPart(day));
 }
 
 interface Range {
   readonly from: number;
   readonly to: number;
-  readonly names: readonly string[];
+  readonly names?: readonly string[];
 }
 
 /** `*`, `5`, `mon-fri`, each with `/2`. Empty if it is none of these. */
-function valuesOf(part: string, { from, to, names }: Range): number[] {
+function valuesOf(part: string, { from, to, names = [] }: Range): number[] {
   const [, first = "", last, step] = /^(\*|\?|\w+)(?:-(\w+))?(?:\/(\d+))?$/.exec(part) ?? [];
   const numberOf = (text: string): number => (names.includes(text) ? names.indexOf(text) : Number(text));
   const isAll = first === "*" || first === "?";

@@ -77,6 +77,20 @@ describe("connecting an account", () => {
     expect((await stored(id)).spec).toMatchObject({ name: "Renamed", connection: spec.connection });
   });
 
+  it.each([
+    ["another client", { client_id: "by-hand", refresh_token: "r" }],
+    ["a secret", { client_secret: "by-hand" }],
+    ["none", null],
+  ])("forgets its OAuth client when it gets %s by hand", async (_, oauth) => {
+    const { connection_id: id, url } = await start(await addApp());
+    await click(provider.signIn(url, redirectUri));
+    const account = (await outcome(id)).account_id;
+    await ask("PUT", `/v1/accounts/${account}`, { oauth: { refresh_token: "another" } });
+    expect((await stored(account)).spec.connection).toBeDefined();
+    expect((await ask("PUT", `/v1/accounts/${account}`, { oauth })).body.data.connection).toBeNull();
+    expect((await stored(account)).spec.connection).toBeUndefined();
+  });
+
   it("revokes the refresh token when the account is deleted", async () => {
     const { connection_id: id, url } = await start(await addApp());
     await click(provider.signIn(url, redirectUri));
