@@ -103,7 +103,7 @@ describe.skipIf(chromiumPath === undefined)("connecting accounts in the console"
     expect(await slack.locator("svg").count()).toBe(0);
     await dialog.getByLabel("Search apps").fill("gitlab");
     const mark = dialog.getByRole("listitem").filter({ hasText: "GitLab" }).locator("use");
-    await expect.poll(() => mark.evaluate((shape) => shape.getBoundingClientRect().width), { timeout: 150_000 }).toBeGreaterThan(10);
+    await expect.poll(() => mark.boundingBox().then((box) => box?.width ?? 0), { timeout: 150_000 }).toBeGreaterThan(10);
     await expectAccessible(page);
   });
 

@@ -5,6 +5,7 @@ import { streams } from "../../domain/subjects.ts";
 import { connect } from "../../platform/jetstream/connection/connection.ts";
 import { givenNats } from "../../platform/process/nats/given-nats.ts";
 import { parseConfiguration } from "../../platform/process/settings/configuration.ts";
+import { databaseRoles, urlOfRole } from "../../platform/postgres/roles.ts";
 import { createLogger } from "../../platform/telemetry/logger.ts";
 import { restoreBackup } from "../../wiring/backup/restore.ts";
 import { saveBackup } from "../../wiring/backup/save.ts";
@@ -24,6 +25,8 @@ interface Place {
 }
 
 const databases = { former: withPostgres(), next: withPostgres() };
+/** Other test files set up users at the same time. */
+const passwords = { ...rolePasswords, prefix: `t${process.pid}_k_` };
 let directory: TemporaryDirectory;
 let places: Readonly<Record<keyof typeof databases, Place>>;
 let backup: string;
@@ -57,7 +60,7 @@ async function contextOf({ nats, credentials, domain }: Access, task: "setup" | 
     databaseUrl,
     databaseUrlOf: () => databaseUrl,
     // Users belong to the whole server of Postgres, so only one of its databases has them.
-    databasePasswords: databaseUrl === databases.former.setupUrl ? rolePasswords : undefined,
+    databasePasswords: databaseUrl === databases.former.setupUrl ? passwords : undefined,
     dataDirectory: directory.path,
     logger: createLogger({ level: "silent" }),
   };
@@ -94,13 +97,15 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await Promise.all(Object.values(places).map(({ nats }) => nats.stop()));
+  for (const role of databaseRoles)
+    await databases.former.client.query(`drop owned by ${passwords.prefix}${role}; drop role ${passwords.prefix}${role}`);
   await directory.remove();
 });
 
 describe("a backup in an account that others use too", () => {
   it("is saved by a user of Postgres that only reads, without the streams of others", async () => {
     const parent = join(directory.path, "backups");
-    const context = await contextOf(places.former, "backup", places.former.postgres.urlOf("backup"));
+    const context = await contextOf(places.former, "backup", urlOfRole(places.former.postgres.url, "backup", passwords));
     await saveBackup(context, { parent, keep: undefined });
     [backup = ""] = await readdir(parent);
     const files = await readdir(join(parent, backup));
@@ -113,7 +118,7 @@ describe("a backup in an account that others use too", () => {
     const leaf = await startLeafNode({ directory: join(directory.path, "leaf"), hub: nats, user: "backup" });
     const credentials = join(directory.path, "leaf-credentials");
     await writeFile(credentials, "backup:backup");
-    const context = await contextOf({ nats: leaf, credentials, domain: "hub" }, "backup", postgres.urlOf("backup"));
+    const context = await contextOf({ nats: leaf, credentials, domain: "hub" }, "backup", urlOfRole(postgres.url, "backup", passwords));
     const parent = join(directory.path, "leaf-backups");
     try {
       await saveBackup(context, { parent, keep: undefined });

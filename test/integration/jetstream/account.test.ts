@@ -45,6 +45,13 @@ describe("an account in the JetStream domain of a hub", () => {
       const server = { servers: leaf.url, user: "headwater", pass: "headwater", apiPrefix: "$JS.hub.API" };
       const connection = await connect({ server, name: "test" });
       opened.push(connection);
+      // The leaf node listens before it has reached the hub.
+      await until(() =>
+        connection.manager.getAccountInfo().then(
+          () => true,
+          () => false,
+        ),
+      );
       await setUpStreams(connection, streamOptions);
       await connection.publisher.publish("$KV.ROUTES.a", "entry");
       await connection.publisher.publish("invoke.default.3.s_1", "first");
