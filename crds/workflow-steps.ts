@@ -1,4 +1,6 @@
-import { controlCode, flatten, listOf, type FlatStep } from "../domain/workflow/step-tree.ts";
+import { controlCode } from "../domain/workflow/control-code.ts";
+import { listOf } from "../domain/workflow/step-control.ts";
+import { flatten, type FlatStep } from "../domain/workflow/step-tree.ts";
 import type { WorkflowSpec, WorkflowStep } from "./workflow.ts";
 
 /**

@@ -3,7 +3,7 @@ import type { PropDefinition } from "../domain/component/definition.ts";
 import { stepNamePattern, triggerStep } from "../domain/workflow/step-id.ts";
 import { codeLimits } from "../domain/component/component-code.ts";
 import { controlLimits } from "../domain/workflow/control.ts";
-import { controlFields, type StepControl } from "../domain/workflow/step-tree.ts";
+import { controlFields, type StepControl } from "../domain/workflow/step-control.ts";
 import { entryPath, moduleFiles } from "./component.ts";
 import { props, secrets } from "./props.ts";
 import { workflowStates } from "../domain/workflow/workflow-health.ts";
@@ -82,12 +82,19 @@ const control = {
     .describe("Of `switch`."),
   default: nested.optional().describe("Of `switch`: steps if no case fits."),
   forEach: expression.optional().describe("Runs `steps` for each item of the list that the expression gives, in order."),
+  concurrency: z
+    .int()
+    .min(1)
+    .max(controlLimits.sideBySide)
+    .optional()
+    .describe("Of `forEach`: how many items are under way at a time. Results stay in the order of the items. Default: 1."),
   as: z.string().max(63).optional().describe("Of `forEach`: the steps read `steps.<as>.item` and `steps.<as>.index`. Default: `item`."),
   maxItems: z.int().min(1).max(controlLimits.items).optional().describe("Of `forEach`: a longer list is an error. Default: 1,000."),
   onError: z
     .enum(["stop", "continue"])
     .optional()
     .describe("Of `forEach`: whether an item that fails ends the loop with its error (`stop`, the default), or is a result with `$error`."),
+  parallel: z.array(nested).max(50).optional().describe("Lists of steps that run side by side; the run goes on when all have ended."),
   while: expression.optional().describe("Runs `steps` as long as the expression is true."),
   maxIterations: z.int().min(1).max(controlLimits.iterations).optional().describe("Of `while`: more rounds are an error. Default: 1,000."),
   steps: nested.optional().describe("Of `forEach` and `while`: steps, in order."),

@@ -173,6 +173,7 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
     callSandbox: limitKills(sandbox, clock, killsOfCalls),
     workflows: {
       slots,
+      places: queues.places,
       urls: new ResumeUrls(ports.secrets),
       resumed: parts.resumed,
       variables: parts.variables,

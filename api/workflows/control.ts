@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { controlLimits } from "../../domain/workflow/control.ts";
-import { withSteps, type StepControl } from "../../domain/workflow/step-tree.ts";
+import { withSteps, type StepControl } from "../../domain/workflow/step-control.ts";
 import { flag, optional, text } from "../http/request/parameters.ts";
 
 /** Control flow in requests and responses: {@link StepControl} with the names of the REST API. */
@@ -36,10 +36,14 @@ export function controlShape<Steps extends z.ZodType>(nested: Steps) {
     ).describe("Of `switch`: each has `equals`, a value, or `when`, an expression."),
     default: steps.describe("Of `switch`: if no case fits."),
     for_each: optional(expression).describe("Runs `steps` for each item of the list that this expression gives, in order."),
+    concurrency: optional(integer(controlLimits.sideBySide)).describe("Of `for_each`: how many items are under way at a time. Default: 1."),
     as: optional(text).describe("Of `for_each`: its steps read `steps.<as>.item` and `steps.<as>.index`. Default: `item`."),
     max_items: optional(integer(controlLimits.items)).describe("Of `for_each`: a longer list is an error. Default: 1,000."),
     on_error: optional(z.enum(["stop", "continue"], "it must be stop or continue")).describe(
       "Of `for_each`: `continue`: an item that fails is a result with `$error`.",
+    ),
+    parallel: optional(z.array(nested).max(50, "it must have at most 50 lists")).describe(
+      "Lists of steps that run side by side; the run goes on when all have ended.",
     ),
     while: optional(expression).describe("Runs `steps` as long as this expression is true."),
     max_iterations: optional(integer(controlLimits.iterations)).describe("Of `while`: more rounds are an error. Default: 1,000."),

@@ -3,7 +3,7 @@ import { workflowHealthOf } from "../../crds/workflow-health.ts";
 import { withAdditional, type ComponentDefinition } from "../../domain/component/definition.ts";
 import { configurablePropsResponse, configuredPropsResponse } from "../../domain/component/prop-responses.ts";
 import { successRate, type RecentOutcomes } from "../../domain/outcomes.ts";
-import { controlFieldOf, listOf } from "../../domain/workflow/step-tree.ts";
+import { controlFieldOf, listOf } from "../../domain/workflow/step-control.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
 import type { Answered } from "../http/response/answered.ts";
 import { createdAt, epochSeconds, publicIdOf } from "../resources/identity.ts";

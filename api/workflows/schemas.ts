@@ -31,6 +31,8 @@ const control = {
   as: z.string().optional(),
   max_items: z.int().optional(),
   on_error: z.enum(["stop", "continue"]).optional(),
+  concurrency: z.int().optional(),
+  parallel: z.array(z.array(z.record(z.string(), z.unknown()))).optional(),
   while: z.string().optional(),
   max_iterations: z.int().optional(),
   steps: nested.describe("Of `for_each` and `while`: steps in this form, as in the other lists."),

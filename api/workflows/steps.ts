@@ -4,7 +4,8 @@ import { accountPropsOf, type AccountProp } from "../../domain/component/account
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import { InvalidInput } from "../../domain/errors.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
-import { flatten, withSteps, type StepControl } from "../../domain/workflow/step-tree.ts";
+import { withSteps, type StepControl } from "../../domain/workflow/step-control.ts";
+import { flatten } from "../../domain/workflow/step-tree.ts";
 import { treeProblems } from "../../domain/workflow/step-tree-problems.ts";
 import { propsWithExpressions } from "../../domain/workflow/step-props.ts";
 import { namesCode, resolveAction } from "../components/resolve.ts";

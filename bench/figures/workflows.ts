@@ -6,12 +6,14 @@ import { until } from "../../test/support/until.ts";
 import { cpuBetween, formatParts, total } from "../../test/support/process-tree.ts";
 import { median, percentile } from "../harness/measure/statistics.ts";
 import { allRoles, startSystem, type System } from "../harness/system.ts";
-import { deployWorkflow, followCommits, loadRuns, subscribeWorkflow } from "../harness/workflows.ts";
+import { controlCode } from "../../domain/workflow/control-code.ts";
+import { deployWorkflow, followCommits, loadRuns, stepsInARow, subscribeWorkflow } from "../harness/workflows.ts";
 
 /**
  * Runs of workflows, all roles as an embedded start has them, `sync_interval: always`; what the load takes is not counted.
  * - CPU time of all our processes per run of one and of five trivial steps, from the HTTP request to the record in Postgres.
  * - Memory of all processes for 10,000 suspended runs, and the time from a resume URL's request to the next step.
+ * - CPU time of items of a loop and of branches, by that of a run of one step.
  * - Time from the commit of a source's event to the start of the first step.
  */
 const trivial = `export default { name: "Trivial", type: "action", key: "trivial", version: "1.0.0", props: {}, run() { return 1; } };`;
@@ -23,13 +25,17 @@ export async function run(): Promise<readonly Figure[]> {
   try {
     const entries = new Entries(system);
     const build = await entries.build(trivial);
-    await deployWorkflow(system, "p_one", build, 1);
-    await deployWorkflow(system, "p_five", build, 5);
-    await deployWorkflow(system, "p_listener", build, 1);
-    await deployWorkflow(system, "p_wait", await entries.build(suspending), 2);
+    await deployWorkflow(system, "p_one", build, stepsInARow(1));
+    await deployWorkflow(system, "p_five", build, stepsInARow(5));
+    await deployWorkflow(system, "p_listener", build, stepsInARow(1));
+    await deployWorkflow(system, "p_wait", await entries.build(suspending), stepsInARow(2));
+    const control = await entries.build(controlCode);
+    for (const [workflow, tree] of Object.entries(trees)) await deployWorkflow(system, workflow, build, tree, control);
+    const one = await cpuPerRun(system, "p_one", 1, 1.2);
     return [
-      ...(await cpuPerRun(system, "p_one", 1, 1.2)),
-      ...(await cpuPerRun(system, "p_five", 5, 3)),
+      one,
+      await cpuPerRun(system, "p_five", 5, 3),
+      ...(await shareOfRun(system, one.value)),
       await latency(system),
       await sourceToStep(system, entries),
       ...(await suspended(system)),
@@ -39,7 +45,36 @@ export async function run(): Promise<readonly Figure[]> {
   }
 }
 
-async function cpuPerRun(system: System, workflow: string, steps: number, atMost: number): Promise<readonly Figure[]> {
+const items = 1_000;
+const loop = { name: "each", forEach: `{{ Array.from({ length: ${items} }, (_, item) => item) }}`, steps: stepsInARow(1) };
+const trees = {
+  p_inOrder: [loop],
+  p_sideBySide: [{ ...loop, concurrency: 10 }],
+  p_branches: [{ name: "fork", parallel: Array.from({ length: 10 }, (_, branch) => [{ name: `branch${branch}` }]) }],
+};
+
+/** Of items and branches: their CPU time by that of a run of one step. */
+async function shareOfRun(system: System, ofRun: number): Promise<readonly Figure[]> {
+  const figures: Figure[] = [];
+  for (const [workflow, count, what] of [
+    ["p_inOrder", items, "an item of a loop of 1,000, in order"],
+    ["p_sideBySide", items, "an item of a loop of 1,000, concurrency 10"],
+    ["p_branches", 10, "a branch of ten"],
+  ] as const) {
+    await loadRuns(system, workflow, { inFlight: 2 }, 4_000);
+    await recordedUpTo(system);
+    const before = system.cpu();
+    const { completed } = await loadRuns(system, workflow, { inFlight: count === items ? 2 : 32 }, 8_000);
+    await recordedUpTo(system);
+    const parts = cpuBetween(before, system.cpu());
+    const value = total(parts) / (completed * count) / ofRun;
+    const note = `${(completed * count).toFixed(0)} of them; CPU-ms of each: ${formatParts(parts, completed * count)}`;
+    figures.push({ name: `CPU of ${what} ÷ that of a run of one step`, value, unit: "", goal: { of: "value", atMost: 0.7 }, note });
+  }
+  return figures;
+}
+
+async function cpuPerRun(system: System, workflow: string, steps: number, atMost: number): Promise<Figure> {
   await loadRuns(system, workflow, { inFlight: 64 }, 4_000); // Warm-up.
   await recordedUpTo(system);
   const before = system.cpu();
@@ -48,7 +83,7 @@ async function cpuPerRun(system: System, workflow: string, steps: number, atMost
   const parts = cpuBetween(before, system.cpu());
   const note = `${Math.round((completed / elapsedMs) * 1_000)} runs/s; CPU-ms per run: ${formatParts(parts, completed)}`;
   const name = `CPU per run of ${steps === 1 ? "one trivial step" : `${steps} trivial steps`}, saturated`;
-  return [{ name, value: total(parts) / completed, unit: "CPU-ms", goal: { of: "value", atMost }, note }];
+  return { name, value: total(parts) / completed, unit: "CPU-ms", goal: { of: "value", atMost }, note };
 }
 
 async function latency(system: System): Promise<Figure> {

@@ -5,6 +5,8 @@ import { buckets, defaultPool, deploymentKey, streams } from "../../domain/subje
 import { defaultWorkflowSettings, versionName, type StepDeployment, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { isEndMarker } from "../../domain/workflow/run-commit.ts";
 import { hasEnded } from "../../domain/workflow/run-state.ts";
+import { type StepControl } from "../../domain/workflow/step-control.ts";
+import { flatten } from "../../domain/workflow/step-tree.ts";
 import { stepId } from "../../domain/workflow/step-id.ts";
 import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
 import { workflowEntries } from "../../platform/jetstream/invocations/moves.ts";
@@ -14,19 +16,42 @@ import { RawClient } from "./baseline/raw-http.ts";
 import { owner } from "./deploy.ts";
 import type { System } from "./system.ts";
 
-/** Writes the entries of a workflow whose steps all run this build, as the operator does: `POST /<workflow>` starts a run. */
+type Code = Pick<Build, "bundle" | "needsNode">;
+
+/** A step of a tree. */
+interface Node extends StepControl<Node> {
+  readonly name: string;
+}
+
+/** So many steps in a row. */
+export const stepsInARow = (count: number): readonly Node[] => Array.from({ length: count }, (_, index) => ({ name: `step${index}` }));
+
+/**
+ * Writes the entries of a workflow whose actions all run this build, as the operator does: `POST /<workflow>` starts a run.
+ * @param control of steps that control others
+ */
 export async function deployWorkflow(
   system: System,
   workflow: string,
-  build: Pick<Build, "bundle" | "needsNode">,
-  stepCount: number,
+  build: Code,
+  tree: readonly Node[],
+  control: Code = build,
 ): Promise<void> {
   const resumeKey = "a key of the bench's own";
   const secrets = await createSecrets(system.keysDirectory);
-  const steps = Array.from({ length: stepCount }, (_, index): StepDeployment => {
-    const name = `step${index}`;
-    const code = { bundle: build.bundle, needsNode: build.needsNode };
-    return { id: stepId(workflow, name), name, ...code, props: {}, secrets: null, continueOnError: false, retries: 0, timeoutMs: null };
+  const steps = flatten(tree).map((flat): StepDeployment => {
+    const { name } = flat.node;
+    const { bundle, needsNode } = flat.control === undefined ? build : control;
+    const props = flat.value === undefined ? {} : { value: flat.value };
+    const own = {
+      id: stepId(workflow, name),
+      name,
+      bundle,
+      needsNode,
+      props,
+      ...(flat.control === undefined ? {} : { control: flat.control }),
+    };
+    return { ...own, secrets: null, continueOnError: false, retries: 0, timeoutMs: null };
   });
   const deployment: WorkflowDeployment = {
     workflow,

@@ -206,9 +206,11 @@ export type WorkflowStepFields = {
   })[] | null | undefined;
   /** Of `switch`: if no case fits. */ readonly default?: readonly (WorkflowStepFields)[] | null | undefined;
   /** Runs `steps` for each item of the list that this expression gives, in order. */ readonly for_each?: string | null | undefined;
+  /** Of `for_each`: how many items are under way at a time. Default: 1. */ readonly concurrency?: number | null | undefined;
   /** Of `for_each`: its steps read `steps.<as>.item` and `steps.<as>.index`. Default: `item`. */ readonly as?: string | null | undefined;
   /** Of `for_each`: a longer list is an error. Default: 1,000. */ readonly max_items?: number | null | undefined;
   /** Of `for_each`: `continue`: an item that fails is a result with `$error`. */ readonly on_error?: "stop" | "continue" | null | undefined;
+  /** Lists of steps that run side by side; the run goes on when all have ended. */ readonly parallel?: readonly (readonly (WorkflowStepFields)[])[] | null | undefined;
   /** Runs `steps` as long as this expression is true. */ readonly while?: string | null | undefined;
   /** Of `while`: more rounds are an error. Default: 1,000. */ readonly max_iterations?: number | null | undefined;
   /** Of `for_each` and `while`. */ readonly steps?: readonly (WorkflowStepFields)[] | null | undefined;
@@ -781,6 +783,8 @@ export type WorkflowStep = {
   readonly as?: string | undefined;
   readonly max_items?: number | undefined;
   readonly on_error?: "stop" | "continue" | undefined;
+  readonly concurrency?: number | undefined;
+  readonly parallel?: readonly (readonly (Readonly<Record<string, unknown>>)[])[] | undefined;
   readonly while?: string | undefined;
   readonly max_iterations?: number | undefined;
   /** Of `for_each` and `while`: steps in this form, as in the other lists. */ readonly steps?: readonly (Readonly<Record<string, unknown>>)[] | undefined;

@@ -12,7 +12,7 @@ const channel = "$call";
 export function callsOf(commit: Commit): readonly Delivery[] {
   const { source, run, workflow } = commit;
   if (workflow === undefined) return [];
-  const { call, returns, cancels, number } = workflow;
+  const { call, returns, cancels = [], number } = workflow;
   const deliveries: Delivery[] = [];
   if (call !== undefined) {
     const { id, workflow: called, event, suspension } = call;
@@ -20,9 +20,9 @@ export function callsOf(commit: Commit): readonly Delivery[] {
     deliveries.push(deliveryTo(called, id, event, { run: calledRun(id), ...(caller === undefined ? {} : { caller }) }, commit));
   }
   if (returns !== undefined) deliveries.push(returnTo(returns.to, returns.returned, commit));
-  if (cancels !== undefined) {
-    const control = { run: cancels.run, action: "cancel", reason: `run ${run.id}, which had called it, was canceled` } as const;
-    deliveries.push(deliveryTo(cancels.workflow, `${run.id}-x${number}`, "null", { run: cancels.run, control }, commit));
+  for (const [index, { workflow: called, run: waited }] of cancels.entries()) {
+    const control = { run: waited, action: "cancel", reason: `run ${run.id}, which had called it, has ended` } as const;
+    deliveries.push(deliveryTo(called, `${run.id}-x${number}-${index}`, "null", { run: waited, control }, commit));
   }
   return deliveries;
 }

@@ -74,7 +74,10 @@ export const workflowProgress = z
     sends: z.array(send).max(10_000).optional(),
     call: call.optional(),
     returns: returns.optional(),
-    cancels: z.looseObject({ workflow: workflowId, run: runId }).optional(),
+    cancels: z
+      .array(z.looseObject({ workflow: workflowId, run: runId }))
+      .max(10_000)
+      .optional(),
   })
   // What is sent would be sent again by a later commit of the run.
   .refine(({ status, sends }) => hasEnded(status) || sends === undefined || sends.length === 0)

@@ -1,20 +1,21 @@
 import type { RunError } from "../run-products.ts";
 
 /**
- * Control flow of a workflow. A node of the tree of steps (`if`, `switch`, `for_each`, `while`, `try`, `stop`, `workflow`) is deployed as a step like any
- * other: an action of ours evaluates its expression, and what it returns says which of its parts run next. So a decision is committed, retried,
+ * Control flow of a workflow. A node of the tree of steps (`if`, `switch`, `for_each`, `parallel`, `while`, `try`, `stop`, `workflow`) is deployed as a
+ * step like any other: an action of ours evaluates its expression, and what it returns says which of its parts run next. So a decision is committed, retried,
  * tested and shown like a step.
  *
  * | kind | returns | then |
  * |---|---|---|
  * | choice (`if`, `switch`) | index of a part; any other number: none | that part runs once |
- * | each (`for_each`) | a list | its part runs for each item, in order |
+ * | each (`for_each`) | a list | its part runs for each item, in order or side by side |
+ * | parallel | nothing | its parts run side by side |
  * | repeat (`while`) | true or false | its part runs, and the condition is evaluated again, until it is false |
  * | try | nothing | its body runs; a failure in it goes on with its `catch`; its `finally` runs in any case |
  * | stop | the reason | the run ends as `exited` |
  * | call (`workflow`) | an event | another workflow runs with it, see call.ts |
  */
-export type ControlKind = "choice" | "each" | "repeat" | "try" | "stop" | "call";
+export type ControlKind = "choice" | "each" | "parallel" | "repeat" | "try" | "stop" | "call";
 
 /** The steps from an index up to another one, which is not included, in the flat list of all steps of a workflow. */
 export interface Part {
@@ -34,8 +35,10 @@ export interface Control {
   readonly as?: string;
   /** Of `each` and `repeat`: maximum items, or rounds. */
   readonly max?: number;
-  /** Of `each`: whether the next item follows when one fails. */
+  /** Of `each`: whether the other items follow when one fails. */
   readonly continues?: true;
+  /** Of `each` and `parallel`: how many branches are under way at a time; absent: it has none, items follow one another. */
+  readonly sideBySide?: number;
   /** Of `call`: the workflow, `p_…`; in a spec it may be the name of its resource. */
   readonly workflow?: string;
   /** Of `call`: the run waits until the other one has ended. */
@@ -55,6 +58,8 @@ export interface Frame {
   readonly count?: number;
   /** Of `each`: JSON texts of what the items before have given. */
   readonly results?: readonly string[];
+  /** Number of the branch whose steps and frames follow: all before them is around it. Only where a branch is looked at as a run. */
+  readonly branch?: number;
   /** Of `try`, while its `finally` runs: the failure that goes on behind it. */
   readonly failure?: StepFailure;
 }
@@ -78,6 +83,8 @@ export const controlLimits = {
   iterations: 10_000,
   /** If a `for_each` or a `while` says nothing. */
   defaultItems: 1_000,
+  /** Branches that are under way at a time in one step. */
+  sideBySide: 50,
   /** Executions of steps in a run, retries included. */
   executions: 100_000,
 } as const;

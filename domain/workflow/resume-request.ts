@@ -38,7 +38,7 @@ export const signedText = ({ run, suspension, action, expires }: ResumeToken): s
 export const resumePath = (token: ResumeToken, signature: string): string =>
   `/runs/${token.run}/${token.suspension}/${token.action}/${token.expires}/${signature}`;
 
-const pathPattern = /^\/runs\/(r_\w{1,57})\/(\d{1,9})\/(resume|cancel)\/(\d{1,15})\/([\w-]{43})$/;
+const pathPattern = /^\/runs\/(r_\w{1,57})\/(\d{1,12})\/(resume|cancel)\/(\d{1,15})\/([\w-]{43})$/;
 
 /** Undefined if the path is no resume URL: then the request starts a run. */
 export function parseResumePath(path: string): (ResumeToken & { readonly signature: string }) | undefined {

@@ -40,8 +40,8 @@ export interface WorkflowProgress {
   readonly call?: Call;
   /** In the commit that ends a run for which another one waits: what that one gets. */
   readonly returns?: { readonly to: Caller; readonly returned: Returned };
-  /** In a commit that cancels the run: the run for which it has waited, which is canceled too. */
-  readonly cancels?: { readonly workflow: string; readonly run: string };
+  /** In a commit that ends the run: the runs for which it has waited, which are canceled too. */
+  readonly cancels?: readonly { readonly workflow: string; readonly run: string }[];
 }
 
 /**

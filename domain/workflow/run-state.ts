@@ -1,7 +1,7 @@
 import type { EventMetadata } from "../event/event-metadata.ts";
 import type { Trigger } from "../trigger.ts";
 import type { Caller, EndStatus, Returned } from "./call.ts";
-import type { Frame } from "./control.ts";
+import type { Frame, StepFailure } from "./control.ts";
 import type { HttpResponse } from "../run-products.ts";
 
 /**
@@ -26,8 +26,7 @@ export const hasEnded = (status: RunStatus): status is EndStatus => status !== "
  * The state of a workflow run after a commit: what the next step needs. It is part of the run's last commit, as the state of a source is
  * part of the source's last commit.
  */
-export interface WorkflowRunState {
-  readonly status: RunStatus;
+export interface WorkflowRunState extends Position {
   /** Version with which the run began, and finishes: `d_…`. */
   readonly deployment: string;
   readonly startedAt: number;
@@ -35,36 +34,73 @@ export interface WorkflowRunState {
   /** Deliveries from source to source that led to the run, and the last sources of that chain; absent: none. */
   readonly hops?: number;
   readonly way?: readonly string[];
-  /** Index of the step that runs next. It may lie behind the part of the last frame, which is then left before a step runs. */
-  readonly next: number;
-  /** The steps within which the run is; absent: within none. */
-  readonly frames?: readonly Frame[];
-  /** Failed attempts of that step so far. */
-  readonly failures: number;
-  /** How often that step has asked to be run again by `$.flow.rerun`, and the context that it gave, JSON text. */
-  readonly reruns: number;
-  readonly rerunContext: string | null;
-  /** By name of the step: JSON text of its exports, `$return_value` among them. */
-  readonly steps: Readonly<Record<string, string>>;
+  /** Branches that have begun so far; numbers the next one. Absent: none. */
+  readonly forked?: number;
   /** What `$.send` was asked for; it is carried out by the commit that ends the run. */
   readonly sends: readonly SendRequest[];
   /** What `$.respond` gave without `immediate`; it is sent when the run ends or is suspended. */
   readonly response: HttpResponse | null;
-  /** Set exactly while `status` is `suspended`. */
-  readonly suspension: Suspension | null;
-  /** Number of suspensions so far; numbers the next one. */
-  readonly suspensions: number;
-  /** How the last suspension ended that was not a retry; absent: none has, or an earlier version committed it. */
-  readonly suspensionEnd?: SuspensionEnd;
-  /** JSON text of the request that resumed the run last (`$.context.run.callback_request`); null: its time had come. */
-  readonly resumedBy: string | null;
   /** The run that waits until this one has ended; absent: none. */
   readonly caller?: Caller;
   /** NATS subject of the caller of the trigger, who waits until the run that was called has ended, too; absent: no caller waits. */
   readonly answerTo?: string;
+}
+
+/** Where a run is, or a branch of it. */
+export interface Position {
+  /** Of a run with branches: `suspended` while all of them wait. */
+  readonly status: RunStatus;
+  /** Index of the step that runs next. It may lie behind the part of the last frame, which is then left before a step runs. */
+  readonly next: number;
+  /** The steps within which it is; absent: within none. */
+  readonly frames?: readonly Frame[];
+  /** The branches into which the step `next` has split it; absent: none. */
+  readonly fork?: Fork;
+  /** Failed attempts of the next step so far. */
+  readonly failures: number;
+  /** How often that step has asked to be run again by `$.flow.rerun`, and the context that it gave, JSON text. */
+  readonly reruns: number;
+  readonly rerunContext: string | null;
+  /** By name of the step: JSON text of its exports, `$return_value` among them. Of a branch: those of its own steps. */
+  readonly steps: Readonly<Record<string, string>>;
+  /** Set while it is suspended itself: not if only its branches are. */
+  readonly suspension: Suspension | null;
+  /** Number of its last suspension; numbers the next one. */
+  readonly suspensions: number;
+  /** How the last suspension ended that was not a retry; absent: none has, or an earlier version committed it. */
+  readonly suspensionEnd?: SuspensionEnd;
+  /** JSON text of the request that resumed it last (`$.context.run.callback_request`); null: its time had come. */
+  readonly resumedBy: string | null;
   /** How the run has ended that the next step has called; absent: it has called none yet. */
   readonly returned?: Returned;
 }
+
+/** What runs side by side in a step: the parts of a `parallel`, or the items of an `each`. */
+export interface Fork {
+  /** Number of parts or items, and how many of them have begun. */
+  readonly count: number;
+  readonly started: number;
+  /** Of `each`: JSON text of the list. */
+  readonly items?: string;
+  /** By part or item: JSON text of what it has given; null: it has not ended. */
+  readonly results: readonly (string | null)[];
+  /** Those that have begun and are still needed: of `each` those that have not ended, of `parallel` all. */
+  readonly branches: readonly Branch[];
+}
+
+export interface Branch extends Position {
+  /** From 1, within the run. Its suspensions are numbered from a million times this. */
+  readonly id: number;
+  /** Of a part or an item, from 0. */
+  readonly index: number;
+  /** Of a failed one. */
+  readonly failure?: StepFailure;
+  /** Of one that has exited the run. */
+  readonly reason?: string;
+}
+
+/** Suspensions that a branch may have. */
+export const branchSuspensions = 1_000_000;
 
 export interface RunTrigger {
   readonly kind: Trigger;
@@ -84,7 +120,7 @@ export const suspensionKinds = ["delay", "suspend", "rerun", "retry", "pause", "
 
 export interface Suspension {
   readonly kind: (typeof suspensionKinds)[number];
-  /** From 1, within the run. Resume URLs and wake-ups of an earlier suspension have no effect. */
+  /** From 1, within the run; unique there. Resume URLs and wake-ups of an earlier suspension have no effect. */
   readonly number: number;
   /** Epoch ms: a `suspend` or `pause` is canceled then, the step of a `call` fails, all others continue. */
   readonly until: number;

@@ -2,13 +2,15 @@ import { controlLimits } from "./control.ts";
 import { maxCharacters } from "./expression-parser.ts";
 import { hasExpression, wholeExpression } from "./expressions.ts";
 import { stepNamePattern, triggerStep } from "./step-id.ts";
-import { controlFields, exceedsLimits, flatten, listOf, type ControlField, type StepControl, type StepNode } from "./step-tree.ts";
+import { controlFields, listOf, listsOf, type ControlField, type StepControl, type StepNode } from "./step-control.ts";
+import { exceedsLimits, flatten } from "./step-tree.ts";
 
 /** The fields that belong to each of them. */
 const fieldsOf: Readonly<Record<ControlField, readonly (keyof StepControl)[]>> = {
   if: ["then", "elseIf", "else"],
   switch: ["cases", "default"],
-  forEach: ["as", "maxItems", "onError", "steps"],
+  forEach: ["as", "maxItems", "onError", "concurrency", "steps"],
+  parallel: [],
   while: ["maxIterations", "steps"],
   try: ["catch", "finally"],
   stop: [],
@@ -82,7 +84,7 @@ function conditionProblems<Node>(
   say: (name: string, message: string) => TreeProblem,
 ): readonly TreeProblem[] {
   const expressions: readonly (readonly [string, string | undefined])[] = [
-    ...(field === "try" || field === "stop" || field === "workflow" ? [] : [[field, node[field]] as const]),
+    ...(field === "try" || field === "stop" || field === "workflow" || field === "parallel" ? [] : [[field, node[field]] as const]),
     ...listOf(node.elseIf).map((each, index) => [`elseIf[${index}].if`, each.if] as const),
     ...listOf(node.cases).flatMap(({ when }, index) => (when === undefined ? [] : [[`cases[${index}].when`, when] as const])),
   ];
@@ -90,12 +92,14 @@ function conditionProblems<Node>(
     ...(field === "if" ? [["then", node.then] as const] : []),
     ...(field === "forEach" || field === "while" ? [["steps", node.steps] as const] : []),
     ...(field === "try" ? [["try", node.try] as const] : []),
+    ...listsOf(node.parallel).map((steps, index) => [`parallel[${index}]`, steps] as const),
   ];
   return [
     ...expressions
       .filter(([, text]) => text !== undefined && wholeExpression(text) === undefined)
       .map(([name]) => say(name, `${name} must be one expression, such as {{ steps.trigger.event.body.total > 100 }}`)),
     ...lists.filter(([, steps]) => steps === undefined || steps.length === 0).map(([name]) => say(name, `${name} needs at least one step`)),
+    ...(field === "parallel" && listsOf(node.parallel).length < 2 ? [say("parallel", "parallel needs at least two lists of steps")] : []),
     ...(field === "switch" && listOf(node.cases).length === 0 ? [say("cases", "switch needs at least one case")] : []),
     ...listOf(node.cases)
       .map(({ equals, when }, index) => ({ index, both: (equals === undefined) === (when === undefined) }))

@@ -1,61 +1,6 @@
 import { controlLimits, type Control, type ControlKind, type Part } from "./control.ts";
 import { wholeExpression } from "./expressions.ts";
-
-/** What a step in the tree of a workflow's steps controls; without any of it, it is an action. */
-export interface StepControl<Node = unknown> {
-  readonly if?: string | undefined;
-  readonly then?: readonly Node[] | undefined;
-  readonly elseIf?: readonly { readonly if: string; readonly then: readonly Node[] }[] | undefined;
-  readonly else?: readonly Node[] | undefined;
-  readonly switch?: string | undefined;
-  readonly cases?: readonly SwitchCase<Node>[] | undefined;
-  readonly default?: readonly Node[] | undefined;
-  readonly forEach?: string | undefined;
-  readonly as?: string | undefined;
-  readonly maxItems?: number | undefined;
-  readonly onError?: "stop" | "continue" | undefined;
-  readonly while?: string | undefined;
-  readonly maxIterations?: number | undefined;
-  /** Of `forEach` and `while`. */
-  readonly steps?: readonly Node[] | undefined;
-  readonly try?: readonly Node[] | undefined;
-  readonly catch?: readonly Node[] | undefined;
-  readonly finally?: readonly Node[] | undefined;
-  /** Reason. */
-  readonly stop?: string | undefined;
-  /** Id of another workflow of the owner, `p_…`; in a resource also the name of one in its namespace. */
-  readonly workflow?: string | undefined;
-  /** Of `workflow`: its event, a JSON value whose texts may contain expressions. */
-  readonly event?: unknown;
-  /** Of `workflow`: whether the run waits for its end. */
-  readonly wait?: boolean | undefined;
-}
-
-export interface StepNode<Node = unknown> extends StepControl<Node> {
-  readonly name: string;
-}
-
-export interface SwitchCase<Node = unknown> {
-  readonly equals?: unknown;
-  readonly when?: string | undefined;
-  readonly steps: readonly Node[];
-}
-
-/** The same control with other steps within it. */
-export function withSteps<From, To>(control: StepControl<From>, convert: (steps: readonly From[]) => readonly To[]): StepControl<To> {
-  const { then, elseIf, else: otherwise, cases, default: byDefault, steps, try: body, catch: caught, finally: last, ...rest } = control;
-  const lists = { then, else: otherwise, default: byDefault, steps, try: body, catch: caught, finally: last };
-  return {
-    ...rest,
-    ...Object.fromEntries(Object.entries(lists).flatMap(([name, list]) => (list === undefined ? [] : [[name, convert(listOf(list))]]))),
-    ...(elseIf === undefined ? {} : { elseIf: listOf(elseIf).map((each) => ({ ...each, then: convert(listOf(each.then)) })) }),
-    ...(cases === undefined ? {} : { cases: listOf(cases).map((each) => ({ ...each, steps: convert(listOf(each.steps)) })) }),
-  };
-}
-
-/** Fields that say what a step controls; a step has at most one of them. */
-export const controlFields = ["if", "switch", "forEach", "while", "try", "stop", "workflow"] as const;
-export type ControlField = (typeof controlFields)[number];
+import { controlFieldOf, listOf, listsOf, type StepNode } from "./step-control.ts";
 
 /** A step of the flat list that runners execute, see control.ts. */
 export interface FlatStep<Node> {
@@ -74,12 +19,6 @@ export interface FlatStep<Node> {
   readonly uncertain: ReadonlySet<string>;
 }
 
-export const controlFieldOf = (node: StepControl): ControlField | undefined => controlFields.find((field) => node[field] !== undefined);
-
-/** What is in a list of a stored resource, which may not match its schema. */
-export const listOf = <Node>(list: readonly Node[] | undefined): readonly Node[] =>
-  Array.isArray(list) ? (list as readonly Node[]).filter((each) => typeof each === "object" && each !== null) : [];
-
 /** Whether a tree has more steps or levels than a workflow may have. Does no more work than that many steps take. */
 export function exceedsLimits<Node extends StepNode<Node>>(steps: readonly Node[]): boolean {
   let left: number = controlLimits.steps;
@@ -96,10 +35,10 @@ export function exceedsLimits<Node extends StepNode<Node>>(steps: readonly Node[
 export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): readonly FlatStep<Node>[] {
   if (exceedsLimits(steps)) return [];
   const flat: FlatStep<Node>[] = [];
-  const add = (nodes: readonly Node[], path: string, certain: readonly string[], loops: readonly string[]): void => {
+  const add = (nodes: readonly Node[], path: string, { certain, loops, hidden }: Around): readonly string[] => {
     let known = certain;
     for (const [index, node] of listOf(nodes).entries()) {
-      const before = flat.map((each) => each.node.name);
+      const before = flat.map((each) => each.node.name).filter((name) => !hidden.has(name));
       const at = flat.length;
       const placed = {
         node,
@@ -112,27 +51,47 @@ export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): re
       flat.push(placed);
       if (shape === undefined) continue;
       const parts: Part[] = [];
+      const isParallel = shape.kind === "parallel";
+      const inner = shape.as === undefined ? loops : [...loops, shape.as];
+      const ends: string[] = [];
       for (const part of shape.parts) {
         const from = flat.length;
-        add(part.steps, `${placed.path}.${part.path}`, known, shape.as === undefined ? loops : [...loops, shape.as]);
+        // Branches do not read one another.
+        const beside = isParallel ? flat.slice(at + 1).map((each) => each.node.name) : [];
+        const around = { certain: known, loops: inner, hidden: new Set([...hidden, ...beside]) };
+        ends.push(...add(part.steps, `${placed.path}.${part.path}`, around));
         parts.push({ name: part.name, from, to: flat.length });
       }
-      const { kind, as, max, continues, workflow, waits, value, expressions } = shape;
+      // All of them have ended.
+      if (isParallel) known = [...new Set([...known, ...ends])];
+      const { kind, as, max, sideBySide, continues, workflow, waits, value, expressions } = shape;
       const control: Control = {
         kind,
         parts,
         end: flat.length,
         ...(as === undefined ? {} : { as }),
         ...(max === undefined ? {} : { max }),
+        ...(sideBySide === undefined ? {} : { sideBySide }),
         ...(continues ? { continues } : {}),
         ...(workflow === undefined ? {} : { workflow }),
         ...(waits ? { waits } : {}),
       };
       flat[at] = { ...placed, control, expressions, ...(value === undefined ? {} : { value }) };
     }
+    return known;
   };
-  add(steps, "steps", [], []);
+  add(steps, "steps", { certain: [], loops: [], hidden: new Set() });
   return flat;
+}
+
+/** What steps in a part of the tree know of those around them. */
+interface Around {
+  /** Names of steps that have run. */
+  readonly certain: readonly string[];
+  /** Names of the items of the loops around them. */
+  readonly loops: readonly string[];
+  /** Names of steps that run side by side with them. */
+  readonly hidden: ReadonlySet<string>;
 }
 
 interface Shape<Node> {
@@ -142,6 +101,7 @@ interface Shape<Node> {
   readonly expressions: Readonly<Record<string, unknown>>;
   readonly as?: string;
   readonly max?: number;
+  readonly sideBySide?: number | undefined;
   readonly continues?: true | undefined;
   readonly workflow?: string | undefined;
   readonly waits?: true | undefined;
@@ -161,7 +121,15 @@ function shapeOf<Node>(node: StepNode<Node>): Shape<Node> | undefined {
         expressions: textsOf({ forEach: node.forEach }),
         as: node.as ?? defaultItemName,
         max: node.maxItems ?? controlLimits.defaultItems,
+        sideBySide: (node.concurrency ?? 1) > 1 ? node.concurrency : undefined,
         continues: node.onError === "continue" ? true : undefined,
+      };
+    case "parallel":
+      return {
+        kind: "parallel",
+        parts: listsOf(node.parallel).map((steps, index) => ({ name: `branch_${index + 1}`, path: `parallel[${index}]`, steps })),
+        expressions: {},
+        sideBySide: controlLimits.sideBySide,
       };
     case "while":
       return {
@@ -253,15 +221,3 @@ function comparison(equals: unknown): string {
 const sourceOf = (text: unknown = ""): string =>
   `(${(typeof text === "string" ? wholeExpression(text) : undefined) ?? JSON.stringify(text)}\n)`;
 const expressionOf = (source: string): string => `{{ ${source} }}`;
-
-/** The source text of the action that steps which control others run: it returns what its expression gives. */
-export const controlCode = `export default {
-  type: "action",
-  name: "Control",
-  version: "1.0.0",
-  props: { value: { type: "any", optional: true } },
-  run() {
-    return this.value;
-  },
-};
-`;

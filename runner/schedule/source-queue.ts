@@ -79,6 +79,13 @@ export class SourceQueue {
   }
 
   /** @param look called once after `pollMs`, unless the hold has ended */
+  retryAfter(ms: number, retry: () => void): void {
+    this.retry = setTimeout(() => {
+      this.retry = undefined;
+      retry();
+    }, ms);
+  }
+
   beginHold(reason: Hold, pollMs: number, look: () => void): void {
     this.endHold();
     this.#hold = { reason, poll: setTimeout(look, pollMs).unref() };

@@ -6,6 +6,7 @@ import type { Hold } from "../run/hold.ts";
 import type { BacklogEntry } from "./backlog.ts";
 import type { BlockReason, QueueCounts } from "./ports.ts";
 import type { InvocationRunner, QueueOptions } from "./queue-options.ts";
+import { ExtraPlaces } from "./extra-places.ts";
 import { Scheduler } from "./scheduler.ts";
 import { PartitionReleases } from "./partition-releases.ts";
 import { isAwaited, isUrgent, queueKeyOf, SourceQueue, type QueuedInvocation } from "./source-queue.ts";
@@ -39,12 +40,15 @@ export class SourceQueues {
   #handle: InvocationRunner["handle"] | undefined;
   #speculative: SpeculativeRuns | undefined;
   #size = 0;
+  /** For branches of runs. */
+  readonly places: ExtraPlaces;
   readonly #releases = new PartitionReleases();
   #stopping = false;
 
   constructor(options: QueueOptions) {
     this.#options = options;
     this.#scheduler = new Scheduler(options);
+    this.places = new ExtraPlaces(this.#scheduler, () => this.#startRuns());
     options.runLimits?.start((key) => {
       const queue = this.#queues.get(key);
       if (queue !== undefined) this.#advance(queue);
@@ -69,7 +73,7 @@ export class SourceQueues {
     const resting = this.#queues.values().filter(rests);
     return {
       running: scheduler.running,
-      waiting: resting.reduce((count, { blockable }) => count - blockable, this.#size - scheduler.running),
+      waiting: resting.reduce((count, { blockable }) => count - blockable, this.#size - scheduler.running + this.places.size),
       heldBack: scheduler.heldBack(),
       blocked: { owner_quota: scheduler.blocked("owner_quota"), owner_commits: scheduler.blocked("owner_commits") },
       fullSources: backlog.fullSources,
@@ -240,6 +244,7 @@ export class SourceQueues {
     const handle = this.#handle;
     if (this.#stopping || handle === undefined) return;
     for (let start = this.#scheduler.next(); start !== undefined; start = this.#scheduler.next()) {
+      if (this.places.grant(start.source)) continue;
       const queue = this.#queues.get(start.source);
       const entry = queue?.take(queue.hold !== undefined || this.#scheduler.blockedBy(start.owner) !== undefined);
       if (queue === undefined || entry === undefined) this.#scheduler.end(start.source);
@@ -287,14 +292,7 @@ export class SourceQueues {
   }
 
   #retryLater(queue: SourceQueue, entry: QueuedInvocation): void {
-    const { failures = 0 } = entry;
-    entry.failures = failures + 1;
-    queue.retry = setTimeout(
-      () => {
-        queue.retry = undefined;
-        this.#advance(queue);
-      },
-      backoffMs(failures + 1, retryDelay, Math.random()),
-    );
+    entry.failures = (entry.failures ?? 0) + 1;
+    queue.retryAfter(backoffMs(entry.failures, retryDelay, Math.random()), () => this.#advance(queue));
   }
 }

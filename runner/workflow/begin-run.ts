@@ -6,7 +6,9 @@ import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { isEndMarker, parseEndMarker, type EndedRun } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { receivedEvent } from "../run/execute.ts";
+import type { Invocation } from "../../domain/invocation/invocation.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
+import { branchOf, inBranch } from "./branches.ts";
 import { controlled, type Begun } from "./control-run.ts";
 import { notReturned, returnedTo } from "./called-run.ts";
 import { resumed, withEnd } from "./next-state.ts";
@@ -32,15 +34,38 @@ export function begin(
   }
   const { state } = last;
   if (state === null) return undefined;
-  const { resume, control } = invocation;
+  const { control } = invocation;
   if (control !== undefined) return controlled(state, control, now, last.workflow.number) ?? { state };
-  if (resume === undefined || state.suspension?.number !== resume.suspension) return { state };
+  return endSuspension(state, invocation, now) ?? { state };
+}
+
+/** Undefined: the invocation has no effect on what waits. */
+function endSuspension(run: WorkflowRunState, invocation: Invocation, now: number): Begun | undefined {
+  const { resume } = invocation;
+  if (resume === undefined) return undefined;
+  const branch = branchOf(resume.suspension);
+  let begun: Begun | undefined;
+  const state = inBranch(run, branch, (view) => {
+    begun = endSuspensionOf(view, { ...invocation, resume }, now);
+    return begun ?? { state: view };
+  });
+  if (begun === undefined) return undefined;
+  // A paused run stays so when one of its branches goes on.
+  const paused = branch !== 0 && run.suspension?.kind === "pause" ? { paused: "it is paused" } : {};
+  return { ...begun, ...paused, state };
+}
+
+type ResumeInvocation = Invocation & Required<Pick<Invocation, "resume">>;
+
+function endSuspensionOf(state: WorkflowRunState, invocation: ResumeInvocation, now: number): Begun | undefined {
+  const { resume } = invocation;
+  if (state.suspension === null || state.suspension.number !== resume.suspension) return undefined;
   // A step may have given out a URL of this number, and not waited for it.
-  if (state.suspension.kind === "pause" && resume.action !== "wake") return { state };
+  if (state.suspension.kind === "pause" && resume.action !== "wake") return undefined;
   if (state.suspension.kind === "call" && resume.action !== "wake")
     return invocation.returned?.run === state.suspension.called?.run && invocation.returned !== undefined
       ? { state: returnedTo(state, invocation.returned), endsSuspension: true }
-      : { state };
+      : undefined;
   if (resume.action === "cancel")
     return { state: withEnd(state, "canceled", now), canceled: "its cancel URL was requested", endsSuspension: true };
   if (state.suspension.called !== undefined)

@@ -4,6 +4,7 @@ import { callErrorName, maxCallDays, type Returned } from "../../domain/workflow
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { notExecuted } from "../run/execute.ts";
 import type { Execution } from "../sandbox/port.ts";
+import { suspensionsOf } from "./branches.ts";
 import type { StepEnd } from "./next-state.ts";
 
 // A run that waits for another one which it has called, see domain/workflow/call.ts.
@@ -42,7 +43,7 @@ function callError({ run, status, error }: Returned): RunError | undefined {
  */
 export function forCaller(answerTo: string | undefined, end: StepEnd): StepEnd {
   const { answerTo: stored, ...state } = end.state;
-  const waits = state.suspension?.kind === "call" || (state.status === "running" && stored !== undefined);
+  const waits = suspensionsOf(state).some(({ kind }) => kind === "call") || (state.status === "running" && stored !== undefined);
   return { ...end, state: waits && answerTo !== undefined ? { ...state, answerTo } : state };
 }
 

@@ -12,6 +12,7 @@ import type { CommittedStep, WorkflowProgress } from "../../domain/workflow/run-
 import { hasEnded, type EmitArgument, type SendRequest, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { maskSecrets } from "../commit/mask-secrets.ts";
 import type { Execution } from "../sandbox/port.ts";
+import { suspensionsOf } from "./branches.ts";
 import { withoutData, type StepEnd } from "./next-state.ts";
 import { lastValue } from "./position.ts";
 
@@ -89,7 +90,7 @@ export interface WithoutStep {
   readonly reason: string | undefined;
   /** That of an earlier step, whose `finally` has run. Its error is masked already. */
   readonly failure: StepFailure | undefined;
-  /** The run for which a canceled one has waited. */
+  /** The runs for which one that ends has waited. */
   readonly cancels?: WorkflowProgress["cancels"] | undefined;
 }
 
@@ -132,7 +133,8 @@ function composeCommit(
   now: number,
   randomId: () => string,
 ): WorkflowCommit {
-  const { trigger, suspension, sends } = state;
+  const { trigger, sends } = state;
+  const suspensions = state.status === "suspended" ? suspensionsOf(state) : [];
   const isEnd = hasEnded(state.status);
   const isFirst = commits === 0;
   const cause = trigger.metadata === undefined ? {} : { cause: { emitter: trigger.metadata.emitter_id, emitId: trigger.metadata.emit_id } };
@@ -151,7 +153,7 @@ function composeCommit(
       startedAt: state.startedAt,
       stepCount: workflow.steps.length,
       ...said,
-      ...(suspension === null ? {} : { resumeAt: suspension.until }),
+      ...(suspensions.length === 0 ? {} : { resumeAt: Math.min(...suspensions.map(({ until }) => until)) }),
       ...(isFirst && trigger.event.length <= maxKeptEvent ? { event: trigger.event } : {}),
       ...(isFirst ? cause : {}),
       ...(isFirst && invocation.repeats !== undefined ? { repeats: invocation.repeats.run } : {}),

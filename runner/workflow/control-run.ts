@@ -2,6 +2,7 @@ import { maxSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { RunControl } from "../../domain/workflow/run-control.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { Returned } from "../../domain/workflow/call.ts";
+import { inBranch, leavesOf, type Leaf } from "./branches.ts";
 import { returnedTo } from "./called-run.ts";
 import { resumed, suspended, withEnd } from "./next-state.ts";
 
@@ -35,12 +36,18 @@ export function controlled(
       return isWaiting ? undefined : { state, paused: reason ?? "it is paused" };
     case "resume": {
       if (!isWaiting || after !== number) return undefined;
-      if (state.suspension?.called !== undefined)
-        return { state: returnedTo(state, answerOf(state.suspension.called, data)), endsSuspension: true };
-      const request = data === undefined ? null : JSON.stringify({ body: data });
-      return { state: resumed(withEnd(state, "resumed", now), request), endsSuspension: true };
+      const resume = ({ branch, state: view }: Leaf, run: WorkflowRunState) =>
+        inBranch(run, branch, () => ({ state: goOn(view, data, now) }));
+      return { state: leavesOf(state).reduce((run, leaf) => resume(leaf, run), state), endsSuspension: true };
     }
   }
+}
+
+function goOn(state: WorkflowRunState, data: unknown, now: number): WorkflowRunState {
+  const { suspension } = state;
+  if (suspension === null) return state;
+  if (suspension.called !== undefined) return returnedTo(state, answerOf(suspension.called, data));
+  return resumed(withEnd(state, "resumed", now), data === undefined ? null : JSON.stringify({ body: data }));
 }
 
 /** A request of the API that has arrived before the next step, if there is one. */

@@ -5,6 +5,7 @@ import type { CommitHistory } from "../commit/source-commits.ts";
 import type { RunnerPorts } from "../ports.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import type { LastOfRun } from "./begin-run.ts";
+import { suspensionsOf } from "./branches.ts";
 
 interface OpenRun {
   readonly received: ReceivedInvocation;
@@ -18,11 +19,14 @@ interface OpenRun {
  * because delivery may not delete invocations.
  */
 export function endWakeUp({ received, id, current, history }: OpenRun, { wakeUps, clock, log }: RunnerPorts): void {
-  const number = history.last?.state?.suspension?.number;
-  if (number === undefined || received.invocation.resume?.action === "wake") return;
-  wakeUps.schedule(current.workflow, id, number, clock.now()).catch((error: unknown) => {
-    log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
-  });
+  const { resume } = received.invocation;
+  const state = history.last?.state ?? null;
+  if (state === null || resume?.action === "wake") return;
+  const ended = suspensionsOf(state).filter(({ number }) => resume === undefined || number === resume.suspension);
+  for (const { number } of ended)
+    wakeUps.schedule(current.workflow, id, number, clock.now()).catch((error: unknown) => {
+      log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
+    });
 }
 
 /** NATS forgets the run some time after the invocation was acked, so that a repetition of it finds the end until then. */

@@ -9,6 +9,7 @@ import type { VariablesCache } from "../run/variables.ts";
 import { mayReadVariables, stepVariables } from "./step-variables.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { Execution } from "../sandbox/port.ts";
+import type { Places } from "../run/places.ts";
 import type { IsolateSlots } from "./isolate-slots.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
 import type { ResumedRuns } from "./resumed-runs.ts";
@@ -20,6 +21,8 @@ export interface WorkflowContext {
   readonly urls: ResumeUrls;
   readonly resumed: ResumedRuns;
   readonly variables: Pick<VariablesCache, "of">;
+  /** For steps that run beside others of their run. */
+  readonly places: Places;
 }
 
 export interface AttemptedStep {

@@ -9,7 +9,8 @@ import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, SuspensionEnd, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { limits } from "../sandbox/limits.ts";
-import { decide, leaveEndedParts, unwind, type Continued, type Steps } from "./position.ts";
+import { inBranch, settle } from "./branches.ts";
+import { decide, hasReachedEnd, leaveEndedParts, unwind, type Continued, type Steps } from "./position.ts";
 import type { ActionProducts, Execution, FlowRequest } from "../sandbox/port.ts";
 
 /** What the attempt of a step means for its run. */
@@ -82,6 +83,24 @@ export function endStep(
   }
 }
 
+/**
+ * The end of a step of a branch, as one of the run: it goes on beside the branch. What the end of the branch means for the run shows when the
+ * run goes on.
+ */
+export function endInBranch(run: WorkflowRunState, branch: number, steps: Steps, end: (view: WorkflowRunState) => StepEnd): StepEnd {
+  let ended: StepEnd | undefined;
+  const state = inBranch(run, branch, (view) => {
+    ended = end(view);
+    return ended;
+  });
+  if (ended === undefined) throw new Invariant(`a step of branch ${branch} has ended, which is over`);
+  const { failure: _, reason: __, ...said } = ended;
+  const { failure, exit, state: settled } = settle(state, steps);
+  const isOver = failure !== undefined || exit !== undefined;
+  const isCaught = said.outcome === "failed" && !isOver;
+  return { ...said, ...(isCaught ? { outcome: "continued" } : {}), state: isOver ? { ...state, status: "running" } : settled };
+}
+
 /** The step ends once the run that it has started has ended, or at once if it does not wait. */
 function called(
   done: WorkflowRunState,
@@ -120,7 +139,7 @@ function withoutReturned({ returned: _, ...state }: WorkflowRunState): WorkflowR
 /** The run ends with its last step, or with an error whose `finally` has run. */
 function finished({ state, failure }: Continued, steps: Steps): Pick<StepEnd, "state" | "failure"> {
   if (failure !== undefined) return { state: { ...state, status: "failed" }, failure };
-  return { state: state.next < steps.length ? state : { ...state, status: "succeeded" } };
+  return { state: hasReachedEnd(state, steps) ? { ...state, status: "succeeded" } : state };
 }
 
 function exited(state: WorkflowRunState, reason: string | null): Pick<StepEnd, "outcome" | "state" | "reason"> {
@@ -159,7 +178,7 @@ export function resumed(state: WorkflowRunState, request: string | null): Workfl
 }
 
 /** The state of an ended run without the data that only steps read. */
-export function withoutData({ frames: _, ...state }: WorkflowRunState): WorkflowRunState {
+export function withoutData({ frames: _, fork: __, ...state }: WorkflowRunState): WorkflowRunState {
   const trigger = { kind: state.trigger.kind, event: "null", at: state.trigger.at };
   return { ...state, trigger, steps: {}, sends: [], rerunContext: null, resumedBy: null };
 }

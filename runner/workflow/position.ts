@@ -19,17 +19,24 @@ export type Controlling = Pick<StepDeployment, "name"> & { readonly control: Con
 /** What such a step has decided: where the run goes on and what the step exports, JSON text; or why it cannot. */
 export type Decision = { readonly state: WorkflowRunState; readonly exports: string } | { readonly error: RunError };
 
-/** Leaves the parts that have ended, until a step follows or the workflow has ended. */
+/** Leaves the parts that have ended, until a step follows or the workflow, or the branch, has ended. */
 export function leaveEndedParts(state: WorkflowRunState, steps: Steps): Continued {
   let now = state;
   for (;;) {
     const frame = now.frames?.at(-1);
     if (frame === undefined) return { state: now };
     const open = partOf(frame, steps);
-    if (now.next < open.part.to) return { state: now };
+    if (now.next < open.part.to || frame.branch !== undefined) return { state: now };
     if (frame.failure !== undefined) return unwind(leave(now, open.control.end), steps, frame.failure);
     now = behindPart(now, frame, open, steps);
   }
+}
+
+/** Whether no step follows in the workflow, or in the branch. The parts that have ended were left. */
+export function hasReachedEnd({ frames = [], next, fork }: WorkflowRunState, steps: Steps): boolean {
+  const frame = frames.at(-1);
+  if (fork !== undefined) return false;
+  return frame === undefined ? next >= steps.length : frame.branch !== undefined && next >= partOf(frame, steps).part.to;
 }
 
 /** Nothing catches a failure of the next step. */
@@ -42,7 +49,7 @@ export function unwind(state: WorkflowRunState, steps: Steps, failure: StepFailu
   let now = state;
   for (;;) {
     const frame = now.frames?.at(-1);
-    if (frame === undefined) return { state: now, failure };
+    if (frame === undefined || frame.branch !== undefined) return { state: now, failure };
     const { control, name, part } = partOf(frame, steps);
     if (control.continues === true) {
       const results = [...(frame.results ?? []), objectOf("$error", shownError(failure.error))];
@@ -73,6 +80,8 @@ export function decide(state: WorkflowRunState, steps: Steps, { name, control }:
     }
     case "each":
       return decideEach(state, steps, { name, control }, value);
+    case "parallel":
+      return { state: forked(state, control.parts.length), exports: "{}" };
     case "repeat":
       return decideRepeat(state, steps, { name, control }, value);
     case "try": {
@@ -115,9 +124,16 @@ function decideEach(state: WorkflowRunState, steps: Steps, { name, control }: Co
       "list_too_large",
       `for_each of step '${name}' got ${bytes} bytes of JSON: it takes ${controlLimits.listBytes}; pass ids`,
     );
+  if (control.sideBySide !== undefined) return { state: forked(withoutExportsOf(state, body, steps), value.length, items), exports: "{}" };
   const frame = { step: state.next, part: 0, index: 0, items, count: value.length, results: [] };
   return { state: enter(withoutExportsOf(state, body, steps), frame, body), exports: "{}" };
 }
+
+/** The branches begin when the run goes on, see branches.ts. */
+const forked = (state: WorkflowRunState, count: number, items?: string): WorkflowRunState => ({
+  ...state,
+  fork: { count, started: 0, ...(items === undefined ? {} : { items }), results: Array.from({ length: count }, () => null), branches: [] },
+});
 
 function decideRepeat(state: WorkflowRunState, steps: Steps, { name, control }: Controlling, value: unknown): Decision {
   const { parts, max = 0, end } = control;
@@ -131,11 +147,11 @@ function decideRepeat(state: WorkflowRunState, steps: Steps, { name, control }: 
   return { state: enter(withoutExportsOf(outside, body, steps), { step: state.next, part: 0, index: rounds }, body), exports };
 }
 
-interface OpenPart extends Controlling {
+export interface OpenPart extends Controlling {
   readonly part: Part;
 }
 
-function partOf(frame: Frame, steps: Steps): OpenPart {
+export function partOf(frame: Pick<Frame, "step" | "part">, steps: Steps): OpenPart {
   const { name, control } = steps[frame.step] ?? {};
   const part = control?.parts[frame.part];
   if (name === undefined || control === undefined || part === undefined)
@@ -172,7 +188,7 @@ function handlerOf({ kind, parts }: Control, { part }: Frame): number | undefine
 }
 
 /** What the last action or call of the part that ran has returned, JSON text. */
-function resultOf({ steps: exports }: WorkflowRunState, { from, to }: Part, steps: Steps): string {
+export function resultOf({ steps: exports }: WorkflowRunState, { from, to }: Part, steps: Steps): string {
   const last = steps
     .slice(from, to)
     .findLast(({ name, control }) => (control === undefined || control.kind === "call") && Object.hasOwn(exports, name));
@@ -195,7 +211,7 @@ export function lastValue(
     if (!Object.hasOwn(exports, name)) continue;
     const own = JSON.parse(exports[name] ?? "{}") as Readonly<Record<string, unknown>>; // A step's exports.
     if (control === undefined || control.kind === "call") value = JSON.stringify(own["$return_value"] ?? null);
-    else if (control.kind === "each") value = JSON.stringify(own["$results"] ?? null);
+    else if (control.kind === "each" || control.kind === "parallel") value = JSON.stringify(own["$results"] ?? null);
     else value = control.parts.map((part) => lastValue(exports, steps, part)).findLast((each) => each !== "null") ?? "null";
   }
   return value;
@@ -221,11 +237,11 @@ function leave({ frames = [], ...state }: WorkflowRunState, next: number): Workf
 }
 
 /** Steps of the next item must not read what those of this one have left. */
-function withoutExportsOf(state: WorkflowRunState, { from, to }: Part, steps: Steps): WorkflowRunState {
+export function withoutExportsOf(state: WorkflowRunState, { from, to }: Part, steps: Steps): WorkflowRunState {
   const names = new Set(steps.slice(from, to).map(({ name }) => name));
   return { ...state, steps: Object.fromEntries(Object.entries(state.steps).filter(([name]) => !names.has(name))) };
 }
 
 const refused = (code: string, message: string): Decision => ({ error: { name: "ControlError", code, message } });
-const objectOf = (name: string, value: unknown): string => JSON.stringify({ [name]: value });
-const shownError = ({ name, message, code, stack }: RunError): object => ({ name, message, code, stack });
+export const objectOf = (name: string, value: unknown): string => JSON.stringify({ [name]: value });
+export const shownError = ({ name, message, code, stack }: RunError): object => ({ name, message, code, stack });

@@ -1,5 +1,6 @@
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import type { RunnerPorts } from "../ports.ts";
+import { suspensionsOf } from "./branches.ts";
 
 /**
  * Answers the caller when the run has ended or is suspended, unless it waits for a run that it has called. Logs one line for each step,
@@ -7,7 +8,7 @@ import type { RunnerPorts } from "../ports.ts";
  */
 export function reportCommit(commit: WorkflowCommit, answerTo: string | undefined, ports: Pick<RunnerPorts, "answer" | "log">): void {
   const { source, owner, run, events, logs, error, workflow, state } = commit;
-  if (answerTo !== undefined && workflow.status !== "running" && state.suspension?.kind !== "call") {
+  if (answerTo !== undefined && workflow.status !== "running" && !suspensionsOf(state).some(({ kind }) => kind === "call")) {
     if (state.response !== null) ports.answer(answerTo, { kind: "response", response: state.response });
     ports.answer(answerTo, { kind: "run", run: { ...run, source, eventIds: events.map(({ id }) => id), logs, error } });
   }

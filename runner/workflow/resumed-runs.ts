@@ -3,6 +3,7 @@ import type { ResumeOutcome, ResumeRequest } from "../../domain/workflow/resume-
 import { whyGone } from "../../domain/workflow/resume-outcome.ts";
 import type { SuspensionEnd } from "../../domain/workflow/run-state.ts";
 import type { LastOfRun } from "./begin-run.ts";
+import { branchOf, viewOfBranch } from "./branches.ts";
 import type { Begun } from "./control-run.ts";
 
 export type SendAnswer = (subject: string, answer: Answer) => void;
@@ -35,6 +36,7 @@ export class ResumedRuns {
 export function resumeOutcome(resume: ResumeRequest, begun: Begun | undefined, last: LastOfRun | undefined): ResumeOutcome | undefined {
   if (begun === undefined) return whyGone(resume, last?.state === null ? last.ended : undefined);
   if (begun.endsSuspension === true) return { outcome: "done" };
-  const { state } = begun;
+  // That of the branch which has given out the URL. One that is over waits for nothing more.
+  const state = viewOfBranch(begun.state, branchOf(resume.suspension)) ?? { ...begun.state, suspensions: resume.suspension };
   return state.status === "running" && resume.suspension > state.suspensions ? undefined : whyGone(resume, state);
 }

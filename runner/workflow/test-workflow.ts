@@ -10,10 +10,10 @@ import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import type { FlowRequest } from "../sandbox/port.ts";
 import { executeStep, type ExecutedStep } from "./execute-step.ts";
-import { endStep, resumed } from "./next-state.ts";
-import { leaveEndedParts, type Steps } from "./position.ts";
+import { leavesOf, settle } from "./branches.ts";
+import { endInBranch, endStep, resumed, type StepEnd } from "./next-state.ts";
 import { firstState } from "./begin-run.ts";
-import type { RunContext } from "./run-workflow.ts";
+import type { RunContext } from "./open-run.ts";
 
 /** Executions of steps in a test: its answer is one message. */
 const maxTested = 1_000;
@@ -75,17 +75,26 @@ async function runTest(
   let state = firstState(received, workflow, startedAt);
   let error: RunError | null = null;
   for (;;) {
-    const step = workflow.steps[state.next];
-    if (step === undefined) break;
+    const settled = settle(state, workflow.steps);
+    state = settled.failure !== undefined ? { ...settled.state, status: "failed" } : settled.state;
+    if (settled.exit !== undefined) state = { ...state, status: "exited" };
+    // Branches take turns: one at a time, the first one first.
+    const leaf = leavesOf(state).find((each) => each.state.status === "running");
+    const step = leaf === undefined ? undefined : workflow.steps[leaf.state.next];
+    if (leaf === undefined || step === undefined) break;
     error = tested.length >= maxTested ? tooManySteps : ports.clock.now() >= deadline ? outOfTime : null;
     if (error !== null) break;
     const once = { ...step, retries: 0 };
     const limited = { ...once, timeoutMs: Math.max(1, Math.min(step.timeoutMs ?? config.runTimeoutMs, deadline - ports.clock.now())) };
-    const attempted = { workflow, step: limited, run, state, attempt: 1, queue: run, isTest: true };
+    const attempted = { workflow, step: limited, run, state: leaf.state, attempt: 1, queue: run, isTest: true };
     const executed = await executeStep(attempted, context, config, ports);
-    const end = endStep(executed.execution, state, workflow, once, ports.clock.now(), 0, callId(run, tested.length + 1));
+    const endOf = (view: WorkflowRunState): StepEnd => {
+      const ended = endStep(executed.execution, view, workflow, once, ports.clock.now(), 0, callId(run, tested.length + 1));
+      return { ...ended, state: continued(ended.state, step.name) };
+    };
+    const end = leaf.branch === 0 ? endOf(state) : endInBranch(state, leaf.branch, workflow.steps, endOf);
     tested.push(testedStep(step.id, step.name, executed, end, end.state.sends.slice(state.sends.length)));
-    state = continued(end.state, workflow.steps, step.name);
+    state = end.state;
     if (hasEnded(state.status) || step.name === untilStep) break;
   }
   const ofSteps = (field: "durationMs" | "cpuMs"): number => tested.reduce((sum, step) => sum + step[field], 0);
@@ -95,13 +104,12 @@ async function runTest(
 }
 
 /** A test does not wait: the next step runs at once, a rerun counts as done, and a workflow that would be called as one that returns nothing. */
-function continued(ended: WorkflowRunState, steps: Steps, name: string): WorkflowRunState {
+function continued(ended: WorkflowRunState, name: string): WorkflowRunState {
   if (ended.status !== "suspended") return ended;
   const kind = ended.suspension?.kind;
   const next = kind === "rerun" || kind === "call" ? ended.next + 1 : ended.next;
   const exports = kind === "call" ? { ...ended.steps, [name]: '{"$return_value":null}' } : ended.steps;
-  const { state, failure } = leaveEndedParts({ ...resumed(ended, null), next, reruns: 0, steps: exports }, steps);
-  return failure === undefined ? state : { ...state, status: "failed" };
+  return { ...resumed(ended, null), next, reruns: 0, steps: exports };
 }
 
 function testedStep(

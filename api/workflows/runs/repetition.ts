@@ -81,7 +81,7 @@ function currentSteps({ spec, status }: WorkflowResource): readonly NamedStep[] 
   return stepsOf(spec).map(({ node: { name }, control }) => ({
     name,
     id: ids.get(name) ?? "",
-    collects: control?.kind === "each" || control?.kind === "try",
+    collects: control?.kind === "each" || control?.kind === "parallel" || control?.kind === "try",
   }));
 }
 

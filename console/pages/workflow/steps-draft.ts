@@ -41,7 +41,7 @@ export const draftOf = (step: WorkflowStep): StepDraft => ({
 
 /** Fields of control flow, in the order in which they are shown. */
 const controlFields =
-  "if then else_if else switch cases default for_each as max_items on_error while max_iterations steps try catch finally stop workflow event wait".split(
+  "if then else_if else switch cases default for_each as max_items on_error concurrency parallel while max_iterations steps try catch finally stop workflow event wait".split(
     " ",
   );
 

@@ -24,7 +24,7 @@ it("reads the commit of a workflow run from the subject of the run", () => {
   expect(readCommit(JSON.stringify(canceled), subject)).toEqual(canceled);
   const calling = workflowCommit({ workflow: { status: "suspended", call } });
   expect(readCommit(JSON.stringify(calling), subject)).toEqual(calling);
-  const ended = workflowCommit({ workflow: { status: "failed", returns: { to, returned }, cancels: { workflow: "p_2", run: "r_3" } } });
+  const ended = workflowCommit({ workflow: { status: "failed", returns: { to, returned }, cancels: [{ workflow: "p_2", run: "r_3" }] } });
   expect(readCommit(JSON.stringify(ended), subject)).toEqual(ended);
 });
 
@@ -82,7 +82,7 @@ describe("refuses the commit of a workflow", () => {
     ["an end with an unknown status", { status: "failed", returns: { to, returned: { ...returned, status: "done" } } }],
     ["an end that is none", { status: "failed", returns: { to, returned: { ...returned, status: "running" } } }],
     ["an end that returns too much", { status: "failed", returns: { to, returned: { ...returned, value: "x".repeat(300_000) } } }],
-    ["a cancellation of what is no run", { status: "canceled", cancels: { workflow: "p_2", run: "a.>" } }],
+    ["a cancellation of what is no run", { status: "canceled", cancels: [{ workflow: "p_2", run: "a.>" }] }],
   ])("with %s", (_, progress) => {
     const forged = { ...valid, workflow: { ...valid.workflow, ...progress } };
     expect(readCommit(JSON.stringify(forged), subject)).toBeUndefined();

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { flatten, type StepControl } from "../../../domain/workflow/step-tree.ts";
+import { type StepControl } from "../../../domain/workflow/step-control.ts";
+import { flatten } from "../../../domain/workflow/step-tree.ts";
 import { treeProblems } from "../../../domain/workflow/step-tree-problems.ts";
 
 interface Node extends StepControl<Node> {

@@ -2,10 +2,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../../domain/workflow/run-state.ts";
-import { exceedsLimits, flatten, withSteps, type StepControl } from "../../../domain/workflow/step-tree.ts";
+import { withSteps, type StepControl } from "../../../domain/workflow/step-control.ts";
+import { exceedsLimits, flatten } from "../../../domain/workflow/step-tree.ts";
 import type { Execution } from "../../../runner/sandbox/port.ts";
-import { endStep } from "../../../runner/workflow/next-state.ts";
-import { itemsOf } from "../../../runner/workflow/position.ts";
+import { leavesOf, settle } from "../../../runner/workflow/branches.ts";
+import { endInBranch, endStep } from "../../../runner/workflow/next-state.ts";
+import { hasReachedEnd, itemsOf } from "../../../runner/workflow/position.ts";
 
 /** A step of a tree. `act`: what an action does at each of its executions; `value`: what a control decides at each of its. */
 interface Node extends StepControl<Node> {
@@ -25,8 +27,15 @@ interface Outcome {
 /** At the nth execution of a step, the last entry counts for all further ones. */
 const nth = <T>(list: readonly T[], count: number): T | undefined => list[Math.min(count, list.length - 1)];
 
-/** Runs the tree as runners do, one step at a time. @param onStep sees each state from which a step is executed */
-function execute(tree: readonly Node[], onStep: (state: WorkflowRunState, steps: readonly StepDeployment[]) => void = () => {}) {
+interface Options {
+  /** Sees each state from which a step is executed. */
+  readonly onStep?: (state: WorkflowRunState, steps: readonly StepDeployment[]) => void;
+  /** Index of the branch that executes its next step, among those that may. */
+  readonly choose?: (count: number) => number;
+}
+
+/** Runs the tree as runners do, one step at a time. */
+function execute(tree: readonly Node[], { onStep = () => {}, choose = () => 0 }: Options = {}) {
   const flat = flatten(tree);
   const steps = flat.map(
     ({ node, control }) =>
@@ -48,22 +57,36 @@ function execute(tree: readonly Node[], onStep: (state: WorkflowRunState, steps:
     steps: {},
     sends: [],
     response: null,
+    suspension: null,
     suspensions: 0,
   } as unknown as WorkflowRunState; // As above.
   let error: string | undefined;
-  for (let count = 0; state.status === "running" && state.next < steps.length; count++) {
+  for (let count = 0; state.status === "running"; count++) {
     if (count > 100_000) throw new Error("it does not end");
-    const [step, node] = [steps[state.next], flat[state.next]?.node];
-    if (step === undefined || node === undefined) throw new Error(`no step ${state.next}`);
-    onStep(state, steps);
+    const settled = settle(state, steps);
+    error = settled.failure?.error.message;
+    state = settled.state;
+    if (settled.failure !== undefined || settled.exit !== undefined) {
+      state = { ...state, status: settled.failure === undefined ? "exited" : "failed" };
+      break;
+    }
+    if (hasReachedEnd(state, steps)) break;
+    const leaves = leavesOf(state).filter((each) => each.state.status === "running");
+    const leaf = leaves[choose(leaves.length)];
+    if (leaf === undefined) throw new Error("no branch goes on");
+    const [step, node] = [steps[leaf.state.next], flat[leaf.state.next]?.node];
+    if (step === undefined || node === undefined) throw new Error(`no step ${leaf.state.next}`);
+    onStep(leaf.state, steps);
     const visit = counts.get(step.name) ?? 0;
     counts.set(step.name, visit + 1);
     executed.push(step.name);
-    const end = endStep(executionOf(node, visit), JSON.parse(JSON.stringify(state)) as WorkflowRunState, { steps }, step, 1, 0, "r_1-c1");
+    const stored = JSON.parse(JSON.stringify(state)) as WorkflowRunState;
+    const endOf = (view: WorkflowRunState) => endStep(executionOf(node, visit), view, { steps }, step, 1, 0, "r_1-c1");
+    const end = leaf.branch === 0 ? endOf(stored) : endInBranch(stored, leaf.branch, steps, endOf);
     error = end.failure?.error.message;
     state = end.state;
   }
-  if (state.status === "running") state = { ...state, status: "succeeded" }; // There is no step.
+  if (state.status === "running") state = { ...state, status: "succeeded" }; // There are no more steps.
   return { executed, status: state.status, ...(error === undefined ? {} : { error }), state };
 }
 
@@ -110,6 +133,8 @@ function interpret(tree: readonly Node[]): Outcome {
       return runAll(typeof value === "number" ? parts[value] : undefined);
     }
     if (node.forEach !== undefined) return runEach(node, value);
+    // As if each branch ended before the next one begins.
+    if (node.parallel !== undefined) return node.parallel.forEach(runAll);
     if (node.while !== undefined) {
       for (let again: unknown = value; again === true; again = nth(node.values ?? [], visit(node))) runAll(node.steps);
       return;
@@ -186,6 +211,7 @@ const { list } = fc.letrec<{ list: Node[]; node: Node; maybe: Node[] | undefined
       forEach: fc.constant("{{ 1 }}"),
       steps: tie("list"),
       onError: fc.constantFrom("stop", "continue"),
+      concurrency: fc.constantFrom(1, 2, 50),
       values: fc.tuple(fc.array(fc.nat(), { maxLength: 3 })),
     }),
     fc.record({
@@ -193,6 +219,7 @@ const { list } = fc.letrec<{ list: Node[]; node: Node; maybe: Node[] | undefined
       steps: tie("list"),
       values: fc.nat(2).map((rounds) => [...Array.from({ length: rounds }, () => true), false]),
     }),
+    fc.record({ parallel: fc.array(tie("list"), { minLength: 2, maxLength: 3 }) }),
     fc.record({ try: tie("list"), catch: tie("maybe"), finally: tie("list") }),
     fc.record({ try: tie("list"), catch: tie("list") }),
   ) as fc.Arbitrary<Node>, // Named below.
@@ -210,6 +237,16 @@ function named(nodes: readonly Node[], next = { number: 0 }): readonly Node[] {
   });
 }
 
+/** The tree without steps that fail or end the run, each of which gives the same at each of its executions. */
+function calm(nodes: readonly Node[]): readonly Node[] {
+  return nodes.map(({ outcomes: _, stop: __, values, ...node }) => ({
+    ...node,
+    ...withSteps(node, calm),
+    name: node.name,
+    values: node.while === undefined ? [values?.[0] ?? node.name] : [false],
+  }));
+}
+
 describe("a run with control flow", () => {
   it("executes the steps of any tree as an interpreter of the tree does", () => {
     const sameAsInterpreter = fc.property(
@@ -223,11 +260,40 @@ describe("a run with control flow", () => {
     fc.assert(sameAsInterpreter, { numRuns: 1_000 });
   });
 
+  it("ends in the same way in whatever order its branches go on, if no step fails or ends it", () => {
+    const inAnyOrder = fc.property(
+      list.map((nodes) => calm(named(nodes))),
+      fc.infiniteStream(fc.nat()),
+      (tree, numbers) => {
+        fc.pre(!exceedsLimits(tree));
+        const inOrder = execute(tree);
+        const mixed = execute(tree, { choose: (count) => (numbers.next().value ?? 0) % count });
+        expect(mixed.executed.toSorted()).toEqual(inOrder.executed.toSorted());
+        expect(mixed.state).toEqual(inOrder.state);
+      },
+    );
+    fc.assert(inAnyOrder, { numRuns: 200 });
+  });
+
+  it("ends, and leaves no branch behind, in whatever order its branches go on and fail", () => {
+    const inAnyOrder = fc.property(
+      list.map((nodes) => named(nodes)),
+      fc.infiniteStream(fc.nat()),
+      (tree, numbers) => {
+        fc.pre(!exceedsLimits(tree));
+        const { state, status } = execute(tree, { choose: (count) => (numbers.next().value ?? 0) % count });
+        expect(["succeeded", "failed", "exited"]).toContain(status);
+        if (status === "succeeded") expect([state.fork, state.frames]).toEqual([undefined, undefined]);
+      },
+    );
+    fc.assert(inAnyOrder, { numRuns: 200 });
+  });
+
   it("gives each item to the steps of a loop, and their last results in order", () => {
     const items: unknown[] = [];
     const { state } = execute(
       [{ name: "loop", forEach: "{{ 1 }}", as: "order", steps: [{ name: "double", values: [2, 4, 6] }], values: [[1, 2, 3]] }],
-      (now, steps) => items.push(...itemsOf(now, steps).map(([name, text]) => [name, JSON.parse(text)])),
+      { onStep: (now, steps) => items.push(...itemsOf(now, steps).map(([name, text]) => [name, JSON.parse(text)])) },
     );
     expect(items).toEqual([0, 1, 2].map((index) => ["order", { item: index + 1, index }]));
     expect(state.steps["loop"]).toBe('{"$results":[2,4,6]}');
@@ -250,9 +316,9 @@ describe("a run with control flow", () => {
 
   it("lets steps of an item read nothing of the item before", () => {
     const seen: (readonly string[])[] = [];
-    execute([{ name: "loop", forEach: "{{ 1 }}", steps: [{ name: "a" }, { name: "b" }], values: [[1, 2]] }], ({ steps }) =>
-      seen.push(Object.keys(steps)),
-    );
+    execute([{ name: "loop", forEach: "{{ 1 }}", steps: [{ name: "a" }, { name: "b" }], values: [[1, 2]] }], {
+      onStep: ({ steps }) => seen.push(Object.keys(steps)),
+    });
     expect(seen).toEqual([[], ["loop"], ["loop", "a"], ["loop"], ["loop", "a"]]);
   });
 

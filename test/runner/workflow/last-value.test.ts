@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
-import { flatten, type StepNode } from "../../../domain/workflow/step-tree.ts";
+import { type StepNode } from "../../../domain/workflow/step-control.ts";
+import { flatten } from "../../../domain/workflow/step-tree.ts";
 import { lastValue, type Steps } from "../../../runner/workflow/position.ts";
 
 interface Node extends StepNode<Node> {

@@ -1,0 +1,37 @@
+import type { HttpResponse } from "../../domain/run-products.ts";
+import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import { notExecuted } from "../run/execute.ts";
+import type { Leaf } from "./branches.ts";
+import { executionOf } from "./called-run.ts";
+import type { RunOfWorkflow } from "./compose-commit.ts";
+import { executeStep, stepAt, withCurrentSecrets } from "./execute-step.ts";
+import { refusalOf, type Attempted } from "./next-commit.ts";
+import { waitingCaller, type Run, type RunContext } from "./open-run.ts";
+
+/**
+ * Executes the next step of a run, or of a branch of it.
+ * @param mayRepeat a crash may have interrupted an attempt @param queue key in the scheduler @throws Unavailable
+ */
+export async function attemptStep(
+  run: Run,
+  { workflow, commits }: RunOfWorkflow,
+  { branch, state }: Leaf,
+  { mayRepeat, queue }: { readonly mayRepeat: boolean; readonly queue: string },
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<Attempted> {
+  const step = withCurrentSecrets(stepAt(workflow, state.next), run.current);
+  const attempt = state.failures + state.reruns + 1 + (mayRepeat ? 1 : 0);
+  const answerTo = waitingCaller(run, state);
+  const refused = refusalOf(run.received, run.current, state, commits);
+  const about = { branch, step, index: state.next, attempt, isRefused: refused !== undefined };
+  const withoutExecution =
+    refused !== undefined ? notExecuted(refused) : state.returned !== undefined ? executionOf(state.returned) : undefined;
+  if (withoutExecution !== undefined)
+    return { ...about, executed: { execution: withoutExecution, startedAt: ports.clock.now(), secrets: {} } };
+  const onResponse =
+    answerTo === undefined ? undefined : (response: HttpResponse) => ports.answer(answerTo, { kind: "response", response });
+  const executed = await executeStep({ workflow, step, run: run.id, state, attempt, queue, onResponse }, context, config, ports);
+  return { ...about, executed };
+}

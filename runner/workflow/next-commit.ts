@@ -1,0 +1,114 @@
+import type { WorkflowCommit } from "../../domain/run/commit.ts";
+import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
+import type { RunError } from "../../domain/run-products.ts";
+import { callId } from "../../domain/workflow/call.ts";
+import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
+import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { RunnerPorts } from "../ports.ts";
+import { internalError, notExecuted } from "../run/execute.ts";
+import type { ReceivedInvocation } from "../run/received.ts";
+import { suspensionsOf, viewOfBranch } from "./branches.ts";
+import { forCaller } from "./called-run.ts";
+import { composeStepCommit, composeWithoutStep, type RunOfWorkflow } from "./compose-commit.ts";
+import { pauseRun } from "./control-run.ts";
+import { withMaskedError, type ExecutedStep } from "./execute-step.ts";
+import { endInBranch, endStep, type StepEnd } from "./next-state.ts";
+import { withoutFrames } from "./position.ts";
+
+/** The error of a step whose commit is too large, in place of what it did. */
+export interface Replacement {
+  readonly error: RunError;
+  /** Whether the run may continue with the next step, if the step says so. */
+  readonly mayContinue: boolean;
+}
+
+export type Compose = (about: RunOfWorkflow, replacement?: Replacement) => WorkflowCommit;
+
+type ComposePorts = Pick<RunnerPorts, "clock" | "randomId">;
+
+/** Why a run ends without a step: canceled, exited by a branch, or failed behind a `finally`; none of them: there are no more steps. */
+export interface WhyEnded {
+  readonly canceled: string | undefined;
+  readonly failure: StepFailure | undefined;
+  readonly exit: string | null | undefined;
+}
+
+/** @param before the state with all that it waits for */
+export function composeEnd(
+  state: WorkflowRunState,
+  before: WorkflowRunState,
+  { canceled, failure, exit }: WhyEnded,
+  { clock, randomId }: ComposePorts,
+): Compose {
+  const status = canceled !== undefined ? "canceled" : failure !== undefined ? "failed" : exit !== undefined ? "exited" : "succeeded";
+  const ended: WorkflowRunState = { ...state, status, suspension: null };
+  const cancels = suspensionsOf(before).flatMap(({ called }) => called ?? []);
+  const why = { reason: canceled ?? exit ?? undefined, failure, cancels };
+  return (about) => composeWithoutStep(about, ended, why, clock.now(), randomId);
+}
+
+export function composePause(state: WorkflowRunState, reason: string, { clock, randomId }: ComposePorts): Compose {
+  return (about) => composeWithoutStep(about, pauseRun(state, clock.now()), { reason, failure: undefined }, clock.now(), randomId);
+}
+
+/** A step of the run, or of one of its branches, that was attempted. */
+export interface Attempted {
+  /** Number of the branch; 0: the run. */
+  readonly branch: number;
+  readonly step: StepDeployment;
+  readonly index: number;
+  readonly attempt: number;
+  /** It was not executed, and no attempt may follow. */
+  readonly isRefused: boolean;
+  readonly executed: ExecutedStep;
+}
+
+/** @param state of the run @param answerTo NATS subject of the caller of the trigger */
+export function composeStep(
+  state: WorkflowRunState,
+  { branch, step, index, attempt, isRefused, executed }: Attempted,
+  answerTo: string | undefined,
+  { clock, randomId }: ComposePorts,
+): Compose {
+  const ended = { step, index, attempt, startedAt: executed.startedAt, secrets: executed.secrets };
+  return (about, replacement) => {
+    const { workflow, run, commits } = about;
+    // Later steps read the error of a step, and a run may fail with it behind a `finally`, which has other secrets.
+    const execution = replacement === undefined ? withMaskedError(executed) : notExecuted(replacement.error);
+    const policy = isRefused ? { ...step, retries: 0, continueOnError: false } : policyOf(step, replacement);
+    const ofCall = callId(run, commits + 1);
+    const endOf = (view: WorkflowRunState): StepEnd => endStep(execution, view, workflow, policy, clock.now(), Math.random(), ofCall);
+    // No `catch`, no further item and no other branch may follow what cannot go on, or cannot be stored.
+    const endsRun = isRefused || replacement?.mayContinue === false;
+    const end = endsRun
+      ? endOf(withoutFrames(viewOfBranch(state, branch) ?? state))
+      : branch === 0
+        ? endOf(state)
+        : endInBranch(state, branch, workflow.steps, endOf);
+    return composeStepCommit(about, { ...ended, execution, end: forCaller(answerTo, end) }, clock.now(), randomId);
+  };
+}
+
+/** A commit that is too large would be the same again. */
+function policyOf(step: StepDeployment, replacement: Replacement | undefined): StepDeployment {
+  return replacement === undefined ? step : { ...step, retries: 0, continueOnError: step.continueOnError && replacement.mayContinue };
+}
+
+/** Why the next step must not be executed, if so. */
+export function refusalOf(
+  { failure, failures = 0 }: ReceivedInvocation,
+  { workflow }: WorkflowDeployment,
+  state: WorkflowRunState,
+  commits: number,
+): RunError | undefined {
+  if (failure !== undefined) return internalError(failure, failures + 1);
+  if (commits >= controlLimits.executions) return tooManySteps;
+  return isOverHopLimit(state.hops ?? 0) ? hopLimitError(workflow, state.way) : undefined;
+}
+
+const tooManySteps: RunError = {
+  name: "LimitError",
+  code: "too_many_steps",
+  message: `the run has executed ${controlLimits.executions} steps, the limit: start runs of another workflow by $.send.emit for the rest`,
+};

@@ -1,0 +1,47 @@
+import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import { attemptStep } from "./attempt-step.ts";
+import { inBranch, leavesOf } from "./branches.ts";
+import type { RunOfWorkflow } from "./compose-commit.ts";
+import { composeStep, type Compose } from "./next-commit.ts";
+import { resumed, withEnd } from "./next-state.ts";
+import { waitingCaller, type Run, type RunContext } from "./open-run.ts";
+
+/** Starts steps of branches that may run, and waits for the first one that has ended. @returns undefined if there is none yet */
+export async function composeBranchStep(
+  run: Run,
+  about: RunOfWorkflow,
+  { state, isClosing }: { readonly state: WorkflowRunState; readonly isClosing: boolean },
+  context: RunContext,
+  config: RunnerConfig,
+  ports: RunnerPorts,
+): Promise<Compose | undefined> {
+  const { branches } = run;
+  const leaves = leavesOf(state);
+  run.interrupted ??= new Set(run.mayRepeat ? leaves.map(({ branch }) => branch) : []);
+  for (const leaf of leaves) {
+    if (leaf.state.status !== "running" || branches.has(leaf.branch) || isClosing) continue;
+    const mayRepeat = run.interrupted.delete(leaf.branch);
+    branches.start(leaf.branch, (queue) => attemptStep(run, about, leaf, { mayRepeat, queue }, context, config, ports));
+  }
+  if (branches.size === 0) return undefined;
+  const due = leaves.flatMap(({ state: { suspension } }) => (suspension !== null && goesOnByItself(suspension) ? suspension.until : []));
+  const ended = await branches.next(due.length === 0 ? undefined : Math.min(...due), () => ports.clock.now());
+  if (ended === undefined) return undefined;
+  if ("error" in ended) {
+    run.failed ??= ended;
+    return undefined;
+  }
+  return composeStep(state, ended.attempted, waitingCaller(run, state), ports);
+}
+
+/** The state with its branches whose time has come, while others run: their wake-ups wait behind this invocation. */
+export function resumeDue(given: WorkflowRunState, now: number): WorkflowRunState {
+  let state = given;
+  for (const { branch, state: leaf } of given.fork === undefined ? [] : leavesOf(given))
+    if (leaf.suspension !== null && goesOnByItself(leaf.suspension) && leaf.suspension.until <= now)
+      state = inBranch(state, branch, (view) => ({ state: resumed(withEnd(view, "continued", now), null) }));
+  return state;
+}
+
+const goesOnByItself = ({ kind }: Suspension): boolean => kind === "delay" || kind === "rerun" || kind === "retry";

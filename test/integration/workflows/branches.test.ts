@@ -1,0 +1,287 @@
+import { describe, expect, it } from "vitest";
+import type { Invocation } from "../../../domain/invocation/invocation.ts";
+import { partitionCount } from "../../../domain/subjects.ts";
+import { type StepControl } from "../../../domain/workflow/step-control.ts";
+import { flatten } from "../../../domain/workflow/step-tree.ts";
+import { calledRun } from "../../../domain/workflow/call.ts";
+import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
+import { suspensionsOf } from "../../../runner/workflow/branches.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { until } from "../../support/until.ts";
+import { returned, stepOf, threw, withWorkflows, workflowOf, type StepCode } from "./support.ts";
+
+/** Branches of a run, on real streams; the code of steps is a function of the test. */
+const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
+const { deploy, start, invoke, commits } = withWorkflows(nats);
+
+interface Node extends StepControl<Node> {
+  readonly name: string;
+  readonly retries?: number;
+}
+
+const deployed = (id: string, tree: readonly Node[]): WorkflowDeployment =>
+  workflowOf(id, [], {
+    steps: flatten(tree).map(({ node, control }) =>
+      stepOf(id, node.name, { retries: node.retries ?? 0, ...(control === undefined ? {} : { control }) }),
+    ),
+  });
+
+const lastOf = async (workflow: string) => (await commits(workflow)).at(-1);
+const statusOf = async (workflow: string) => (await lastOf(workflow))?.workflow.status;
+async function untilStatus(workflow: string, ...statuses: readonly string[]): Promise<readonly string[]> {
+  await until(async () => statuses.includes((await statusOf(workflow)) ?? ""), `the run is ${statuses.join(" or ")}`);
+  return (await commits(workflow)).map(({ workflow: { step, status } }) => (step === undefined ? status : `${step.name} ${step.outcome}`));
+}
+const untilEnded = (workflow: string) => untilStatus(workflow, "succeeded", "failed", "exited", "canceled");
+const begin = (source: string): Promise<void> => invoke({ source, trigger: "http", event: {} });
+const parallel = (...names: readonly (readonly string[])[]): Node => ({
+  name: "fork",
+  parallel: names.map((list) => list.map((name) => ({ name }))),
+});
+
+describe("branches of a run", () => {
+  it("run side by side, read nothing of one another, and are all read behind them", async () => {
+    await deploy(deployed("p_side", [{ name: "first" }, parallel(["a1", "a2"], ["b1"], ["c1"]), { name: "last" }]));
+    const { promise: allBegan, resolve } = Promise.withResolvers<void>();
+    const began = new Set<string>();
+    const read: Record<string, readonly string[]> = {};
+    await start("r_side", async ({ name, steps }) => {
+      read[name] = Object.keys(steps).filter((each) => each !== "trigger");
+      if (began.add(name).size === 5) resolve();
+      if (name.endsWith("1")) await allBegan;
+      return returned(name);
+    });
+    await begin("p_side");
+    const done = await untilEnded("p_side");
+    expect(done.slice(0, 2)).toEqual(["first succeeded", "fork succeeded"]);
+    expect(done.slice(2).toSorted()).toEqual(["a1 succeeded", "a2 succeeded", "b1 succeeded", "c1 succeeded", "last succeeded"]);
+    expect(done.at(-1)).toBe("last succeeded");
+    expect(read).toMatchObject({ a1: ["first", "fork"], a2: ["first", "fork", "a1"], b1: ["first", "fork"], c1: ["first", "fork"] });
+    expect(read["last"]?.toSorted()).toEqual(["a1", "a2", "b1", "c1", "first", "fork"]);
+  });
+
+  it("are as many items of a list as may be under way, with results in the order of the items", async () => {
+    await deploy(deployed("p_items", [{ name: "each", forEach: "{{ 1 }}", concurrency: 2, steps: [{ name: "act" }] }, { name: "last" }]));
+    let [now, most, seen] = [0, 0, undefined as unknown];
+    await start("r_items", async ({ name, steps }) => {
+      if (name === "last") seen = steps["each"];
+      if (name !== "act") return returned([30, 1, 20, 2, 10]);
+      most = Math.max(most, ++now);
+      const item = Number(steps["item"]?.["item"]);
+      await new Promise((done) => setTimeout(done, item));
+      now--;
+      return returned(item * 2);
+    });
+    await begin("p_items");
+    await untilEnded("p_items");
+    expect([most, seen]).toEqual([2, { $results: [60, 2, 40, 4, 20] }]);
+  });
+
+  it("wait each for itself: a delay goes on while others run, and a request resumes its own", async () => {
+    await deploy(deployed("p_waits", [parallel(["pause", "late"], ["ask", "asked"], ["busy"]), { name: "last" }]));
+    const { promise: isLate, resolve } = Promise.withResolvers<void>();
+    const requests: Record<string, unknown> = {};
+    await start("r_waits", async ({ name, steps }) => {
+      if (name === "pause") return returned(1, { flow: { kind: "delay", ms: 1 } });
+      if (name === "ask") return returned(2, { flow: { kind: "suspend", ms: 60_000 } });
+      if (name === "busy") await isLate;
+      if (name === "late") resolve();
+      if (name === "asked") requests["asked"] = steps["ask"]?.["$resume_data"];
+      return returned(name);
+    });
+    await begin("p_waits");
+    await untilStatus("p_waits", "suspended");
+    const suspended = await lastOf("p_waits");
+    const [waiting, ...others] = suspensionsOf(suspended?.state ?? { suspension: null });
+    expect([waiting?.kind, others, suspended?.workflow.resumeAt]).toEqual(["suspend", [], waiting?.until]);
+    const resume = { run: suspended?.run.id ?? "", suspension: waiting?.number ?? 0, action: "resume" } as const;
+    await invoke({ source: "p_waits", trigger: "resume", event: { body: "yes", headers: {} }, resume } as Invocation);
+    expect((await untilEnded("p_waits")).at(-1)).toBe("last succeeded");
+    expect(requests["asked"]).toMatchObject({ body: "yes" });
+  });
+
+  it("end with the first that fails: others end their step, and nothing else begins", async () => {
+    await deploy(deployed("p_fails", [parallel(["bad"], ["good", "never"]), { name: "after" }]));
+    const executed: string[] = [];
+    const { promise: hasFailed, resolve } = Promise.withResolvers<void>();
+    await start("r_fails", async ({ name }) => {
+      executed.push(name);
+      if (name === "bad") {
+        setTimeout(resolve, 50);
+        return threw("no luck");
+      }
+      if (name === "good") await hasFailed;
+      return returned(name);
+    });
+    await begin("p_fails");
+    expect(await untilEnded("p_fails")).toEqual(["fork succeeded", "bad failed", "good succeeded", "failed"]);
+    expect(executed).toEqual(["fork", "bad", "good"]);
+    const last = await lastOf("p_fails");
+    expect([last?.error?.message, last?.workflow.failedStep?.name]).toEqual(["no luck", "bad"]);
+  });
+
+  it("are caught together, and fail one by one in a loop that continues", async () => {
+    const loop: Node = { name: "each", forEach: "{{ 1 }}", concurrency: 3, onError: "continue", steps: [{ name: "act" }] };
+    await deploy(
+      deployed("p_caught", [{ name: "guard", try: [parallel(["bad"], ["good"])], catch: [{ name: "handle" }] }, loop, { name: "last" }]),
+    );
+    let seen: unknown;
+    await start("r_caught", ({ name, steps }) => {
+      if (name === "last") seen = { guard: steps["guard"], each: steps["each"] };
+      if (name === "bad" || (name === "act" && steps["item"]?.["item"] === 2)) return threw("no luck");
+      return returned(name === "each" ? [1, 2, 3] : name);
+    });
+    await begin("p_caught");
+    expect((await untilEnded("p_caught")).at(-1)).toBe("last succeeded");
+    const $error = expect.objectContaining({ message: "no luck" }) as unknown;
+    expect(seen).toEqual({ guard: { $error }, each: { $results: ["act", { $error }, "act"] } });
+  });
+
+  it("end the run when one exits it", async () => {
+    await deploy(deployed("p_exit", [parallel(["out"], ["ask"]), { name: "never" }]));
+    await start("r_exit", ({ name }) =>
+      name === "out"
+        ? returned(null, { flow: { kind: "exit", reason: "enough" } })
+        : returned(null, name === "ask" ? { flow: { kind: "suspend", ms: null } } : {}),
+    );
+    await begin("p_exit");
+    const done = await untilEnded("p_exit");
+    expect([done.at(-1), (await lastOf("p_exit"))?.workflow.reason]).toEqual(["exited", "enough"]);
+  });
+
+  it("are retried, and called workflows return to their own branch", async () => {
+    const call = (name: string): Node => ({ name, workflow: "p_other", wait: true });
+    const tree: Node[] = [{ name: "fork", parallel: [[call("one")], [call("two")], [{ name: "flaky", retries: 1 }]] }, { name: "last" }];
+    await deploy(deployed("p_calls", tree));
+    let [failures, seen] = [0, undefined as unknown];
+    await start("r_calls", ({ name, steps }) => {
+      if (name === "last") seen = steps;
+      return name === "flaky" && failures++ === 0 ? threw("not yet") : returned(name);
+    });
+    await begin("p_calls");
+    await until(async () => (await lastOf("p_calls"))?.workflow.status === "suspended" && failures === 2, "both wait");
+    const last = await lastOf("p_calls");
+    const calls = (await commits("p_calls")).flatMap(({ workflow: { call: made } }) => made ?? []);
+    expect(calls.map(({ workflow }) => workflow)).toEqual(["p_other", "p_other"]);
+    for (const { called, number } of suspensionsOf(last?.state ?? { suspension: null }).toReversed()) {
+      const value = { run: called?.run ?? "", status: "succeeded", value: JSON.stringify(called?.run) } as const;
+      const resume = { run: last?.run.id ?? "", suspension: number, action: "resume" } as const;
+      await invoke({ source: "p_calls", trigger: "resume", event: null, resume, returned: value });
+    }
+    expect((await untilEnded("p_calls")).at(-1)).toBe("last succeeded");
+    const steps = (await commits("p_calls"))
+      .filter(({ workflow: { call: made } }) => made !== undefined)
+      .map(({ workflow: { step } }) => step?.name);
+    const runs = Object.fromEntries(steps.map((name, index) => [name ?? "", { $return_value: calledRun(calls[index]?.id ?? "") }]));
+    expect(seen).toMatchObject({ ...runs, flaky: { $return_value: "flaky" } });
+  });
+
+  it("are canceled together, with the runs for which they wait", async () => {
+    const call = (name: string): Node => ({ name, workflow: "p_other", wait: true });
+    await deploy(deployed("p_cancel", [{ name: "fork", parallel: [[call("one")], [call("two")], [{ name: "ask" }]] }]));
+    await start("r_cancel", ({ name }) => returned(name, name === "ask" ? { flow: { kind: "suspend", ms: null } } : {}));
+    await begin("p_cancel");
+    await untilStatus("p_cancel", "suspended");
+    const run = (await lastOf("p_cancel"))?.run.id ?? "";
+    await invoke({ source: "p_cancel", trigger: "control", event: null, control: { run, action: "cancel" } });
+    expect((await untilEnded("p_cancel")).at(-1)).toBe("canceled");
+    expect((await lastOf("p_cancel"))?.workflow.cancels?.map(({ workflow }) => workflow)).toEqual(["p_other", "p_other"]);
+  });
+
+  it("stay where they are while the run is paused, also when the time of one has come", async () => {
+    await deploy(deployed("p_pause", [parallel(["wait", "a2"], ["busy", "b2"])]));
+    const executed: string[] = [];
+    const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+    await start("r_pause", async ({ name }) => {
+      executed.push(name);
+      if (name === "busy") await isAsked;
+      return returned(name, name === "wait" ? { flow: { kind: "suspend", ms: 60_000 } } : {});
+    });
+    await begin("p_pause");
+    await until(() => executed.includes("busy") && executed.includes("wait"), "both have begun");
+    await until(async () => (await commits("p_pause")).length >= 2, "one waits");
+    const first = await lastOf("p_pause");
+    const run = first?.run.id ?? "";
+    await invoke({ source: "p_pause", trigger: "control", event: null, control: { run, action: "pause" } });
+    resolve();
+    await untilStatus("p_pause", "suspended");
+    const waiting = suspensionsOf((await lastOf("p_pause"))?.state ?? { suspension: null });
+    expect(waiting.map(({ kind }) => kind)).toEqual(["pause", "suspend"]);
+    const resume = { run, suspension: waiting[1]?.number ?? 0, action: "resume" } as const;
+    await invoke({ source: "p_pause", trigger: "resume", event: null, resume });
+    await until(async () => suspensionsOf((await lastOf("p_pause"))?.state ?? { suspension: null }).length === 1, "only the pause is left");
+    expect([await statusOf("p_pause"), executed.toSorted()]).toEqual(["suspended", ["busy", "fork", "wait"]]);
+    const after = (await lastOf("p_pause"))?.workflow.number ?? 0;
+    await invoke({ source: "p_pause", trigger: "control", event: null, control: { run, action: "resume", after } });
+    expect((await untilEnded("p_pause")).at(-1)).toBe("succeeded");
+    expect(executed.toSorted()).toEqual(["a2", "b2", "busy", "fork", "wait"]);
+  });
+});
+
+/** All that goes side by side, within one another. */
+const everything = (): Node[] => [
+  { name: "start" },
+  {
+    name: "fork",
+    parallel: [
+      [{ name: "a1" }, { name: "guard", try: [{ name: "bad" }], catch: [{ name: "handled" }], finally: [{ name: "clean" }] }],
+      [
+        {
+          name: "each",
+          forEach: "{{ 1 }}",
+          concurrency: 2,
+          steps: [{ name: "act" }, { name: "inner", parallel: [[{ name: "x" }], [{ name: "y" }]] }],
+        },
+      ],
+      [{ name: "delay" }, { name: "c2" }],
+    ],
+  },
+  { name: "last" },
+];
+
+const codeOf =
+  (executed: string[], hangsAt: number, ends: unknown[]): StepCode =>
+  async ({ name, steps }) => {
+    const item = steps["item"]?.["item"] as number | undefined; // One of the list below.
+    executed.push(item === undefined ? name : `${name} ${item}`);
+    if (executed.length === hangsAt) await new Promise(() => undefined);
+    if (name === "last") ends.push(steps);
+    if (name === "bad") return threw("no luck");
+    if (name === "delay") return returned(1, { flow: { kind: "delay", ms: 1 } });
+    return returned(name === "each" ? [1, 2, 3] : `${name} ${item ?? ""}`);
+  };
+
+it("go on behind the last commit of each branch, whichever execution a runner is killed in", async () => {
+  const whole: string[] = [];
+  const [expected]: unknown[][] = [[]];
+  await deploy(deployed("p_kill0", everything()));
+  const runner = await start("r_whole", codeOf(whole, 0, expected ?? []));
+  await begin("p_kill0");
+  await untilEnded("p_kill0");
+  await runner.stop(AbortSignal.timeout(500));
+  for (let at = 1; at <= whole.length; at++) {
+    const workflow = `p_kill${at}`;
+    const executed: string[] = [];
+    const ends: unknown[] = [];
+    await deploy(deployed(workflow, everything()));
+    const killed = await start(`r_killed${at}`, codeOf(executed, at, ends));
+    await begin(workflow);
+    await until(() => executed.length >= at, `execution ${at}`);
+    await killed.stop(AbortSignal.abort());
+    const committed = (await commits(workflow)).flatMap(({ workflow: { step } }) => step ?? []);
+    const next = await start(`r_next${at}`, codeOf(executed, 0, ends));
+    await untilEnded(workflow);
+    await next.stop(AbortSignal.timeout(500));
+    expect(ends.map(withoutContext)).toEqual((expected ?? []).map(withoutContext));
+    // What was not committed has run again: at most what was under way.
+    const again = executed.length - whole.length;
+    expect(again).toBeGreaterThanOrEqual(0);
+    expect(again).toBeLessThanOrEqual(whole.length - committed.length);
+    const all = (await commits(workflow)).flatMap(({ workflow: { step } }) => step ?? []);
+    expect(all.map(({ name }) => name).toSorted()).toEqual(whole.map((text) => text.split(" ")[0]).toSorted());
+  }
+});
+
+/** The event has times of its own. */
+const withoutContext = (steps: unknown): unknown => ({ ...(steps as object), trigger: undefined });

@@ -1,0 +1,72 @@
+import { expect, it } from "vitest";
+import { BranchRuns } from "../../../runner/workflow/branch-runs.ts";
+import type { Attempted } from "../../../runner/workflow/next-commit.ts";
+
+/** Places that the test grants. */
+function placesOf() {
+  const asked = new Map<string, () => void>();
+  const left: string[] = [];
+  const ask = (key: string) => {
+    const { promise: granted, resolve } = Promise.withResolvers<void>();
+    asked.set(key, resolve);
+    return { granted, leave: () => void left.push(key) };
+  };
+  return { asked, left, places: { ask } };
+}
+
+/** Executions that end when the test says so. */
+function executions(runs: BranchRuns) {
+  const ends = new Map<number, (error?: Error) => void>();
+  const queues = new Map<number, string>();
+  const start = (branch: number): void =>
+    runs.start(branch, async (queue) => {
+      queues.set(branch, queue);
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      ends.set(branch, (error) => (error === undefined ? resolve() : reject(error)));
+      await promise;
+      return { branch } as unknown as Attempted; // Nothing else is read.
+    });
+  return { start, queues, end: (branch: number, error?: Error) => ends.get(branch)?.(error) };
+}
+
+const now = (): number => 0;
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+it("lets one execution have the place of its run, and the others those that are granted", async () => {
+  const { asked, left, places } = placesOf();
+  const runs = new BranchRuns("p_1.r_1", "u_1", places);
+  const { start, queues, end } = executions(runs);
+  for (const branch of [1, 2, 3]) start(branch);
+  await turn();
+  expect([...queues]).toEqual([[1, "p_1.r_1"]]);
+  asked.get("p_1.r_1#2")?.();
+  await turn();
+  expect(queues.get(3)).toBe("p_1.r_1#2");
+  end(3);
+  expect(await runs.next(undefined, now)).toMatchObject({ branch: 3 });
+  expect(left).toEqual(["p_1.r_1#2"]);
+});
+
+it("goes on with the place of the run alone, if no other is granted", async () => {
+  const { left, places } = placesOf();
+  const runs = new BranchRuns("p_1.r_1", "u_1", places);
+  const { start, queues, end } = executions(runs);
+  for (const branch of [1, 2, 3]) start(branch);
+  for (const branch of [1, 2, 3]) {
+    await turn();
+    expect(queues.get(branch)).toBe("p_1.r_1");
+    end(branch);
+    expect(await runs.next(undefined, now)).toMatchObject({ branch });
+  }
+  expect([left, runs.size]).toEqual([["p_1.r_1#1", "p_1.r_1#2"], 0]);
+});
+
+it("says why an execution could not be started, and that none has ended in time", async () => {
+  const runs = new BranchRuns("p_1.r_1", "u_1", placesOf().places);
+  const { start, end } = executions(runs);
+  start(1);
+  await turn();
+  expect(await runs.next(1, now)).toBeUndefined();
+  end(1, new Error("no bundle"));
+  expect(await runs.next(undefined, now)).toEqual({ branch: 1, error: new Error("no bundle") });
+});
