@@ -30,6 +30,7 @@ import { workflowOperations } from "./workflows/operations.ts";
 import { workflowEventOperations } from "./workflows/runs/event-operations.ts";
 import { workflowRunOperations } from "./workflows/runs/operations.ts";
 import { workflowRunControlOperations } from "./workflows/runs/control-operations.ts";
+import { backfillOperations } from "./workflows/backfill-operations.ts";
 import { repeatOperations } from "./workflows/runs/repeat-operations.ts";
 import { workflowRunNowOperations } from "./workflows/runs/run-now-operations.ts";
 import { workflowTestOperations } from "./workflows/test-operations.ts";
@@ -48,6 +49,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...repeatOperations, // Before the run of any id.
     ...workflowRunOperations,
     ...workflowRunNowOperations,
+    ...backfillOperations,
     ...workflowRunControlOperations,
     ...workflowEventOperations,
     ...workflowTestOperations,

@@ -38,7 +38,7 @@ import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { RunControl, RunRepetition } from "../domain/workflow/run-control.ts";
 import type { DryRunOptions, SourceTests } from "./runs/ports.ts";
-import type { DraftRequest } from "./workflows/ports.ts";
+import type { BackfillRequest, DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
 /** Dependencies of the API. `wiring` supplies the adapters. */
@@ -277,6 +277,8 @@ export interface Runs {
   dryRun(request: ManualRun & DryRunOptions): Promise<{ readonly outcome: Promise<DryRunOutcome | undefined> }>;
   /** Stores what is asked of a run of a workflow. @throws Unavailable when it cannot be stored; QuotaUsedUp `backlog_full` */
   control(request: Pick<ManualRun, "source" | "owner" | "pool"> & { readonly control: RunControl }): Promise<void>;
+  /** Stores the first of past ticks of a workflow's timer; each tick brings the next one. @throws Unavailable; QuotaUsedUp `backlog_full` */
+  backfill(request: BackfillRequest): Promise<void>;
 }
 
 export interface WorkflowTests {

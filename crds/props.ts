@@ -39,12 +39,19 @@ const propValue = structural(
         description: "For a timer with cron: IANA name, such as Europe/Berlin; default UTC.",
         ...anything,
       },
+      jitterSeconds: {
+        description: "For a timer: a tick is due up to so many seconds later, 1 to 86,400, always the same for one tick. Default: none.",
+        ...anything,
+      },
     },
   },
 );
 
 /** Values of a component's props by name. */
-export const props = valuesByName(propValue.describe("Any JSON value; a timer's is {intervalSeconds} or {cron, timezone}."), 250)
+export const props = valuesByName(
+  propValue.describe("Any JSON value; a timer's is {intervalSeconds} or {cron, timezone}, each with jitterSeconds if you like."),
+  250,
+)
   .default({})
   .describe(
     "Values of the component's props by name, each any JSON of at most 64 KiB. An absent prop has the component's default. Secret values belong in `secrets`.",

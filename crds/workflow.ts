@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PropDefinition } from "../domain/component/definition.ts";
+import { catchUpBounds, jitterBounds, overlaps } from "../domain/schedule/timer-options.ts";
 import { stepNamePattern, triggerStep } from "../domain/workflow/step-id.ts";
 import { codeLimits } from "../domain/component/component-code.ts";
 import { controlLimits } from "../domain/workflow/control.ts";
@@ -15,6 +16,28 @@ const timer = z
     cron: z.string().max(255).optional().describe("Five fields: minute hour day-of-month month day-of-week, such as `*/5 * * * *`."),
     intervalSeconds: z.int().min(1).max(31_622_400).optional().describe("Seconds between ticks, 1 to 31,622,400 (366 days)."),
     timezone: z.string().max(64).optional().describe("For cron: IANA name, such as Europe/Berlin. Default: UTC."),
+    jitterSeconds: z
+      .int()
+      .min(jitterBounds.minimum)
+      .max(jitterBounds.maximum)
+      .optional()
+      .describe(
+        "A tick is due up to so many seconds later, always the same for one tick. Less than the time between two ticks. Default: none.",
+      ),
+    overlap: z
+      .enum(overlaps)
+      .optional()
+      .describe(
+        "What a tick does while the last run of this timer has not ended: start another one (`allow`, the default), none (`skip`), one when it has ended (`queue`), or cancel it first (`cancel`).",
+      ),
+    catchUp: z
+      .int()
+      .min(catchUpBounds.minimum)
+      .max(catchUpBounds.maximum)
+      .optional()
+      .describe(
+        "How many of the last ticks run that were missed while the workflow was inactive or Headwater was down. Default: none of an inactive workflow.",
+      ),
   })
   .describe("Starts a run at times: either `cron` or `intervalSeconds`.");
 

@@ -125,10 +125,10 @@ export const partsOfWaiting = (subject: string): { readonly workflow: string; re
 };
 
 /**
- * Requests of a runner to the delivery role, which may write invocations: `arm` a chained timer, create missing `consumers` of its pool,
- * `move` an invocation after its source, `wake` a suspended workflow run at a time.
+ * Requests of a runner to the delivery role, which may write invocations: `arm` a chained timer, `cancel` the run of an earlier tick, create
+ * missing `consumers` of its pool, `move` an invocation after its source, `wake` a suspended workflow run at a time.
  */
-export const poolRequests = ["arm", "consumers", "move", "wake"] as const;
+export const poolRequests = ["arm", "cancel", "consumers", "move", "wake"] as const;
 export type PoolRequest = (typeof poolRequests)[number];
 export const poolRequestSubject = (pool: string, request: PoolRequest): string => `pool.${pool}.${request}`;
 

@@ -1,7 +1,7 @@
 import { hasMoved } from "../domain/source/deployment.ts";
 import { Unavailable } from "../domain/errors.ts";
 import { SourceCommits, type SourceCommitsCache } from "./commit/source-commits.ts";
-import { armNextLink } from "./commit/timer-chain.ts";
+import { armNextLink, armNextPastTick } from "./commit/timer-chain.ts";
 import type { RunnerConfig, RunnerPorts } from "./ports.ts";
 import type { Sandbox } from "./sandbox/port.ts";
 import { answerConfigure } from "./run/configure.ts";
@@ -11,6 +11,7 @@ import type { Hold } from "./run/hold.ts";
 import type { ReceivedInvocation } from "./run/received.ts";
 import { notRun } from "./run/not-run.ts";
 import { runInvocation } from "./run/run.ts";
+import { admitTick } from "./workflow/overlap.ts";
 import { runWorkflow } from "./workflow/run-workflow.ts";
 import type { WorkflowContext } from "./workflow/execute-step.ts";
 import { answerWorkflowTest } from "./workflow/test-workflow.ts";
@@ -42,7 +43,7 @@ const maxAttempts = 6;
  * Handles one invocation of any trigger. Never rejects: an error becomes `retry`.
  *
  *     call, dry run ──▶ answer
- *     of a workflow ──▶ its deployment ──▶ next tick armed ──▶ runWorkflow
+ *     of a workflow ──▶ its deployment ──▶ tick admitted ──▶ next tick armed ──▶ runWorkflow
  *     of a source ────▶ its deployment ──▶ runInvocation ──▶ next tick armed
  *                            └── deleted: dropped; moved: to the other pool
  *
@@ -140,10 +141,15 @@ async function handleOfWorkflow(
   const deployment = await deployments.workflow(source, generation);
   if (deployment === undefined) return dropOfDeleted(received, ports);
   if (hasMoved(deployment)) return moveOn(received, ports);
+  const admission = await admitTick(received, deployment, ports);
+  if (admission === "waits") return "finished";
   // Before the run, which may last longer than the timer's interval: runs of a workflow go side by side. Arming a link again is harmless.
-  await armNext(received, { ...deployment, source: deployment.workflow, props: deployment.timers ?? {} }, ports);
+  const timers = { ...deployment, source: deployment.workflow, props: deployment.timers ?? {} };
+  if (received.invocation.backfill === undefined) await armNext(received, timers, ports, admission === "skipped");
+  if (admission === "skipped") return "finished";
   const { sandbox, ...context } = workflows;
   const result = await runWorkflow(received, deployment, { deployments, ...context }, config, { ...ports, sandbox });
+  if (result === "finished") await armNextPastTick(received, ports);
   return result === "released" ? "retry" : result;
 }
 
@@ -166,9 +172,14 @@ function dropOfDeleted({ invocation }: ReceivedInvocation, ports: Pick<RunnerPor
 }
 
 /** Arms the next tick of a chained timer, if the invocation was a tick of one. If that keeps failing, the timer ends. */
-async function armNext(received: ReceivedInvocation, deployment: Parameters<typeof armNextLink>[1], ports: RunnerPorts): Promise<void> {
+async function armNext(
+  received: ReceivedInvocation,
+  deployment: Parameters<typeof armNextLink>[1],
+  ports: RunnerPorts,
+  isSkipped = false,
+): Promise<void> {
   try {
-    await armNextLink(received, deployment, ports);
+    await armNextLink(received, deployment, ports, isSkipped);
   } catch (error) {
     if (received.failure === undefined || error instanceof Unavailable) throw error;
     const fields = { op: "source.run", "source.id": deployment.source, trigger: received.invocation.trigger, err: error };

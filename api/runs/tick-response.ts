@@ -13,7 +13,7 @@ export const tickSchema = z
       .enum(tickReasons)
       .nullable()
       .describe(
-        "`waited`: for an earlier run, its owner's share or a runner; `earlier_tick_unfinished`: an earlier tick was still queued or running.",
+        "`waited`: for an earlier run, its owner's share or a runner; `earlier_tick_unfinished`: an earlier tick was still queued, or its run had not ended; `missed`: Headwater was down.",
       ),
     run_id: z.string().nullable().describe("Null if it was skipped."),
     started_at: z.int().nullable().describe("Epoch seconds."),
@@ -30,7 +30,7 @@ export function tickResponse(tick: Tick): z.infer<typeof tickSchema> {
     due_at: Math.floor(dueAt / 1000),
     due_at_ms: dueAt,
     state,
-    reason: tickReasonOf(state),
+    reason: tickReasonOf(tick),
     run_id: run?.id ?? null,
     started_at: run === null ? null : Math.floor(run.startedAt / 1000),
     started_at_ms: run?.startedAt ?? null,

@@ -1,4 +1,6 @@
 import type { PropDefinition } from "../../domain/component/definition.ts";
+import type { Backfill } from "../../domain/schedule/backfill.ts";
+import type { TimerSchedule } from "../../domain/schedule/schedule.ts";
 import type { Control } from "../../domain/workflow/control.ts";
 
 /** Steps of a workflow that are tested before they are saved. */
@@ -26,4 +28,20 @@ export interface DraftStep {
   readonly readsVariables?: boolean;
   /** Of a step that controls others: the draft is then the flat list of all steps. */
   readonly control?: Control;
+}
+
+/** Past ticks of a timer that are to run. */
+export interface BackfillRequest {
+  /** Unique; run ids follow from it. */
+  readonly id: string;
+  /** Id of the workflow. */
+  readonly source: string;
+  readonly owner: string;
+  readonly pool: string;
+  /** The runner must have seen this generation of the workflow. */
+  readonly generation: number;
+  readonly schedule: TimerSchedule;
+  /** Epoch ms. */
+  readonly firstAt: number;
+  readonly backfill: Backfill;
 }

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { intervalBounds } from "../../domain/schedule/schedule.ts";
+import { catchUpBounds, jitterBounds, overlaps } from "../../domain/schedule/timer-options.ts";
 import { HeadwaterError, InvalidInput } from "../../domain/errors.ts";
 import { stepNamePattern } from "../../domain/workflow/step-id.ts";
 import { codeFields } from "../components/request.ts";
@@ -19,6 +20,15 @@ const trigger = z.object({
   cron: optionalText(text.max(255, "it must have at most 255 characters")).describe("Of a timer: five fields, such as `*/5 * * * *`."),
   interval_seconds: optional(integer(intervalBounds.minimum, intervalBounds.maximum)).describe("Of a timer, instead of `cron`."),
   timezone: optionalText(text.max(64, "it must have at most 64 characters")).describe("Of a timer with `cron`; default UTC."),
+  jitter_seconds: optional(integer(jitterBounds.minimum, jitterBounds.maximum)).describe(
+    "Of a timer: a tick is due up to so many seconds later, always the same for one tick. Less than the time between two ticks.",
+  ),
+  overlap: optional(z.enum(overlaps, `it must be ${overlaps.join(", ")}`)).describe(
+    "Of a timer: what a tick does while the last run of the timer has not ended; default `allow`.",
+  ),
+  catch_up: optional(integer(catchUpBounds.minimum, catchUpBounds.maximum)).describe(
+    "Of a timer: how many of the last ticks run that were missed while the workflow was inactive or Headwater was down.",
+  ),
   custom_response: optional(flag).describe(
     "Of `http`. True: the caller waits for `$.respond`. By default it does if a step's code calls `$.respond`.",
   ),

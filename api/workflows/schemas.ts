@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { configurableProps } from "../components/schemas.ts";
+import { overlaps } from "../../domain/schedule/timer-options.ts";
 import { workflowStates } from "../../domain/workflow/workflow-health.ts";
 import { ownerId, problem, successRate, times } from "../resources/schemas.ts";
 
@@ -15,6 +16,9 @@ export const triggerSchema = z
     cron: z.string().optional().describe("Of `timer`."),
     interval_seconds: z.int().optional().describe("Of `timer`."),
     timezone: z.string().optional().describe("Of `timer` with `cron`."),
+    jitter_seconds: z.int().optional().describe("Of `timer`, if it is set."),
+    overlap: z.enum(overlaps).optional().describe("Of `timer`, if it is set."),
+    catch_up: z.int().optional().describe("Of `timer`, if it is set."),
   })
   .meta({ id: "WorkflowTrigger" });
 

@@ -2,7 +2,8 @@ import { sourceKind } from "../../crds/source.ts";
 import type { WorkflowResource, WorkflowSpec } from "../../crds/workflow.ts";
 import { derivedToken } from "../../domain/component/fingerprint.ts";
 import { HeadwaterError, InvalidInput, NotFound } from "../../domain/errors.ts";
-import { parseTimer } from "../../domain/schedule/schedule.ts";
+import { parseWorkflowTimer } from "../../domain/schedule/schedule.ts";
+import type { TimerOptions } from "../../domain/schedule/timer-options.ts";
 import type { ApiContext } from "../context.ts";
 import type { Answered } from "../http/response/answered.ts";
 import type { User } from "../http/ports.ts";
@@ -45,15 +46,24 @@ async function storedTrigger(fields: TriggerFields, user: User, { access }: ApiC
         throw new InvalidInput("cron and interval_seconds are both missing: a timer needs one of them");
       if (cron !== undefined && intervalSeconds !== undefined)
         throw new InvalidInput("cron and interval_seconds are both given: a timer has one of them");
-      const schedule = parseTimer({ cron, intervalSeconds, timezone });
-      if (schedule.kind === "interval") return { timer: { intervalSeconds: schedule.intervalSeconds } };
-      return { timer: { cron: schedule.cron, ...(timezone === undefined ? {} : { timezone }) } };
+      const options = optionsOf(fields);
+      const schedule = parseWorkflowTimer({ cron, intervalSeconds, timezone, ...options });
+      if (schedule.kind === "interval") return { timer: { intervalSeconds: schedule.intervalSeconds, ...options } };
+      return { timer: { cron: schedule.cron, ...(timezone === undefined ? {} : { timezone }), ...options } };
     }
     case undefined:
       throw new InvalidInput(
         `type is missing: a trigger is {"source_id": "dc_…"}, {"type": "http"} or {"type": "timer", "cron": "0 9 * * *"}`,
       );
   }
+}
+
+function optionsOf({ jitter_seconds: jitterSeconds, overlap, catch_up: catchUp }: TriggerFields): TimerOptions {
+  return {
+    ...(jitterSeconds === undefined ? {} : { jitterSeconds }),
+    ...(overlap === undefined ? {} : { overlap }),
+    ...(catchUp === undefined ? {} : { catchUp }),
+  };
 }
 
 /** Names the trigger in errors about it. */
@@ -81,12 +91,15 @@ export function shownTriggers(workflow: WorkflowResource, sourceOf: (name: strin
       return { id: `hi_${derived("http")}`, type: "http", endpoint_url: workflow.status.endpoint ?? null, ...custom };
     }
     if (timer !== undefined) {
-      const { cron, intervalSeconds, timezone } = timer;
+      const { cron, intervalSeconds, timezone, jitterSeconds, overlap, catchUp } = timer;
       return {
         id: `ti_${derived("timer")}`,
         type: "timer",
         ...(cron === undefined ? {} : { cron, timezone: timezone ?? "UTC" }),
         ...(intervalSeconds === undefined ? {} : { interval_seconds: intervalSeconds }),
+        ...(jitterSeconds === undefined ? {} : { jitter_seconds: jitterSeconds }),
+        ...(overlap === undefined ? {} : { overlap }),
+        ...(catchUp === undefined ? {} : { catch_up: catchUp }),
       };
     }
     const id = source ?? (sourceRef === undefined ? undefined : sourceOf(sourceRef.name));

@@ -1,21 +1,25 @@
 import type { Definition } from "../command.ts";
 import { listOptions, showList } from "../listing.ts";
 import { dateTime } from "../output/time.ts";
-import { idOf } from "../references.ts";
+import { emitterOf } from "../emitters.ts";
 
 const defaultTicks = 20;
 
 export const command: Definition = {
-  description: "Lists ticks of a source's timers, newest first: whether each has run its source in time, late or not at all, and why.",
-  arguments: [{ name: "<source>", description: "a source", completes: "source" }],
+  description:
+    "Lists ticks of the timers of a source or workflow, newest first: whether each has started a run in time, late or not at all, and why.",
+  arguments: [{ name: "<source>", description: "a source or workflow", completes: "source" }],
   options: listOptions,
   examples: [{ command: "hw ticks hello", does: `Show the last ${defaultTicks} ticks.` }],
-  operations: ["listTicks"],
+  operations: ["listTicks", "listWorkflowTicks"],
   run: async (context, given) => {
-    const id = await idOf(context.client, "sources", given.required("source"));
+    const { id, isWorkflow } = await emitterOf(context.client, given.required("source"));
     await showList(context, given, {
       what: "ticks",
-      read: (page) => context.client.call("listTicks", { path: { id }, query: page }),
+      read: (query) =>
+        isWorkflow
+          ? context.client.call("listWorkflowTicks", { path: { workflow_id: id }, query })
+          : context.client.call("listTicks", { path: { id }, query }),
       defaultLimit: defaultTicks,
       columns: [
         { header: "DUE", value: ({ due_at_ms: at }) => dateTime(at), isWhole: true },

@@ -1,14 +1,16 @@
 import type { Operations } from "../../client/generated/operations.ts";
 import type { Definition, OptionDefinition, Subcommand } from "../command.ts";
+import type { Context } from "../context.ts";
 import type { Given } from "../given.ts";
 import { listSubcommand } from "../list-subcommand.ts";
 import { listOptions, showList } from "../listing.ts";
 import { fieldLines } from "../output/fields.ts";
 import { logLines } from "../output/events.ts";
-import { ageOfMs } from "../output/time.ts";
+import { ageOfMs, dateTime } from "../output/time.ts";
 import { idOf } from "../references.ts";
 import { jsonOf, objectsOf, present } from "../values.ts";
 import { usageFailure } from "../failure.ts";
+import { optionalTime } from "../times.ts";
 import { attemptOptions, defaultAttempts, outcomes, rangeOf } from "./webhook-deliveries.ts";
 
 const workflow = { name: "<workflow>", description: "a workflow", completes: "workflow" } as const;
@@ -75,6 +77,41 @@ const run: Subcommand = {
     await out.document(answer, () => fieldLines(answer.data));
   },
 };
+
+const backfill: Subcommand = {
+  name: "backfill",
+  summary: "run a workflow for past ticks of a timer",
+  arguments: [workflow],
+  options: [
+    { flags: "--from <time>", description: "start of the range, inclusive" },
+    { flags: "--to <time>", description: "end of the range, exclusive; by default now" },
+    { flags: "--trigger <id>", description: "id of the timer, ti_…; may be absent if the workflow has one" },
+  ],
+  examples: [{ command: "hw workflows backfill report --from 7d", does: "Run it for each tick of the last seven days." }],
+  operations: ["getWorkflow", "backfillTrigger"],
+  run: async ({ client, out }, given) => {
+    const id = await idOf(client, "workflows", given.required("workflow"));
+    const [from, to] = [optionalTime(given.required("from"), "--from", "past"), optionalTime(given.text("to"), "--to", "past")];
+    const trigger = given.text("trigger") ?? (await timerOf(client, id));
+    const body = present({ from, to }) as Operations["backfillTrigger"]["body"]; // The API checks it.
+    const answer = await client.call("backfillTrigger", { path: { workflow_id: id, trigger_id: trigger }, body });
+    const { runs, first_at_ms: first, last_at_ms: last } = answer.data;
+    await out.done(answer, `${runs} runs start one after the other, for ticks from ${dateTime(first)} to ${dateTime(last)}: hw runs ${id}`);
+  },
+};
+
+/** The id of the only timer. */
+async function timerOf(client: Context["client"], id: string): Promise<string> {
+  const { data } = await client.call("getWorkflow", { path: { workflow_id: id } });
+  const [timer, ...others] = data.triggers.filter(({ type }) => type === "timer");
+  if (timer === undefined) throw usageFailure(`workflow ${id} has no timer`, "only timers have ticks");
+  if (others.length > 0)
+    throw usageFailure(
+      `workflow ${id} has several timers`,
+      `name one with --trigger: ${[timer, ...others].map((each) => each.id).join(", ")}`,
+    );
+  return timer.id;
+}
 
 const test: Subcommand = {
   name: "test",
@@ -159,5 +196,5 @@ export const command: Definition = {
   description: "Manages workflows: several steps for each event. `hw runs`, `hw events` and `hw logs` take workflows as well.",
   examples: [{ command: "hw workflows list", does: "List workflows." }],
   operations: [],
-  subcommands: [listSubcommand("workflows"), create, update, run, test, sends, failedSends],
+  subcommands: [listSubcommand("workflows"), create, update, run, backfill, test, sends, failedSends],
 };

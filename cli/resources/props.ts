@@ -37,6 +37,7 @@ function resourceProp(value: unknown): unknown {
       ["intervalSeconds", fields["interval_seconds"]],
       ["cron", fields["cron"]],
       ["timezone", fields["timezone"]],
+      ["jitterSeconds", fields["jitter_seconds"]],
     ].filter(([, each]) => each !== null && each !== undefined),
   );
 }

@@ -13,8 +13,9 @@ async function triggerBody(session: Session, { source, sourceRef, http, timer }:
     return { type: "source", source_id: await session.idOf("Source", String(recordOf(sourceRef, "sourceRef")["name"])) };
   if (source !== undefined) return { type: "source", source_id: source };
   if (http !== undefined) return present({ type: "http", custom_response: recordOf(http, "http")["customResponse"] });
-  const { cron, intervalSeconds, timezone } = recordOf(timer ?? {}, "timer");
-  return present({ type: "timer", cron, interval_seconds: intervalSeconds, timezone });
+  const { cron, intervalSeconds, timezone, jitterSeconds, overlap, catchUp } = recordOf(timer ?? {}, "timer");
+  const options = { jitter_seconds: jitterSeconds, overlap, catch_up: catchUp };
+  return present({ type: "timer", cron, interval_seconds: intervalSeconds, timezone, ...options });
 }
 
 async function stepBody(session: Session, step: Spec): Promise<Spec> {
@@ -59,9 +60,13 @@ function triggerOf({
   cron,
   interval_seconds: intervalSeconds,
   timezone,
+  jitter_seconds: jitterSeconds,
+  overlap,
+  catch_up: catchUp,
 }: Spec): Spec {
   if (type === "source") return { source };
-  return type === "http" ? { http: present({ customResponse }) } : { timer: present({ cron, intervalSeconds, timezone }) };
+  if (type === "http") return { http: present({ customResponse }) };
+  return { timer: present({ cron, intervalSeconds, timezone, jitterSeconds, overlap, catchUp }) };
 }
 
 function settingsOf(value: unknown): Spec | undefined {

@@ -661,7 +661,7 @@ export type Tick = {
   /** Epoch seconds. */ readonly due_at: number;
   /** Epoch milliseconds. */ readonly due_at_ms: number;
   /** `late`: its run started more than 1 s after it was due. */ readonly state: "fired" | "late" | "skipped";
-  /** `waited`: for an earlier run, its owner's share or a runner; `earlier_tick_unfinished`: an earlier tick was still queued or running. */ readonly reason: "waited" | "earlier_tick_unfinished" | null;
+  /** `waited`: for an earlier run, its owner's share or a runner; `earlier_tick_unfinished`: an earlier tick was still queued, or its run had not ended; `missed`: Headwater was down. */ readonly reason: "waited" | "earlier_tick_unfinished" | "missed" | null;
   /** Null if it was skipped. */ readonly run_id: string | null;
   /** Epoch seconds. */ readonly started_at: number | null;
   /** Start of that run. */ readonly started_at_ms: number | null;
@@ -753,6 +753,9 @@ export type WorkflowTrigger = {
   /** Of `timer`. */ readonly cron?: string | undefined;
   /** Of `timer`. */ readonly interval_seconds?: number | undefined;
   /** Of `timer` with `cron`. */ readonly timezone?: string | undefined;
+  /** Of `timer`, if it is set. */ readonly jitter_seconds?: number | undefined;
+  /** Of `timer`, if it is set. */ readonly overlap?: "allow" | "skip" | "queue" | "cancel" | undefined;
+  /** Of `timer`, if it is set. */ readonly catch_up?: number | undefined;
 };
 
 export type WorkflowStep = {
@@ -916,6 +919,14 @@ export type SendAttempt = {
   readonly duration_ms: number;
   /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
   /** Why it failed; null: it was delivered. */ readonly cause: string | null;
+};
+
+export type Backfill = {
+  readonly workflow_id: string;
+  readonly trigger_id: string;
+  /** Number of runs: one for each tick in the range. */ readonly runs: number;
+  /** Time of the first tick, epoch milliseconds. */ readonly first_at_ms: number;
+  /** Time of the last one. */ readonly last_at_ms: number;
 };
 
 export type WorkflowEventDeletion = {
@@ -2048,6 +2059,9 @@ export interface Operations {
         /** Of a timer: five fields, such as `*\/5 * * * *`. */ readonly cron?: string | null | undefined;
         /** Of a timer, instead of `cron`. */ readonly interval_seconds?: number | null | undefined;
         /** Of a timer with `cron`; default UTC. */ readonly timezone?: string | null | undefined;
+        /** Of a timer: a tick is due up to so many seconds later, always the same for one tick. Less than the time between two ticks. */ readonly jitter_seconds?: number | null | undefined;
+        /** Of a timer: what a tick does while the last run of the timer has not ended; default `allow`. */ readonly overlap?: "allow" | "skip" | "queue" | "cancel" | null | undefined;
+        /** Of a timer: how many of the last ticks run that were missed while the workflow was inactive or Headwater was down. */ readonly catch_up?: number | null | undefined;
         /** Of `http`. True: the caller waits for `$.respond`. By default it does if a step's code calls `$.respond`. */ readonly custom_response?: boolean | null | undefined;
       })[] | null | undefined;
       /** Steps, in order. */ readonly steps?: readonly (WorkflowStepFields)[] | null | undefined;
@@ -2090,6 +2104,9 @@ export interface Operations {
         /** Of a timer: five fields, such as `*\/5 * * * *`. */ readonly cron?: string | null | undefined;
         /** Of a timer, instead of `cron`. */ readonly interval_seconds?: number | null | undefined;
         /** Of a timer with `cron`; default UTC. */ readonly timezone?: string | null | undefined;
+        /** Of a timer: a tick is due up to so many seconds later, always the same for one tick. Less than the time between two ticks. */ readonly jitter_seconds?: number | null | undefined;
+        /** Of a timer: what a tick does while the last run of the timer has not ended; default `allow`. */ readonly overlap?: "allow" | "skip" | "queue" | "cancel" | null | undefined;
+        /** Of a timer: how many of the last ticks run that were missed while the workflow was inactive or Headwater was down. */ readonly catch_up?: number | null | undefined;
         /** Of `http`. True: the caller waits for `$.respond`. By default it does if a step's code calls `$.respond`. */ readonly custom_response?: boolean | null | undefined;
       })[] | null | undefined;
       /** Steps, in order. */ readonly steps?: readonly (WorkflowStepFields)[] | null | undefined;
@@ -2186,6 +2203,17 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** List the results of the ticks of a workflow's timers */
+  readonly listWorkflowTicks: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (Tick)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List the last lines of a workflow's log, newest first */
   readonly listWorkflowLogs: {
     readonly path: { readonly workflow_id: string; };
@@ -2213,6 +2241,19 @@ export interface Operations {
     readonly body: undefined;
     readonly response: {
       readonly data: readonly (WorkflowRun)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Run a workflow for past ticks of a timer */
+  readonly backfillTrigger: {
+    readonly path: { readonly workflow_id: string; readonly trigger_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Start of the range, inclusive: epoch milliseconds, or a time in RFC 3339. */ readonly from: number | string;
+      /** Its end, exclusive. Default: now. */ readonly to?: number | string | null | undefined;
+    };
+    readonly response: {
+      readonly data: Backfill;
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
@@ -3392,9 +3433,11 @@ export const routes = {
   listWorkflowRuns: { method: "GET", path: "/v1/workflows/{workflow_id}/runs", isStream: false },
   runWorkflow: { method: "POST", path: "/v1/workflows/{workflow_id}/runs", isStream: false },
   getWorkflowRun: { method: "GET", path: "/v1/workflows/{workflow_id}/runs/{run_id}", isStream: false },
+  listWorkflowTicks: { method: "GET", path: "/v1/workflows/{workflow_id}/ticks", isStream: false },
   listWorkflowLogs: { method: "GET", path: "/v1/workflows/{workflow_id}/logs", isStream: false },
   listRunsOfSourceEvent: { method: "GET", path: "/v1/sources/{id}/events/{event_id}/runs", isStream: false },
   listRunsOfWorkflowEvent: { method: "GET", path: "/v1/workflows/{workflow_id}/events/{event_id}/runs", isStream: false },
+  backfillTrigger: { method: "POST", path: "/v1/workflows/{workflow_id}/triggers/{trigger_id}/backfill", isStream: false },
   cancelWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/cancel", isStream: false },
   pauseWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/pause", isStream: false },
   resumeWorkflowRun: { method: "POST", path: "/v1/workflows/{workflow_id}/runs/{run_id}/resume", isStream: false },

@@ -52,11 +52,20 @@ function showAccount(value: unknown): unknown {
 }
 
 /** A custom resource may hold an invalid timer: its conditions say so, and it is shown without a schedule. */
-function showTimer(value: unknown): { cron: string | null; interval_seconds: number | null; timezone?: string } {
+function showTimer(value: unknown): ShownTimer {
   const timer = timerOrNone(value);
   if (timer === undefined) return { cron: null, interval_seconds: null };
   const interval_seconds = secondsBetweenTicks(timer);
-  return timer.kind === "interval" ? { cron: null, interval_seconds } : { cron: timer.cron, interval_seconds, timezone: timer.timezone };
+  const jitter = timer.jitterSeconds === undefined ? {} : { jitter_seconds: timer.jitterSeconds };
+  if (timer.kind === "interval") return { cron: null, interval_seconds, ...jitter };
+  return { cron: timer.cron, interval_seconds, timezone: timer.timezone, ...jitter };
+}
+
+interface ShownTimer {
+  readonly cron: string | null;
+  readonly interval_seconds: number | null;
+  readonly timezone?: string;
+  readonly jitter_seconds?: number;
 }
 
 function timerOrNone(value: unknown): TimerSchedule | undefined {

@@ -1,6 +1,8 @@
 import type { Configuration, Configured } from "../component/configure.ts";
 import type { DryRun, DryRunOutcome } from "./dry-run.ts";
 import type { EventMetadata } from "../event/event-metadata.ts";
+import type { Backfill } from "../schedule/backfill.ts";
+import type { SkippedTick } from "../schedule/ticks.ts";
 import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
 import type { TraceContext } from "../traces.ts";
 import type { Caller, Returned } from "../workflow/call.ts";
@@ -45,6 +47,14 @@ export interface Invocation extends TraceContext {
   readonly generation?: number;
   /** Prop of the chained timer of this tick: the runner arms the next tick before it acks this one. */
   readonly chain?: string;
+  /** Epoch ms at which a tick with jitter is due; absent: at `at`, the time of the tick. */
+  readonly dueAt?: number;
+  /** Of a workflow's chain: the last run that it has started. */
+  readonly lastRun?: { readonly id: string; /** Epoch ms. */ readonly startedAt: number };
+  /** Of a workflow's chain: ticks before this one that no run has recorded yet. */
+  readonly skips?: readonly SkippedTick[];
+  /** The chain runs past ticks on request, see runner/workflow/backfill.ts. */
+  readonly backfill?: Backfill;
   /** Do not commit emits (the `emit_on_deploy: false` of a deploy hook). */
   readonly discardEvents?: boolean;
   /** Id of the delivery of an `event`, so that a source runs it once; see domain/event/processed-events.ts. */

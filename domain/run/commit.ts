@@ -49,12 +49,14 @@ export const maxStoredReceived = 2 * 1_048_576;
 
 export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "error" | "source"> {
   readonly trigger: Trigger;
-  /** Epoch ms at which the run's tick was due; set exactly when `trigger` is `timer`. */
+  /** Epoch ms at which the run's tick was due; set exactly when `trigger` is `timer`, of a workflow in the first commit of a run. */
   readonly dueAt?: number;
   /** JSON text of a failed run's event, unless its commit has no room for it. */
   readonly received?: string;
   /** Due times, epoch ms, of the last ticks that were skipped since the previous run. */
   readonly skippedTicks?: readonly number[];
+  /** Those that were due while Headwater was down. */
+  readonly missedTicks?: readonly number[];
 }
 
 /** The state that a source keeps between runs. */

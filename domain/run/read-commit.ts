@@ -28,6 +28,7 @@ const shape = z.looseObject({
     dueAt: time.optional(),
     received: z.string().optional(),
     skippedTicks: z.array(time).max(maxReportedSkips).optional(),
+    missedTicks: z.array(time).max(maxReportedSkips).optional(),
   }),
   events: z.array(
     z.looseObject({

@@ -1,12 +1,15 @@
 import { Cron } from "croner";
 import { normalizeCron } from "./cron.ts";
 import { assertNever, InvalidInput } from "../errors.ts";
+import { parseCatchUp, parseJitter, parseOverlap, type TimerOptions } from "./timer-options.ts";
 import { isFixedZone, parseTimezone } from "./timezone.ts";
 
 /** A checked timer value. */
-export type TimerSchedule =
+export type TimerSchedule = (
   | { readonly kind: "interval"; readonly intervalSeconds: number }
-  | { readonly kind: "cron"; /** Five fields, normalized. */ readonly cron: string; readonly timezone: string };
+  | { readonly kind: "cron"; /** Five fields, normalized. */ readonly cron: string; readonly timezone: string }
+) &
+  TimerOptions;
 
 /** A schedule for NATS. */
 export type ServerSchedule =
@@ -24,10 +27,30 @@ export const intervalBounds = { minimum: 1, maximum: 366 * 24 * 60 * 60 } as con
 const defaultTimezone = "UTC";
 
 /**
- * Parses `{intervalSeconds}` or `{cron, timezone?}`. Also accepts the form of responses, so that clients can send back what they read:
- * `interval_seconds`, which is ignored if `cron` is present. @throws InvalidInput
+ * Parses `{intervalSeconds}` or `{cron, timezone?}`, with an optional `jitterSeconds`. Also accepts the form of responses, so that clients
+ * can send back what they read: `interval_seconds`, which is ignored if `cron` is present. @throws InvalidInput
  */
 export function parseTimer(value: unknown): TimerSchedule {
+  const schedule = parseSchedule(value);
+  const { jitterSeconds, jitter_seconds } = value as Record<string, unknown>; // an object by the line above
+  const jitter = parseJitter(jitterSeconds ?? jitter_seconds);
+  if (jitter.jitterSeconds === undefined) return schedule;
+  const between = secondsBetweenTicks(schedule);
+  if (jitter.jitterSeconds >= between)
+    throw new InvalidInput(
+      `jitter of ${jitter.jitterSeconds} seconds is invalid: it must be less than the ${between} seconds between two ticks`,
+    );
+  return { ...schedule, ...jitter };
+}
+
+/** Parses the timer of a workflow, which may also have `overlap` and `catchUp`. @throws InvalidInput */
+export function parseWorkflowTimer(value: unknown): TimerSchedule {
+  const schedule = parseTimer(value);
+  const { overlap, catchUp } = value as Record<string, unknown>; // an object by the line above
+  return { ...schedule, ...parseOverlap(overlap), ...parseCatchUp(catchUp) };
+}
+
+function parseSchedule(value: unknown): TimerSchedule {
   if (typeof value !== "object" || value === null || Array.isArray(value)) throw shapeError(value);
   const { intervalSeconds, interval_seconds, cron: given, timezone } = value as Record<string, unknown>; // an object by the line above
   const cron = given ?? undefined;
@@ -42,9 +65,11 @@ export function parseTimer(value: unknown): TimerSchedule {
 
 /**
  * The schedule that NATS runs. Its cron is correct in zones without clock changes. In other zones it skips ticks in the omitted hour and
- * repeats those in the repeated hour, so there the ticks are a chain that Headwater computes.
+ * repeats those in the repeated hour, so there the ticks are a chain that Headwater computes. So are those of timers with options.
  */
 export function serverSchedule(schedule: TimerSchedule): ServerSchedule {
+  const { jitterSeconds, overlap = "allow", catchUp } = schedule;
+  if (jitterSeconds !== undefined || overlap !== "allow" || catchUp !== undefined) return { kind: "chain" };
   switch (schedule.kind) {
     case "interval":
       return { kind: "every", every: `${schedule.intervalSeconds}s` };
@@ -73,6 +98,27 @@ export function nextTick(schedule: TimerSchedule, afterMs: number, armedAtMs = 0
     }
     default:
       return assertNever(schedule);
+  }
+}
+
+/** The tick after another one: an interval goes on from there. */
+export const tickAfter = (schedule: TimerSchedule, tickAt: number): number => nextTick(schedule, tickAt, tickAt);
+
+/**
+ * The last ticks after `fromMs`, up to and including `toMs`, oldest first. Those of an interval are at multiples of it after `fromMs`.
+ * @param max maximum ticks
+ */
+export function lastTicks(schedule: TimerSchedule, fromMs: number, toMs: number, max: number): readonly number[] {
+  if (toMs <= fromMs || max < 1) return [];
+  let windowMs = secondsBetweenTicks(schedule) * 1000 * (max + 1);
+  for (;;) {
+    const start = Math.max(fromMs, toMs - windowMs);
+    // The window of an interval begins at one of its ticks.
+    const base = schedule.kind === "cron" ? start : start - ((start - fromMs) % (schedule.intervalSeconds * 1000));
+    const ticks: number[] = [];
+    for (let tick = tickAfter(schedule, base); tick <= toMs; tick = tickAfter(schedule, tick)) ticks.push(tick);
+    if (ticks.length >= max || start === fromMs) return ticks.slice(-max);
+    windowMs *= 2;
   }
 }
 

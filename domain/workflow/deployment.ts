@@ -24,6 +24,11 @@ export interface WorkflowDeployment {
   readonly settings: WorkflowSettings;
   /** Schedules of its timer triggers by name, which is the `chain` of their ticks; absent: none. */
   readonly timers?: Readonly<Record<string, TimerSchedule>>;
+  /**
+   * Epoch ms at which the workflow was switched off. A version that switches it on again has the time at which it had been switched off:
+   * its timers may catch up from there. Absent: it was on before, too.
+   */
+  readonly offSince?: number;
   /** Public URL of its endpoint: the address of its HTTP trigger, and the start of its resume URLs. */
   readonly endpoint: string;
   /** Sealed for the pool: the key that signs resume URLs, see resume-urls.ts. The endpoint's entry has the same key. */

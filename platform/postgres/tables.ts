@@ -250,6 +250,8 @@ export interface TickTable {
   /** The run started by this tick; null: it was skipped. */
   readonly run: string | null;
   readonly started_ms: number | null;
+  /** Why it was skipped; null: an earlier tick was unfinished. */
+  readonly reason: string | null;
 }
 
 export interface AttemptTable {

@@ -70,4 +70,6 @@ export interface WakeUps {
 export interface Timers {
   /** Arms the next tick of a chained timer; it replaces an earlier one of the same prop. */
   armAt(source: string, prop: string, atMs: number, invocation: Invocation): Promise<void>;
+  /** Cancels a run of a workflow: the step that runs ends first. Safe to repeat. @throws Unavailable */
+  cancel(workflow: string, run: string, reason: string): Promise<void>;
 }

@@ -4,7 +4,7 @@ import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import { disabledError, isDisabled } from "../../domain/run/kills.ts";
 import type { Invocation, TimerEvent } from "../../domain/invocation/invocation.ts";
 import type { HttpResponse, RunError } from "../../domain/run-products.ts";
-import { dueAtOf, maxReportedSkips } from "../../domain/schedule/ticks.ts";
+import { dueAtOf, maxReportedSkips, tickTimeOf } from "../../domain/schedule/ticks.ts";
 import { runIdOf } from "../../domain/invocation/run-id.ts";
 import type { FinishedRun } from "../commit/compose.ts";
 import { skippedLinks } from "../commit/timer-chain.ts";
@@ -70,11 +70,11 @@ export const internalError = ({ message }: Error, failures: number): RunError =>
   message: `Headwater could not run this invocation ${failures} times: ${message}`,
 });
 
-/** The argument of `run`. The timestamp of a tick is its due time in epoch seconds, as components expect it. */
+/** The argument of `run`. The timestamp of a tick is its time in epoch seconds, as components expect it. */
 export function receivedEvent(invocation: Invocation, storedAt: number): unknown {
   if (invocation.trigger !== "timer") return invocation.event ?? null;
   const timer = invocation.event as Omit<TimerEvent, "timestamp">; // Written by the operator from a validated schedule.
-  return { timestamp: Math.floor(dueAtOf(invocation, storedAt) / 1000), ...timer };
+  return { timestamp: Math.floor(tickTimeOf(invocation, storedAt) / 1000), ...timer };
 }
 
 /** The execution of an invocation that did not run: an error without products. */

@@ -21,6 +21,8 @@ export interface ReceivedInvocation {
   readonly isReleased?: () => boolean;
   /** What the API asks of this run of a workflow while its invocation runs, see domain/workflow/run-control.ts. */
   readonly control?: () => RunControl | undefined;
+  /** Whether this runner has an invocation of the history, which it has not finished. */
+  readonly isQueued?: (history: string) => boolean;
   /** Ticks of the source that were skipped before this invocation. */
   readonly skippedTicks: number;
   /** Due times of the last of them, epoch ms; absent: none were skipped. */

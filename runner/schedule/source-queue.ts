@@ -19,6 +19,9 @@ export interface QueuedInvocation {
 /** `finished`: it must not be delivered again. `released`: the next runner that reads its partition runs it. */
 export type Settlement = "finished" | "released";
 
+/** How often a source whose work waits is looked at: its change may be missed, and what waits may become too old. */
+const holdPollMs = 30_000;
+
 const urgentTriggers: readonly Invocation["trigger"][] = ["hook", "configure", "dry-run"];
 
 /** Deployments and API callers wait for urgent invocations: they run before other work, even if their owner is blocked. */
@@ -78,7 +81,6 @@ export class SourceQueue {
     return this.#hold?.reason;
   }
 
-  /** @param look called once after `pollMs`, unless the hold has ended */
   retryAfter(ms: number, retry: () => void): void {
     this.retry = setTimeout(() => {
       this.retry = undefined;
@@ -86,9 +88,10 @@ export class SourceQueue {
     }, ms);
   }
 
-  beginHold(reason: Hold, pollMs: number, look: () => void): void {
+  /** @param look called once after some time, unless the hold has ended */
+  beginHold(reason: Hold, look: () => void): void {
     this.endHold();
-    this.#hold = { reason, poll: setTimeout(look, pollMs).unref() };
+    this.#hold = { reason, poll: setTimeout(look, holdPollMs).unref() };
   }
 
   endHold(): void {

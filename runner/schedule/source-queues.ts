@@ -15,8 +15,6 @@ import { SpeculativeRuns } from "./speculative-runs.ts";
 /** The owner of sources that were deleted. Their invocations are dropped in their turn. */
 const noOwner = "";
 const retryDelay = { firstMs: 250, maxMs: 10_000 };
-/** How often a source whose work waits is looked at: its change may be missed, and what waits may become too old. */
-const holdPollMs = 30_000;
 
 /**
  * Runs the invocations of each source one at a time, when the scheduler says so: urgent ones first, then in order of arrival. A failed
@@ -262,7 +260,9 @@ export class SourceQueues {
     const isReleased = (): boolean => this.#isReleasing(queue.source);
     const hasRoom = (): boolean => !this.#options.backlog.isFull(queue.source, owner);
     const control = (): RunControl | undefined => queue.control();
-    const result = await handle({ ...received, ...queue.takeSkipped(), failures, speculative, isReleased, hasRoom, control }, owner);
+    const isQueued = (history: string): boolean => this.#queues.has(history);
+    const given = { speculative, isReleased, hasRoom, control, isQueued };
+    const result = await handle({ ...received, ...queue.takeSkipped(), failures, ...given }, owner);
     queue.running = undefined;
     this.#scheduler.end(queue.key);
     if (result === "finished" || this.#isReleasing(queue.source)) {
@@ -282,7 +282,7 @@ export class SourceQueues {
   /** Keeps the queue until its source changes or one of its hooks has run. */
   #hold(queue: SourceQueue, owner: string, reason: Hold): void {
     const lookAgain = (): void => this.resume(queue.key);
-    queue.beginHold(reason, holdPollMs, () => void (this.#options.reload?.(queue.source) ?? Promise.resolve()).then(lookAgain, lookAgain));
+    queue.beginHold(reason, () => void (this.#options.reload?.(queue.source) ?? Promise.resolve()).then(lookAgain, lookAgain));
     if (reason === "paused") this.#refuseWhere((queued) => this.#hasCaller(queued), queue, owner, "paused");
   }
 

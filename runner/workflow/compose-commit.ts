@@ -1,8 +1,9 @@
-import type { WorkflowCommit } from "../../domain/run/commit.ts";
+import type { CommittedRun, WorkflowCommit } from "../../domain/run/commit.ts";
 import type { CommittedEvent } from "../../domain/event/committed-event.ts";
 import { eventIdOfRun } from "../../domain/event/event-id.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import type { RunError } from "../../domain/run-products.ts";
+import { dueAtOf } from "../../domain/schedule/ticks.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { traceContext } from "../../domain/traces.ts";
 import { maxReturnedBytes, type EndStatus, type Returned } from "../../domain/workflow/call.ts";
@@ -143,6 +144,9 @@ function composeCommit(
     owner: workflow.owner,
     deployment: workflow.id,
     ...readable,
+    ...(isFirst && invocation.trigger === "timer" && invocation.backfill === undefined
+      ? { run: { ...readable.run, ...ticksOf(invocation, state) } }
+      : {}),
     events: isEnd ? eventsOf(run, sends, now, randomId) : [],
     ...(state.hops === undefined ? {} : { hops: state.hops }),
     ...(state.way === undefined ? {} : { way: state.way }),
@@ -164,6 +168,17 @@ function composeCommit(
       ...(isEnd ? { sends: sends.map((send, index) => ({ ...send, id: `${run}.s${index}` })).filter(({ kind }) => kind !== "emit") } : {}),
     },
     state: isEnd ? withoutData(state) : state,
+  };
+}
+
+/** When the tick of a run was due, and the ticks before it that started none. */
+function ticksOf(invocation: Invocation, { trigger }: WorkflowRunState): Pick<CommittedRun, "dueAt" | "skippedTicks" | "missedTicks"> {
+  const skips = Object.groupBy(invocation.skips ?? [], ({ reason }) => reason);
+  const [skipped, missed] = [skips.earlier_tick_unfinished, skips.missed];
+  return {
+    dueAt: dueAtOf(invocation, trigger.at),
+    ...(skipped === undefined ? {} : { skippedTicks: skipped.map(({ dueAt }) => dueAt) }),
+    ...(missed === undefined ? {} : { missedTicks: missed.map(({ dueAt }) => dueAt) }),
   };
 }
 

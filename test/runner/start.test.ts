@@ -62,7 +62,7 @@ async function runnerWith(characters: number, last?: string, others: Partial<Run
     quotas: { blockedUntil: () => Promise.resolve(undefined), onChange: () => Promise.resolve({ stop: () => Promise.resolve() }) },
     bundles: { path: (hash) => Promise.resolve(hash) },
     wakeUps: { schedule: () => Promise.resolve() },
-    timers: { armAt: () => Promise.resolve() },
+    timers: { armAt: () => Promise.resolve(), cancel: () => Promise.resolve() },
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
     secrets: { open: () => Promise.resolve("{}") },
     answer: nothing,

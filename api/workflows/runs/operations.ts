@@ -6,11 +6,12 @@ import { runStatuses } from "../../../domain/workflow/run-state.ts";
 import { operation, type ApiContext } from "../../context.ts";
 import type { Call } from "../../http/request/call.ts";
 import { optionalParameter, pages, parsePage } from "../../http/request/parameters.ts";
-import { ok, okList } from "../../http/response/replies.ts";
+import { ok, okList, okPage } from "../../http/response/replies.ts";
 import { all, one, page } from "../../http/response/schemas.ts";
 import { pathOf } from "../../http/routing/handle.ts";
 import { logParameters } from "../../runs/operations.ts";
 import { logLineSchema } from "../../runs/schemas.ts";
+import { tickResponse, tickSchema } from "../../runs/tick-response.ts";
 import { sourceIdOf } from "../../sources/find-source.ts";
 import { workflowIdOf } from "../find-workflow.ts";
 import { runOf } from "./find-run.ts";
@@ -50,6 +51,20 @@ export const workflowRunOperations = [
       // Attempts of sends name the workflow in place of a webhook, and the run in place of an event.
       const sends = await context.ports.deliveries.pageAttempts(workflow, { limit: maxLimit, cursor: null, event: found.id });
       return ok(workflowRunDetailsResponse(found, sends.items));
+    },
+  }),
+  operation({
+    route: "GET /workflows/:workflow_id/ticks",
+    id: "listWorkflowTicks",
+    summary: "List the results of the ticks of a workflow's timers",
+    description:
+      "Ticks that were due while the workflow was active, newest first. A skipped one is listed once a later one has started a run.",
+    query: pages,
+    responses: page(tickSchema),
+    handle: async (call, context) => {
+      const request = parsePage(call.parameters, "event");
+      const workflow = await workflowIdOf(call, context);
+      return okPage(await context.ports.history.pageTicks(workflow, request), tickResponse, "event");
     },
   }),
   operation({

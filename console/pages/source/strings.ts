@@ -70,7 +70,11 @@ export const text = {
   due: "Due",
   late: "Late",
   reason: "Reason",
-  reasons: { waited: "waited for a runner or its turn", earlier_tick_unfinished: "an earlier tick was not finished" },
+  reasons: {
+    waited: "waited for a runner or its turn",
+    earlier_tick_unfinished: "an earlier tick was not finished",
+    missed: "Headwater was down",
+  },
   noTicks: "No ticks",
   noTicksHint: "Sources with a timer have a tick at each of its times. Give the source a timer to see them.",
   // Errors

@@ -1,5 +1,5 @@
 import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
-import { parseTimer } from "../../../domain/schedule/schedule.ts";
+import { parseWorkflowTimer } from "../../../domain/schedule/schedule.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { maxPropBytes } from "../../../domain/component/prop-types.ts";
 import { ExpressionBudget, expressionProblems, hasExpression } from "../../../domain/workflow/expressions.ts";
@@ -169,7 +169,7 @@ function sourceNotFound(index: number, shown: string, { workflow, deployed, vers
 
 function timerProblem(timer: unknown): string | undefined {
   try {
-    parseTimer(timer);
+    parseWorkflowTimer(timer);
     return undefined;
   } catch (error) {
     if (!(error instanceof InvalidInput)) throw error;

@@ -2,7 +2,7 @@ import type { WorkflowSpec, WorkflowStep } from "../../../crds/workflow.ts";
 import type { Build, ComponentDefinition } from "../../../domain/component/definition.ts";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import { runtimeProps } from "../../../domain/component/prop-values.ts";
-import { parseTimer, type TimerSchedule } from "../../../domain/schedule/schedule.ts";
+import { parseWorkflowTimer, type TimerSchedule } from "../../../domain/schedule/schedule.ts";
 import { idOfResourceName } from "../../../domain/ids.ts";
 import type { Control } from "../../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment, WorkflowSettings } from "../../../domain/workflow/deployment.ts";
@@ -40,6 +40,7 @@ export function desiredVersion(observed: Observed, owner: string, inputs: PlanIn
       steps: steps.map(({ deployment }) => deployment),
       settings: settingsOf(spec),
       ...(Object.keys(timers).length === 0 ? {} : { timers }),
+      ...offSince(observed, inputs),
       endpoint: endpointUrl(status.endpointKey ?? "", inputs),
       resumeKey: "",
     },
@@ -56,9 +57,16 @@ export function desiredVersion(observed: Observed, owner: string, inputs: PlanIn
   };
 }
 
+/** Also kept by the version that switches the workflow on; later ones of an active workflow do not have it. */
+function offSince({ workflow: { spec }, deployed }: Observed, { now }: PlanInputs): Pick<WorkflowDeployment, "offSince"> {
+  if (deployed === undefined || (deployed.active && spec.active)) return {};
+  if (deployed.active) return { offSince: now };
+  return deployed.offSince === undefined ? {} : { offSince: deployed.offSince };
+}
+
 export const endpointUrl = (key: string, { ingressUrl }: Pick<PlanInputs, "ingressUrl">): string => `${ingressUrl}/${key}`;
 
-/** Does the entry differ from the requested version only in its id and what is sealed? */
+/** Does the entry differ from the requested version only in its id, what is sealed, and its past? */
 export function isDeployed({ deployed, versions }: Observed, { deployment, version }: Desired): boolean {
   const current = deployed === undefined ? undefined : versions.get(deployed.id);
   if (deployed === undefined || current === undefined) return false;
@@ -68,7 +76,7 @@ export function isDeployed({ deployed, versions }: Observed, { deployment, versi
   );
 }
 
-function unsealed({ id: _id, resumeKey: _key, steps, ...rest }: WorkflowDeployment): object {
+function unsealed({ id: _id, resumeKey: _key, offSince: _since, steps, ...rest }: WorkflowDeployment): object {
   return { ...rest, steps: steps.map(({ secrets: _secrets, secretsSeen: _seen, ...step }) => step) };
 }
 
@@ -144,7 +152,7 @@ function settingsOf({ settings: { concurrency, throttle, queueSize, ordered, err
 function timersOf({ triggers }: WorkflowSpec): Readonly<Record<string, TimerSchedule>> {
   return Object.fromEntries(
     triggers.flatMap(({ timer }, index): readonly [string, TimerSchedule][] =>
-      timer === undefined ? [] : [[`timer-${index}`, parseTimer(timer)]],
+      timer === undefined ? [] : [[`timer-${index}`, parseWorkflowTimer(timer)]],
     ),
   );
 }

@@ -3,6 +3,7 @@ import { stepsOf } from "../../../crds/workflow-steps.ts";
 import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
+import { endMarkerTtlSeconds } from "../../../domain/workflow/run-commit.ts";
 import { isMadeFor } from "../../configured/component.ts";
 import { workflowHealthOf } from "../../../crds/workflow-health.ts";
 import type { Verdict } from "../../controller/status.ts";
@@ -27,7 +28,7 @@ export function planRunning(observed: Observed, inputs: PlanInputs, blocked?: Bl
   if (observed.secretsChanged) return [{ do: "write-deployment", deployment: deployed, secrets, resumeKey: endpoint.workflow.resumeKey }];
   return [
     ...keepEndpoint(observed, endpointOf(deployed, version.triggers, endpoint.workflow.resumeKey)),
-    ...(isComplete(observed, deployed) ? [] : timersOf(deployed)),
+    ...(isComplete(observed, deployed) ? [] : timersOf(deployed, inputs.now - version.deployedAt <= catchUpWithinMs)),
     ...keepRoute(observed, deployed),
     ...keepSubscriptions(observed, version),
     ...retireVersions(observed, deployed, inputs),
@@ -68,9 +69,17 @@ function isComplete({ workflow: { status } }: Observed, deployed: WorkflowDeploy
   return status.deployment === deployed.id && status.active === deployed.active;
 }
 
-export function timersOf({ workflow: source, pool, generation, active, timers = {} }: WorkflowDeployment): readonly Step[] {
+/** Timers that are set again later must not run ticks again: their runs are forgotten by then. */
+const catchUpWithinMs = (endMarkerTtlSeconds * 1_000) / 2;
+
+/** @param catchesUp whether ticks that were missed while the workflow was off may run */
+export function timersOf(
+  { workflow: source, pool, generation, active, timers = {}, offSince }: WorkflowDeployment,
+  catchesUp = false,
+): readonly Step[] {
+  const since = catchesUp && offSince !== undefined ? { offSince } : {};
   return Object.entries(timers).map(([prop, schedule]): Step => {
-    return active ? { do: "set-timer", pool, source, prop, schedule, generation } : { do: "remove-timer", prop };
+    return active ? { do: "set-timer", pool, source, prop, schedule, generation, ...since } : { do: "remove-timer", prop };
   });
 }
 

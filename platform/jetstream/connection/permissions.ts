@@ -158,6 +158,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`DIRECT.GET.${streams.deliveries}`),
       api(`DIRECT.GET.${streams.deliveries}.retry.>`),
       api(`DIRECT.GET.${streams.invocations}`),
+      // The tick that is armed of a chained timer.
+      api(`DIRECT.GET.${streams.invocations}.timer.>`),
       // Creates the consumers of pools when they are missing.
       api(`STREAM.INFO.${streams.invocations}`),
       api(`CONSUMER.CREATE.${streams.invocations}.>`),

@@ -8,6 +8,7 @@ import type { AdmissionGate } from "../../../domain/limits/admission.ts";
 import { Conflict, NotFound, QuotaUsedUp, UserCode } from "../../../domain/errors.ts";
 import { kindOfId } from "../../../domain/ids.ts";
 import type { Invocation, NotRunReason } from "../../../domain/invocation/invocation.ts";
+import { tickEvent } from "../../../domain/invocation/manual-event.ts";
 import type { RunAnswers } from "../requests/run-answers.ts";
 import type { Connection } from "../connection/connection.ts";
 import { publishInvocation } from "./publish-invocation.ts";
@@ -65,6 +66,19 @@ export function createManualRuns(
       // A runner of an earlier version knows no controls, and would start a run for it: by its id it finds the run that exists.
       const invocation: Invocation = { source, trigger: "control", run: control.run, control };
       return publish(request, invocation, `control.${randomUUID()}`);
+    },
+    backfill: (request) => {
+      const { source, generation, id, schedule, firstAt, backfill } = request;
+      const tick = {
+        source,
+        trigger: "timer",
+        generation,
+        chain: `backfill-${id}`,
+        at: firstAt,
+        event: tickEvent(schedule),
+        backfill,
+      } as const;
+      return publish(request, tick, `backfill.${id}`);
     },
     testWorkflow: async (request) => ({ outcome: checked(await dry(request, "workflow-test"), parseWorkflowTestOutcome) }),
   };

@@ -2,6 +2,7 @@ import { encodePack, type Invocation } from "../../../domain/invocation/invocati
 import { parseConfigured } from "../../../domain/component/configured.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { serverSchedule } from "../../../domain/schedule/schedule.ts";
+import { dueAtOf } from "../../../domain/schedule/ticks.ts";
 import { invokeSubject } from "../../../domain/subjects.ts";
 import type { Configurations, Invocations, Timers } from "../../../operator/ports.ts";
 import type { Connection } from "../connection/connection.ts";
@@ -20,7 +21,7 @@ export function createTimers(connection: Connection): Timers {
       await setTimer(connection.publisher, {
         source,
         prop,
-        schedule: planned.kind === "chain" ? { kind: "at", atMs: invocation.at ?? 0 } : planned,
+        schedule: planned.kind === "chain" ? { kind: "at", atMs: dueAtOf(invocation, 0) } : planned,
         target: invokeSubject(pool, partitionOf(source), source),
         body: encodePack([JSON.stringify(invocation)]),
       });

@@ -16,7 +16,7 @@ import { readFloors } from "../runs/floors.ts";
 import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/group.ts";
 import { deploymentEntries } from "./moves.ts";
 import { readOverQuota, readWeights } from "../buckets/quotas.ts";
-import { requestArm, requestConsumers, requestMove, requestWakeUp } from "./pool-requests.ts";
+import { requestArm, requestCancel, requestConsumers, requestMove, requestWakeUp } from "./pool-requests.ts";
 import { requestStateUsage } from "../requests/state-usage.ts";
 import type { Timers } from "../../../runner/commit/ports.ts";
 import type { Intake, Membership, RunnerReport } from "../../../runner/intake/ports.ts";
@@ -157,13 +157,18 @@ export function timersOf(connection: Connection, pool: string): Timers {
         throw new Invariant(`source ${source} has no chained timer '${prop}'`);
       return requestArm(connection, pool, { source, prop, atMs, invocation: { ...linkOf(invocation), trigger, chain, at } });
     },
+    cancel: (workflow, run, reason) => requestCancel(connection, pool, { workflow, run, reason }),
   };
 }
 
 /** The parts of a link that the request carries. Its event is JSON, because it came from the stream. */
-const linkOf = ({ source, generation, event, skippedTicks }: Invocation) => ({
+const linkOf = ({ source, generation, event, dueAt, skippedTicks, lastRun, skips, backfill }: Invocation) => ({
   source,
   ...(generation === undefined ? {} : { generation }),
   ...(event === undefined ? {} : { event: z.json().parse(event) }),
+  ...(dueAt === undefined ? {} : { dueAt }),
   ...(skippedTicks === undefined ? {} : { skippedTicks }),
+  ...(lastRun === undefined ? {} : { lastRun }),
+  ...(skips === undefined ? {} : { skips: [...skips] }),
+  ...(backfill === undefined ? {} : { backfill }),
 });

@@ -209,5 +209,5 @@ function recorder(db: Db, kept: Kept, mailsErrors: boolean): Pick<History, "read
 }
 
 /** Maximum tick rows of a commit. */
-const ticksIn = ({ run: { dueAt, skippedTicks = [] } }: SequencedCommit["commit"]): number =>
-  skippedTicks.length + (dueAt === undefined ? 0 : 1);
+const ticksIn = ({ run: { dueAt, skippedTicks = [], missedTicks = [] } }: SequencedCommit["commit"]): number =>
+  skippedTicks.length + missedTicks.length + (dueAt === undefined ? 0 : 1);

@@ -133,7 +133,7 @@ function logRows({ seq, commit }: SequencedCommit): LogRow[] {
 function runRows({ seq, commit }: SequencedCommit): RunRow[] {
   const { source, error, workflow } = commit;
   if (workflow !== undefined) return [];
-  const { skippedTicks: _, received, ...run } = commit.run; // The ticks are stored apart.
+  const { skippedTicks: _, missedTicks: _missed, received, ...run } = commit.run; // The ticks are stored apart.
   const kept = received === undefined || received.length > maxStoredReceived ? {} : { received };
   return [{ seq, commit, summary: JSON.stringify({ ...run, ...kept, source, error, eventIds: commit.events.map(({ id }) => id) }) }];
 }

@@ -183,4 +183,5 @@ export const transactionalMigrations: Record<string, Migration> = {
   "m0031-no-observed-changes": statements`select 1;`,
   "m0032-connections": connectionsTable,
   "m0033-repeated-runs": statements`alter table workflow_runs add column repeats text;`,
+  "m0034-reasons-of-ticks": statements`alter table ticks add column reason text;`,
 };

@@ -21,6 +21,7 @@ const api = withApi(
       },
       dryRun: async () => ({ outcome: Promise.resolve(undefined) }),
       control: async () => undefined,
+      backfill: async () => undefined,
     },
     configurations: {
       configure: async () => {

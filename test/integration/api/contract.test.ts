@@ -40,6 +40,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /workflows": () => ({ body: { name: "Made", steps: [{ name: "a", component_code: "name: A; type: action" }] } }),
   "POST /workflows/:workflow_id/steps/:step/options": () => ({ body: { prop_name: "city" } }),
   "POST /workflows/:workflow_id/runs/:run_id/repeat": () => ({ body: { from: "first" } }),
+  "POST /workflows/:workflow_id/triggers/:trigger_id/backfill": () => ({ body: { from: "2026-01-01T00:00:00Z", to: 1_767_400_000_000 } }),
   "PUT /workflows/:workflow_id": () => ({ body: { name: "another" } }),
   "POST /namespaces": () => ({ body: { name: "team-b" } }),
   "POST /users/me/keys": () => ({ body: { name: "another", scopes: ["read"] } }),

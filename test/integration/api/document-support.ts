@@ -90,6 +90,7 @@ export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<Api
         run: async () => ({ ended: Promise.resolve(undefined) }),
         dryRun: async () => ({ outcome: Promise.resolve(dryRun) }),
         control: async () => undefined,
+        backfill: async () => undefined,
       },
       listPackage: async ({ name }) => {
         if (name !== listing.name) throw new InvalidInput(`package ${name} is not in the npm registry`, { code: "package_not_found" });
@@ -234,6 +235,7 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "deliveries/:id": delivery,
     "workflows/:workflow_id": workflow,
     "steps/:step": "first",
+    "triggers/:trigger_id": (await api.ask("GET", `/v1/workflows/${workflow}`)).body.data.triggers[2].id,
     "accounts/:id": account,
     "apps/:slug": "shop",
     "oauth_clients/:id": client,

@@ -38,6 +38,7 @@ const api = withApi(
       run: (request, signal) => runs().run(request, signal),
       dryRun: (request) => runs().dryRun(request),
       control: async () => undefined,
+      backfill: async () => undefined,
     },
   },
 );
@@ -327,6 +328,7 @@ describe("a dry run that no runner starts", () => {
         run: async () => ({ ended: Promise.resolve(undefined) }),
         dryRun: (request) => runs().dryRun(request),
         control: async () => undefined,
+        backfill: async () => undefined,
       },
     },
   );

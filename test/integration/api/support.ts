@@ -179,6 +179,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
           },
           dryRun: async () => ({ outcome: Promise.resolve(undefined) }),
           control: async () => undefined,
+          backfill: async () => undefined,
         },
         sourceTests: {
           seal: async () => {

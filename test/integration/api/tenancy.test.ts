@@ -78,6 +78,7 @@ beforeAll(async () => {
     "connections/:id": connection.connection_id,
     "workflows/:workflow_id": "p_hers",
     "steps/:step": "first",
+    "triggers/:trigger_id": "ti_hers",
     "keys/:id": key.id,
     "invitations/:invitation_id": invitation.id,
     "invitations/:id": invitation.id,

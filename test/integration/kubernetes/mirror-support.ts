@@ -170,6 +170,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
         run: async () => ({ ended: Promise.resolve(undefined) }),
         dryRun: async () => ({ outcome: Promise.resolve(undefined) }),
         control: async () => undefined,
+        backfill: async () => undefined,
       },
       deliveries: createDeliveryRecords(database),
       redeliveries: { request: async () => undefined, test: async () => ({ outcome: "not-ready" }) },

@@ -201,6 +201,23 @@ describe("triggers of a workflow", () => {
     expect([await flows.deployed(workflow), await flows.endpoint(workflow)]).toMatchObject([{ active: false }, { active: false }]);
   });
 
+  it("know since when the workflow has been off, until a version follows the one that switches it on", async () => {
+    const timer = { cron: "0 9 * * *", jitterSeconds: 5, overlap: "skip" as const, catchUp: 2 };
+    const workflow = await flows.untilReason(await flows.create({ triggers: [{ timer }] }), "Deployed");
+    const offSince = async (change: object, reason: string): Promise<number | undefined> => {
+      await flows.change(workflow, change);
+      await flows.untilReason(workflow, reason);
+      return (await flows.deployed(workflow))?.offSince;
+    };
+    const since = await offSince({ active: false }, "Inactive");
+    expect(since).toBeGreaterThan(Date.now() - 600_000);
+    expect(await offSince({ name: "Renamed" }, "Inactive")).toBe(since);
+    expect(await offSince({ active: true }, "Deployed")).toBe(since);
+    expect(await world.timers(idOf(workflow))).toHaveLength(1);
+    expect(await offSince({ name: "Again" }, "Deployed")).toBeUndefined();
+    expect((await flows.deployed(workflow))?.timers?.["timer-0"]).toEqual({ kind: "cron", timezone: "UTC", ...timer });
+  });
+
   it("subscribe the workflow to sources, whose events go to its pool while it is active and wait otherwise", async () => {
     const source = await world.createSource();
     const id = source.metadata.labels[labels.id] ?? "";

@@ -63,7 +63,7 @@ const tick = (generation: number, at: number): Invocation => ({
 });
 const arm = async (invocation: Invocation, on: Deployment, now: number): Promise<void> => {
   await deploymentEntries(connection).put(deploymentKey(defaultPool, source), on);
-  await armNextLink({ invocation, storedAt: now }, on, {
+  await armNextLink({ invocation, position: { seq: 1, index: 0 }, storedAt: now }, on, {
     timers: timersOf(connection, defaultPool),
     clock: { now: () => now },
   });

@@ -70,7 +70,7 @@ async function liveOf(fixture: SandboxFixture, body: string): Promise<Life> {
     membership: { join: none, heldByOthers: none },
     quotas: { blockedUntil: none, onChange: none },
     wakeUps: { schedule: () => Promise.resolve() },
-    timers: { armAt: none },
+    timers: { armAt: none, cancel: none },
   };
   let seq = 0;
   return {

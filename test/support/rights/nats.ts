@@ -60,7 +60,7 @@ const ofRunners: readonly NatsRight[] = [
     ]),
     "runner",
   ),
-  right(["pool.own.move", "pool.own.arm", "pool.own.consumers", "pool.own.wake", "pool.own.state.u_one"], "runner"),
+  right(["pool.own.move", "pool.own.arm", "pool.own.cancel", "pool.own.consumers", "pool.own.wake", "pool.own.state.u_one"], "runner"),
 ];
 
 const inOtherPools = (subject: string): string => subject.replace(/\bown\b/, "other").replace(/\bu_one\b/, "u_two");
@@ -134,7 +134,10 @@ export const published: readonly NatsRight[] = [
   right(requests(["RUNS", "STATE", "INVOCATIONS", "OBJ_BUNDLES"].map((stream) => `DIRECT.GET.${stream}.>`)), "operator"),
   right("$JS.API.DIRECT.GET.INVOCATIONS", "api delivery operator"),
   right("$JS.API.DIRECT.GET.DELIVERIES", "api delivery"),
-  right(requests(["DIRECT.GET.DELIVERIES.retry.>", "DIRECT.GET.RUNS", "DIRECT.GET.KV_LINES.$KV.LINES.*"]), "delivery"),
+  right(
+    requests(["DIRECT.GET.DELIVERIES.retry.>", "DIRECT.GET.INVOCATIONS.timer.>", "DIRECT.GET.RUNS", "DIRECT.GET.KV_LINES.$KV.LINES.*"]),
+    "delivery",
+  ),
   right("$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.>", "delivery"),
   right("$JS.API.DIRECT.GET.KV_ENDPOINTS.$KV.ENDPOINTS.>", "ingress"),
   right("$JS.API.DIRECT.GET.KV_FLOORS.$KV.FLOORS.*", "delivery backup runner"),
@@ -156,7 +159,7 @@ export const subscribed: readonly NatsRight[] = [
   right("emitted.*", "api"),
   right(["configure.request", "connect.request", "operator.status"], "operator"),
   right("build.request", "builder"),
-  right(["pool.*.move", "pool.*.arm", "pool.*.consumers", "pool.*.wake", "pool.*.state.*", "webhook.test"], "delivery"),
+  right(["pool.*.move", "pool.*.arm", "pool.*.cancel", "pool.*.consumers", "pool.*.wake", "pool.*.state.*", "webhook.test"], "delivery"),
   right(["webhook.ordered.append.*", "webhook.ordered.attempt.*", "seen.ROUTES", "changed.REPLICAS.delivery.*"], "delivery"),
   // Of all owners, as far as the account of the pool imports them.
   right(["changed.DEPLOYMENTS.own.*", "changed.RUNNERS.own.*", "changed.QUOTAS.*"], "runner"),
