@@ -9,6 +9,7 @@ const byCode: Readonly<Record<string, string>> = {
   not_an_admin: "`hw orgs members` lists the admins",
   event_missing: "give --event, --event-id or --last",
   too_many_keys: "`hw keys revoke` revokes one",
+  data_store_full: "`hw data-stores list` shows their sizes",
   variables_full: "`hw variables delete` deletes one",
   too_many_organizations: "`hw delete org/NAME` deletes one",
   quota_exceeded: "`hw usage` shows quotas and their use",

@@ -1,7 +1,7 @@
 import { customRandom } from "nanoid";
 import { InvalidInput } from "./errors.ts";
 
-/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last thirteen are ours). */
+/** Prefix of each kind of public id (specification, "Identifier prefixes"; the last fourteen are ours). */
 export const idPrefixes = {
   component: "sc",
   source: "dc",
@@ -25,6 +25,7 @@ export const idPrefixes = {
   oauthClient: "oac",
   connection: "con",
   variable: "var",
+  dataStore: "ds",
 } as const;
 export type IdKind = keyof typeof idPrefixes;
 
@@ -52,6 +53,7 @@ export const kindNouns: Readonly<Record<IdKind, string>> = {
   oauthClient: "an OAuth client",
   connection: "a connection",
   variable: "a variable",
+  dataStore: "a data store",
 };
 
 /** Fills with random bytes; a platform passes its cryptographic source. */

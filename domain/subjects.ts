@@ -135,6 +135,9 @@ export const poolRequestSubject = (pool: string, request: PoolRequest): string =
 /** Request of a runner to the delivery role: how many bytes of STATE an owner holds. */
 export const stateUsageSubject = (pool: string, owner: string): string => `pool.${pool}.state.${owner}`;
 
+/** Request of a runner to the delivery role: an operation on a data store of an owner. */
+export const dataStoreSubject = (pool: string, owner: string): string => `pool.${pool}.store.${owner}`;
+
 /** Requests to the builder. */
 export const buildSubject = "build.request";
 /** Requests to the operator: calls of components during their configuration. */

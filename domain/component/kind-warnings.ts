@@ -43,9 +43,7 @@ export function warningsOfKind(definition: ComponentDefinition): readonly Warnin
 
 function sourceType({ type }: PropDefinition): string | undefined {
   if (type.startsWith("$.interface.")) return `type ${type} is meant for sources: triggers of the workflow start the runs of a step`;
-  return type === "$.service.db" || type === "data_store"
-    ? `type ${type} is meant for sources: in a step its set fails, and steps pass data by exports`
-    : undefined;
+  return type === "$.service.db" ? `type ${type} is meant for sources: in a step its set fails, and steps pass data by exports` : undefined;
 }
 
 const aboutProps = (props: readonly PropDefinition[], why: (prop: PropDefinition) => string | undefined): readonly Warning[] =>

@@ -1,6 +1,7 @@
 import { accountIdOf } from "./account-props.ts";
 import type { PropDefinition } from "./definition.ts";
 import { InvalidInput } from "../errors.ts";
+import { storeOf } from "./store-props.ts";
 import { chosenValue } from "./labelled-value.ts";
 import { parseTimer, type TimerSchedule } from "../schedule/schedule.ts";
 
@@ -25,7 +26,7 @@ const checks: Readonly<Record<string, Check>> = {
   object: (value) => (isObject(value) ? undefined : "an object"),
   app: checkAccount,
   any: anything,
-  data_store: anything,
+  data_store: checkStore,
   http_request: anything,
   sql: anything,
 };
@@ -73,6 +74,10 @@ function checkInteger(value: unknown, { min, max }: PropDefinition): string | un
 
 function checkAccount(value: unknown): string | undefined {
   return accountIdOf(value) === undefined ? 'an account, {"authProvisionId": "apn_…"}' : undefined;
+}
+
+function checkStore(value: unknown): string | undefined {
+  return storeOf(value) === undefined ? 'a data store, {"storeId": "ds_…"}' : undefined;
 }
 
 /** A timer's own message has the value and valid alternatives. */

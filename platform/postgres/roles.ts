@@ -60,6 +60,9 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     publications: "select, insert, update",
     owner_namespaces: "select, insert, delete",
     connections: everything,
+    data_stores: everything,
+    data_store_entries: everything,
+    data_store_operations: "select, insert",
   },
   /**
    * Resources; deletion of a source's history, and its last run; the latest runs of workflows and attempts at webhooks; disabled webhooks;
@@ -82,6 +85,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     publications: "select (key, version, code, is_current)",
     error_mails: "insert",
     owner_namespaces: "select, insert, delete",
+    data_stores: "select (id, owner, name), insert (id, owner, name), update (owner, name), delete",
   },
   /** Writes the history; reads quotas, and where mails go. No other personal data except ids, no keys, no resources. */
   delivery: {
@@ -108,6 +112,9 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     audit_log: "select (n, at_ms), delete",
     change_claims: "select (change, at_ms), delete",
     kubernetes_requests: "select (id, started_ms), delete",
+    data_stores: "select, update (entries, bytes, version)",
+    data_store_entries: everything,
+    data_store_operations: "select, insert, delete",
     users: "select (id, email, email_confirmed_at, error_mails)",
     organizations: "select (id, email, email_confirmed_at, error_mails)",
   },

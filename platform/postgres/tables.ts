@@ -6,6 +6,7 @@ import type { InvitationTable } from "./accounts/invitation-table.ts";
 import type { OrganizationTable, UserTable } from "./accounts/owner-tables.ts";
 import type { AuditLogTable } from "./audit/table.ts";
 import type { ConnectionTable } from "./connections/table.ts";
+import type { DataStoreEntryTable, DataStoreOperationTable, DataStoreTable } from "./data-stores/tables.ts";
 import type { OwnerNamespaceTable } from "./namespaces/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
 import type { EmailConfirmationTable, ErrorMailTable, MailCountTable } from "./mail/tables.ts";
@@ -50,6 +51,9 @@ export interface Tables {
   readonly publications: PublicationTable;
   readonly owner_namespaces: OwnerNamespaceTable;
   readonly connections: ConnectionTable;
+  readonly data_stores: DataStoreTable;
+  readonly data_store_entries: DataStoreEntryTable;
+  readonly data_store_operations: DataStoreOperationTable;
 }
 
 /** One row. Every write to a resource takes its version here and locks the row until it commits. */

@@ -84,6 +84,18 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   damaged_backup: [422, "/data/headwater is damaged: use another backup"],
   data_locked: [409, "the lock of /data/headwater could not be taken: other processes keep taking it"],
   data_not_writable: [422, "the data directory /data/headwater cannot be written (the reason): set HEADWATER_DATA to one that can"],
+  data_store_changed: [409, "the key 'total' has version 12, and it must have version 11: read it again"],
+  data_store_full: [
+    429,
+    "the data stores of the owner have 100000 entries and 9437184 bytes, and may have 100000 entries and 268435456 bytes: delete some keys",
+  ],
+  data_store_in_use: [
+    409,
+    "data store ds_4f1kq0w9zn5a is used by dc_b7tl8elwbjuc: choose another store there, delete them, or delete the store anyway with force=true",
+  ],
+  data_store_not_configured: [403, "the prop 'store' has no data store: configure it with the id of one"],
+  data_store_not_found: [404, "the data store ds_4f1kq0w9zn5a does not exist: it may have been deleted"],
+  data_store_not_number: [422, "the key 'total' cannot be incremented: its value is no number but a string"],
   database_unavailable: [
     503,
     "DATABASE_URL is a pooler that refuses the settings of a session: set HEADWATER_DATABASE_POOLER=transaction (chart: postgres.pooler)",

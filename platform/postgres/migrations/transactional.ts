@@ -4,6 +4,7 @@ import { auditLogTable, observedChanges } from "./audit-log.ts";
 import { errorMailTables } from "./error-mails.ts";
 import { partitionHistory } from "../history/partitions.ts";
 import { connectionsTable } from "./connections.ts";
+import { dataStoreTables } from "./data-stores.ts";
 import { publicationsTable } from "./publications.ts";
 import { workflowRunTables } from "./workflow-runs.ts";
 import { countResources } from "./resource-counts.ts";
@@ -184,4 +185,5 @@ export const transactionalMigrations: Record<string, Migration> = {
   "m0032-connections": connectionsTable,
   "m0033-repeated-runs": statements`alter table workflow_runs add column repeats text;`,
   "m0034-reasons-of-ticks": statements`alter table ticks add column reason text;`,
+  "m0035-data-stores": dataStoreTables,
 };

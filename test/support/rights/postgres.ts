@@ -28,6 +28,13 @@ export const postgresRights: Readonly<Record<string, Readonly<Partial<Record<Exc
   memberships: { api: everything, operator: "select(user_id,organization_id)" },
   organizations: { api: everything, delivery: "select(id,email,email_confirmed_at,error_mails)" },
   connections: { api: "select insert update delete" },
+  data_stores: {
+    api: everything,
+    operator: "select(id,owner,name) insert(id,owner,name) update(owner,name) delete",
+    delivery: "select update(entries,bytes,version)",
+  },
+  data_store_entries: { api: everything, delivery: everything },
+  data_store_operations: { api: "select insert", delivery: "select insert delete" },
   owner_namespaces: { api: "select insert delete", operator: "select insert delete" },
   owner_plans: { api: everything, delivery: "select" },
   plans: { api: everything, delivery: "select" },

@@ -1,0 +1,79 @@
+import { sql } from "kysely";
+import { describe, expect, it } from "vitest";
+import { operationKeptMs, type StoreOperation } from "../../../domain/data-store/data-stores.ts";
+import { createDataStores } from "../../../platform/postgres/data-stores/data-stores.ts";
+import { createRegisteredStores, sweepDataStores } from "../../../platform/postgres/data-stores/registered-stores.ts";
+import { dataStoresConformance } from "../../conformance/data-stores.ts";
+import { withMigratedPostgres } from "../../support/postgres.ts";
+import { withDatabase } from "./support.ts";
+
+const postgres = withMigratedPostgres();
+const [delivery, api, operator] = [withDatabase("delivery", postgres), withDatabase("api", postgres), withDatabase("operator", postgres)];
+const bounds = { entries: 40, bytes: 2_000_000 };
+let made = 0;
+
+/** Each store as the role uses it: delivery for runs, the API for its clients, the operator for its resource. */
+async function world() {
+  made += 1;
+  const [owner, store, second] = [`u_${made}`, `ds_${made}a`, `ds_${made}b`];
+  let now = 1_000_000;
+  const clock = { now: () => now };
+  await createRegisteredStores(operator).register({ id: store, owner, name: "orders" });
+  await createRegisteredStores(api).register({ id: second, owner, name: "others" });
+  const stores = createDataStores(delivery, clock, bounds);
+  const perform = (operation: StoreOperation, operationId = "") =>
+    stores.perform({ owner, store, operation, ...(operationId === "" ? {} : { operationId }) });
+  const pass = (ms: number): void => void (now += ms);
+  return { stores, others: createDataStores(api, clock, bounds), owner, store, second, pass, bounds, clock, perform };
+}
+
+describe("stores in Postgres", () => {
+  dataStoresConformance(world);
+
+  it("are found by the name of their resource, if one has it", async () => {
+    const { stores, owner, second } = await world();
+    const operation = { kind: "set", key: "a", value: "1" } as const;
+    await stores.perform({ owner, store: "orders", operation });
+    await createRegisteredStores(operator).register({ id: second, owner, name: "orders" });
+    await expect(stores.perform({ owner, store: "orders", operation })).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining("use the id"),
+    });
+  });
+
+  it("end with their entries and operations", async () => {
+    const { perform, store } = await world();
+    await perform({ kind: "set", key: "a", value: "1" }, "op");
+    await createRegisteredStores(operator).delete(store);
+    await createRegisteredStores(operator).delete(store);
+    await expect(perform({ kind: "get", key: "a" })).rejects.toMatchObject({ code: "data_store_not_found" });
+    const { rows } = await sql`
+      select store from data_store_entries where store = ${store}
+      union all select store from data_store_operations where store = ${store}`.execute(delivery.db);
+    expect(rows).toEqual([]);
+  });
+
+  it("keep their entries when they are registered again", async () => {
+    const { perform, owner, store } = await world();
+    await perform({ kind: "set", key: "a", value: "1" });
+    await createRegisteredStores(operator).register({ id: store, owner, name: "renamed" });
+    expect(await perform({ kind: "size" })).toEqual({ kind: "size", entries: 1, bytes: 2 });
+    expect(await createRegisteredStores(api).sizes([store, "ds_missing"])).toEqual(new Map([[store, { entries: 1, bytes: 2 }]]));
+  });
+
+  it("lose expired entries and old operations by sweeps", async () => {
+    const { perform, store, pass, clock } = await world();
+    await perform({ kind: "set", key: "a", value: "1", ttlSeconds: 5 }, "old");
+    await perform({ kind: "set", key: "b", value: "1" });
+    pass(6_000);
+    expect(await createRegisteredStores(api).sizes([store])).toEqual(new Map([[store, { entries: 2, bytes: 4 }]]));
+    expect(await sweepDataStores(delivery, clock)).toBe(false);
+    expect(await createRegisteredStores(api).sizes([store])).toEqual(new Map([[store, { entries: 1, bytes: 2 }]]));
+    const operations = async (): Promise<number> =>
+      (await sql`select id from data_store_operations where store = ${store}`.execute(delivery.db)).rows.length;
+    expect(await operations()).toBe(1);
+    pass(operationKeptMs);
+    await sweepDataStores(delivery, clock);
+    expect(await operations()).toBe(0);
+  });
+});
