@@ -32,9 +32,18 @@ export type Timer =
 /** `this.<name>` of a `data_store` prop. */
 export interface DataStore {
   get(key: string, fallback?: unknown): Promise<unknown>;
-  set(key: string, value: unknown): Promise<void>;
+  /** With the version for `if_version`; undefined when there is none. */
+  entry(key: string): Promise<{ readonly value: unknown; readonly version: number; readonly expires_at: Date | null } | undefined>;
+  /**
+   * Any JSON value; `undefined` removes the key. `ttl`: seconds after which the key is gone. `if_version`: the version that the entry must
+   * have, 0 if there must be none. Both need a configured store. Returns the new version.
+   */
+  set(key: string, value: unknown, options?: { readonly ttl?: number; readonly if_version?: number }): Promise<number | undefined>;
   has(key: string): Promise<boolean>;
-  delete(key: string): Promise<void>;
+  delete(key: string, options?: { readonly if_version?: number }): Promise<void>;
+  /** Adds to a number, by default 1, and returns the sum. A missing key counts as 0. */
+  increment(key: string, by?: number, options?: { readonly ttl?: number }): Promise<number>;
+  update(entries: Readonly<Record<string, unknown>> | Iterable<readonly [string, unknown]>): Promise<void>;
   clear(): Promise<void>;
   keys(): Promise<string[]>;
   entries(): Promise<[key: string, value: unknown][]>;

@@ -5,6 +5,7 @@ import { disabledError, isDisabled } from "../../domain/run/kills.ts";
 import type { Invocation, TimerEvent } from "../../domain/invocation/invocation.ts";
 import type { HttpResponse, RunError } from "../../domain/run-products.ts";
 import { dueAtOf, maxReportedSkips, tickTimeOf } from "../../domain/schedule/ticks.ts";
+import { storesAmong } from "../../domain/component/store-props.ts";
 import { runIdOf } from "../../domain/invocation/run-id.ts";
 import type { FinishedRun } from "../commit/compose.ts";
 import { skippedLinks } from "../commit/timer-chain.ts";
@@ -35,7 +36,7 @@ export async function execute(
   const refused = received.refusal ?? refusalOf(invocation, state, deployment);
   if (refused !== undefined) return { ...prepared, execution: notExecuted(refused) };
   const path = await ports.bundles.path(deployment.bundle);
-  const request = requestOf({ invocation, event, secrets, state, deployment, config, path });
+  const request = requestOf({ invocation, event, secrets, state, deployment, config, path, runId });
   const onResponse = (response: HttpResponse): void => {
     if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
   };
@@ -99,9 +100,10 @@ interface RequestInputs {
   readonly config: RunnerConfig;
   /** Local file of the bundle. */
   readonly path: string;
+  readonly runId: string;
 }
 
-function requestOf({ invocation, event, secrets, state, deployment, config, path }: RequestInputs): ExecuteRequest {
+function requestOf({ invocation, event, secrets, state, deployment, config, path, runId }: RequestInputs): ExecuteRequest {
   const { source, owner, id, bundle: hash, needsNode, props, endpoint, additionalProps } = deployment;
   // The last run of the source killed its process. The next one must not take warm isolates of other owners with it.
   const alone = state.kills?.deployment === id && state.kills.inRow > 0;
@@ -119,8 +121,15 @@ function requestOf({ invocation, event, secrets, state, deployment, config, path
     ...(additionalProps === undefined ? {} : { additionalProps }),
     environment: { PD_COMPONENT: source },
     limits: { timeoutMs: config.runTimeoutMs, memoryMb: config.memoryMb },
+    ...storesOf(props, `${source} ${runId}`),
     ...(alone ? { alone } : {}),
   };
+}
+
+/** The data stores that configured values name, for a run. Secret values name none. */
+export function storesOf(props: Deployment["props"], run: string): Pick<ExecuteRequest, "stores"> {
+  const byProp = storesAmong(props);
+  return byProp === undefined ? {} : { stores: { byProp, run } };
 }
 
 /** A view of the sandbox that runs every execution in one named isolate instead of its source's warm isolate. */

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { z } from "zod";
-import { hasMoreValues, isTooDeep, maxNesting } from "./isolate/message-size.ts";
+import { hasMoreValues, isTooDeep, maxNesting } from "./message-size.ts";
 
 /**
  * Frames on the socket between the parent and a child, in both directions:

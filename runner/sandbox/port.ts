@@ -59,8 +59,18 @@ export interface ExecuteRequest {
   readonly limits: ExecuteLimits;
   /** Runs `run({steps, $})` of an action, as a step of a workflow. Absent: it is a source. */
   readonly action?: ActionRequest;
+  /** The data stores that its props may use. Absent: none. */
+  readonly stores?: StoreAccess;
   /** Runs it in an exclusive child where nothing else runs: the last run of its source cost its process. */
   readonly alone?: boolean;
+}
+
+/** The parent of the sandbox processes decides by it which store a prop reaches. */
+export interface StoreAccess {
+  /** Id or resource name of a store of the owner, by prop. */
+  readonly byProp: Readonly<Record<string, string>>;
+  /** Identifies the run among all of the owner, and is the same when it is repeated: so its changes are made once. */
+  readonly run: string;
 }
 
 /** What an action gets besides its props, all as JSON text that the guest parses. */

@@ -1,3 +1,4 @@
+import type { DataStores } from "../../domain/data-store/data-stores.ts";
 import type { JailMode } from "../../domain/jail-modes.ts";
 import type { Jail } from "./jail/jail.ts";
 import type { Dial, EgressPolicy } from "./network/connector.ts";
@@ -21,6 +22,8 @@ export interface SandboxOptions {
   readonly ownerProcesses?: number;
   /** Which addresses components may reach. */
   readonly egress: EgressPolicy;
+  /** What executions with `stores` use. Absent: their operations are refused. */
+  readonly dataStores?: DataStores;
   /** Opens connections to the addresses that `egress` allows, where this process connects. Default: TCP. */
   readonly dial?: Dial;
   /** Whether children get their connections from this process, instead of connecting by themselves. Default: where that is possible. */

@@ -1,4 +1,5 @@
 import type { HttpResponse } from "../../domain/run-products.ts";
+import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import { notExecuted } from "../run/execute.ts";
 import type { Leaf } from "./branches.ts";
@@ -32,6 +33,17 @@ export async function attemptStep(
     return { ...about, executed: { execution: withoutExecution, startedAt: ports.clock.now(), secrets: {} } };
   const onResponse =
     answerTo === undefined ? undefined : (response: HttpResponse) => ports.answer(answerTo, { kind: "response", response });
-  const executed = await executeStep({ workflow, step, run: run.id, state, attempt, queue, onResponse }, context, config, ports);
+  const occurrence = occurrenceOf(branch, state, commits);
+  const attempted = { workflow, step, run: run.id, state, occurrence, attempt, queue, onResponse };
+  const executed = await executeStep(attempted, context, config, ports);
   return { ...about, executed };
+}
+
+/**
+ * Identifies an execution of a step within its run, and is the same when it is repeated after a crash: the number of commits before it. In a
+ * branch, others commit in the meantime: there it is the place of the branch, with the rounds, attempts and suspensions so far.
+ */
+function occurrenceOf(branch: number, { frames = [], failures, reruns, suspensions }: WorkflowRunState, commits: number): string {
+  if (branch === 0) return String(commits);
+  return JSON.stringify([branch, frames.map(({ step, part, index = 0 }) => [step, part, index]), failures, reruns, suspensions]);
 }

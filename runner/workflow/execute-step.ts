@@ -30,6 +30,8 @@ export interface AttemptedStep {
   readonly step: StepDeployment;
   readonly run: string;
   readonly state: WorkflowRunState;
+  /** Which execution within the run it is, the same when it is repeated after a crash: for data stores. */
+  readonly occurrence: string;
   readonly attempt: number;
   /** Key of the run's queue. */
   readonly queue: string;
@@ -48,7 +50,7 @@ const noSecrets = {};
 
 /** Executes an attempt of a step in the sandbox. @throws Unavailable */
 export async function executeStep(
-  { workflow, step, run, state, attempt, queue, isTest = false, onResponse }: AttemptedStep,
+  { workflow, step, run, state, occurrence, attempt, queue, isTest = false, onResponse }: AttemptedStep,
   { slots, urls, variables: owners }: Pick<WorkflowContext, "slots" | "urls" | "variables">,
   config: RunnerConfig,
   ports: Pick<RunnerPorts, "secrets" | "bundles" | "sandbox" | "stacks" | "clock">,
@@ -63,7 +65,7 @@ export async function executeStep(
   try {
     const startedAt = ports.clock.now();
     const limits = { timeoutMs: step.timeoutMs ?? config.runTimeoutMs, memoryMb: config.memoryMb };
-    const about = { workflow, step, run, state, attempt, isTest, secrets, variables, path, isolate, limits, now: startedAt };
+    const about = { workflow, step, run, state, occurrence, attempt, isTest, secrets, variables, path, isolate, limits, now: startedAt };
     const request = await stepRequest(about, urls);
     const execution = await mapStacks(await ports.sandbox.execute(request, onResponse), step.bundle, ports.stacks);
     return { execution, startedAt, secrets: variables.masked.length === 0 ? secrets : { ...secrets, $variables: variables.masked } };

@@ -3,6 +3,7 @@ import { platformVersion } from "../../domain/version.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { maxSuspensionMs, testSuspension } from "../../domain/workflow/resume-request.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { storesOf } from "../run/execute.ts";
 import type { ActionRequest, ExecuteRequest } from "../sandbox/port.ts";
 import { itemsOf, type Steps } from "./position.ts";
 import type { StepVariables } from "./step-variables.ts";
@@ -15,6 +16,8 @@ export interface StepAttempt {
   /** Id of the run. */
   readonly run: string;
   readonly state: WorkflowRunState;
+  /** Which execution within the run it is, the same when it is repeated after a crash. */
+  readonly occurrence: string;
   /** From 1. */
   readonly attempt: number;
   readonly isTest: boolean;
@@ -30,7 +33,7 @@ export interface StepAttempt {
 }
 
 export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<ExecuteRequest> {
-  const { workflow, step, secrets, variables, path, isolate, limits } = attempt;
+  const { workflow, step, run, occurrence, secrets, variables, path, isolate, limits } = attempt;
   return {
     source: isolate,
     owner: workflow.owner,
@@ -44,6 +47,7 @@ export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promi
     ...(step.additionalProps === undefined ? {} : { additionalProps: step.additionalProps }),
     environment: { ...variables.environment, PD_COMPONENT: step.id, PIPEDREAM_WORKFLOW_ID: workflow.workflow },
     limits,
+    ...storesOf(step.props, `${workflow.workflow} ${run} ${occurrence} ${step.id}`),
     action: await actionRequest(attempt, urls),
   };
 }

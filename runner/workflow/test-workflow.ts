@@ -86,7 +86,16 @@ async function runTest(
     if (error !== null) break;
     const once = { ...step, retries: 0 };
     const limited = { ...once, timeoutMs: Math.max(1, Math.min(step.timeoutMs ?? config.runTimeoutMs, deadline - ports.clock.now())) };
-    const attempted = { workflow, step: limited, run, state: leaf.state, attempt: 1, queue: run, isTest: true };
+    const attempted = {
+      workflow,
+      step: limited,
+      run,
+      state: leaf.state,
+      occurrence: String(tested.length),
+      attempt: 1,
+      queue: run,
+      isTest: true,
+    };
     const executed = await executeStep(attempted, context, config, ports);
     const endOf = (view: WorkflowRunState): StepEnd => {
       const ended = endStep(executed.execution, view, workflow, once, ports.clock.now(), 0, callId(run, tested.length + 1));

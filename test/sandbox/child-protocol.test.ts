@@ -16,6 +16,7 @@ import { parseFromChild } from "../../runner/sandbox/children/from-child.ts";
 import { type FromChild, fromChildLimits } from "../../runner/sandbox/children/protocol.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { Connector, type EgressPolicy } from "../../runner/sandbox/network/connector.ts";
+import type { DataStores, StoreRequest } from "../../domain/data-store/data-stores.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { until } from "../support/until.ts";
 import { requestFor } from "./sandbox-fixture.ts";
@@ -56,6 +57,14 @@ const examples: readonly FromChild[] = [
   { kind: "poisoned", reason: "x" },
   { kind: "open", id: 1, execution: 1, host: "example.com", port: 443 },
   { kind: "resolve", id: 2, execution: 1, query: "MX", name: "example.com" },
+  {
+    kind: "store",
+    id: 3,
+    execution: 1,
+    prop: "store",
+    index: 0,
+    operation: { kind: "set", key: "a", value: "1", ttlSeconds: 5, ifVersion: 0 },
+  },
   { kind: "cancel", id: 2 },
 ];
 
@@ -104,6 +113,17 @@ describe("frames", () => {
   });
 });
 
+/** An operation on a data store. */
+const storeCall = (operation: object, more: object = {}): object => ({
+  kind: "store",
+  id: 1,
+  execution: 1,
+  prop: "store",
+  index: 0,
+  operation,
+  ...more,
+});
+
 describe("a forged message", () => {
   const withExecution = (fields: object): object => ({ kind: "executed", id: 1, execution: { ...execution, ...fields } });
   const emit = (fields: object): object => withExecution({ emits: [{ payload: "1", at: 1, ...fields }] });
@@ -121,6 +141,11 @@ describe("a forged message", () => {
     ["a connection on another owner's behalf", { kind: "open", id: 1, execution: 1, host: "a", port: 1, owner: "u_2" }, /Unrecognized key/],
     ["a host of 2,000 characters", { kind: "open", id: 1, execution: 1, host: "a".repeat(2_000), port: 1 }, /host is invalid/],
     ["an unknown query", { kind: "resolve", id: 1, execution: 1, query: "ANY", name: "a" }, /query is invalid/],
+    ["a store that it chooses itself", storeCall({ kind: "clear" }, { store: "ds_other" }), /Unrecognized key/],
+    ["an operation that stores do not have", storeCall({ kind: "drop" }), /operation.kind is invalid/],
+    ["a value over a megabyte", storeCall({ kind: "set", key: "a", value: "x".repeat(2 ** 20 + 1) }), /operation.value is invalid/],
+    ["an empty key", storeCall({ kind: "get", key: "" }), /operation.key is invalid/],
+    ["a negative number of an operation", storeCall({ kind: "clear" }, { index: -1 }), /index is invalid/],
     ["an id that is a text", { kind: "paused", id: "1" }, /id is invalid/],
     ["a negative count", { kind: "pong", warm: { isolates: -1, sources: 0 }, evictions: 0 }, /isolates is invalid/],
     ["a result of twelve megabytes", withExecution({ result: `[${"{},".repeat(4_000_000)}1]` }), /result is invalid/],
@@ -228,6 +253,13 @@ describe("a child that an attacker controls", () => {
   afterAll(() => rm(directory, { recursive: true }));
 
   let programs = 0;
+  const performed: StoreRequest[] = [];
+  const neverAnswering: DataStores = {
+    perform: (request) => {
+      performed.push(request);
+      return new Promise(() => {});
+    },
+  };
   const silent: EgressPolicy = { allow: [], resolve: () => new Promise(() => {}) };
   async function startHostile(answer: string, egress = silent): Promise<{ readonly child: SandboxChild; readonly lost: Promise<string> }> {
     programs += 1;
@@ -239,6 +271,7 @@ describe("a child that an attacker controls", () => {
       command: () => isolateCommand(script, [directory]),
       child: { webPath: "", nodePath: "", memoryBudgetBytes: 2 ** 28, timeLimits },
       connector: new Connector(egress, 4),
+      dataStores: neverAnswering,
       residentLimitBytes: 2 ** 31,
       onStderr: () => {},
       onEvictions: () => {},
@@ -252,6 +285,7 @@ describe("a child that an attacker controls", () => {
     return { child, lost };
   }
   const bundle = { hash: "0", path: "/nowhere", needsNode: false };
+  const stores = { byProp: { store: "ds_own" }, run: "r_1" };
   const honest = `[frame("executed", { id: ID, execution })]`;
 
   it("answers for its own executions as long as it keeps to the protocol", async () => {
@@ -293,6 +327,16 @@ describe("a child that an attacker controls", () => {
       /more than 512 requests for names and connections/,
     ],
     [
+      "has more than 32 requests to data stores unanswered",
+      `Array.from({ length: 33 }, (_, index) => frame("store", { id: index + 1, execution: ID, prop: "store", index, operation: { kind: "size" } }))`,
+      /more than 32 requests to data stores/,
+    ],
+    [
+      "asks for a store for an execution that it does not have",
+      `[frame("store", { id: 1, execution: 7, prop: "store", index: 0, operation: { kind: "size" } })]`,
+      /that nothing/,
+    ],
+    [
       "answers a ping that was not sent",
       `Array(64).fill(frame("pong", { warm: { isolates: 0, sources: 0 }, evictions: 0 }))`,
       /'pong' that/,
@@ -310,9 +354,21 @@ describe("a child that an attacker controls", () => {
     ["sends what is no frame", `[Buffer.from("GET / HTTP/1.1\\r\\n\\r\\n")]`, /unknown kind/],
   ])("is killed, and its execution counts as crashed, when it %s", async (_, answer, reason) => {
     const { child, lost } = await startHostile(answer);
-    const outcome = await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined });
+    const outcome = await child.execute(requestFor(bundle, { stores }), false, { onResponse: undefined, onPause: undefined });
     expect(outcome).toMatchObject({ outcome: "crashed", message: expect.stringMatching(reason) });
     expect(await lost).toMatch(reason);
+  });
+
+  it("reaches the store of a prop of its own execution, and no other", async () => {
+    const call = (id: number, prop: string): string =>
+      `frame("store", { id: ${id}, execution: ID, prop: ${JSON.stringify(prop)}, index: 0, operation: { kind: "clear" } })`;
+    const answer = `[${call(1, "other")}, ${call(2, "__proto__")}, ${call(3, "store")}, frame("executed", { id: ID, execution })]`;
+    const { child } = await startHostile(answer);
+    performed.length = 0;
+    await child.execute(requestFor(bundle, { owner: "u_own", stores }), false, { onResponse: undefined, onPause: undefined });
+    expect(performed).toEqual([
+      { owner: "u_own", store: "ds_own", operation: { kind: "clear" }, operationId: expect.stringMatching(/^[0-9a-f]{64}$/) },
+    ]);
   });
 
   it("cannot answer for an execution in flight in another child, whatever its number", async () => {

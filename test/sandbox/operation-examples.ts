@@ -113,6 +113,10 @@ export const waitedExamples = derivations;
 /** @param port of a server on loopback that ends each connection when something comes */
 export const asyncExamples = (port: number): Examples => ({
   ...derivations,
+  data_store: [
+    { args: ["store", { kind: "set", key: "a", value: "1", ttlSeconds: 5, ifVersion: 0 }] },
+    { args: ["store", { kind: "list", after: "a", limit: 3, withValues: true }] },
+  ],
   dns: [{ args: ["lookup", "private.test"] }, { args: ["MX", "router.lan"] }],
   fetch: [
     {

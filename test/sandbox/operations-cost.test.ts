@@ -9,7 +9,11 @@ const maxCpuMs = 150;
 
 function contextOf(owner: string): OperationContext {
   return {
-    network: { connect: () => Promise.reject(new Error("closed")), resolve: () => Promise.resolve([]) },
+    network: {
+      connect: () => Promise.reject(new Error("closed")),
+      resolve: () => Promise.resolve([]),
+      askStore: () => Promise.resolve(null),
+    },
     owner,
     signal: new AbortController().signal,
     deliver: () => {},

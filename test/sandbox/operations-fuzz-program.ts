@@ -45,6 +45,7 @@ const connector = new Connector(
 const network: Network = {
   connect: (...request) => connector.connect("u_1", ...request),
   resolve: (...request) => connector.resolve("u_1", ...request),
+  askStore: () => Promise.resolve({ kind: "clear", deleted: 0 }),
 };
 
 let activity = newActivity(new Map());

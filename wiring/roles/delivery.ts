@@ -1,5 +1,6 @@
 import type { DeliveryConfig } from "../../delivery/ports.ts";
-import { startUpkeep } from "../../delivery/record/upkeep.ts";
+import { startUpkeep, type Upkeep } from "../../delivery/record/upkeep.ts";
+import { systemClock } from "../../domain/clock.ts";
 import { startDelivery } from "../../delivery/start.ts";
 import { nextAttempt } from "../../domain/delivery/retry-schedule.ts";
 import { createEgress } from "../../platform/http/egress.ts";
@@ -9,10 +10,13 @@ import type { Connection } from "../../platform/jetstream/connection/connection.
 import { deliveryBacklog } from "../../platform/jetstream/deliveries/delivery-backlog.ts";
 import { startRecoveringStranded } from "../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
+import { serveDataStores } from "../../platform/jetstream/requests/data-store-requests.ts";
 import { servePoolRequests } from "../../platform/jetstream/invocations/pool-requests.ts";
 import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
 import { streamUsage } from "../../platform/jetstream/streams/stream-limits.ts";
 import type { Database } from "../../platform/postgres/connection.ts";
+import { createDataStores } from "../../platform/postgres/data-stores/data-stores.ts";
+import { sweepDataStores } from "../../platform/postgres/data-stores/registered-stores.ts";
 import { createDeliveryHistory } from "../../platform/postgres/history/delivery-history.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
@@ -37,8 +41,9 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const database = await openDatabaseAtOnce(context, opened);
   const connection = await openNats(context, opened);
   disposeWith(opened, await servePoolRequests(connection));
+  disposeWith(opened, await serveDataStores(connection, createDataStores(database, systemClock), () => performance.now()));
   disposeWith(opened, startRecoveringStranded(connection, dueConsumer, logger));
-  disposeWith(opened, startUpkeep(createHistory(database), logger));
+  disposeWith(opened, startUpkeep(upkeepOf(database), logger));
   const metrics = deliveryMetrics(connection);
   const parts = await openParts(context, { connection, database }, opened);
   const delivery = await startDelivery(deliveryConfig(configuration), deliveryPorts({ ...parts, metrics }));
@@ -46,6 +51,18 @@ export async function start(context: RoleContext): Promise<StartedRole> {
     stop: async () => {
       await delivery.stop();
       await opened.disposeAsync();
+    },
+  };
+}
+
+/** Of the history, and of data stores. */
+function upkeepOf(database: Database): Upkeep {
+  const history = createHistory(database);
+  return {
+    ...history,
+    continueDeletions: async () => {
+      const [ofHistory, ofStores] = await Promise.all([history.continueDeletions(), sweepDataStores(database, systemClock)]);
+      return ofHistory || ofStores;
     },
   };
 }

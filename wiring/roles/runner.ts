@@ -4,8 +4,10 @@ import { stop as stopEsbuild } from "esbuild";
 import { customAlphabet } from "nanoid";
 import { createEgress } from "../../platform/http/egress.ts";
 import { systemClock } from "../../domain/clock.ts";
+import type { DataStores, StoreRequest } from "../../domain/data-store/data-stores.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
+import { requestDataStore } from "../../platform/jetstream/requests/data-store-requests.ts";
 import { waitForPool } from "../../platform/jetstream/invocations/pool-requests.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../../platform/secrets/secrets.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
@@ -45,7 +47,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const bundles = await openLocalBundles(blobs, directory);
   const host = await listenForHost(context, opened);
   const size = sandboxSize(configuration, (await host?.resources(hostTimeoutMs)) ?? ownResources());
-  const sandbox = await startSandbox(context, size, directory, host);
+  const dataStores = { perform: (request: StoreRequest) => requestDataStore(connection, pool, request) };
+  const sandbox = await startSandbox(context, size, directory, { host, dataStores });
   const runner = await startRunner(runnerConfig(configuration, size.children), {
     ...createRunnerPorts(connection, pool, { memoryShare, cpuShare: cpuMeter() }),
     sandbox,
@@ -83,13 +86,14 @@ async function startSandbox(
   context: RoleContext,
   size: SandboxSize,
   bundleDirectory: string,
-  processes: SandboxProcesses | undefined,
+  { host: processes, dataStores }: { readonly host: SandboxProcesses | undefined; readonly dataStores: DataStores },
 ): Promise<Sandbox> {
   const { logger, configuration } = context;
   const { egressAllow, pool, sandboxJail: jail } = configuration;
   const egress = createEgress({ allow: egressAllow });
   const cacheDirectory = sandboxCache(context);
-  const sandbox = await createSandbox({ cacheDirectory, bundleDirectory, egress, jail, logger, ...(processes && { processes }), ...size });
+  const options = { cacheDirectory, bundleDirectory, egress, jail, logger, dataStores, ...(processes && { processes }), ...size };
+  const sandbox = await createSandbox(options);
   createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
   await stopEsbuild(); // It has built missing guest scripts, and its process is needed for nothing else.
   return sandbox;

@@ -21,6 +21,7 @@ import {
   replicaKey,
   runnerConsumer,
   runnerKey,
+  dataStoreSubject,
   stateUsageSubject,
   streams,
   webhookTestSubject,
@@ -175,6 +176,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       changedSubject(buckets.replicas, replicaKey("delivery", "*")),
       ...poolRequests.map((request) => poolRequestSubject("*", request)),
       stateUsageSubject("*", "*"),
+      dataStoreSubject("*", "*"),
       webhookTestSubject,
       ...(["append", "attempt"] as const).map((kind) => orderedQueueSubject(kind, "*")),
     ],
@@ -252,6 +254,7 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     one(answerSubject("*", "*")),
     ...poolRequests.map((request) => one(poolRequestSubject(pool, request))),
     one(stateUsageSubject(pool, owner)),
+    one(dataStoreSubject(pool, owner)),
   ];
 }
 

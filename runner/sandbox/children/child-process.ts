@@ -78,7 +78,8 @@ export class SandboxChild {
       send: this.#send,
       channel: this.#process.channel,
       descriptors: this.#process.descriptors,
-      ownerOf: (execution) => this.#pending.ownerOf(execution),
+      userOf: (execution) => this.#pending.userOf(execution),
+      dataStores: settings.dataStores,
     });
     this.#timers = [
       setInterval(() => this.#beat(), heartbeatMs),
@@ -112,8 +113,8 @@ export class SandboxChild {
   /** As `Sandbox` does; the source of a run that is apart gets an isolate of its own. @throws Unavailable if the child could not start */
   execute(request: ExecuteRequest, isApart: boolean, { onResponse, onPause = () => {} }: Listeners): Promise<Execution> {
     return new Promise((resolve, reject) => {
-      const { owner, limits } = request;
-      const id = this.#begin({ kind: "execute", owner, resolve, reject, onResponse, onPause, memoryMb: limits.memoryMb });
+      const { owner, limits, stores } = request;
+      const id = this.#begin({ kind: "execute", owner, stores, resolve, reject, onResponse, onPause, memoryMb: limits.memoryMb });
       this.#send({ kind: "execute", id, request, isApart, wantsResponse: onResponse !== undefined });
     });
   }
@@ -203,6 +204,7 @@ export class SandboxChild {
     switch (message.kind) {
       case "open":
       case "resolve":
+      case "store":
       case "cancel":
         return this.#requests.receive(message);
       case "executed":

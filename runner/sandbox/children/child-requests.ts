@@ -2,13 +2,16 @@ import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { DataStores } from "../../../domain/data-store/data-stores.ts";
 import type { Connector } from "../network/connector.ts";
 import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { Mutex } from "../isolate/mutex.ts";
 import { outOfTurn, ProtocolViolation } from "../frames.ts";
-import { type FromChild, maxRequests, type PlainError, type ToChild } from "./protocol.ts";
+import { type FromChild, maxRequests, maxStoreRequests, type PlainError, type ToChild } from "./protocol.ts";
+import { performStoreCall, type StoreUser } from "./store-requests.ts";
 
 type NetworkRequest = Extract<FromChild, { kind: "open" | "resolve" }>;
+type StoreRequest = Extract<FromChild, { kind: "store" }>;
 type Cancellation = Extract<FromChild, { kind: "cancel" }>;
 
 interface Settings {
@@ -18,12 +21,14 @@ interface Settings {
   readonly channel: Duplex | undefined;
   /** Takes descriptors. Undefined if the child has none. */
   readonly descriptors: Duplex | undefined;
-  /** The owner of an execution of the child. @throws ProtocolViolation if the child does not have it */
-  readonly ownerOf: (execution: number) => string;
+  /** The owner of an execution of the child, and its stores. @throws ProtocolViolation if the child does not have it */
+  readonly userOf: (execution: number) => StoreUser;
+  readonly dataStores: DataStores | undefined;
 }
 
 interface Request {
   readonly execution: number;
+  readonly isStore: boolean;
   readonly abort: AbortController;
 }
 
@@ -34,7 +39,7 @@ const maxMessageCharacters = 4 * 1024;
 const maxRecordsCharacters = 1024 * 1024;
 
 /**
- * Serves one child's requests for names and connections. Each is answered exactly once, also if the child or the end of its execution
+ * Serves one child's requests for names, connections and data stores. Each is answered exactly once, also if the child or the end of its execution
  * cancels it: a child may have `maxRequests` unanswered, which slows down one that asks too often.
  */
 export class ChildRequests {
@@ -44,6 +49,8 @@ export class ChildRequests {
   readonly #turns = new Mutex();
   /** Of requests that were not cancelled: each allows one cancellation. */
   #cancellable = 0;
+  /** Of `#requests`, those to data stores. */
+  #storeRequests = 0;
   /** Settles when the child reads again. */
   #drained: Promise<unknown> | undefined;
   /** Aborts when the child has ended. */
@@ -54,16 +61,20 @@ export class ChildRequests {
   }
 
   /** @throws ProtocolViolation if an honest child would not send it */
-  receive(message: NetworkRequest | Cancellation): void {
+  receive(message: NetworkRequest | StoreRequest | Cancellation): void {
     if (message.kind === "cancel") return this.#cancel(message);
     const { id, execution } = message;
-    const owner = this.#settings.ownerOf(execution);
+    const user = this.#settings.userOf(execution);
+    const isStore = message.kind === "store";
+    if (isStore && this.#storeRequests >= maxStoreRequests)
+      throw new ProtocolViolation(`more than ${maxStoreRequests} requests to data stores`);
     if (this.#requests.has(id)) throw new ProtocolViolation(`a message '${message.kind}' whose number ${id} is in use`);
     if (this.#requests.size >= maxRequests) throw new ProtocolViolation(`more than ${maxRequests} requests for names and connections`);
-    const request = { execution, abort: new AbortController() };
+    const request = { execution, isStore, abort: new AbortController() };
     this.#requests.set(id, request);
     this.#cancellable += 1;
-    void this.#answer(message, owner, request); // Never rejects.
+    if (isStore) this.#storeRequests += 1;
+    void this.#answer(message, user, request); // Never rejects.
   }
 
   endExecution(execution: number): void {
@@ -90,10 +101,16 @@ export class ChildRequests {
     await this.#drained;
   }
 
-  async #answer(message: NetworkRequest, owner: string, { abort: { signal } }: Request): Promise<void> {
+  async #answer(message: NetworkRequest | StoreRequest, user: StoreUser, { isStore, abort: { signal } }: Request): Promise<void> {
     const { id } = message;
-    const { connector, send } = this.#settings;
+    const { owner } = user;
+    const { connector, send, dataStores } = this.#settings;
     try {
+      if (message.kind === "store") {
+        const result = await performStoreCall(message, user, dataStores, signal);
+        await this.#untilRead();
+        return send({ kind: "stored", id, result });
+      }
       // A cancelled request waits as well: otherwise a child could cancel and ask again at any rate.
       await connector.admit(owner, this.#end.signal);
       await this.#untilRead();
@@ -109,6 +126,7 @@ export class ChildRequests {
       if (!this.#end.signal.aborted) send({ kind: "refused", id, error: toPlain(error) });
     } finally {
       this.#requests.delete(id);
+      if (isStore) this.#storeRequests -= 1;
     }
   }
 

@@ -1,3 +1,4 @@
+import type { DataStores } from "../../../domain/data-store/data-stores.ts";
 import type { Connector } from "../network/connector.ts";
 import type { SandboxProcesses } from "../processes/port.ts";
 import type { ChildOptions } from "./protocol.ts";
@@ -9,6 +10,8 @@ export interface ChildSettings {
   readonly child: ChildOptions;
   /** Connects on behalf of the child. */
   readonly connector: Connector;
+  /** Absent: props have no stores. */
+  readonly dataStores?: DataStores | undefined;
   readonly residentLimitBytes: number;
   readonly onStderr: (text: string) => void;
   /** The child evicted that many warm sources to make room for others. */

@@ -15,6 +15,7 @@ import { inspect } from "../isolate/inspect.ts";
 import { hideMemory } from "../jail/kernel.ts";
 import { limits } from "../limits.ts";
 import { Nursery } from "../isolate/spare-isolates.ts";
+import type { SharedNetwork } from "../operations/network/network.ts";
 import { makeCaches, type Prelude } from "../isolate/prelude.ts";
 import { type ChildOptions, type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
 import { channelDescriptor } from "../jail/profiles.ts";
@@ -67,6 +68,7 @@ function receive(message: ToChild): void {
       return void perform(message.id, message);
     case "opened":
     case "resolved":
+    case "stored":
     case "refused":
       return parentNetwork.receive(message);
     case "evict":
@@ -105,7 +107,7 @@ async function start(options: ChildOptions): Promise<void> {
   const nursery = new Nursery({
     prelude,
     // Where the parent cannot pass sockets, this process obeys the policy itself.
-    network: options.egressAllow === undefined ? parentNetwork : childNetwork(createEgress({ allow: options.egressAllow }), threads),
+    network: options.egressAllow === undefined ? parentNetwork : networkOfOwn(options.egressAllow),
     slots: new FairSemaphore({
       permits: limits.entriesAtOnce,
       permitsPerKey: limits.entriesOfOwner,
@@ -123,6 +125,11 @@ async function start(options: ChildOptions): Promise<void> {
     if (active.size === 0) void warm.collectOne(); // Only when idle, since it would delay runs. Never rejects.
   }, 250);
   send({ kind: "ready" });
+}
+
+/** The parent performs what is asked of data stores in any case. */
+function networkOfOwn(allow: readonly string[]): SharedNetwork {
+  return { ...childNetwork(createEgress({ allow }), threads), askStore: (...call) => parentNetwork.askStore(...call) };
 }
 
 async function loadPrelude({ webPath, nodePath }: ChildOptions): Promise<Prelude> {

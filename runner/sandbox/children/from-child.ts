@@ -4,8 +4,10 @@ import type { HttpResponse, LogRecord, RunError } from "../../../domain/run-prod
 import { maxTimestampMs } from "../../../domain/clock.ts";
 import { sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
-import { isJson } from "../isolate/message-size.ts";
+import { storeOperation } from "../../../domain/data-store/schemas.ts";
+import { isJson } from "../message-size.ts";
 import { limits } from "../limits.ts";
+import { maxPropLength } from "../operations/store-call.ts";
 import { maxNameLength, nameQueries } from "../operations/network/network.ts";
 import type { ActionProducts, ActionSend, Emit, Execution, FlowRequest, Inspection } from "../port.ts";
 import { type Frame, parseFields } from "../frames.ts";
@@ -154,6 +156,7 @@ const schemas = {
   poisoned: z.strictObject({ reason: z.string() }),
   open: z.strictObject({ id: requestId, execution: id, host: text(maxNameLength), port: z.int().min(1).max(65_535) }),
   resolve: z.strictObject({ id: requestId, execution: id, query: z.enum(nameQueries), name: text(maxNameLength) }),
+  store: z.strictObject({ id: requestId, execution: id, prop: text(maxPropLength), operation: storeOperation, index: z.int().min(0) }),
   cancel: z.strictObject({ id: requestId }),
 } satisfies { readonly [Kind in FromChild["kind"]]: z.ZodType<Omit<Extract<FromChild, { kind: Kind }>, "kind">> };
 

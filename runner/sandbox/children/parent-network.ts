@@ -1,33 +1,34 @@
 import { Socket } from "node:net";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { takeDescriptor } from "../network/passed-descriptors.ts";
+import type { StoreCall } from "../operations/store-call.ts";
 import type { Network, NetworkUser, SharedNetwork } from "../operations/network/network.ts";
-import { type FromChild, maxRequests, type PlainError, type ToChild } from "./protocol.ts";
+import { type FromChild, maxRequests, maxStoreRequests, type PlainError, type ToChild } from "./protocol.ts";
 import { descriptorsDescriptor } from "../jail/profiles.ts";
 
-type Answer = Extract<ToChild, { kind: "opened" | "resolved" | "refused" }>;
+type Answer = Extract<ToChild, { kind: "opened" | "resolved" | "stored" | "refused" }>;
 type Question =
   | { readonly kind: "open"; readonly host: string; readonly port: number }
-  | { readonly kind: "resolve"; readonly query: Parameters<Network["resolve"]>[0]; readonly name: string };
+  | { readonly kind: "resolve"; readonly query: Parameters<Network["resolve"]>[0]; readonly name: string }
+  | ({ readonly kind: "store" } & StoreCall);
 
 interface Waiting {
   readonly owner: string;
+  readonly unanswered: FairSemaphore;
   readonly settle: (answer: unknown) => void;
   readonly fail: (error: Error) => void;
 }
 
 /**
- * The network of a child that cannot connect: its parent resolves, connects, and passes the connected sockets. What is unanswered is
+ * The network of a child that cannot connect: its parent resolves, connects, and passes the connected sockets. It also performs what runs
+ * ask of data stores. What is unanswered is
  * shared by the owners in this process; a request that was cancelled counts until it is answered.
  */
 export class ParentNetwork implements SharedNetwork {
   readonly #send: (message: FromChild) => void;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #unanswered = new FairSemaphore({
-    permits: maxRequests,
-    permitsPerKey: maxRequests / 8,
-    alone: { permits: (maxRequests * 3) / 4, now: () => performance.now() },
-  });
+  readonly #unanswered = unansweredOf(maxRequests - maxStoreRequests);
+  readonly #unansweredByStores = unansweredOf(maxStoreRequests);
   #nextId = 1;
 
   constructor(send: (message: FromChild) => void) {
@@ -42,13 +43,18 @@ export class ParentNetwork implements SharedNetwork {
     return this.#ask(user, { kind: "resolve", query, name }, signal);
   }
 
+  askStore(user: NetworkUser, call: StoreCall, signal: AbortSignal): Promise<unknown> {
+    return this.#ask(user, { kind: "store", ...call }, signal);
+  }
+
   receive(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id);
     if (waiting === undefined) throw new Error(`the parent answered the unknown request ${answer.id}`);
     this.#waiting.delete(answer.id);
-    this.#unanswered.release(waiting.owner);
+    waiting.unanswered.release(waiting.owner);
     if (answer.kind === "refused") return waiting.fail(toError(answer.error));
     if (answer.kind === "resolved") return waiting.settle(answer.records);
+    if (answer.kind === "stored") return waiting.settle(answer.result);
     try {
       waiting.settle(takeSocket(answer.id));
     } catch (error) {
@@ -58,10 +64,11 @@ export class ParentNetwork implements SharedNetwork {
 
   async #ask(user: NetworkUser, question: Question, signal: AbortSignal): Promise<unknown> {
     const { owner } = user;
-    await this.#unanswered.acquire(owner, signal);
+    const unanswered = question.kind === "store" ? this.#unansweredByStores : this.#unanswered;
+    await unanswered.acquire(owner, signal);
     const { execution } = user;
     if (execution === undefined || signal.aborted) {
-      this.#unanswered.release(owner);
+      unanswered.release(owner);
       throw signal.aborted ? (signal.reason as Error) : new Error("the run has ended");
     }
     const id = this.#nextId;
@@ -74,6 +81,7 @@ export class ParentNetwork implements SharedNetwork {
       signal.addEventListener("abort", cancel, { once: true });
       this.#waiting.set(id, {
         owner,
+        unanswered,
         settle: (answer) => {
           signal.removeEventListener("abort", cancel);
           if (signal.aborted && answer instanceof Socket) answer.destroy();
@@ -88,6 +96,9 @@ export class ParentNetwork implements SharedNetwork {
     });
   }
 }
+
+const unansweredOf = (permits: number): FairSemaphore =>
+  new FairSemaphore({ permits, permitsPerKey: permits / 8, alone: { permits: (permits * 3) / 4, now: () => performance.now() } });
 
 function takeSocket(id: number): Socket {
   const { descriptor, number } = takeDescriptor(descriptorsDescriptor);

@@ -1,11 +1,16 @@
 import type { HttpResponse } from "../../../domain/run-products.ts";
-import type { Execution, Inspection } from "../port.ts";
+import type { ExecuteRequest, Execution, Inspection } from "../port.ts";
 import { type ChildDeath, crashedExecution, crashedInspection, endedByMemory, startError } from "./child-outcomes.ts";
 import { outOfTurn } from "../frames.ts";
 import type { FromChild } from "./protocol.ts";
 
 /** An execution or inspection that a child was asked for. */
-export type Pending = { readonly owner: string; readonly reject: (error: Error) => void; readonly memoryMb: number } & (
+export type Pending = {
+  readonly owner: string;
+  readonly stores?: ExecuteRequest["stores"] | undefined;
+  readonly reject: (error: Error) => void;
+  readonly memoryMb: number;
+} & (
   | {
       readonly kind: "execute";
       readonly resolve: (execution: Execution) => void;
@@ -39,10 +44,10 @@ export class PendingWork {
   }
 
   /** @throws ProtocolViolation if there is no such execution or inspection */
-  ownerOf(id: number): string {
+  userOf(id: number): Pick<Pending, "owner" | "stores"> {
     const pending = this.#pending.get(id);
     if (pending === undefined) throw outOfTurn("open");
-    return pending.owner;
+    return pending;
   }
 
   /** @throws ProtocolViolation if nothing waits for the message */

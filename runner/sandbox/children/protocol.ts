@@ -1,5 +1,7 @@
 import type { HttpResponse } from "../../../domain/run-products.ts";
 import type { TimeLimits } from "../limits.ts";
+import type { StoreResult } from "../../../domain/data-store/data-stores.ts";
+import { maxPropLength, type StoreCall } from "../operations/store-call.ts";
 import { maxNameLength, type NameQuery } from "../operations/network/network.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "../port.ts";
 import type { FrameLimits } from "../frames.ts";
@@ -22,7 +24,9 @@ export type ToChild =
   | { readonly kind: "opened"; readonly id: number }
   /** To `resolve`. */
   | { readonly kind: "resolved"; readonly id: number; readonly records: unknown }
-  /** To both. */
+  /** To `store`. */
+  | { readonly kind: "stored"; readonly id: number; readonly result: StoreResult }
+  /** To all three. */
   | { readonly kind: "refused"; readonly id: number; readonly error: PlainError };
 
 export interface PlainError {
@@ -53,7 +57,9 @@ export type FromChild =
   /** A connection for an execution of this child. The owner whose share and policy count is that of the execution. */
   | { readonly kind: "open"; readonly id: number; readonly execution: number; readonly host: string; readonly port: number }
   | { readonly kind: "resolve"; readonly id: number; readonly execution: number; readonly query: NameQuery; readonly name: string }
-  /** Of an `open` or `resolve`, which is answered nevertheless. At most once for each. */
+  /** An operation on the data store of a prop of an execution of this child. The parent knows which store that is. */
+  | ({ readonly kind: "store"; readonly id: number; readonly execution: number } & StoreCall)
+  /** Of an `open`, `resolve` or `store`, which is answered nevertheless. At most once for each. */
   | { readonly kind: "cancel"; readonly id: number }
   /** The child must be replaced; it takes no more work. At most once. */
   | { readonly kind: "poisoned"; readonly reason: string };
@@ -68,6 +74,7 @@ export const toChildLimits: FrameLimits<ToChild["kind"]> = {
   ping: 1024,
   opened: 1024,
   resolved: 6 * MiB,
+  stored: 16 * MiB,
   refused: 64 * 1024,
 };
 
@@ -82,11 +89,15 @@ export const fromChildLimits: FrameLimits<FromChild["kind"]> = {
   poisoned: 64 * 1024,
   open: 6 * maxNameLength + 1024,
   resolve: 6 * maxNameLength + 1024,
+  store: 6 * (MiB + maxPropLength) + 8 * 1024,
   cancel: 1024,
 };
 
 /** Requests for names and connections that one child may have unanswered. */
 export const maxRequests = 512;
+
+/** Operations on data stores that one child may have unanswered: each may have a value of 1 MiB. */
+export const maxStoreRequests = 32;
 
 export interface ChildOptions {
   /** Guest scripts; their code caches are beside them. */

@@ -41,7 +41,7 @@ Object.defineProperty(globalThis, "defineComponent", { configurable: true, writa
 
 on("environment", (environment) => setEnvironment(environment as Record<string, string>));
 
-on("run", (entry, event, props, db, endpoint, additional, metadata, step) => {
+on("run", (entry, event, props, db, endpoint, additional, metadata, step, stores) => {
   endRun();
   beginRun();
   // Every outcome is posted: a rejection cannot escape from here.
@@ -50,6 +50,7 @@ on("run", (entry, event, props, db, endpoint, additional, metadata, step) => {
     db: db as Record<string, Record<string, string>>,
     endpoint: endpoint as string | null,
     additional: parse(String(additional)) as Fields[],
+    stores: (stores ?? []) as string[],
   };
   if (step !== undefined) return void runAction(inputs, step as ActionInputs, String(props).includes("{{"));
   const given = [String(event), ...(metadata === undefined ? [] : [String(metadata)])];
@@ -64,6 +65,7 @@ on("configure", (call, props, endpoint, additional) => {
     db: {},
     endpoint: endpoint as string | null,
     additional: parse(String(additional)) as Fields[],
+    stores: [],
   });
 });
 

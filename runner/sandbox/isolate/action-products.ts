@@ -5,7 +5,7 @@ import { type SendKind, sendKinds } from "../../../domain/workflow/run-state.ts"
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
 import { limits } from "../limits.ts";
 import type { ActionProducts, ActionSend, FlowRequest } from "../port.ts";
-import { isJson, isTooDeep, maxNesting } from "./message-size.ts";
+import { isJson, isTooDeep, maxNesting } from "../message-size.ts";
 import { forged, limitError } from "./run-error.ts";
 
 /** Names of what the run itself exports. */

@@ -4,7 +4,7 @@ import type { OperationContext } from "../operations/index.ts";
 import type { Network } from "../operations/index.ts";
 import { ProductCollector } from "./products.ts";
 import { forged, limitError, parseRunError } from "./run-error.ts";
-import { isJson, weigh } from "./message-size.ts";
+import { isJson, weigh } from "../message-size.ts";
 
 export type Ending =
   | { readonly outcome: "done"; readonly value: string | null }

@@ -4,6 +4,7 @@ import type { Network, NetworkUser, SharedNetwork } from "../operations/network/
 export function contextNetwork(shared: SharedNetwork, user: NetworkUser): Network {
   return {
     connect: (host, port, signal) => shared.connect(user, host, port, signal),
+    askStore: (call, signal) => shared.askStore(user, call, signal),
     resolve: (query, name, signal) => shared.resolve(user, query, name, signal),
   };
 }

@@ -11,7 +11,7 @@ import { hooks } from "../../../domain/trigger.ts";
 import { suggestion } from "../../../domain/nearest-name.ts";
 import type { Warning } from "../../../domain/component/warning.ts";
 import type { Inspection } from "../port.ts";
-import { isJson, maxNesting } from "./message-size.ts";
+import { isJson, maxNesting } from "../message-size.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -71,7 +71,17 @@ async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom
   return toExecution(ending, products, request, performance.now() - startedAt, context.cpuMs() - cpuMsBefore);
 }
 
-function runArguments({ entry, event, metadata, props, db, endpoint, additionalProps = [], action }: ExecuteRequest): readonly unknown[] {
+function runArguments({
+  entry,
+  event,
+  metadata,
+  props,
+  db,
+  endpoint,
+  additionalProps = [],
+  action,
+  stores,
+}: ExecuteRequest): readonly unknown[] {
   return [
     entry,
     event,
@@ -81,6 +91,7 @@ function runArguments({ entry, event, metadata, props, db, endpoint, additionalP
     JSON.stringify(additionalProps),
     metadata,
     action && { secretProps: [], variables: "{}", ...action },
+    stores && Object.keys(stores.byProp),
   ];
 }
 

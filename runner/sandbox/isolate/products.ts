@@ -4,7 +4,7 @@ import { limits } from "../limits.ts";
 import type { Emit, Products } from "../port.ts";
 import { ActionCollector } from "./action-products.ts";
 import { forged, limitError } from "./run-error.ts";
-import { isJson, isTooDeep, jsonTextBytes, maxNesting } from "./message-size.ts";
+import { isJson, isTooDeep, jsonTextBytes, maxNesting } from "../message-size.ts";
 
 type Texts = Record<string, string | null>;
 

@@ -1,5 +1,6 @@
 import type { AsyncOperation, PostOperation, SyncOperation } from "./context.ts";
 import { cryptoAsync, cryptoSync, cryptoWaited } from "./crypto/index.ts";
+import { dataStoreAsync } from "./data-store.ts";
 import { dnsAsync } from "./network/dns.ts";
 import { domainToAsciiSync } from "./network/domain-to-ascii.ts";
 import { fetchAsync, fetchPosts } from "./fetch/fetch.ts";
@@ -28,6 +29,7 @@ export const syncOperations: Readonly<Record<string, SyncOperation>> = merge<Syn
 );
 export const asyncOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(
   cryptoAsync,
+  dataStoreAsync,
   dnsAsync,
   fetchAsync,
   subtleAsync,

@@ -37,7 +37,7 @@ describe("run of an action", () => {
       outcome: "threw",
       code: "db_unavailable",
       message:
-        "this.store cannot store 'n': an action has no database. Return the value or use $.export, or store it in a service of yours",
+        "this.store cannot store 'n': an action has no database. Return the value or use $.export, or use a prop of type data_store that is configured with a data store",
     });
     const read = `export default { name: "a", type: "action", props: { store: "${type}" }, async run() { return [await this.store.get("n")]; } }`;
     expect(returned(await runAction(fixture, read))).toEqual([null]);

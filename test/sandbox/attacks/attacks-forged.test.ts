@@ -12,7 +12,13 @@ const denied = (): Promise<never> => Promise.reject(Object.assign(new Error("den
 function activity(isAction = false): Activity {
   return new Activity(
     "run",
-    { deliver: async () => {}, rest: () => {}, network: { connect: denied, resolve: denied }, owner: "u_1", state: new Map() },
+    {
+      deliver: async () => {},
+      rest: () => {},
+      network: { connect: denied, resolve: denied, askStore: denied },
+      owner: "u_1",
+      state: new Map(),
+    },
     new ProductCollector(isAction),
   );
 }
@@ -180,7 +186,7 @@ describe("messages of a tampered runtime", () => {
 
 describe("operations of the host", () => {
   const context: OperationContext = {
-    network: { connect: denied, resolve: denied },
+    network: { connect: denied, resolve: denied, askStore: denied },
     owner: "u_1",
     signal: AbortSignal.abort(),
     deliver: () => {},

@@ -60,7 +60,18 @@ const ofRunners: readonly NatsRight[] = [
     ]),
     "runner",
   ),
-  right(["pool.own.move", "pool.own.arm", "pool.own.cancel", "pool.own.consumers", "pool.own.wake", "pool.own.state.u_one"], "runner"),
+  right(
+    [
+      "pool.own.move",
+      "pool.own.arm",
+      "pool.own.cancel",
+      "pool.own.consumers",
+      "pool.own.wake",
+      "pool.own.state.u_one",
+      "pool.own.store.u_one",
+    ],
+    "runner",
+  ),
 ];
 
 const inOtherPools = (subject: string): string => subject.replace(/\bown\b/, "other").replace(/\bu_one\b/, "u_two");
@@ -159,7 +170,10 @@ export const subscribed: readonly NatsRight[] = [
   right("emitted.*", "api"),
   right(["configure.request", "connect.request", "operator.status"], "operator"),
   right("build.request", "builder"),
-  right(["pool.*.move", "pool.*.arm", "pool.*.cancel", "pool.*.consumers", "pool.*.wake", "pool.*.state.*", "webhook.test"], "delivery"),
+  right(
+    ["pool.*.move", "pool.*.arm", "pool.*.cancel", "pool.*.consumers", "pool.*.wake", "pool.*.state.*", "pool.*.store.*", "webhook.test"],
+    "delivery",
+  ),
   right(["webhook.ordered.append.*", "webhook.ordered.attempt.*", "seen.ROUTES", "changed.REPLICAS.delivery.*"], "delivery"),
   // Of all owners, as far as the account of the pool imports them.
   right(["changed.DEPLOYMENTS.own.*", "changed.RUNNERS.own.*", "changed.QUOTAS.*"], "runner"),

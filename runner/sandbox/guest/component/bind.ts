@@ -1,6 +1,7 @@
 import { bindApp, isSameApp } from "./app.ts";
 import { type Fields, functionsOf, isObject, propsOf, resolveProp, resolveProps } from "./component.ts";
 import { dataStoreProp } from "./data-store.ts";
+import { sharedStoreProp } from "./shared-store.ts";
 import { databaseProp, type StoredKeys } from "./database.ts";
 import { directoryProp } from "./directory.ts";
 import { emitter } from "./emit.ts";
@@ -19,6 +20,8 @@ export interface RunInputs {
   readonly endpoint: string | null;
   /** Result of `additionalProps` when the source was configured: `{name, type, app?}`. */
   readonly additional: readonly Fields[];
+  /** Names of the props that have a data store, which the host knows. */
+  readonly stores: readonly string[];
 }
 
 /** `this` of run, hooks and methods: props, methods bound to it, `$emit`. */
@@ -59,7 +62,7 @@ function propValue(name: string, prop: Fields, inputs: RunInputs): unknown {
     case "$.service.db":
       return databaseProp(name, storedKeys(name, inputs));
     case "data_store":
-      return dataStoreProp(name, storedKeys(name, inputs));
+      return inputs.stores.includes(name) ? sharedStoreProp(name) : dataStoreProp(name, storedKeys(name, inputs));
     case "$.interface.http":
       return httpProp(inputs.endpoint);
     case "app":

@@ -52,7 +52,7 @@ function refuseInAction(prop: string, key: string, value: unknown): void {
   if (value === undefined) return;
   throw ruleError(
     "db_unavailable",
-    `this.${prop} cannot store '${key}': an action has no database. Return the value or use $.export, or store it in a service of yours`,
+    `this.${prop} cannot store '${key}': an action has no database. Return the value or use $.export, or use a prop of type data_store that is configured with a data store`,
   );
 }
 

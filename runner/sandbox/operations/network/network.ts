@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { StoreCall } from "../store-call.ts";
 
 /** What a guest may ask about a name: its addresses as `dns.lookup` returns them, or records of a type as `dns.resolve` does. */
 export const nameQueries = ["lookup", "A", "AAAA", "CAA", "CNAME", "MX", "NAPTR", "NS", "PTR", "SOA", "SRV", "TXT"] as const;
@@ -17,12 +18,15 @@ export interface Network {
   connect(host: string, port: number, signal: AbortSignal): Promise<Socket>;
   /** Plain values. */
   resolve(query: NameQuery, name: string, signal: AbortSignal): Promise<unknown>;
+  /** Has the parent perform an operation on the data store of a prop. Rejects with the `code` of its error. */
+  askStore(call: StoreCall, signal: AbortSignal): Promise<unknown>;
 }
 
 /** The network of a process, which all of its contexts share. */
 export interface SharedNetwork {
   connect(user: NetworkUser, ...request: Parameters<Network["connect"]>): ReturnType<Network["connect"]>;
   resolve(user: NetworkUser, ...request: Parameters<Network["resolve"]>): ReturnType<Network["resolve"]>;
+  askStore(user: NetworkUser, ...request: Parameters<Network["askStore"]>): ReturnType<Network["askStore"]>;
 }
 
 /** On whose behalf the network is used. */
