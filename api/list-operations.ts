@@ -51,7 +51,7 @@ export function listOperations<
       // The specification has `org_id` on every operation: with it, these are the organization's.
       query: ownPages.extend(filters?.shape ?? {}),
       responses,
-      handle: async (call, context) => respondWith(list, await context.access.owner(call), call, context),
+      handle: async (call, context) => listResources(list, await context.access.owner(call), call, context),
     },
     {
       route: `GET /orgs/:org_id/${path}`,
@@ -62,23 +62,29 @@ export function listOperations<
       handle: async (call, context) => {
         const organization = pathOf(call, "org_id");
         await context.access.checkOrganization(call.user, organization);
-        return respondWith(list, organization, call, context);
+        return listResources(list, organization, call, context);
       },
     },
   ];
 }
 
-async function respondWith<
+/** Answers a list of an owner's resources. */
+export async function listResources<
   S,
   T extends { readonly id?: string | undefined },
   Schema extends z.ZodType<object>,
   Filters extends z.ZodObject,
 >(
-  { kind, selectionOf, isUnpaged, respond }: ResourceList<S, T, Schema, Filters>,
+  {
+    kind,
+    selectionOf,
+    isUnpaged,
+    respond,
+  }: Pick<ResourceList<S, T, Schema, Filters>, "schema" | "kind" | "selectionOf" | "isUnpaged" | "respond">,
   owner: string,
   call: Call & Input,
   context: ApiContext,
-): Promise<Reply> {
+): Promise<Reply<readonly Answered<Schema>[]>> {
   const { owners, pages: resources } = context.ports;
   const request = isUnpaged === true && !requestsPage(call.parameters) ? unpaged : parsePage(call.parameters);
   const selection = selectionOf?.(call.query() as z.output<Filters>) ?? {}; // The query's schema contains the filters.

@@ -10,6 +10,7 @@ import {
 import { connectorOperations } from "./connectors/operations.ts";
 import { connectionOperations } from "./connections/operations.ts";
 import type { ApiOperation } from "./context.ts";
+import { dataStoreOperations } from "./data-stores/operations.ts";
 import { deliveryOperations } from "./deliveries/operations.ts";
 import { eventOperations } from "./events/operations.ts";
 import { streamOperations } from "./events/stream-operations.ts";
@@ -57,6 +58,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
   ],
   "Apps and accounts": [...appOperations, ...oauthClientOperations, ...connectionOperations, ...accountOperations],
   Variables: variableOperations,
+  "Data stores": dataStoreOperations,
   "Webhooks and subscriptions": [...webhookOperations, ...subscriptionOperations],
   Deliveries: deliveryOperations,
 };

@@ -1,3 +1,5 @@
+import type { DataStores } from "../domain/data-store/data-stores.ts";
+import type { RegisteredStores } from "../domain/data-store/registered-stores.ts";
 import type { Log } from "../domain/log.ts";
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from "node:http";
 import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
@@ -54,6 +56,7 @@ export interface ApiPorts extends ConnectingPorts {
   /** The components that come with Headwater. */
   readonly published: readonly PublishedCode[];
   readonly publications: Publications;
+  readonly dataStores: DataStores & RegisteredStores;
   readonly accounts: Accounts;
   readonly sessions: Sessions;
   readonly auditLog: AuditLog;

@@ -1,4 +1,5 @@
 import { accountKind } from "./account.ts";
+import { dataStoreKind } from "./data-store.ts";
 import { appKind } from "./app.ts";
 import { oauthClientKind } from "./oauth-client.ts";
 import { autoSubscriptionKind } from "./auto-subscription.ts";
@@ -19,6 +20,7 @@ export const kinds = [
   webhookKind,
   workflowKind,
   variableKind,
+  dataStoreKind,
   appKind,
   oauthClientKind,
   accountKind,

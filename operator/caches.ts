@@ -2,6 +2,7 @@ import { accountKind } from "../crds/account.ts";
 import { appKind } from "../crds/app.ts";
 import { autoSubscriptionKind } from "../crds/auto-subscription.ts";
 import { componentKind } from "../crds/component.ts";
+import { dataStoreKind } from "../crds/data-store.ts";
 import { oauthClientKind } from "../crds/oauth-client.ts";
 import { sourceKind } from "../crds/source.ts";
 import { subscriptionKind } from "../crds/subscription.ts";
@@ -22,6 +23,7 @@ export function openCaches(runtime: Pick<Runtime, "cache">) {
     variables: runtime.cache(variableKind),
     autoSubscriptions: runtime.cache(autoSubscriptionKind),
     apps: runtime.cache(appKind),
+    dataStores: runtime.cache(dataStoreKind),
     oauthClients: runtime.cache(oauthClientKind),
   };
 }

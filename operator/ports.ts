@@ -1,3 +1,4 @@
+import type { RegisteredStores } from "../domain/data-store/registered-stores.ts";
 import type { Log } from "../domain/log.ts";
 import type { AppLibrary } from "../crds/app-library.ts";
 import type { OwnerNamespaces } from "../crds/owner-namespaces.ts";
@@ -28,6 +29,7 @@ import type { WorkflowVersion } from "./versions.ts";
 
 /** Everything the operator needs from outside; main.ts wires the adapters. */
 export interface OperatorPorts {
+  readonly dataStores: Pick<RegisteredStores, "register" | "delete">;
   readonly store: ResourceStore;
   readonly owners: OwnerNamespaces;
   readonly memberships: Memberships;

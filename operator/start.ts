@@ -1,4 +1,5 @@
 import { accountKind, type AccountResource } from "../crds/account.ts";
+import { dataStoreKind } from "../crds/data-store.ts";
 import { appKind } from "../crds/app.ts";
 import { oauthClientKind } from "../crds/oauth-client.ts";
 import type { SecretReference } from "../crds/secret-reference.ts";
@@ -14,6 +15,7 @@ import type { ConfiguredOptions, ConfiguredProps } from "../domain/component/con
 import type { CodeExchange, ExchangeResult } from "../domain/connection/connection.ts";
 import { exchangeCode, revokeAccount } from "./account/connect.ts";
 import { accountReconciler } from "./account/reconciler.ts";
+import { dataStoreReconciler } from "./data-store/reconciler.ts";
 import { emitterReconciler } from "./auto-subscription/emitter-reconciler.ts";
 import { appReconciler } from "./app/reconciler.ts";
 import { oauthClientReconciler } from "./oauth-client/reconciler.ts";
@@ -150,6 +152,7 @@ function watchKinds(
     .watch(oauthClients, dependents.accountsBy);
   row("app", 2, appKind, appReconciler(ports)).watch(apps);
   row("oauth-client", 2, oauthClientKind, oauthClientReconciler(ports, config)).watch(oauthClients);
+  row("data-store", 2, dataStoreKind, dataStoreReconciler(ports)).watch(caches.dataStores);
   row("workflow", 16, workflowKind, workflowReconciler(config, ports, { ...flows, variables: entries }, endConnections))
     .watch(workflows)
     .watch(components, flows.running)

@@ -48,6 +48,7 @@ const apiLayers: readonly (readonly string[])[] = [
     "audit",
     "components",
     "variables",
+    "data-stores",
     "subscriptions",
     "sources",
     "webhooks",

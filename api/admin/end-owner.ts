@@ -2,6 +2,7 @@ import { accountKind } from "../../crds/account.ts";
 import { appKind } from "../../crds/app.ts";
 import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
 import { componentKind } from "../../crds/component.ts";
+import { dataStoreKind } from "../../crds/data-store.ts";
 import { oauthClientKind } from "../../crds/oauth-client.ts";
 import type { Kind } from "../../crds/resource.ts";
 import { allOf } from "../../crds/resource-store.ts";
@@ -19,7 +20,7 @@ import { publicIdOf } from "../resources/identity.ts";
 /** Deleted first: what runs, and what connects it. */
 const runningKinds: readonly Kind[] = [autoSubscriptionKind, subscriptionKind, webhookKind, workflowKind, sourceKind];
 /** Deleted once those are gone: a `deactivate` hook may still need them. */
-const neededKinds: readonly Kind[] = [variableKind, accountKind, oauthClientKind, appKind, componentKind];
+const neededKinds: readonly Kind[] = [variableKind, dataStoreKind, accountKind, oauthClientKind, appKind, componentKind];
 /** A further request goes on. */
 const maxDeletions = 1_000;
 

@@ -15,6 +15,7 @@ import { one } from "../http/response/schemas.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { dryRunResponse } from "./response.ts";
 import { dryRunSchema } from "./schemas.ts";
+import { checkStores } from "../sources/store-props.ts";
 import { checkAccounts } from "../sources/account-props.ts";
 import { definitionFor } from "../sources/definition-for.ts";
 import { storedProps } from "../sources/props.ts";
@@ -78,6 +79,7 @@ async function startTest(call: Call & Input<unknown, z.output<typeof fields>>, c
   const { namespace, name } = component.metadata;
   const definition = await definitionFor(component, build.definition, { props }, context);
   await checkAccounts(accountPropsOf(build.definition, props), namespace, context);
+  await checkStores(definition, props, namespace, context);
   await storedProps(definition, props, undefined, async () => ({}));
   const additional = definition.hasAdditionalProps ? { configurableProps: definition.props } : {};
   const given = event === undefined ? testEvent(defaultEvent({ definition, props, endpoint: null }, ports.clock.now())) : event;

@@ -15,6 +15,7 @@ import { publicIdOf } from "../resources/identity.ts";
 import type { Following } from "../resources/watch/following.ts";
 import { keepOnce } from "../resources/secret-texts.ts";
 import type { ApiContext } from "../context.ts";
+import { checkStores } from "./store-props.ts";
 import { checkAccounts } from "./account-props.ts";
 import { definitionFor } from "./definition-for.ts";
 import { untilDeployed, type Deployment } from "./deploy.ts";
@@ -35,6 +36,7 @@ export async function createSource(fields: SourceFields, owner: string, user: Us
   const definition = await definitionFor(component, build.definition, { props: fields.configured_props ?? {} }, context);
   const accounts = accountPropsOf(build.definition, fields.configured_props ?? {});
   await checkAccounts(accounts, namespace, context);
+  await checkStores(definition, fields.configured_props ?? {}, namespace, context);
   const stored = await storedProps(definition, fields.configured_props, undefined, keep);
   const following = sources.follow(namespace, name);
   try {

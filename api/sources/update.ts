@@ -9,6 +9,7 @@ import type { Following } from "../resources/watch/following.ts";
 import { keepOnce } from "../resources/secret-texts.ts";
 import { verdictOf } from "../resources/watch/verdict.ts";
 import type { ApiContext } from "../context.ts";
+import { checkStores } from "./store-props.ts";
 import { checkAccounts } from "./account-props.ts";
 import { changeSource } from "./change.ts";
 import { withAdditional } from "../../domain/component/definition.ts";
@@ -32,7 +33,10 @@ export async function updateSource(source: SourceResource, fields: UpdateFields,
   const replaced = namesCode(fields) ? await resolveComponent(fields, owner, user, context) : undefined;
   const definition = await definitionOfUpdate(asItRuns(source), fields, replaced, context);
   const keep = keepOnce({ kind: sourceKind.kind, namespace, name }, ports);
-  if (fields.configured_props !== undefined) await checkAccounts(accountPropsOf(definition, fields.configured_props), namespace, context);
+  if (fields.configured_props !== undefined) {
+    await checkAccounts(accountPropsOf(definition, fields.configured_props), namespace, context);
+    await checkStores(definition, fields.configured_props, namespace, context);
+  }
   const following = sources.follow(namespace, name);
   try {
     const changed = await changeSource(ports.store, source, async (now): Promise<SourceSpec> => {

@@ -13,6 +13,7 @@ import type { ApiContext } from "../context.ts";
 import type { User } from "../http/ports.ts";
 import type { ComponentResource } from "../resources/components.ts";
 import { keepOnce, type Keep } from "../resources/secret-texts.ts";
+import { checkStores } from "../sources/store-props.ts";
 import { checkAccounts } from "../sources/account-props.ts";
 import { definitionFor } from "../sources/definition-for.ts";
 import { storedProps } from "../sources/props.ts";
@@ -114,6 +115,7 @@ async function prepareStep(fields: StepFields, workflow: StepsOf, context: ApiCo
   );
   const accounts = accountPropsOf(definition, props ?? {});
   await checkAccounts(accounts, holder.namespace, context);
+  await checkStores(definition, props ?? {}, holder.namespace, context);
   return { fields, action, component, definition, accounts, keep: keepOnce(holder, context.ports) };
 }
 

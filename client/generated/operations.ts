@@ -1106,6 +1106,30 @@ export type Variable = {
   /** ISO 8601, UTC. */ readonly updated_at: string;
 };
 
+export type DataStore = {
+  /** `ds_…`: the value of a prop of type `data_store`. */ readonly id: string;
+  readonly name: string;
+  readonly description: string | null;
+  /** Also those that have expired within the last minute. */ readonly entries: number;
+  /** Of all keys and values, UTF-8. */ readonly bytes: number;
+  /** ISO 8601, UTC. */ readonly created_at: string;
+  /** ISO 8601, UTC. */ readonly updated_at: string;
+};
+
+export type DataStoreEntry = {
+  readonly key: string;
+  /** JSON. Absent with `values=false`. */ readonly value?: unknown;
+  /** Another one after each change. */ readonly version: number;
+  /** Of key and value, UTF-8. */ readonly bytes: number;
+  /** ISO 8601, UTC. */ readonly updated_at: string;
+  /** Null: it stays. */ readonly expires_at: string | null;
+};
+
+export type SetDataStoreEntry = {
+  readonly key: string;
+  readonly version: number;
+};
+
 export type Webhook = {
   /** `wh_…`. */ readonly id: string;
   /** Only in responses to requests that create or change it. */ readonly user_id?: string | undefined;
@@ -2739,6 +2763,109 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** List data stores */
+  readonly listDataStores: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (DataStore)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Create a data store */
+  readonly createDataStore: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name: string;
+      /** What it is for. */ readonly description?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: DataStore;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get a data store with its size */
+  readonly getDataStore: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: DataStore;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Rename a data store */
+  readonly updateDataStore: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Display name. */ readonly name?: string | undefined;
+      /** What it is for. */ readonly description?: string | null | undefined;
+    };
+    readonly response: {
+      readonly data: DataStore;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete a data store that no source and no workflow uses, with its entries */
+  readonly deleteDataStore: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly force?: boolean | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** List the entries of a data store */
+  readonly listDataStoreEntries: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly values?: boolean | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: PageInfo;
+      readonly data: readonly (DataStoreEntry)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete all entries of a data store */
+  readonly clearDataStore: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Get an entry of a data store */
+  readonly getDataStoreEntry: {
+    readonly path: { readonly id: string; readonly key: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: DataStoreEntry;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Set an entry of a data store */
+  readonly setDataStoreEntry: {
+    readonly path: { readonly id: string; readonly key: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** Any JSON, at most 1 MiB. */ readonly value: unknown;
+      /** Seconds after which the key is gone. Absent: it stays. */ readonly ttl?: number | null | undefined;
+      /** The version that the entry must have; 0: the key must not exist. Absent: any. */ readonly if_version?: number | null | undefined;
+    };
+    readonly response: {
+      readonly data: SetDataStoreEntry;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Delete an entry of a data store */
+  readonly deleteDataStoreEntry: {
+    readonly path: { readonly id: string; readonly key: string; };
+    readonly query: { readonly if_version?: number | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
   /** List the caller's webhooks */
   readonly listMyWebhooks: {
     readonly path: Readonly<Record<string, never>>;
@@ -3472,6 +3599,16 @@ export const routes = {
   listVariables: { method: "GET", path: "/v1/variables", isStream: false },
   setVariable: { method: "PUT", path: "/v1/variables/{name}", isStream: false },
   deleteVariable: { method: "DELETE", path: "/v1/variables/{name}", isStream: false },
+  listDataStores: { method: "GET", path: "/v1/data_stores", isStream: false },
+  createDataStore: { method: "POST", path: "/v1/data_stores", isStream: false },
+  getDataStore: { method: "GET", path: "/v1/data_stores/{id}", isStream: false },
+  updateDataStore: { method: "PUT", path: "/v1/data_stores/{id}", isStream: false },
+  deleteDataStore: { method: "DELETE", path: "/v1/data_stores/{id}", isStream: false },
+  listDataStoreEntries: { method: "GET", path: "/v1/data_stores/{id}/entries", isStream: false },
+  clearDataStore: { method: "DELETE", path: "/v1/data_stores/{id}/entries", isStream: false },
+  getDataStoreEntry: { method: "GET", path: "/v1/data_stores/{id}/entries/{key}", isStream: false },
+  setDataStoreEntry: { method: "PUT", path: "/v1/data_stores/{id}/entries/{key}", isStream: false },
+  deleteDataStoreEntry: { method: "DELETE", path: "/v1/data_stores/{id}/entries/{key}", isStream: false },
   listMyWebhooks: { method: "GET", path: "/v1/users/me/webhooks", isStream: false },
   listWebhooks: { method: "GET", path: "/v1/orgs/{org_id}/webhooks", isStream: false },
   createWebhook: { method: "POST", path: "/v1/webhooks", isStream: false },

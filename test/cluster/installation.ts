@@ -64,7 +64,7 @@ export const isInstalled = async (): Promise<boolean> =>
 
 /** Removes everything, as the documentation says. */
 export async function removeInstallation(): Promise<void> {
-  const kinds = "sources,subscriptions,autosubscriptions,webhooks,components,accounts,oauthclients,apps,variables,workflows";
+  const kinds = "sources,subscriptions,autosubscriptions,webhooks,components,accounts,oauthclients,apps,variables,datastores,workflows";
   await kubectl(["delete", kinds, "--all", "--all-namespaces", "--timeout=120s"]);
   await kubectl(["delete", "runnerpools", "--all", "--timeout=120s"]);
   await helm(["uninstall", "headwater", "--namespace", namespace, "--wait", "--timeout", "120s"]);

@@ -32,6 +32,6 @@ describe("the examples", () => {
     const both = [...kinds].filter((name) =>
       [true, false].every((isRefused) => examples.some(({ kind, refused }) => kind.kind === name && (refused !== undefined) === isRefused)),
     );
-    expect(both).toHaveLength(11);
+    expect(both).toHaveLength(12);
   });
 });

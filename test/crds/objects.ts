@@ -2,6 +2,7 @@ import type { Kind } from "../../crds/resource.ts";
 import { accountKind } from "../../crds/account.ts";
 import { appKind } from "../../crds/app.ts";
 import { autoSubscriptionKind } from "../../crds/auto-subscription.ts";
+import { dataStoreKind } from "../../crds/data-store.ts";
 import { componentKind } from "../../crds/component.ts";
 import { variableKind } from "../../crds/variable.ts";
 import { oauthClientKind } from "../../crds/oauth-client.ts";
@@ -377,6 +378,12 @@ const variables: readonly Omit<Example, "kind">[] = [
   { spec: { name: "PD_COMPONENT", value: "a" }, refused: "Headwater sets PD_COMPONENT" },
 ];
 
+const dataStores: readonly Omit<Example, "kind">[] = [
+  { spec: {} },
+  { spec: { name: "Orders", description: "by number" } },
+  { spec: { name: "" }, refused: ["should be at least 1 chars long", ">=1 characters"] },
+];
+
 const of = (kind: Kind, examples: readonly Omit<Example, "kind">[]): readonly Example[] =>
   examples.map((example) => ({ kind, ...example }));
 
@@ -390,6 +397,7 @@ export const examples: readonly Example[] = [
   ...of(appKind, apps),
   ...of(oauthClientKind, oauthClients),
   ...of(variableKind, variables),
+  ...of(dataStoreKind, dataStores),
   ...of(workflowKind, workflows),
   ...of(runnerPoolKind, pools),
 ];

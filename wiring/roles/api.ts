@@ -25,6 +25,8 @@ import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createStoredUse } from "../../platform/postgres/resources/stored-use.ts";
 import { createConnections } from "../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../platform/postgres/component-library.ts";
+import { createDataStores } from "../../platform/postgres/data-stores/data-stores.ts";
+import { createRegisteredStores } from "../../platform/postgres/data-stores/registered-stores.ts";
 import { createPublications } from "../../platform/postgres/publications/publications.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
@@ -137,6 +139,7 @@ const resourcePorts = ({ listedStore, owners, namespaces, secretValues, pages }:
 const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database) => ({
   library: createComponentLibrary(database),
   publications: createPublications(database),
+  dataStores: { ...createDataStores(database, systemClock), ...createRegisteredStores(database) },
   connections: createConnections(database),
   history: createHistory(database, { kept: { events: keepEvents, logs: keepLogs } }),
   activity: createActivity(database),

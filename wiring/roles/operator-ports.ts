@@ -38,6 +38,7 @@ import { createActivity } from "../../platform/postgres/history/activity.ts";
 import { createFailingEndpoints } from "../../platform/postgres/history/failing-endpoints.ts";
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
+import { createRegisteredStores } from "../../platform/postgres/data-stores/registered-stores.ts";
 import { createReconnectMails } from "../../platform/postgres/mail/reconnect-mails.ts";
 import { findPublishedCode } from "../../platform/postgres/publications/publications.ts";
 import type { Resources } from "../resources.ts";
@@ -88,17 +89,14 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
   return {
     store,
     owners,
-    memberships: createAccounts(database),
     secretValues,
     configMaps,
+    ...inPostgres(database),
     events: { record: () => undefined }, // On one machine conditions and the log report it.
     pools: { poolOf: () => defaultPool },
     fetchComponent: (url, owner) => requestComponent(connection.nats, url, { owner }),
     checkHost: (host) => egress.check(host),
-    activity: createActivity(database),
-    outcomes: createOutcomes(database),
     sourceBacklogs: createSourceBacklogs(connection),
-    failingEndpoints: createFailingEndpoints(database),
     builds: { build: (component, owner) => requestBuild(connection.nats, { ...component, owner }) },
     bundles: createStoredBundles(connection),
     deployments: fencedEntries<DeploymentEntry>(connection, buckets.deployments, { leads }),
@@ -121,7 +119,6 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     secrets,
     tokenRefresher: createTokenRefresher({ egress, timeoutMs: refreshTimeoutMs }),
     oauthService: createOauthService({ egress, timeoutMs: refreshTimeoutMs }),
-    reconnectMails: createReconnectMails(database),
     apps: new AppLibrary({
       store,
       builtIn: builtInApps,
@@ -136,6 +133,16 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     log,
   };
 }
+
+/** What the operator reads and writes in Postgres, besides resources and the history. */
+const inPostgres = (database: Database) => ({
+  memberships: createAccounts(database),
+  activity: createActivity(database),
+  outcomes: createOutcomes(database),
+  failingEndpoints: createFailingEndpoints(database),
+  reconnectMails: createReconnectMails(database),
+  dataStores: createRegisteredStores(database),
+});
 
 function createHistories(connection: Connection, database: Database): Histories {
   const history = createHistory(database);

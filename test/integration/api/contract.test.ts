@@ -54,6 +54,9 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /oauth_clients": () => ({ body: { app: "github", client_id: "c" } }),
   "PUT /oauth_clients/:id": () => ({ body: { name: "another" } }),
   "PUT /variables/:name": () => ({ body: { value: "eu" } }),
+  "POST /data_stores": () => ({ body: { name: "Made" } }),
+  "PUT /data_stores/:id": () => ({ body: { description: null } }),
+  "PUT /data_stores/:id/entries/:key": () => ({ body: { value: { a: [1] }, ttl: 60 } }),
   "POST /accounts": () => ({ body: { app: "shop", name: "Shop", credentials: { api_key: "k" } } }),
   "PUT /accounts/:id": () => ({ body: { credentials: { api_key: null, token: "u" } } }),
   "POST /webhooks": () => ({ body: { url: "https://valid.test/" } }),
@@ -90,6 +93,12 @@ async function unusedFor({ route, aliasOf = route }: TestedOperation): Promise<I
     return { "apps/:slug": await made("/v1/apps", { name_slug: "unused", name: "Unused", auth_type: "none" }) };
   if (aliasOf === "DELETE /oauth_clients/:id")
     return { "oauth_clients/:id": await made("/v1/oauth_clients", { app: "gitlab", client_id: "unused" }) };
+  if (aliasOf === "DELETE /data_stores/:id") return { "data_stores/:id": await made("/v1/data_stores", { name: "Unused" }) };
+  if (aliasOf === "DELETE /data_stores/:id/entries/:key") {
+    const store = await made("/v1/data_stores", { name: "Unused" });
+    await api.ask("PUT", `/v1/data_stores/${store}/entries/unused`, { body: { value: 1 } });
+    return { "data_stores/:id": store, "entries/:key": "unused" };
+  }
   if (aliasOf === "DELETE /variables/:name") {
     await api.ask("PUT", "/v1/variables/UNUSED", { body: { value: "x" } });
     return { "variables/:name": "UNUSED" };

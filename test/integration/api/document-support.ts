@@ -210,6 +210,8 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
   const connection = (await api.ask("POST", "/v1/apps/shop/connect", { body: {} })).body.data.connection_id as string;
   const subscription = await made("/v1/subscriptions", { emitter_id: source, listener_id: webhook });
   await api.ask("PUT", "/v1/variables/REGION", { body: { value: "eu" } });
+  const store = await made("/v1/data_stores", { name: "World" });
+  await api.ask("PUT", `/v1/data_stores/${store}/entries/first`, { body: { value: 1 } });
   const key = await makeKey(api);
   await api.accounts.putMember(bob.id, acme.id, "member");
   const [ours, toAda] = [await invitation(api, acme.id, "new@example.com"), await invitation(api, others.id, ada.email)];
@@ -240,6 +242,8 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "apps/:slug": "shop",
     "oauth_clients/:id": client,
     "variables/:name": "REGION",
+    "data_stores/:id": store,
+    "entries/:key": "first",
     "connections/:id": connection,
     "orgs/:org_id": acme.id,
     "workspaces/:org_id": acme.id,

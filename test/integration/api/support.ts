@@ -16,6 +16,8 @@ import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
 import { createConnections } from "../../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
+import { createDataStores } from "../../../platform/postgres/data-stores/data-stores.ts";
+import { createRegisteredStores } from "../../../platform/postgres/data-stores/registered-stores.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import type { Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
@@ -145,6 +147,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         pages: { ...createResourcePages(database), show: async () => undefined },
         library: createComponentLibrary(database),
         publications: createPublications(database),
+        dataStores: { ...createDataStores(database, systemClock), ...createRegisteredStores(database) },
         published: [published],
         builtInApps,
         owners: {

@@ -47,6 +47,8 @@ beforeAll(async () => {
   const client = await made("/oauth_clients", { app: "app-of-ada", client_id: "secretive client" });
   const connection = await made("/apps/app-of-ada/connect", {});
   await api.ask("PUT", "/v1/variables/OF_ADA", { body: { value: "secretive variable" } });
+  const store = await made("/data_stores", { name: "secretive store" });
+  await api.ask("PUT", `/v1/data_stores/${store.id}/entries/first`, { body: { value: "secretive entry" } });
   const subscription = await made("/subscriptions", { emitter_id: source.id, listener_id: webhook.id, event_name: "secretive" });
   const invitation = await made(`/orgs/${acme.id}/members`, { email: "secretive@example.com" });
   const key = await made("/users/me/keys", { name: "secretive key" });
@@ -75,6 +77,8 @@ beforeAll(async () => {
     "packages/:name": "package-of-ada",
     "oauth_clients/:id": client.id,
     "variables/:name": "OF_ADA",
+    "data_stores/:id": store.id,
+    "entries/:key": "first",
     "connections/:id": connection.connection_id,
     "workflows/:workflow_id": "p_hers",
     "steps/:step": "first",

@@ -33,6 +33,8 @@ import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
 import { createConnections } from "../../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
+import { createDataStores } from "../../../platform/postgres/data-stores/data-stores.ts";
+import { createRegisteredStores } from "../../../platform/postgres/data-stores/registered-stores.ts";
 import { createPublications } from "../../../platform/postgres/publications/publications.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import type { KubeApi } from "../../support/kube/kube-api.ts";
@@ -150,6 +152,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       storedUse: createStoredUse(database),
       library: createComponentLibrary(database),
       publications: createPublications(database),
+      dataStores: { ...createDataStores(database, systemClock), ...createRegisteredStores(database) },
       published: [],
       pages: { ...pages, show: (_kind, resource) => mirror.write([resource], []) },
       owners,

@@ -1,0 +1,40 @@
+import { dataStoreKind, type DataStoreResource } from "../../crds/data-store.ts";
+import { parseKey } from "../controller/informer.ts";
+import { adopt, release } from "../controller/ownership.ts";
+import { readyConditions, updatedAtOf, writeStatus, type Verdict } from "../controller/status.ts";
+import { idOf, namespaceHasNoOwner } from "../identity.ts";
+import { ownerRetryMs } from "../polling.ts";
+import type { OperatorPorts } from "../ports.ts";
+
+/**
+ * Gives a data store its id, and registers it where its entries are. The finalizer ensures that these are deleted with it. In a namespace
+ * that has lost its owner, the entries stay, and no run reaches them: runs ask for stores of their owner.
+ */
+export function dataStoreReconciler(ports: OperatorPorts) {
+  return async (key: string): Promise<number | undefined> => {
+    const { namespace, name } = parseKey(key);
+    const found = await ports.store.find(dataStoreKind, namespace, name);
+    if (found === undefined) return undefined;
+    const id = await idOf(ports, dataStoreKind, found, "dataStore");
+    if (found.metadata.deletionTimestamp !== undefined) {
+      await ports.dataStores.delete(id);
+      await release(ports.store, dataStoreKind, found);
+      return undefined;
+    }
+    const store = await adopt(ports.store, dataStoreKind, found, id);
+    const owner = await ports.owners.ownerOf(namespace);
+    if (owner !== undefined) await ports.dataStores.register({ id, owner, name });
+    const ready = { ready: true, reason: "Registered", message: "props and the API can use it" } as const;
+    await report(store, id, owner === undefined ? namespaceHasNoOwner(namespace) : ready, ports);
+    return owner === undefined ? ownerRetryMs : undefined;
+  };
+}
+
+async function report(resource: DataStoreResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<void> {
+  const now = clock.now();
+  await writeStatus(store, dataStoreKind, resource, {
+    fields: { id, updatedAt: updatedAtOf(resource, now) },
+    conditions: readyConditions(verdict),
+    now,
+  });
+}
