@@ -16,6 +16,7 @@ export type Reference =
   | "account"
   | "app"
   | "oauth-client"
+  | "data-store"
   | "organization"
   | "kind"
   | "file"

@@ -161,6 +161,13 @@ export const commands: readonly CommandEntry[] = [
     load: () => import("./commands/variables.ts"),
   },
   {
+    name: "data-stores",
+    aliases: ["data-store", "ds"],
+    group: "Manage",
+    summary: "keys and values that sources and steps share",
+    load: () => import("./commands/data-stores.ts"),
+  },
+  {
     name: "namespaces",
     aliases: ["namespace"],
     group: "Manage",

@@ -18,6 +18,7 @@ const commands: readonly (readonly [request: RegExp, command: string])[] = [
   [/POST \/v1\/oauth_clients with (\{.*\})/g, "`hw oauth-clients create '$1'`"],
   [/POST \/v1\/accounts stores them/g, "`hw accounts create` stores them"],
   [/PUT \/v1\/variables\/(\w+)/g, "`hw variables set $1`"],
+  [/GET \/v1\/data_stores(?![\w/])/g, "`hw data-stores list`"],
   [/GET \/v1\/accounts(?:\?app=[^\s;,]+)?(?![\w/])/g, "`hw list accounts`"],
 ];
 

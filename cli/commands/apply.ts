@@ -14,7 +14,7 @@ export const filesOption: OptionDefinition = {
 export const readOperations: readonly OperationId[] = [
   ...(["listComponents", "listMyAccounts", "listMyWebhooks", "listMySources", "listMyWorkflows"] as const),
   ...(["listMySubscriptions", "listMyAutoSubscriptions", "getComponent"] as const),
-  ...(["listApps", "listMyOAuthClients"] as const),
+  ...(["listApps", "listMyOAuthClients", "listDataStores"] as const),
 ];
 
 export const command: Definition = {
@@ -35,6 +35,7 @@ export const command: Definition = {
     ...readOperations,
     ...(["saveComponent", "createAccount", "updateAccount", "createWebhook", "updateWebhook", "createSource", "updateSource"] as const),
     ...(["createApp", "updateApp", "getApp", "createOAuthClient", "updateOAuthClient"] as const),
+    ...(["createDataStore", "updateDataStore"] as const),
     ...(["createWorkflow", "updateWorkflow", "subscribe", "subscribeToAll"] as const),
   ],
   run: async ({ client, out, terminal }, given) => {

@@ -11,7 +11,7 @@ export const command: Definition = {
   options: [
     { flags: "-y, --yes", description: "delete without asking" },
     { flags: "--ignore-hook-errors", description: "call the deactivate hook of a source once instead of three times" },
-    { flags: "--force", description: "also delete a source that triggers workflows, or an account in use" },
+    { flags: "--force", description: "also delete a source that triggers workflows, or an account or data store in use" },
   ],
   examples: [{ command: "hw delete hello --yes", does: "Delete a source." }],
   operations: [
@@ -23,6 +23,7 @@ export const command: Definition = {
     "deleteAccount",
     "deleteApp",
     "deleteOAuthClient",
+    "deleteDataStore",
     "deleteOrganization",
     "revokeKey",
   ],

@@ -4,6 +4,7 @@ import { apps, oauthClients } from "./apps.ts";
 import { accounts, keys, organizations, registry } from "./owned.ts";
 import { autoSubscriptions, subscriptions, webhooks } from "./delivered.ts";
 import { components, sources, workflows } from "./running.ts";
+import { dataStores } from "./data-stores.ts";
 import { variables } from "./variables.ts";
 
 /** Kinds in the order of `hw list --help`. */
@@ -18,6 +19,7 @@ export const kinds: readonly Kind[] = [
   apps,
   oauthClients,
   variables,
+  dataStores,
   organizations,
   keys,
   registry,

@@ -38,7 +38,9 @@ const isInterface = (type: string): boolean => /^\$\.(interface|service)\./.test
 /** @throws Failure for a text that is no value of the type */
 export function typedValue(text: string, prop: PropDefinition | undefined): unknown {
   if (prop === undefined || prop.type === "any") return jsonOr(text, text);
-  if (isText(prop.type) || prop.type === "app") return prop.type === "app" ? { authProvisionId: text } : text;
+  if (prop.type === "app") return { authProvisionId: text };
+  if (prop.type === "data_store") return text.trim().startsWith("{") ? jsonOr(text, text) : { storeId: text };
+  if (isText(prop.type)) return text;
   if (prop.type === "$.interface.timer") return timerOf(text);
   if (prop.type === "string[]") return jsonOr(text, text.split(","));
   if (prop.type === "sql") return jsonOr(text, text);

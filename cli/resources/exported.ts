@@ -1,4 +1,5 @@
 import type { Item } from "../kinds/kind.ts";
+import { storeIn } from "./data-stores.ts";
 import { documentOf, type Spec } from "./manifest.ts";
 import { resourceKinds } from "./plan.ts";
 import type { ResourceKind } from "./resource-kind.ts";
@@ -46,9 +47,20 @@ function withReferences(spec: Spec, names: ReadonlyMap<string, Reference>): Spec
   const entries = Object.entries(spec).map(([field, value]) => {
     if (field === "triggers" && Array.isArray(value))
       return [field, value.map((trigger) => withReferences(trigger as Spec, names))] as const; // Ours.
+    if (field === "steps" && Array.isArray(value)) return [field, value.map((step) => withReferences(step as Spec, names))] as const; // Ours.
+    if (field === "props") return [field, withStoreNames(value as Spec, names)] as const; // Ours.
     const reference = typeof value === "string" && referringFields.has(field) ? names.get(value) : undefined;
     if (reference === undefined) return [field, value] as const;
     return field === "source" ? (["sourceRef", { name: reference.name }] as const) : ([`${field}Ref`, reference] as const);
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Stores as references by name, where they are exported as well. */
+function withStoreNames(props: Spec, names: ReadonlyMap<string, Reference>): Spec {
+  const entries = Object.entries(props).map(([prop, value]) => {
+    const found = names.get(storeIn(value) ?? (typeof value === "string" ? value : ""));
+    return [prop, found?.kind === "DataStore" ? { storeId: found.name } : value] as const;
   });
   return Object.fromEntries(entries);
 }

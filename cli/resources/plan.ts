@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { notFound, usageFailure } from "../failure.ts";
 import { appResource, oauthClientResource } from "./apps.ts";
+import { dataStoreResource } from "./data-stores.ts";
 import type { Item } from "../kinds/kind.ts";
 import type { Manifest, Spec } from "./manifest.ts";
 import { accountResource, autoSubscriptionResource, componentResource, subscriptionResource, webhookResource } from "./others.ts";
@@ -17,6 +18,7 @@ export const resourceKinds: readonly ResourceKind[] = [
   oauthClientResource,
   accountResource,
   variableResource,
+  dataStoreResource,
   webhookResource,
   sourceResource,
   workflowResource,

@@ -1,13 +1,18 @@
+import { withStoreIds } from "./data-stores.ts";
 import type { Session } from "./session.ts";
 import type { Spec } from "./manifest.ts";
 import { recordOf } from "../values.ts";
 
 /** Props as the API takes them: with the texts of secrets. A text that is JSON stands for its value. */
-export function configuredProps(session: Session, { props = {}, secrets = {} }: Spec, what: string): Record<string, unknown> {
+export async function configuredProps(
+  session: Session,
+  { props = {}, secrets = {} }: Spec,
+  what: string,
+): Promise<Record<string, unknown>> {
   const secretValues = Object.entries(recordOf(secrets, `secrets of ${what}`)).map(([name, reference]) => {
     return [name, valueOf(session.secret(reference, `${what}: secrets.${name}`))] as const;
   });
-  return { ...recordOf(props, `props of ${what}`), ...Object.fromEntries(secretValues) };
+  return { ...(await withStoreIds(session, props, what)), ...Object.fromEntries(secretValues) };
 }
 
 function valueOf(text: string): unknown {

@@ -85,6 +85,7 @@ const listNames: Readonly<Record<string, string>> = {
   Workflow: "workflows",
   Webhook: "webhooks",
   Component: "components",
+  DataStore: "data-stores",
 };
 
 const idWithDash = (id: string): string => id.replace("_", "-");

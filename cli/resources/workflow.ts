@@ -1,6 +1,7 @@
 import type { Operations } from "../../client/generated/operations.ts";
 import { kindNamed } from "../kinds/kinds.ts";
 import { present, recordOf } from "../values.ts";
+import { withStoreIds } from "./data-stores.ts";
 import type { Manifest, Spec } from "./manifest.ts";
 import { codeBody, codeOf, configuredProps, normalCode, propsOf } from "./props.ts";
 import type { ResourceKind } from "./resource-kind.ts";
@@ -20,7 +21,7 @@ async function triggerBody(session: Session, { source, sourceRef, http, timer }:
 
 async function stepBody(session: Session, step: Spec): Promise<Spec> {
   const { name, continueOnError, retries, timeoutSeconds } = step;
-  const props = configuredProps(session, step, `step ${String(name)}`);
+  const props = await configuredProps(session, step, `step ${String(name)}`);
   const timeout = typeof timeoutSeconds === "number" ? timeoutSeconds * 1_000 : undefined;
   return {
     ...(await codeBody(session, step, `step ${String(name)}`)),
@@ -106,7 +107,7 @@ export const workflowResource: ResourceKind = {
           present({
             name,
             ...(await normalCode(session, code, `step ${String(name)}`)),
-            props,
+            props: await withStoreIds(session, props, `step ${String(name)}`),
             secrets,
             continueOnError,
             retries,

@@ -42,6 +42,7 @@ it("lists every kind", async () => {
     "accounts",
     "apps",
     "oauth-clients",
+    "data-stores",
     "orgs",
     "keys",
     "registry",
