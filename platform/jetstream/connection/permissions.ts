@@ -175,8 +175,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       `seen.${buckets.routes}`,
       changedSubject(buckets.replicas, replicaKey("delivery", "*")),
       ...poolRequests.map((request) => poolRequestSubject("*", request)),
-      stateUsageSubject("*", "*"),
-      dataStoreSubject("*", "*"),
+      ...[stateUsageSubject, dataStoreSubject].map((subject) => subject("*", "*")),
       webhookTestSubject,
       ...(["append", "attempt"] as const).map((kind) => orderedQueueSubject(kind, "*")),
     ],
@@ -253,8 +252,7 @@ export function runnerServices(pool: string, owner = "*"): readonly Service[] {
     ]),
     one(answerSubject("*", "*")),
     ...poolRequests.map((request) => one(poolRequestSubject(pool, request))),
-    one(stateUsageSubject(pool, owner)),
-    one(dataStoreSubject(pool, owner)),
+    ...[stateUsageSubject, dataStoreSubject].map((subject) => one(subject(pool, owner))),
   ];
 }
 
