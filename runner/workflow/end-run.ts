@@ -15,18 +15,20 @@ interface OpenRun {
 }
 
 /**
- * A run whose suspension ends early has a wake-up left, which may be due in a year. It is moved to the present, where it has no effect,
- * because delivery may not delete invocations.
+ * An ended run whose last suspension ended early has a wake-up left, which may be due in a year. It is moved to the present, where it has no
+ * effect, because delivery may not delete invocations. Not before the end: a run has one wake-up, and a further suspension sets it.
  */
-export function endWakeUp({ received, id, current, history }: OpenRun, { wakeUps, clock, log }: RunnerPorts): void {
-  const { resume } = received.invocation;
+export function endWakeUp({ id, current }: OpenRun, suspension: number, { wakeUps, clock, log }: RunnerPorts): void {
+  wakeUps.schedule(current.workflow, id, suspension, clock.now()).catch((error: unknown) => {
+    log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
+  });
+}
+
+/** Number of the suspension that the invocation ends before its time has come; undefined: it ends none. */
+export function endedEarly({ received: { invocation }, history }: OpenRun, endsSuspension: boolean): number | undefined {
   const state = history.last?.state ?? null;
-  if (state === null || resume?.action === "wake") return;
-  const ended = suspensionsOf(state).filter(({ number }) => resume === undefined || number === resume.suspension);
-  for (const { number } of ended)
-    wakeUps.schedule(current.workflow, id, number, clock.now()).catch((error: unknown) => {
-      log.warn({ op: "workflow.resume", "workflow.id": current.workflow, "run.id": id, err: error }, "a wake-up stays until it is due");
-    });
+  if (!endsSuspension || state === null || invocation.resume?.action === "wake") return undefined;
+  return invocation.resume?.suspension ?? suspensionsOf(state)[0]?.number;
 }
 
 /** NATS forgets the run some time after the invocation was acked, so that a repetition of it finds the end until then. */

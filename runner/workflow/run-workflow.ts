@@ -10,7 +10,7 @@ import { begin } from "./begin-run.ts";
 import { branchOf, suspensionsOf, viewOfBranch, type Settled } from "./branches.ts";
 import type { RunOfWorkflow } from "./compose-commit.ts";
 import { controlledBy, type Begun } from "./control-run.ts";
-import { endLater, endWakeUp } from "./end-run.ts";
+import { endedEarly, endLater, endWakeUp } from "./end-run.ts";
 import { composeEnd, composePause, composeStep, type Compose, type Replacement } from "./next-commit.ts";
 import { forget, openRun, placeIn, versionOf, waitingCaller, type Run, type RunContext } from "./open-run.ts";
 import { hasReachedEnd } from "./position.ts";
@@ -56,20 +56,22 @@ export async function runWorkflow(
 async function continueRun(run: Run, context: RunContext, config: RunnerConfig, ports: RunnerPorts): Promise<WorkflowRunResult> {
   const { received, current } = run;
   let refusals = 0;
+  let early: number | undefined;
   for (;;) {
     const begun = begin(received, run.history.last, current, ports.clock.now());
     answerResume(run, begun, context, ports);
-    if (begun?.endsSuspension === true) endWakeUp(run, ports);
+    early ??= endedEarly(run, begun?.endsSuspension === true);
     if (begun === undefined) return "finished";
     const { state } = begun;
     if (hasEnded(state.status)) {
+      if (early !== undefined) endWakeUp(run, early, ports);
       endLater(run, state, ports);
       return "finished";
     }
     if (state.status === "suspended" && begun.canceled === undefined && begun.paused === undefined) {
       // The invocation is acked only then: a crash before it repeats this.
-      const waits = suspensionsOf(state);
-      await Promise.all(waits.map(({ number, until }) => ports.wakeUps.schedule(current.workflow, run.id, number, until)));
+      const first = suspensionsOf(state).toSorted((one, other) => one.until - other.until)[0];
+      if (first !== undefined) await ports.wakeUps.schedule(current.workflow, run.id, first.number, first.until);
       return "finished";
     }
     if (received.isReleased?.() === true && run.branches.size === 0) return "released";

@@ -138,7 +138,10 @@ async function cancel(connection: Connection, pool: string, { workflow, run, rea
   await publishInvocation(connection, { pool: target, source: workflow, text: JSON.stringify(invocation), messageId: `cancel.${run}` });
 }
 
-/** Schedules the wake-up of a suspended run; it replaces an earlier one of the same run. */
+/**
+ * Schedules the wake-up of a suspended run; it replaces an earlier one of the same run. Without a message id: what was replaced by another
+ * suspension of the run may have to be scheduled again.
+ */
 async function wake(connection: Connection, pool: string, { workflow, run, suspension, atMs }: WakeRequest): Promise<void> {
   const entry = await workflowEntries(connection).get(deploymentKey(pool, workflow));
   if (entry === undefined) return;
@@ -148,7 +151,6 @@ async function wake(connection: Connection, pool: string, { workflow, run, suspe
     schedule: { kind: "at", atMs },
     target: invokeSubject(hasMoved(entry) ? entry.movedTo : pool, partitionOf(workflow), workflow),
     body: encodePack([JSON.stringify(invocation)]),
-    messageId: `wake.${workflow}.${run}.${suspension}.${atMs}`,
   });
 }
 

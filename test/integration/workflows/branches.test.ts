@@ -101,6 +101,20 @@ describe("branches of a run", () => {
     expect(requests["asked"]).toMatchObject({ body: "yes" });
   });
 
+  it("are all woken, though a run has one wake-up at a time", async () => {
+    await deploy(deployed("p_woken", [parallel(["late", "a2"], ["soon", "b2"], ["later", "c2"]), { name: "last" }]));
+    const delays: Readonly<Record<string, number>> = { late: 1_500, soon: 1, later: 2_500 };
+    const order: string[] = [];
+    await start("r_woken", ({ name }) => {
+      order.push(name);
+      const ms = delays[name];
+      return returned(name, ms === undefined ? {} : { flow: { kind: "delay", ms } });
+    });
+    await begin("p_woken");
+    expect((await untilEnded("p_woken")).at(-1)).toBe("last succeeded");
+    expect(order.slice(-4)).toEqual(["b2", "a2", "c2", "last"]);
+  });
+
   it("end with the first that fails: others end their step, and nothing else begins", async () => {
     await deploy(deployed("p_fails", [parallel(["bad"], ["good", "never"]), { name: "after" }]));
     const executed: string[] = [];

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Answer } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
-import { partitionCount, runSubject, streams } from "../../../domain/subjects.ts";
+import { partitionCount, poolRequestSubject, runSubject, streams } from "../../../domain/subjects.ts";
 import { endMarker } from "../../../domain/workflow/run-commit.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
 import { until } from "../../support/until.ts";
@@ -89,6 +89,29 @@ it("suspends a run for a delay, and continues with the next step when its time h
   expect((await commits("p_delay")).map(({ workflow }) => workflow.status)).toEqual(["suspended", "succeeded"]);
   expect((at[1] ?? 0) - (at[0] ?? 0)).toBeGreaterThanOrEqual(1_000);
   await until(isIdle, "no wake-up is left");
+});
+
+it("sets the wake-up of a further suspension without one that may replace it", async () => {
+  const asked: number[] = [];
+  const sniffing = nats.connection.nats.subscribe(poolRequestSubject("*", "wake"), {
+    callback: (_, message) => void asked.push(message.json<{ suspension: number }>().suspension),
+  });
+  await deploy(workflowOf("p_again", ["ask", "wait", "ask_again"]));
+  await start("r_again", ({ name }) =>
+    returned(name, { flow: name === "wait" ? { kind: "delay", ms: 1 } : { kind: "suspend", ms: 60_000 } }),
+  );
+  await invoke({ source: "p_again", trigger: "http", event: {} });
+  const untilSuspended = (count: number) => until(() => asked.length >= count, `${count} wake-ups were set`);
+  await untilSuspended(1);
+  const run = (await commits("p_again"))[0]?.run.id ?? "";
+  await invoke({ source: "p_again", trigger: "resume", resume: { run, suspension: 1, action: "resume" } });
+  await untilSuspended(3);
+  await invoke({ source: "p_again", trigger: "resume", resume: { run, suspension: 3, action: "resume" } });
+  await untilEnded("p_again");
+  await until(isIdle, "no wake-up is left");
+  sniffing.unsubscribe();
+  // The last one ends that of the third suspension, which was to last a minute.
+  expect(asked).toEqual([1, 2, 3, 3]);
 });
 
 it("resumes a suspended run by its URL once, with the request in the exports of the step that suspended it", async () => {
