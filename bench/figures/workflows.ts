@@ -48,8 +48,8 @@ export async function run(): Promise<readonly Figure[]> {
 const items = 1_000;
 const loop = { name: "each", forEach: `{{ Array.from({ length: ${items} }, (_, item) => item) }}`, steps: stepsInARow(1) };
 const trees = {
-  p_inOrder: [loop],
-  p_sideBySide: [{ ...loop, concurrency: 10 }],
+  p_inorder: [loop],
+  p_sidebyside: [{ ...loop, concurrency: 10 }],
   p_branches: [{ name: "fork", parallel: Array.from({ length: 10 }, (_, branch) => [{ name: `branch${branch}` }]) }],
 };
 
@@ -57,8 +57,8 @@ const trees = {
 async function shareOfRun(system: System, ofRun: number): Promise<readonly Figure[]> {
   const figures: Figure[] = [];
   for (const [workflow, count, what] of [
-    ["p_inOrder", items, "an item of a loop of 1,000, in order"],
-    ["p_sideBySide", items, "an item of a loop of 1,000, concurrency 10"],
+    ["p_inorder", items, "an item of a loop of 1,000, in order"],
+    ["p_sidebyside", items, "an item of a loop of 1,000, concurrency 10"],
     ["p_branches", 10, "a branch of ten"],
   ] as const) {
     await loadRuns(system, workflow, { inFlight: 2 }, 4_000);

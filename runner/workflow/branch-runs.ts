@@ -45,6 +45,11 @@ export class BranchRuns {
     return this.#underWay.has(branch);
   }
 
+  /** Numbers of the branches. */
+  get underWay(): readonly number[] {
+    return [...this.#underWay];
+  }
+
   start(branch: number, execute: (queue: string) => Promise<Attempted>): void {
     this.#underWay.add(branch);
     void this.#execute(branch, execute); // Never rejects.

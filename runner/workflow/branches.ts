@@ -58,6 +58,10 @@ export function viewOfBranch(state: WorkflowRunState, branch: number): WorkflowR
   return found;
 }
 
+/** Whether none of these branches is over. */
+export const hasAll = (state: WorkflowRunState, branches: readonly number[]): boolean =>
+  branches.every((branch) => viewOfBranch(state, branch) !== undefined);
+
 /** The state with what a change makes of the view of a branch; the state itself for a branch that is over. */
 export function inBranch(state: WorkflowRunState, branch: number, change: (view: WorkflowRunState) => Became): WorkflowRunState {
   if (branch === 0) return withStatus(change(state).state);
@@ -76,6 +80,9 @@ export interface Settled {
   readonly exit?: string | null;
 }
 
+/** Whether the run ends. */
+export const isOver = ({ failure, exit }: Settled): boolean => failure !== undefined || exit !== undefined;
+
 /** Leaves parts and branches that have ended, and begins branches, until steps follow, all that is left waits, or the run has ended. */
 export function settle(given: WorkflowRunState, steps: Steps): Settled {
   let now = given;
@@ -85,7 +92,7 @@ export function settle(given: WorkflowRunState, steps: Steps): Settled {
     const { state, fork } = settleBranches(now, now.fork, steps);
     const left = leaveFork(state, fork, steps);
     if (left === undefined) return { state: withStatus(state) };
-    if (left.failure !== undefined || left.exit !== undefined) return left;
+    if (isOver(left)) return left;
     now = left.state;
   }
 }

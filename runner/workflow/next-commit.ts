@@ -64,10 +64,13 @@ export interface Attempted {
   readonly executed: ExecutedStep;
 }
 
-/** @param state of the run @param answerTo NATS subject of the caller of the trigger */
+/**
+ * @param state of the run @param underWay branches whose next step is executed @param answerTo NATS subject of the caller of the trigger
+ */
 export function composeStep(
   state: WorkflowRunState,
   { branch, step, index, attempt, isRefused, executed }: Attempted,
+  underWay: readonly number[],
   answerTo: string | undefined,
   { clock, randomId }: ComposePorts,
 ): Compose {
@@ -85,7 +88,7 @@ export function composeStep(
       ? endOf(withoutFrames(viewOfBranch(state, branch) ?? state))
       : branch === 0
         ? endOf(state)
-        : endInBranch(state, branch, workflow.steps, endOf);
+        : endInBranch(state, branch, workflow.steps, underWay, endOf);
     return composeStepCommit(about, { ...ended, execution, end: forCaller(answerTo, end) }, clock.now(), randomId);
   };
 }

@@ -9,7 +9,7 @@ import { defaultSuspensionMs } from "../../domain/workflow/resume-request.ts";
 import type { CommittedStep } from "../../domain/workflow/run-commit.ts";
 import type { Suspension, SuspensionEnd, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { limits } from "../sandbox/limits.ts";
-import { inBranch, settle } from "./branches.ts";
+import { hasAll, inBranch, isOver, settle } from "./branches.ts";
 import { decide, hasReachedEnd, leaveEndedParts, unwind, type Continued, type Steps } from "./position.ts";
 import type { ActionProducts, Execution, FlowRequest } from "../sandbox/port.ts";
 
@@ -84,10 +84,17 @@ export function endStep(
 }
 
 /**
- * The end of a step of a branch, as one of the run: it goes on beside the branch. What the end of the branch means for the run shows when the
- * run goes on.
+ * The end of a step of a branch, as one of the run, which goes on beside it. If it ends all branches, that shows when the run goes on: until then
+ * the steps of others that are under way end, too.
+ * @param underWay branches whose next step is executed
  */
-export function endInBranch(run: WorkflowRunState, branch: number, steps: Steps, end: (view: WorkflowRunState) => StepEnd): StepEnd {
+export function endInBranch(
+  run: WorkflowRunState,
+  branch: number,
+  steps: Steps,
+  underWay: readonly number[],
+  end: (view: WorkflowRunState) => StepEnd,
+): StepEnd {
   let ended: StepEnd | undefined;
   const state = inBranch(run, branch, (view) => {
     ended = end(view);
@@ -95,10 +102,10 @@ export function endInBranch(run: WorkflowRunState, branch: number, steps: Steps,
   });
   if (ended === undefined) throw new Invariant(`a step of branch ${branch} has ended, which is over`);
   const { failure: _, reason: __, ...said } = ended;
-  const { failure, exit, state: settled } = settle(state, steps);
-  const isOver = failure !== undefined || exit !== undefined;
-  const isCaught = said.outcome === "failed" && !isOver;
-  return { ...said, ...(isCaught ? { outcome: "continued" } : {}), state: isOver ? { ...state, status: "running" } : settled };
+  const settled = settle(state, steps);
+  const isCaught = said.outcome === "failed" && !isOver(settled);
+  const waits = isOver(settled) || !hasAll(settled.state, underWay);
+  return { ...said, ...(isCaught ? { outcome: "continued" } : {}), state: waits ? { ...state, status: "running" } : settled.state };
 }
 
 /** The step ends once the run that it has started has ended, or at once if it does not wait. */

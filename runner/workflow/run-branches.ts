@@ -1,3 +1,4 @@
+import { Invariant } from "../../domain/errors.ts";
 import type { Suspension, WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import { attemptStep } from "./attempt-step.ts";
@@ -24,7 +25,10 @@ export async function composeBranchStep(
     const mayRepeat = run.interrupted.delete(leaf.branch);
     branches.start(leaf.branch, (queue) => attemptStep(run, about, leaf, { mayRepeat, queue }, context, config, ports));
   }
-  if (branches.size === 0) return undefined;
+  if (branches.size === 0) {
+    if (isClosing) return undefined;
+    throw new Invariant(`run ${run.id} is not suspended, and none of its branches goes on`);
+  }
   const due = leaves.flatMap(({ state: { suspension } }) => (suspension !== null && goesOnByItself(suspension) ? suspension.until : []));
   const ended = await branches.next(due.length === 0 ? undefined : Math.min(...due), () => ports.clock.now());
   if (ended === undefined) return undefined;
@@ -32,7 +36,7 @@ export async function composeBranchStep(
     run.failed ??= ended;
     return undefined;
   }
-  return composeStep(state, ended.attempted, waitingCaller(run, state), ports);
+  return composeStep(state, ended.attempted, branches.underWay, waitingCaller(run, state), ports);
 }
 
 /** The state with its branches whose time has come, while others run: their wake-ups wait behind this invocation. */

@@ -7,7 +7,7 @@ import type { ReceivedInvocation } from "../run/received.ts";
 import { RunTrace } from "../run/run-trace.ts";
 import { attemptStep } from "./attempt-step.ts";
 import { begin } from "./begin-run.ts";
-import { branchOf, suspensionsOf, viewOfBranch, type Settled } from "./branches.ts";
+import { branchOf, hasAll, isOver, suspensionsOf, viewOfBranch, type Settled } from "./branches.ts";
 import type { RunOfWorkflow } from "./compose-commit.ts";
 import { controlledBy, type Begun } from "./control-run.ts";
 import { endedEarly, endLater, endWakeUp } from "./end-run.ts";
@@ -152,28 +152,24 @@ async function composeNext(
   const { canceled, paused } = begun;
   const { workflow } = about;
   // A suspended step is behind: it may have been the last one of a loop.
-  const placed: Settled = hasVersion
-    ? placeIn(workflow, run, resumeDue(begun.state, ports.clock.now()))
-    : versionForgotten(begun.state, run.current);
+  const before = resumeDue(begun.state, ports.clock.now());
+  const placed: Settled = hasVersion ? placeIn(workflow, run, before) : versionForgotten(begun.state, run.current);
   const { state, failure, exit } = placed;
   if (canceled !== undefined) return composeEnd(state, begun.state, { canceled, failure: undefined, exit: undefined }, ports);
-  const isOver = failure !== undefined || exit !== undefined;
   if (run.branches.size === 0) {
     if (run.failed !== undefined) throw run.failed.error;
-    if (isOver || hasReachedEnd(state, workflow.steps)) return composeEnd(state, begun.state, { canceled, failure, exit }, ports);
+    if (isOver(placed) || hasReachedEnd(state, workflow.steps)) return composeEnd(state, begun.state, { canceled, failure, exit }, ports);
     if (paused !== undefined) return composePause(state, paused, ports);
     if (state.fork === undefined) {
       const how = { mayRepeat: run.mayRepeat, queue: run.history.source };
-      return composeStep(
-        state,
-        await attemptStep(run, about, { branch: 0, state }, how, context, config, ports),
-        waitingCaller(run, state),
-        ports,
-      );
+      const attempted = await attemptStep(run, about, { branch: 0, state }, how, context, config, ports);
+      return composeStep(state, attempted, [], waitingCaller(run, state), ports);
     }
   }
-  const isClosing = isOver || paused !== undefined || run.failed !== undefined || run.received.isReleased?.() === true;
-  return composeBranchStep(run, about, { state: isOver ? begun.state : state, isClosing }, context, config, ports);
+  // Steps that are under way end in the branches in which they have begun.
+  const isLeft = isOver(placed) || !hasAll(state, run.branches.underWay);
+  const isClosing = isLeft || paused !== undefined || run.failed !== undefined || run.received.isReleased?.() === true;
+  return composeBranchStep(run, about, { state: isLeft ? before : state, isClosing }, context, config, ports);
 }
 
 const competing = ({ current, id }: Run): Unavailable =>

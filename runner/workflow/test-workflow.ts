@@ -101,7 +101,7 @@ async function runTest(
       const ended = endStep(executed.execution, view, workflow, once, ports.clock.now(), 0, callId(run, tested.length + 1));
       return { ...ended, state: continued(ended.state, step.name) };
     };
-    const end = leaf.branch === 0 ? endOf(state) : endInBranch(state, leaf.branch, workflow.steps, endOf);
+    const end = leaf.branch === 0 ? endOf(state) : endInBranch(state, leaf.branch, workflow.steps, [], endOf);
     tested.push(testedStep(step.id, step.name, executed, end, end.state.sends.slice(state.sends.length)));
     state = end.state;
     if (hasEnded(state.status) || step.name === untilStep) break;

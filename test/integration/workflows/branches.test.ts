@@ -141,13 +141,19 @@ describe("branches of a run", () => {
       deployed("p_caught", [{ name: "guard", try: [parallel(["bad"], ["good"])], catch: [{ name: "handle" }] }, loop, { name: "last" }]),
     );
     let seen: unknown;
-    await start("r_caught", ({ name, steps }) => {
+    const { promise: hasFailed, resolve } = Promise.withResolvers<void>();
+    await start("r_caught", async ({ name, steps }) => {
+      if (name === "bad") setTimeout(resolve, 50);
+      // It is still under way when the other one has failed.
+      if (name === "good") await hasFailed;
       if (name === "last") seen = { guard: steps["guard"], each: steps["each"] };
       if (name === "bad" || (name === "act" && steps["item"]?.["item"] === 2)) return threw("no luck");
       return returned(name === "each" ? [1, 2, 3] : name);
     });
     await begin("p_caught");
-    expect((await untilEnded("p_caught")).at(-1)).toBe("last succeeded");
+    const done = await untilEnded("p_caught");
+    expect(done.slice(0, 5)).toEqual(["guard succeeded", "fork succeeded", "bad continued", "good succeeded", "handle succeeded"]);
+    expect(done.at(-1)).toBe("last succeeded");
     const $error = expect.objectContaining({ message: "no luck" }) as unknown;
     expect(seen).toEqual({ guard: { $error }, each: { $results: ["act", { $error }, "act"] } });
   });

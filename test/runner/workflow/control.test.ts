@@ -82,7 +82,7 @@ function execute(tree: readonly Node[], { onStep = () => {}, choose = () => 0 }:
     executed.push(step.name);
     const stored = JSON.parse(JSON.stringify(state)) as WorkflowRunState;
     const endOf = (view: WorkflowRunState) => endStep(executionOf(node, visit), view, { steps }, step, 1, 0, "r_1-c1");
-    const end = leaf.branch === 0 ? endOf(stored) : endInBranch(stored, leaf.branch, steps, endOf);
+    const end = leaf.branch === 0 ? endOf(stored) : endInBranch(stored, leaf.branch, steps, [], endOf);
     error = end.failure?.error.message;
     state = end.state;
   }
