@@ -23,6 +23,7 @@ const componentsAt = z
 const answers = z.strictObject({
   triggers: z.record(z.string(), trigger).default({}),
   accounts: z.record(z.string(), z.string()).default({}),
+  stores: z.record(z.string(), z.string()).default({}),
   components: z.record(z.string(), component).default({}),
   components_at: componentsAt.optional(),
 });

@@ -151,7 +151,7 @@ function partsOf(uses: string): { readonly key: string; readonly app: string; re
   return dash < 0 ? { key, app: key, name: "" } : { key, app: key.slice(0, dash), name: key.slice(dash + 1) };
 }
 
-/** Accounts get the ids that they have here. */
+/** Accounts and data stores get the ids that they have here. */
 function propsOf(step: ExportedStep, answers: Answers, task: (why: string, how: string) => void): Fields {
   const props = configuredValues(step.props ?? {});
   if (Object.keys(props).length === 0) return {};
@@ -162,8 +162,13 @@ function propsOf(step: ExportedStep, answers: Answers, task: (why: string, how: 
         `connect one here (hw accounts connect APP, or hw accounts create APP), and give its id in the answers file: accounts.${id}`,
       );
   for (const id of new Set(valuesOf("storeId", props)))
-    task(`it uses the data store ${id}, and steps have no data stores`, "keep the data in a database or a service, and change the step");
-  return { props: withValues("authProvisionId", props, (id) => answers.accounts[id] ?? id) };
+    if (answers.stores[id] === undefined)
+      task(
+        `it uses the data store ${id} of the service`,
+        `create one here (hw data-stores create NAME), copy its keys, and give its id or the name of a DataStore in the answers file: stores.${id}`,
+      );
+  const withAccounts = withValues("authProvisionId", props, (id) => answers.accounts[id] ?? id);
+  return { props: withValues("storeId", withAccounts, (id) => answers.stores[id] ?? id) };
 }
 
 /** Each variable once, with the steps that read it. */

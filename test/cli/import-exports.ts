@@ -58,7 +58,9 @@ export const exports = {
   store: one(
     "counter",
     `triggers:\n  - id: hi_4\nsteps:\n  - namespace: count\n    uses: ./count/entry.js\n    props:\n      store:\n        storeId: ds_Q1\n`,
-    { "count/entry.js": component("return this.store.get('n');") },
+    {
+      "count/entry.js": `export default defineComponent({ props: { store: { type: "data_store" } }, run() { return this.store.increment("n"); } });`,
+    },
   ),
   inactive: one(
     "paused",

@@ -131,6 +131,12 @@ describe("hw import pipedream --dry-run", () => {
     expect(described.manifest.spec.active).toBe(name === "flow");
   });
 
+  it("gives a step the data store that the answers name", async () => {
+    const described = await describeExport("store", "stores: { ds_Q1: ds_4f1kq0w9zn5a }");
+    expect(described.manifest.spec.steps).toEqual([expect.objectContaining({ props: { store: { storeId: "ds_4f1kq0w9zn5a" } } })]);
+    expect([described.manifest.spec.active, tasksOf(described)]).toEqual([true, []]);
+  });
+
   it("shows report and manifests to people, and writes nothing", async () => {
     const folder = await writeExport(newPath(), { ...exports.greeting, ...exports.timer });
     const before = await readdir(directory.path);

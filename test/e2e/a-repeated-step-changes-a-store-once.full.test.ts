@@ -39,6 +39,34 @@ async function call<T>(method: string, path: string, body?: unknown): Promise<T>
   return answer.body?.data;
 }
 
+it("increments a key once in a branch whose run has gone on in another branch before its runner was killed", async () => {
+  const { id: store } = await call<{ readonly id: string }>("POST", "/data_stores", { name: "branches" });
+  const entry = (key: string): string => `/data_stores/${store}/entries/${key}`;
+  const [waits, counts] = ["a", "b"].map((name) => ({ name, props: { store } }));
+  const other = `export default { type: "action", name: "Counts", props: { store: "data_store" }, run() { return this.store.increment("other"); } };`;
+  const branches = [
+    [{ ...waits, component_code: code }],
+    [
+      { ...counts, component_code: other },
+      { name: "c", props: { store }, component_code: other },
+    ],
+  ];
+  const steps = [{ name: "both", parallel: branches }];
+  const { id: workflow } = await call<{ readonly id: string }>("POST", "/workflows", { name: "Branches", steps });
+  call("POST", `/workflows/${workflow}/runs`, { event: { key: "branch" } }).catch(() => undefined);
+  const isSet = async (key: string): Promise<boolean> => (await cluster.call("GET", entry(key))).status === 200;
+  const valueOf = async (key: string): Promise<unknown> => (await call<{ readonly value: unknown }>("GET", entry(key))).value;
+  await until(
+    async () => (await isSet("branch-begun")) && (await isSet("other")) && (await valueOf("other")) === 2,
+    "both branches have begun",
+  );
+  await cluster.kill("runner");
+  await until(async () => (await cluster.call("PUT", entry("go"), { value: "branch" })).status === 200, "the run may go on");
+  const runs = (): Promise<readonly Run[]> => call<readonly Run[]>("GET", `/workflows/${workflow}/runs?status=succeeded`);
+  await until(async () => (await runs()).length === 1, "the run ends after its runner was killed");
+  expect([await valueOf("branch"), await valueOf("other")]).toEqual([111, 2]);
+});
+
 it("increments a key once although its process, its runner or the process with the stores was killed", async () => {
   const { id: store } = await call<{ readonly id: string }>("POST", "/data_stores", { name: "counts" });
   const steps = [{ name: "a", component_code: code, props: { store } }];

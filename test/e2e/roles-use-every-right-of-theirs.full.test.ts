@@ -123,6 +123,9 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
     await done("PUT", `/oauth_clients/${client}`, { client_id: "b" });
     await done("PUT", "/variables/REGION", { value: "eu" });
     await done("PUT", "/variables/REGION", { value: "hush", secret: true });
+    const store = await create("/data_stores", { name: "Rest" });
+    await done("PUT", `/data_stores/${store}`, { name: "Changed" });
+    await done("PUT", `/data_stores/${store}/entries/a`, { value: 1 });
     await done("POST", "/apps/shop/connect", {});
     await done("DELETE", auto);
     await done("DELETE", `/subscriptions?emitter_id=${source}&listener_id=${webhook}&event_name=x`);
@@ -133,6 +136,7 @@ suite(`the rights of roles${missing === undefined ? "" : ` (skipped: ${missing})
       `/workflows/${workflow}`,
       `/components/${component}`,
       `/oauth_clients/${client}`,
+      `/data_stores/${store}`,
       "/apps/shop",
       "/variables/REGION",
     ])

@@ -62,6 +62,8 @@ export interface OperatorWorldOptions {
 
 export interface OperatorWorld {
   readonly ports: OperatorPorts;
+  /** Postgres as the delivery role sees it. */
+  readonly delivery: Database;
   readonly keysDirectory: string;
   /** Runs no hooks while it is set, as without a runner. */
   readonly runners: { gone: boolean };
@@ -98,6 +100,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   let world: {
     ports: OperatorPorts;
     database: Database;
+    delivery: Database;
     answers: RunAnswers;
     readings: Stoppable[];
     keysDirectory: string;
@@ -145,6 +148,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
     world = {
       ports,
       database,
+      delivery: createDatabase({ url: postgres.urlOf("delivery") }),
       answers,
       readings,
       keysDirectory: directory.path,
@@ -154,7 +158,7 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   afterAll(async () => {
     await Promise.all(world.readings.map((reading) => reading.stop()));
     world.answers.stop();
-    await world.database.close();
+    await Promise.all([world.database.close(), world.delivery.close()]);
     await world.remove();
   });
 
@@ -207,6 +211,9 @@ export function withOperatorWorld(options: OperatorWorldOptions = {}): OperatorW
   return {
     get ports() {
       return world.ports;
+    },
+    get delivery() {
+      return world.delivery;
     },
     get keysDirectory() {
       return world.keysDirectory;
