@@ -26,6 +26,7 @@ const schema: z.ZodType = z.lazy(() =>
       default: z.unknown().optional(),
       description: z.string().min(1).optional(),
       pattern: z.string().optional(),
+      format: z.literal("date-time").optional(),
       minLength: z.int().optional(),
       maxLength: z.int().optional(),
       minItems: z.int().optional(),
