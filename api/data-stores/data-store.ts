@@ -27,7 +27,10 @@ export async function createDataStore(
     spec: { name, ...(description === undefined ? {} : { description }) },
   });
   await confirmOwned(dataStoreKind, store, owner, ports);
-  await ports.dataStores.register({ id, owner, name: store.metadata.name });
+  await ports.dataStores.register({ id, owner, name: store.metadata.name }).catch(async (error: unknown) => {
+    await unlessDeleted(ports.store.delete(dataStoreKind, store.metadata.namespace, store.metadata.name));
+    throw error;
+  });
   return store;
 }
 

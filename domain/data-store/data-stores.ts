@@ -36,8 +36,9 @@ export const dataStoreLimits = {
   pageBytes: 2 ** 20,
 } as const;
 
-/** How long the id of an operation is known. */
+/** How long the id of an operation is known, unless so many others have changed the store since. */
 export const operationKeptMs = 7 * 86_400_000;
+export const operationsKept = 100_000;
 
 export const isStoreKey = (key: string): boolean =>
   key !== "" && key.length <= dataStoreLimits.keyCharacters && !key.includes("\0") && key.isWellFormed();

@@ -1,4 +1,5 @@
 import { dataStoreKind, type DataStoreResource } from "../../crds/data-store.ts";
+import { QuotaExceeded } from "../../domain/errors.ts";
 import { parseKey } from "../controller/informer.ts";
 import { adopt, release } from "../controller/ownership.ts";
 import { readyConditions, updatedAtOf, writeStatus, type Verdict } from "../controller/status.ts";
@@ -23,11 +24,23 @@ export function dataStoreReconciler(ports: OperatorPorts) {
     }
     const store = await adopt(ports.store, dataStoreKind, found, id);
     const owner = await ports.owners.ownerOf(namespace);
-    if (owner !== undefined) await ports.dataStores.register({ id, owner, name });
-    const ready = { ready: true, reason: "Registered", message: "props and the API can use it" } as const;
-    await report(store, id, owner === undefined ? namespaceHasNoOwner(namespace) : ready, ports);
-    return owner === undefined ? ownerRetryMs : undefined;
+    const verdict = owner === undefined ? namespaceHasNoOwner(namespace) : await register({ id, owner, name }, ports);
+    await report(store, id, verdict, ports);
+    return verdict.ready ? undefined : ownerRetryMs;
   };
+}
+
+async function register(
+  store: { readonly id: string; readonly owner: string; readonly name: string },
+  ports: OperatorPorts,
+): Promise<Verdict> {
+  try {
+    await ports.dataStores.register(store);
+    return { ready: true, reason: "Registered", message: "props and the API can use it" };
+  } catch (error) {
+    if (error instanceof QuotaExceeded) return { ready: false, transient: false, reason: "LimitExceeded", message: error.message };
+    throw error;
+  }
 }
 
 async function report(resource: DataStoreResource, id: string, verdict: Verdict, { store, clock }: OperatorPorts): Promise<void> {

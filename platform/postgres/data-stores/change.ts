@@ -117,7 +117,9 @@ async function write(change: Change, { row, next, result }: Outcome, db: Db): Pr
   const key = "key" in request.operation ? request.operation.key : "";
   const version = store.version + 1;
   const record = recordOf(change, result);
-  if (next === "same") return void (await sql`with recorded as (${record}) select 1`.execute(db));
+  if (next === "same")
+    return void (await sql`
+      with recorded as (${record}) update data_stores set version = ${version} where id = ${store.id}`.execute(db));
   const bytes = next === "absent" ? 0 : bytesOf(key) + bytesOf(next.value);
   const grown = { entries: (next === "absent" ? 0 : 1) - (row === undefined ? 0 : 1), bytes: bytes - (row?.bytes ?? 0) };
   const freed = await makeRoom(change, grown, key, db);
@@ -140,8 +142,8 @@ const recordOf = ({ store, request: { operationId }, now }: Change, result: Stor
   operationId === undefined
     ? sql`select 1`
     : sql`
-      insert into data_store_operations (store, id, at_ms, result)
-      values (${store.id}, ${operationId}, ${now}, ${JSON.stringify(result)}::json)`;
+      insert into data_store_operations (store, id, at_ms, version, result)
+      values (${store.id}, ${operationId}, ${now}, ${store.version + 1}, ${JSON.stringify(result)}::json)`;
 
 const nothing = { entries: 0, bytes: 0 };
 

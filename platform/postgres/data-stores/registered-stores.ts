@@ -1,12 +1,14 @@
 import { sql } from "kysely";
 import type { Clock } from "../../../domain/clock.ts";
-import { operationKeptMs } from "../../../domain/data-store/data-stores.ts";
+import { dataStoreLimits, operationKeptMs, operationsKept } from "../../../domain/data-store/data-stores.ts";
 import type { RegisteredStores } from "../../../domain/data-store/registered-stores.ts";
+import { QuotaExceeded } from "../../../domain/errors.ts";
 import { inTransaction, type Database } from "../connection.ts";
 
-export function createRegisteredStores({ db }: Pick<Database, "db">): RegisteredStores {
+export function createRegisteredStores({ db }: Pick<Database, "db">, maxStores: number = dataStoreLimits.stores): RegisteredStores {
   return {
     async register({ id, owner, name }) {
+      await requireRoom(id, owner, maxStores, db);
       await sql`
         insert into data_stores (id, owner, name) values (${id}, ${owner}, ${name})
         on conflict (id) do update set owner = excluded.owner, name = excluded.name
@@ -24,6 +26,17 @@ export function createRegisteredStores({ db }: Pick<Database, "db">): Registered
   };
 }
 
+/** Stores of an owner that are registered at the same time may exceed the limit by as many. @throws QuotaExceeded */
+async function requireRoom(id: string, owner: string, maxStores: number, db: Database["db"]): Promise<void> {
+  const { rows } = await sql<{ count: number; known: boolean }>`
+    select count(*) as count, coalesce(bool_or(id = ${id}), false) as known from data_stores where owner = ${owner}`.execute(db);
+  const { count = 0, known = false } = rows[0] ?? {};
+  if (known || Number(count) < maxStores) return;
+  throw new QuotaExceeded(`the owner has ${count} data stores, the limit is ${maxStores}: delete some of them`, {
+    code: "data_store_full",
+  });
+}
+
 /** Of one round. */
 const maxSwept = 1_000;
 
@@ -31,7 +44,7 @@ const maxSwept = 1_000;
  * Deletes a batch of expired entries and of old operations.
  * @returns whether there may be more
  */
-export async function sweepDataStores({ db }: Pick<Database, "db">, clock: Clock): Promise<boolean> {
+export async function sweepDataStores({ db }: Pick<Database, "db">, clock: Clock, kept: number = operationsKept): Promise<boolean> {
   const now = clock.now();
   const entries = await inTransaction(db, async (transaction) => {
     // In this order, as operations do: the row of the store first. Stores in use are left for the next round.
@@ -55,7 +68,12 @@ export async function sweepDataStores({ db }: Pick<Database, "db">, clock: Clock
   });
   const { numAffectedRows = 0n } = await sql`
     delete from data_store_operations where (store, id) in (
-      select store, id from data_store_operations where at_ms <= ${now - operationKeptMs} order by at_ms limit ${maxSwept}
+      (select store, id from data_store_operations where at_ms <= ${now - operationKeptMs} order by at_ms limit ${maxSwept})
+      union all (
+        select o.store, o.id from data_stores s cross join lateral (
+          select store, id from data_store_operations where store = s.id and version <= s.version - ${kept} order by version limit ${maxSwept}
+        ) o where s.version >= ${kept} limit ${maxSwept}
+      )
     )`.execute(db);
   return entries >= maxSwept || numAffectedRows >= BigInt(maxSwept);
 }

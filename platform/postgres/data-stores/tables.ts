@@ -29,5 +29,7 @@ export interface DataStoreOperationTable {
   readonly store: string;
   readonly id: string;
   readonly at_ms: number;
+  /** Of the store. */
+  readonly version: number;
   readonly result: ColumnType<object, string>;
 }

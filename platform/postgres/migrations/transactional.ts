@@ -186,4 +186,8 @@ export const transactionalMigrations: Record<string, Migration> = {
   "m0033-repeated-runs": statements`alter table workflow_runs add column repeats text;`,
   "m0034-reasons-of-ticks": statements`alter table ticks add column reason text;`,
   "m0035-data-stores": dataStoreTables,
+  "m0036-versions-of-operations": statements`
+    alter table data_store_operations add column version bigint not null default 0;
+    create index data_store_operations_by_version on data_store_operations (store, version);
+  `,
 };

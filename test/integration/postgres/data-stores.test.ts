@@ -61,6 +61,24 @@ describe("stores in Postgres", () => {
     expect(await createRegisteredStores(api).sizes([store, "ds_missing"])).toEqual(new Map([[store, { entries: 1, bytes: 2 }]]));
   });
 
+  it("are refused beyond the number that an owner may have, and not when one is registered again", async () => {
+    const { owner, store } = await world();
+    const few = createRegisteredStores(operator, 2);
+    await few.register({ id: store, owner, name: "again" });
+    await expect(few.register({ id: `${store}c`, owner, name: "third" })).rejects.toMatchObject({ status: 429, code: "data_store_full" });
+    await few.delete(store);
+    await few.register({ id: `${store}c`, owner, name: "third" });
+  });
+
+  it("remember as many operations of a store as are kept, the latest", async () => {
+    const { perform, clock } = await world();
+    for (let n = 0; n < 6; n++) await perform({ kind: "increment", key: "n", by: 1 }, `op-${n}`);
+    await perform({ kind: "delete", key: "missing" }, "op-6");
+    await sweepDataStores(delivery, clock, 3);
+    expect(await perform({ kind: "increment", key: "n", by: 1 }, "op-5")).toMatchObject({ value: 6 });
+    expect(await perform({ kind: "increment", key: "n", by: 1 }, "op-0")).toMatchObject({ value: 7 });
+  });
+
   it("lose expired entries and old operations by sweeps", async () => {
     const { perform, store, pass, clock } = await world();
     await perform({ kind: "set", key: "a", value: "1", ttlSeconds: 5 }, "old");
