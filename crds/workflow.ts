@@ -58,8 +58,9 @@ const trigger = withRules(
       .optional()
       .describe("Each request to the workflow's endpoint starts a run."),
     timer: timer.optional(),
+    email: z.object({}).optional().describe("Each email to the workflow's address, `status.email`, starts a run."),
   }),
-  exactlyOneOf(["source", "sourceRef", "http", "timer"], "it says what starts a run"),
+  exactlyOneOf(["source", "sourceRef", "http", "timer", "email"], "it says what starts a run"),
 ).describe("One thing that starts runs.");
 
 const stepName = matching(
@@ -265,6 +266,8 @@ const status = baseStatus.extend({
   pool: z.string().optional().describe("Name of the RunnerPool that runs it."),
   endpoint: z.string().optional().describe("URL of its endpoint."),
   endpointKey: z.string().optional().describe("The part of the endpoint's URL that identifies it."),
+  email: z.string().optional().describe("Its address for emails, if it has an email trigger."),
+  emailKey: z.string().optional().describe("The part of that address before the `@`."),
   steps: z.array(stepStatus).optional().describe("The steps of the current version."),
   updatedAt: z.int().optional().describe("When the last change of the spec was deployed, epoch milliseconds."),
 });

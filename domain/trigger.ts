@@ -3,7 +3,7 @@
  * domain/component/configure.ts. A `dry-run` stores nothing, see domain/invocation/dry-run.ts. A `resume` continues a suspended workflow run,
  * and a `control` cancels, pauses or resumes one for the API.
  */
-export const triggers = ["timer", "http", "event", "manual", "hook", "configure", "dry-run", "resume", "control"] as const;
+export const triggers = ["timer", "http", "email", "event", "manual", "hook", "configure", "dry-run", "resume", "control"] as const;
 export type Trigger = (typeof triggers)[number];
 
 /** Functions of a component that run with the trigger `hook`. */

@@ -4,6 +4,7 @@ import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
 import type { Answer } from "../domain/invocation/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
+import type { EmailConfig, ParseEmail, StartEmailServer } from "./email/ports.ts";
 
 /** Dependencies of the ingress. main.ts supplies the adapters. */
 export interface IngressPorts {
@@ -20,9 +21,19 @@ export interface IngressPorts {
   readonly onAnswered?: (answered: Answered) => void;
   readonly createServer: (limits: ServerLimits, onRequest: RequestListener) => DrainableServer;
   readonly bodies: RequestBodies;
+  /** Absent: no emails are received. */
+  readonly email?: EmailPorts | undefined;
   readonly log: Log;
   /** Absent: tracing is off. */
   readonly traces?: Traces | undefined;
+}
+
+export interface EmailPorts {
+  readonly config: EmailConfig;
+  readonly start: StartEmailServer;
+  readonly parse: ParseEmail;
+  /** Milliseconds of a clock that never goes back, for the limits of rates. */
+  readonly now: () => number;
 }
 
 export interface ServerLimits {

@@ -3,6 +3,8 @@ import type { AddressInfo } from "node:net";
 import { Budget } from "../domain/limits/budget.ts";
 import { clientReader } from "../domain/client-address.ts";
 import { parseTraceContext, type Span } from "../domain/traces.ts";
+import type { EmailServer } from "./email/ports.ts";
+import { emailHandlers } from "./email/receive-email.ts";
 import { ErrorFilter } from "./errors.ts";
 import { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
@@ -12,11 +14,13 @@ import { replyError } from "./reply.ts";
 export interface Ingress {
   /** host:port it listens on. */
   readonly address: string;
+  /** host:port at which it receives emails; absent: it does not. */
+  readonly emailAddress?: string;
   /** Accepts no more connections and finishes requests in progress; when the signal aborts, closes them. */
   stop(signal: AbortSignal): Promise<void>;
 }
 
-/** Serves the HTTP endpoints of sources: each request becomes a durable invocation before it is answered 200. */
+/** Serves HTTP endpoints, and addresses for emails: each request or message becomes a durable invocation before it is answered. */
 export async function startIngress(config: IngressConfig, ports: IngressPorts): Promise<Ingress> {
   const receiving = receivingOf(config, ports);
   const filter = new ErrorFilter(ports.log);
@@ -25,7 +29,16 @@ export async function startIngress(config: IngressConfig, ports: IngressPorts): 
   // Replies to errors itself, and never rejects.
   const { server, drain } = ports.createServer(limits, (request, response) => void respond(request, response, receiving, filter));
   await listen(server, config);
-  return { address: addressOf(server), stop: drain };
+  const email = await startEmail(receiving);
+  const stop = async (signal: AbortSignal): Promise<void> => void (await Promise.all([drain(signal), email?.stop(signal)]));
+  return { address: addressOf(server), ...(email === undefined ? {} : { emailAddress: email.address }), stop };
+}
+
+async function startEmail({ config, ports, packs }: Receiving): Promise<EmailServer | undefined> {
+  const { email } = ports;
+  if (email === undefined) return undefined;
+  const { config: emailConfig, parse, now } = email;
+  return email.start(emailConfig, emailHandlers({ config: emailConfig, eventLimitBytes: config.bodyLimitBytes, ports, packs, parse, now }));
 }
 
 function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {

@@ -282,6 +282,8 @@ export interface Configurations {
 export interface OperatorConfig {
   /** Base URL of HTTP endpoints, without trailing slash. */
   readonly ingressUrl: string;
+  /** Domain of the addresses of email triggers; absent: there are none. */
+  readonly emailDomain?: string | undefined;
   /**
    * How long a hook may take before it is requested again, and how long a deletion waits for `deactivate` in total. Longer than the run
    * timeout.

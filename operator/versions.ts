@@ -78,6 +78,8 @@ export interface VersionStep {
 export interface VersionTriggers {
   readonly hasHttpTrigger: boolean;
   readonly customResponse: boolean;
+  /** Absent: false. */
+  readonly hasEmailTrigger?: true;
   /** Public ids of the sources whose events start runs. */
   readonly sources: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { InvalidInput } from "../domain/errors.ts";
 import { createBoundedServer, type BoundedServer, type ServerLimits } from "../platform/http/bounded-server.ts";
 import type { ServerCertificate } from "../platform/http/tls-server.ts";
-import { serverCertificate } from "../platform/tls/changing-files.ts";
+import { serverCertificate, type ServerFiles } from "../platform/tls/changing-files.ts";
 import type { RoleContext } from "./context.ts";
 
 type CreateServer = (limits: ServerLimits, onRequest: Parameters<typeof createBoundedServer>[1]) => BoundedServer;
@@ -14,16 +14,17 @@ const lingerMs = (stopTimeoutMs: number): number => Math.max(1_000, stopTimeoutM
 
 /** Servers of the API and of endpoints: HTTPS if there is a certificate. @throws InvalidInput when it is damaged or not of its key */
 export function boundedServers(context: RoleContext): CreateServer {
-  const certificate = certificateOf(context);
+  const certificate = certificateOf(context.configuration.serverFiles, context);
   const linger = { lingerMs: lingerMs(context.configuration.stopTimeoutMs) };
   return (limits, onRequest) => createBoundedServer({ ...limits, ...linger }, onRequest, certificate);
 }
 
-function certificateOf({ configuration: { serverFiles }, logger }: RoleContext): ServerCertificate | undefined {
-  if (serverFiles === undefined) return undefined;
-  const { certificate, key } = serverFiles;
+/** @throws InvalidInput when it is damaged or not of its key */
+export function certificateOf(files: ServerFiles | undefined, { logger }: Pick<RoleContext, "logger">): ServerCertificate | undefined {
+  if (files === undefined) return undefined;
+  const { certificate, key } = files;
   try {
-    return serverCertificate(serverFiles, (error) =>
+    return serverCertificate(files, (error) =>
       logger.error({ op: "certificate.read", err: error }, "the certificate has changed and is invalid: the previous one stays in use"),
     );
   } catch (cause) {

@@ -4,14 +4,15 @@ import { overlaps } from "../../domain/schedule/timer-options.ts";
 import { workflowStates } from "../../domain/workflow/workflow-health.ts";
 import { ownerId, problem, successRate, times } from "../resources/schemas.ts";
 
-export const triggerTypes = ["source", "http", "timer"] as const;
+export const triggerTypes = ["source", "http", "timer", "email"] as const;
 
 export const triggerSchema = z
   .object({
-    id: z.string().describe("The source's id, or a derived one that stays the same: `hi_…` or `ti_…`."),
+    id: z.string().describe("The source's id, or a derived one that stays the same: `hi_…`, `ti_…` or `ei_…`."),
     type: z.enum(triggerTypes),
     source_id: z.string().nullable().optional().describe("Of a source. Null until a source that is referred to by name exists."),
     endpoint_url: z.string().nullable().optional().describe("Of `http`. Null until the workflow is deployed."),
+    address: z.string().nullable().optional().describe("Of `email`. Null until the workflow is deployed."),
     custom_response: z.boolean().optional().describe("Of `http`, if it is set."),
     cron: z.string().optional().describe("Of `timer`."),
     interval_seconds: z.int().optional().describe("Of `timer`."),

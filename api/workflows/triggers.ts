@@ -40,6 +40,8 @@ async function storedTrigger(fields: TriggerFields, user: User, { access }: ApiC
     }
     case "http":
       return { http: custom_response === undefined ? {} : { customResponse: custom_response } };
+    case "email":
+      return { email: {} };
     case "timer": {
       const intervalSeconds = interval_seconds;
       if (cron === undefined && intervalSeconds === undefined)
@@ -53,7 +55,7 @@ async function storedTrigger(fields: TriggerFields, user: User, { access }: ApiC
     }
     case undefined:
       throw new InvalidInput(
-        `type is missing: a trigger is {"source_id": "dc_…"}, {"type": "http"} or {"type": "timer", "cron": "0 9 * * *"}`,
+        `type is missing: a trigger is {"source_id": "dc_…"}, {"type": "http"}, {"type": "email"} or {"type": "timer", "cron": "0 9 * * *"}`,
       );
   }
 }
@@ -82,14 +84,15 @@ async function about(field: string, work: () => Promise<Trigger>): Promise<Trigg
  * triggers of the same type, so a trigger keeps its id when its schedule changes.
  */
 export function shownTriggers(workflow: WorkflowResource, sourceOf: (name: string) => string | undefined): readonly ShownTrigger[] {
-  const counts = { http: 0, timer: 0 };
+  const counts = { http: 0, timer: 0, email: 0 };
   const derived = (kind: keyof typeof counts): string => derivedToken(`${publicIdOf(workflow)} ${kind} ${counts[kind]++}`);
   return triggersOf(workflow).map((trigger): ShownTrigger => {
-    const { http, timer, source, sourceRef } = trigger;
+    const { http, timer, email, source, sourceRef } = trigger;
     if (http !== undefined) {
       const custom = http.customResponse === undefined ? {} : { custom_response: http.customResponse };
       return { id: `hi_${derived("http")}`, type: "http", endpoint_url: workflow.status.endpoint ?? null, ...custom };
     }
+    if (email !== undefined) return { id: `ei_${derived("email")}`, type: "email", address: workflow.status.email ?? null };
     if (timer !== undefined) {
       const { cron, intervalSeconds, timezone, jitterSeconds, overlap, catchUp } = timer;
       return {

@@ -9,11 +9,12 @@ import type { Session } from "./session.ts";
 
 const listOf = (value: unknown, what: string): Spec[] => (Array.isArray(value) ? value.map((each) => recordOf(each, what)) : []);
 
-async function triggerBody(session: Session, { source, sourceRef, http, timer }: Spec): Promise<Spec> {
+async function triggerBody(session: Session, { source, sourceRef, http, timer, email }: Spec): Promise<Spec> {
   if (sourceRef !== undefined)
     return { type: "source", source_id: await session.idOf("Source", String(recordOf(sourceRef, "sourceRef")["name"])) };
   if (source !== undefined) return { type: "source", source_id: source };
   if (http !== undefined) return present({ type: "http", custom_response: recordOf(http, "http")["customResponse"] });
+  if (email !== undefined) return { type: "email" };
   const { cron, intervalSeconds, timezone, jitterSeconds, overlap, catchUp } = recordOf(timer ?? {}, "timer");
   const options = { jitter_seconds: jitterSeconds, overlap, catch_up: catchUp };
   return present({ type: "timer", cron, interval_seconds: intervalSeconds, timezone, ...options });
@@ -66,6 +67,7 @@ function triggerOf({
   catch_up: catchUp,
 }: Spec): Spec {
   if (type === "source") return { source };
+  if (type === "email") return { email: {} };
   if (type === "http") return { http: present({ customResponse }) };
   return { timer: present({ cron, intervalSeconds, timezone, jitterSeconds, overlap, catchUp }) };
 }

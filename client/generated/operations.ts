@@ -524,7 +524,7 @@ export type Connector = {
 export type SourceTest = {
   /** `r_…`. */ readonly id: string;
   readonly status: "succeeded" | "failed";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
+  readonly trigger: "timer" | "http" | "email" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   /** Epoch seconds. */ readonly started_at: number;
   /** Epoch milliseconds. */ readonly started_at_ms: number;
   readonly duration_ms: number;
@@ -597,7 +597,7 @@ export type Run = {
   /** `r_…`. */ readonly id: string;
   readonly source_id: string;
   readonly status: "succeeded" | "failed";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
+  readonly trigger: "timer" | "http" | "email" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   readonly hook?: "deploy" | "activate" | "deactivate" | undefined;
   /** Epoch seconds. */ readonly started_at: number;
   /** Epoch milliseconds. */ readonly started_at_ms: number;
@@ -619,7 +619,7 @@ export type DryRun = {
   /** `r_…`. */ readonly id: string;
   readonly source_id: string;
   readonly status: "succeeded" | "failed";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
+  readonly trigger: "timer" | "http" | "email" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   /** Epoch seconds. */ readonly started_at: number;
   /** Epoch milliseconds. */ readonly started_at_ms: number;
   readonly duration_ms: number;
@@ -653,7 +653,7 @@ export type StartedRun = {
   /** `r_…`. */ readonly id: string;
   readonly source_id: string;
   readonly status: "running";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
+  readonly trigger: "timer" | "http" | "email" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
 };
 
 export type Tick = {
@@ -745,10 +745,11 @@ export type Workflow = {
 };
 
 export type WorkflowTrigger = {
-  /** The source's id, or a derived one that stays the same: `hi_…` or `ti_…`. */ readonly id: string;
-  readonly type: "source" | "http" | "timer";
+  /** The source's id, or a derived one that stays the same: `hi_…`, `ti_…` or `ei_…`. */ readonly id: string;
+  readonly type: "source" | "http" | "timer" | "email";
   /** Of a source. Null until a source that is referred to by name exists. */ readonly source_id?: string | null | undefined;
   /** Of `http`. Null until the workflow is deployed. */ readonly endpoint_url?: string | null | undefined;
+  /** Of `email`. Null until the workflow is deployed. */ readonly address?: string | null | undefined;
   /** Of `http`, if it is set. */ readonly custom_response?: boolean | undefined;
   /** Of `timer`. */ readonly cron?: string | undefined;
   /** Of `timer`. */ readonly interval_seconds?: number | undefined;
@@ -816,7 +817,7 @@ export type WorkflowRun = {
   readonly workflow_id: string;
   /** The version with which the run began, and finishes: `d_…`. */ readonly deployment_id: string;
   readonly status: "running" | "suspended" | "succeeded" | "exited" | "failed" | "canceled";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
+  readonly trigger: "timer" | "http" | "email" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   /** The emitted event that started the run; null for other triggers. */ readonly cause: {
     /** The source or workflow that emitted it. */ readonly emitter_id: string;
     readonly emit_id: string;
@@ -862,7 +863,7 @@ export type WorkflowRunDetails = {
   readonly workflow_id: string;
   /** The version with which the run began, and finishes: `d_…`. */ readonly deployment_id: string;
   readonly status: "running" | "suspended" | "succeeded" | "exited" | "failed" | "canceled";
-  readonly trigger: "timer" | "http" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
+  readonly trigger: "timer" | "http" | "email" | "event" | "manual" | "hook" | "configure" | "dry-run" | "resume" | "control";
   /** The emitted event that started the run; null for other triggers. */ readonly cause: {
     /** The source or workflow that emitted it. */ readonly emitter_id: string;
     readonly emit_id: string;
@@ -2078,7 +2079,7 @@ export interface Operations {
       /** Display name. */ readonly name: string;
       /** False: it does not run, and events delivered to it wait. */ readonly active?: boolean | null | undefined;
       /** What starts runs, besides subscriptions. */ readonly triggers?: readonly ({
-        /** May be absent beside `source_id`. */ readonly type?: "source" | "http" | "timer" | null | undefined;
+        /** May be absent beside `source_id`. */ readonly type?: "source" | "http" | "timer" | "email" | null | undefined;
         /** Each event of this source starts a run. */ readonly source_id?: string | null | undefined;
         /** Of a timer: five fields, such as `*\/5 * * * *`. */ readonly cron?: string | null | undefined;
         /** Of a timer, instead of `cron`. */ readonly interval_seconds?: number | null | undefined;
@@ -2123,7 +2124,7 @@ export interface Operations {
       /** Display name. */ readonly name?: string | null | undefined;
       /** False: it does not run, and events delivered to it wait. */ readonly active?: boolean | null | undefined;
       /** What starts runs, besides subscriptions. */ readonly triggers?: readonly ({
-        /** May be absent beside `source_id`. */ readonly type?: "source" | "http" | "timer" | null | undefined;
+        /** May be absent beside `source_id`. */ readonly type?: "source" | "http" | "timer" | "email" | null | undefined;
         /** Each event of this source starts a run. */ readonly source_id?: string | null | undefined;
         /** Of a timer: five fields, such as `*\/5 * * * *`. */ readonly cron?: string | null | undefined;
         /** Of a timer, instead of `cron`. */ readonly interval_seconds?: number | null | undefined;

@@ -23,7 +23,7 @@ export interface Invocation extends TraceContext {
   readonly run?: string;
   /** Epoch ms of its creation; absent for ticks: the time at which NATS stored the message. */
   readonly at?: number;
-  /** Argument of `run`, as a JSON value: for `http` an {@link HttpEvent}, for `timer` a {@link TimerEvent} without timestamp. */
+  /** Argument of `run`, as a JSON value: for `http` an {@link HttpEvent}, for `email` an `EmailEvent`, for `timer` a {@link TimerEvent} without timestamp. */
   readonly event?: unknown;
   /** Metadata of that event, if a source emitted it: second argument of `run`. */
   readonly metadata?: EventMetadata;
@@ -57,7 +57,7 @@ export interface Invocation extends TraceContext {
   readonly backfill?: Backfill;
   /** Do not commit emits (the `emit_on_deploy: false` of a deploy hook). */
   readonly discardEvents?: boolean;
-  /** Id of the delivery of an `event`, so that a source runs it once; see domain/event/processed-events.ts. */
+  /** Id of the delivery of an `event` or `email`, so that it runs once; see domain/event/processed-events.ts. */
   readonly delivery?: string;
   /** Deliveries to sources and workflows that led to this; absent: none. See domain/invocation/hops.ts. */
   readonly hops?: number;

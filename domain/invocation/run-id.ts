@@ -14,7 +14,7 @@ export const idOfHistory = (history: string): string => history.split(".", 1)[0]
  * |---|---|
  * | resume, control | the request |
  * | manual | the caller |
- * | event | the delivery: NATS may store it twice |
+ * | event, email | the delivery: NATS may store it twice |
  * | timer of a chain | the tick: each link may be armed twice |
  * | other | the position of the invocation in INVOCATIONS |
  */

@@ -75,6 +75,8 @@ export interface Endpoint {
   readonly workflow?: {
     /** Whether requests start runs: it has an HTTP trigger. Otherwise only its resume URLs are answered. */
     readonly hasHttpTrigger: boolean;
+    /** Its key is that of an email address, which starts runs; absent: it is that of a URL. */
+    readonly hasEmailTrigger?: boolean;
     /** Signs its resume URLs, see domain/workflow/resume-request.ts. */
     readonly resumeKey: string;
   };

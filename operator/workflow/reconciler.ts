@@ -30,6 +30,8 @@ function workflowsOf(
 ): Deployable<WorkflowSpec, WorkflowStatus, Observed, OwnStep> {
   const inputsFor = (): PlanInputs => ({
     ...planInputs(config, ports),
+    emailKey: ports.randomKey(),
+    emailDomain: config.emailDomain,
     resumeKey: Buffer.from(ports.randomBytes(resumeKeyBytes)).toString("base64url"),
   });
   return {
@@ -39,7 +41,10 @@ function workflowsOf(
     calledComponent: "a step's component",
     references: secretsOf,
     accountsOf: accountsOfWorkflow,
-    observe: (workflow, id) => observe(workflow, id, ports, lookup),
+    observe: async (workflow, id) => ({
+      ...(await observe(workflow, id, ports, lookup)),
+      receivesEmails: config.emailDomain !== undefined,
+    }),
     remember: (observed, memory) => ({
       ...observed,
       tooLarge: memory.failure?.message,

@@ -45,6 +45,28 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
     await expect(render(...flags)).rejects.toThrow(words);
   });
 
+  it("receives emails only for a domain, with STARTTLS if there is a certificate", async () => {
+    expect((await settings("headwater-ingress"))["HEADWATER_EMAIL_DOMAIN"]).toBeUndefined();
+    expect(await textOf("Service", "headwater-email")).toBeUndefined();
+    const flags = ["--set", "email.domain=in.example.com,email.certificateSecret=mx,email.service.type=LoadBalancer"];
+    const [ingress, operator, delivery] = await Promise.all(
+      ["ingress", "operator", "delivery"].map((role) => settings(`headwater-${role}`, ...flags)),
+    );
+    expect(ingress).toMatchObject({ HEADWATER_EMAIL_DOMAIN: "in.example.com", HEADWATER_EMAIL_CERTIFICATE: "/tls/email/tls.crt" });
+    expect(operator?.["HEADWATER_EMAIL_DOMAIN"]).toBe("in.example.com");
+    expect(delivery?.["HEADWATER_EMAIL_DOMAIN"]).toBeUndefined();
+    expect(await textOf("Service", "headwater-email", ...flags)).toContain('"targetPort":"smtp"');
+    expect(await textOf("NetworkPolicy", "headwater-ingress", ...flags)).toContain('"port":"smtp"');
+    const limited = await textOf(
+      "NetworkPolicy",
+      "headwater-ingress",
+      ...flags,
+      "--set-json",
+      'email.clients=[{"ipBlock":{"cidr":"10.0.0.1/32"}}]',
+    );
+    expect(limited).toContain("10.0.0.1/32");
+  });
+
   it("mounts in each role only the Secrets that it uses, and no key of a server that is not its own", async () => {
     const mounted = async (name: string): Promise<readonly string[]> => {
       const text = await textOf("Deployment", name, ...encrypted);

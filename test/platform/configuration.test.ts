@@ -127,6 +127,17 @@ describe("parseConfiguration", () => {
     expect(parseConfiguration({ HEADWATER_S3_URL: url }).s3).toMatchObject({ bucket: "bucket", hasOwnerPrefix });
   });
 
+  it("receives emails only for a domain", () => {
+    expect(parseConfiguration({}).email).toBe(undefined);
+    expect(parseConfiguration({ HEADWATER_EMAIL_DOMAIN: "In.Example.com", HEADWATER_EMAIL_LISTEN: "0.0.0.0:25" }).email).toEqual({
+      domain: "in.example.com",
+      listen: { host: "0.0.0.0", port: 25 },
+      messageLimitBytes: 26_214_400,
+      files: undefined,
+    });
+    expect(messageOf(() => parseConfiguration({ HEADWATER_EMAIL_DOMAIN: "no domain" }))).toContain("HEADWATER_EMAIL_DOMAIN");
+  });
+
   it("refuses a store whose owner_prefix is neither true nor false", () => {
     expect(messageOf(() => parseConfiguration({ HEADWATER_S3_URL: "https://key:secret@s3/bucket?owner_prefix=no" }))).toContain(
       "HEADWATER_S3_URL",

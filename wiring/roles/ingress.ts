@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { newId } from "../../domain/ids.ts";
+import { emailDefaults } from "../../ingress/email/ports.ts";
 import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
 import { startIngress } from "../../ingress/start.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
@@ -7,11 +8,13 @@ import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
 import { followOverQuota } from "../../platform/jetstream/buckets/quotas.ts";
 import { packPublisher } from "../../platform/jetstream/invocations/publish-invocation.ts";
+import { parseEmail } from "../../platform/mail/parse-email.ts";
+import { startSmtpListener } from "../../platform/mail/smtp-listener.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { openNats, startAnswers } from "../connections.ts";
-import { boundedServers } from "../http-servers.ts";
+import { boundedServers, certificateOf } from "../http-servers.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 
 /** Bound on bytes of request bodies that are being received. */
@@ -53,7 +56,21 @@ async function ingressPorts(context: RoleContext, connection: Connection, opened
     onAnswered: createIngressMetrics(processMetrics()),
     createServer: boundedServers(context),
     bodies: new RequestBodies(maxArrivingBytes),
+    email: emailPorts(context),
     log: context.logger,
     traces: context.traces,
+  };
+}
+
+function emailPorts(context: RoleContext): IngressPorts["email"] {
+  const { email } = context.configuration;
+  if (email === undefined) return undefined;
+  const { domain, listen, messageLimitBytes, files } = email;
+  const certificate = certificateOf(files, context);
+  return {
+    config: { ...emailDefaults, ...listen, domain, maxMessageBytes: messageLimitBytes },
+    start: (config, handlers) => startSmtpListener(config, handlers, context.logger, certificate),
+    parse: parseEmail,
+    now: () => performance.now(),
   };
 }

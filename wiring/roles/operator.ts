@@ -41,7 +41,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const registry = await readRegistry(registryDirectory);
   const apps = { builtInApps: await readApps(), sharedAppsOwner };
   const ports = operatorPorts({ connection, database, answers, secrets, resources, log: logger, egressAllow, registry, leads, ...apps });
-  const config = { ingressUrl: configuration.ingressUrl, hookTimeoutMs: configuration.runTimeoutMs + hookReportMs };
+  const { ingressUrl, email } = configuration;
+  const config = { ingressUrl, emailDomain: email?.domain, hookTimeoutMs: configuration.runTimeoutMs + hookReportMs };
   const operator = await startOperator(config, { ...ports, ...events }, runtime);
   const requests = await serveConfigureRequests(connection, (request) => operator.configure(request), operator);
   const connecting = await serveConnectRequests(connection, operator);

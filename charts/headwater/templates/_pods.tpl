@@ -95,6 +95,9 @@ readOnlyRootFilesystem: true
   valueFrom: { secretKeyRef: { name: {{ $root.Values.mail.smtpUrlSecret }}, key: smtpUrl } }
 - { name: HEADWATER_MAIL_FROM, value: {{ required "mail.from is required with mail.smtpUrlSecret: the sender of all mails" $root.Values.mail.from | quote }} }
 {{- end }}
+{{- if and (has $role (list "ingress" "operator")) $root.Values.email.domain }}
+- { name: HEADWATER_EMAIL_DOMAIN, value: {{ $root.Values.email.domain | quote }} }
+{{- end }}
 {{- if and (eq $role "delivery") $root.Values.objects.s3UrlSecret }}
 - name: HEADWATER_S3_URL
   valueFrom: { secretKeyRef: { name: {{ $root.Values.objects.s3UrlSecret }}, key: s3Url } }

@@ -50,6 +50,11 @@
 {{- if has (index . 1) (list "api" "ingress") }}{{ (get (index . 0).Values (index . 1)).tlsSecret }}{{ end -}}
 {{- end -}}
 
+{{/* The Secret with the certificate for STARTTLS of received emails; call with (list $ "role"). */}}
+{{- define "headwater.emailSecret" -}}
+{{- if and (eq (index . 1) "ingress") (index . 0).Values.email.domain }}{{ (index . 0).Values.email.certificateSecret }}{{ end -}}
+{{- end -}}
+
 {{/* Private authorities that a role trusts besides the public ones; call with (list $ "role"). */}}
 {{- define "headwater.privateCas" -}}
 {{- $values := (index . 0).Values -}}
@@ -88,6 +93,9 @@
 {{- if include "headwater.servedSecret" . }}
 {{- $entries = concat $entries (list (dict "name" "HEADWATER_SERVER_CERTIFICATE" "value" "/tls/server/tls.crt") (dict "name" "HEADWATER_SERVER_KEY" "value" "/tls/server/tls.key")) }}
 {{- end -}}
+{{- if include "headwater.emailSecret" . }}
+{{- $entries = concat $entries (list (dict "name" "HEADWATER_EMAIL_CERTIFICATE" "value" "/tls/email/tls.crt") (dict "name" "HEADWATER_EMAIL_KEY" "value" "/tls/email/tls.key")) }}
+{{- end -}}
 {{- range $entries }}
 - { name: {{ .name }}, value: {{ .value | quote }} }
 {{- end }}
@@ -116,6 +124,9 @@
 {{- end }}
 {{- with include "headwater.servedSecret" . }}
 {{ include "headwater.tlsSource" (list . "server" "tls.crt" "tls.key") }}
+{{- end }}
+{{- with include "headwater.emailSecret" . }}
+{{ include "headwater.tlsSource" (list . "email" "tls.crt" "tls.key") }}
 {{- end }}
 {{- end -}}
 

@@ -66,12 +66,13 @@ function LoadedWorkflow({ workflow }: { readonly workflow: Workflow }) {
 }
 
 function Trigger({ trigger }: { readonly trigger: WorkflowTrigger }) {
-  const { type, endpoint_url: url, cron, interval_seconds: seconds, source_id: source } = trigger;
-  if (type === "http" && typeof url === "string")
+  const { type, endpoint_url: url, address, cron, interval_seconds: seconds, source_id: source } = trigger;
+  const copied = type === "http" ? url : type === "email" ? address : undefined;
+  if (typeof copied === "string")
     return (
       <span className="inline-flex min-w-0 items-center gap-1">
-        <code className="min-w-0 font-mono text-xs">{url}</code>
-        <CopyButton value={url} label={text.trigger.http} />
+        <code className="min-w-0 font-mono text-xs">{copied}</code>
+        <CopyButton value={copied} label={text.trigger[type]} />
       </span>
     );
   if (type === "source" && typeof source === "string")

@@ -9,7 +9,7 @@ export const text = {
   activated: (name: string) => `${name} is active`,
   deactivated: (name: string) => `${name} is inactive: events wait for it`,
   changeFailed: "The workflow was not changed",
-  trigger: { http: "HTTP endpoint", timer: "Timer", source: "Source" },
+  trigger: { http: "HTTP endpoint", email: "Email address", timer: "Timer", source: "Source" },
   noTriggers: "No triggers: runs are started by subscriptions and by hand.",
   version: "Version",
   changed: "Changed",

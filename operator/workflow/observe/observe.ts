@@ -33,14 +33,15 @@ export interface WorkflowLookup {
 export async function observe(workflow: WorkflowResource, id: string, ports: OperatorPorts, lookup: WorkflowLookup): Promise<Observed> {
   const { metadata, status, spec } = workflow;
   // Nothing is written before its endpoint key is recorded.
-  const [placement, endpoint, route, versions] = await Promise.all([
+  const [placement, endpoint, emailEndpoint, route, versions] = await Promise.all([
     observePlacement(workflow, id, ports.workflowDeployments, ports),
     status.endpointKey === undefined ? undefined : ports.endpoints.get(status.endpointKey),
+    status.emailKey === undefined ? undefined : ports.endpoints.get(status.emailKey),
     ports.routes.get(id),
     status.endpointKey === undefined ? new Map<string, WorkflowVersion>() : readVersions(id, ports),
   ]);
   const { owner, deployed } = placement;
-  const base = { ...placement, workflow, id, endpoint, route, versions };
+  const base = { ...placement, workflow, id, endpoint, emailEndpoint, route, versions };
   const components = await madeComponents(workflow, ports, lookup.made);
   if (metadata.deletionTimestamp !== undefined) return { ...base, ...nothing, components };
   const running = deployed === undefined ? undefined : versions.get(deployed.id);

@@ -43,6 +43,10 @@ export interface Observed extends Placement<WorkflowDeployment> {
   readonly id: string;
   /** Its endpoint entry. */
   readonly endpoint: Endpoint | undefined;
+  /** The entry of its email address. */
+  readonly emailEndpoint?: Endpoint | undefined;
+  /** Whether the installation receives emails. */
+  readonly receivesEmails?: boolean;
   /** Its own entry in ROUTES. */
   readonly route: Route | undefined;
   /** All versions that may still run, by deployment id. */

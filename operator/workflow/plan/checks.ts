@@ -143,6 +143,11 @@ function triggerProblems(observed: Observed): readonly Blocked[] {
     const message = timer === undefined ? undefined : timerProblem(timer);
     return message === undefined ? [] : [{ reason: "InvalidTrigger", transient: false, message: `triggers[${index}].timer: ${message}` }];
   });
+  const emails = spec.triggers.flatMap(({ email }, index): readonly Blocked[] => {
+    if (email === undefined || observed.receivesEmails === true) return [];
+    const message = `triggers[${index}].email: this installation receives no emails: its operator must set HEADWATER_EMAIL_DOMAIN`;
+    return [{ reason: "InvalidTrigger", transient: false, message }];
+  });
   const sources = triggers.flatMap(({ index, shown, source }): readonly Blocked[] => {
     if (source === undefined) return [sourceNotFound(index, shown, observed)];
     const made = subscriptions.get(triggerSubscriptionName(metadata.name, source));
@@ -150,7 +155,7 @@ function triggerProblems(observed: Observed): readonly Blocked[] {
     const message = `triggers[${index}]: subscription ${made.metadata.name} exists already, and this trigger needs that name: delete it`;
     return [{ reason: "NameTaken", transient: false, message }];
   });
-  return [...timers, ...sources];
+  return [...timers, ...emails, ...sources];
 }
 
 /**

@@ -51,6 +51,7 @@ export function desiredVersion(observed: Observed, owner: string, inputs: PlanIn
       triggers: {
         hasHttpTrigger: http !== undefined,
         customResponse: http !== undefined && (http.customResponse ?? observed.steps.some(callsRespond)),
+        ...(spec.triggers.some(({ email }) => email !== undefined) ? { hasEmailTrigger: true as const } : {}),
         sources: [...new Set(observed.triggers.flatMap(({ source }) => source ?? []))].toSorted(),
       },
     },

@@ -9,11 +9,11 @@ import type { Step } from "./step.ts";
  */
 export function planDeletion({ workflow, owner, pool, deployed, versions, components }: Observed): readonly Step[] {
   if (!workflow.metadata.finalizers.includes(finalizer)) return [];
-  const { endpointKey } = workflow.status;
+  const { endpointKey, emailKey } = workflow.status;
   const historyOwner = deployed?.owner ?? owner;
   return [
     { do: "end-connections" }, // First: they fill its queue.
-    ...(endpointKey === undefined ? [] : [{ do: "remove-endpoint", key: endpointKey } as const]),
+    ...[endpointKey, emailKey].flatMap((key): readonly Step[] => (key === undefined ? [] : [{ do: "remove-endpoint", key }])),
     { do: "remove-route" },
     { do: "end-timers" },
     { do: "end-queue" },

@@ -1,6 +1,6 @@
 import type { Observed } from "../observe/observed.ts";
 import type { PlanInputs } from "./step.ts";
-import { endpointOf, timersOf } from "./plan-running.ts";
+import { emailEndpointOf, endpointOf, timersOf } from "./plan-running.ts";
 import type { Step } from "./step.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Step } from "./step.ts";
  */
 export function planMove(observed: Observed, _inputs: PlanInputs): readonly Step[] | undefined {
   const { workflow, id, pool, movesTo, deployed, versions, endpoint, secrets } = observed;
-  const { endpointKey } = workflow.status;
+  const { endpointKey, emailKey } = workflow.status;
   if (movesTo === undefined || endpointKey === undefined || observed.owner === undefined) return undefined;
   if (observed.tooLarge !== undefined) return undefined; // For that pool.
   const leave = [...versions.keys()].map((deployment): Step => ({ do: "leave-version", pool, deployment }));
@@ -26,6 +26,9 @@ export function planMove(observed: Observed, _inputs: PlanInputs): readonly Step
       .map((each): Step => ({ do: "copy-version", version: each, from: pool, to: movesTo, resumeKey })),
     { do: "write-deployment", deployment: moved, secrets, resumeKey, version },
     { do: "write-endpoint", key: endpointKey, endpoint: endpointOf(moved, version.triggers, resumeKey) },
+    ...(emailKey === undefined
+      ? []
+      : [{ do: "write-endpoint", key: emailKey, endpoint: emailEndpointOf(moved, version.triggers, resumeKey) } as const]),
     ...timersOf(moved),
     { do: "leave-pool", pool, movedTo: movesTo },
     ...leave,

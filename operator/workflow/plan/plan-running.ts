@@ -13,8 +13,7 @@ import type { Observed } from "../observe/observed.ts";
 import { shownVersion, type VersionTriggers, type WorkflowVersion } from "../../versions.ts";
 import type { Blocked } from "./blocked.ts";
 import { endpointUrl } from "./desired.ts";
-import type { PlanInputs } from "./step.ts";
-import type { StatusFields, Step } from "./step.ts";
+import type { AddressInputs, PlanInputs, StatusFields, Step } from "./step.ts";
 
 /**
  * Completes the current version and keeps it complete: endpoint, timers, Subscriptions, secrets. Uses only what was stored with the version,
@@ -28,6 +27,7 @@ export function planRunning(observed: Observed, inputs: PlanInputs, blocked?: Bl
   if (observed.secretsChanged) return [{ do: "write-deployment", deployment: deployed, secrets, resumeKey: endpoint.workflow.resumeKey }];
   return [
     ...keepEndpoint(observed, endpointOf(deployed, version.triggers, endpoint.workflow.resumeKey)),
+    ...keepEmailEndpoint(observed, emailEndpointOf(deployed, version.triggers, endpoint.workflow.resumeKey)),
     ...(isComplete(observed, deployed) ? [] : timersOf(deployed, inputs.now - version.deployedAt <= catchUpWithinMs)),
     ...keepRoute(observed, deployed),
     ...keepSubscriptions(observed, version),
@@ -41,6 +41,19 @@ export function endpointOf(deployed: WorkflowDeployment, triggers: VersionTrigge
   const { workflow: source, pool, owner, active } = deployed;
   const { customResponse, hasHttpTrigger } = triggers;
   return { source, pool, owner, customResponse, active, workflow: { hasHttpTrigger, resumeKey } };
+}
+
+/** The entry of its email address. Its resume URLs work as those of the endpoint do, which has the same key. */
+export function emailEndpointOf(deployed: WorkflowDeployment, triggers: VersionTriggers, resumeKey: string): Endpoint {
+  const { workflow: source, pool, owner, active } = deployed;
+  const workflow = { hasHttpTrigger: false, hasEmailTrigger: triggers.hasEmailTrigger === true, resumeKey };
+  return { source, pool, owner, customResponse: false, active, workflow };
+}
+
+function keepEmailEndpoint({ emailEndpoint, workflow }: Observed, desired: Endpoint): readonly Step[] {
+  const { emailKey } = workflow.status;
+  if (emailKey === undefined || canonicalJson(emailEndpoint) === canonicalJson(desired)) return [];
+  return [{ do: "write-endpoint", key: emailKey, endpoint: desired }];
 }
 
 function keepEndpoint({ endpoint, workflow }: Observed, desired: Endpoint): readonly Step[] {
@@ -152,7 +165,7 @@ function reportReady(observed: Observed, deployed: WorkflowDeployment, version: 
 }
 
 /** @param blocked why the spec is not deployed; the version that is deployed runs */
-export function reportBlocked(observed: Observed, blocked: Blocked, inputs: Pick<PlanInputs, "ingressUrl">): readonly Step[] {
+export function reportBlocked(observed: Observed, blocked: Blocked, inputs: AddressInputs): readonly Step[] {
   const { deployed, versions } = observed;
   const version = deployed === undefined ? undefined : versions.get(deployed.id);
   const { reason, transient } = blocked;
@@ -168,15 +181,27 @@ function runningFields(
   { workflow }: Observed,
   deployed: WorkflowDeployment,
   version: WorkflowVersion,
-  inputs: Pick<PlanInputs, "ingressUrl">,
+  inputs: AddressInputs,
 ): StatusFields {
   return {
     deployment: deployed.id,
     active: deployed.active,
     endpoint: endpointUrl(workflow.status.endpointKey ?? "", inputs),
+    email: emailOf(workflow, version, inputs),
     steps: version.steps.map(({ secrets: _, ...step }) => ({ ...step })),
     updatedAt: version.deployedAt,
   };
+}
+
+/** Its address, if emails start runs of this version. */
+function emailOf(
+  { status: { emailKey } }: Observed["workflow"],
+  { triggers }: WorkflowVersion,
+  { emailDomain }: AddressInputs,
+): string | undefined {
+  return emailKey === undefined || emailDomain === undefined || triggers.hasEmailTrigger !== true
+    ? undefined
+    : `${emailKey}@${emailDomain}`;
 }
 
 function report(

@@ -30,6 +30,8 @@ export function plan(observed: Observed, inputs: PlanInputs): readonly Step[] {
   const { endpointKey, pool } = workflow.status;
   if (endpointKey === undefined || pool === undefined)
     return [{ do: "claim", fields: { id: observed.id, endpointKey: endpointKey ?? inputs.endpointKey, pool: observed.pool } }];
+  if (workflow.status.emailKey === undefined && workflow.spec.triggers.some(({ email }) => email !== undefined))
+    return [{ do: "claim", fields: { emailKey: inputs.emailKey } }];
   if (observed.endpoint?.workflow === undefined) return planEndpoint(observed, endpointKey, owner, inputs);
   const desired = desiredVersion(observed, owner, inputs);
   if (desired === undefined) return []; // blockedBy() has reported it.
@@ -76,7 +78,8 @@ function planBlocked(observed: Observed, inputs: PlanInputs, blocked: Blocked): 
   if (deployed === undefined || endpoint?.workflow === undefined) return reportBlocked(observed, blocked, inputs);
   if (deployed.active !== active) {
     const { resumeKey } = endpoint.workflow;
-    return [{ do: "write-deployment", deployment: { ...deployed, active }, secrets: observed.secrets, resumeKey }];
+    const deployment = { ...deployed, active, ...(active ? {} : { offSince: inputs.now }) };
+    return [{ do: "write-deployment", deployment, secrets: observed.secrets, resumeKey }];
   }
   return isRebuilt(observed, blocked) ? [] : planRunning(observed, inputs, blocked);
 }

@@ -49,4 +49,11 @@ export type StatusFields = Fields<WorkflowStatus>;
 export interface PlanInputs extends AnyPlanInputs {
   /** A new key for resume URLs. */
   readonly resumeKey: string;
+  /** A new key for an email address. */
+  readonly emailKey: string;
+  /** Domain of email addresses; absent: the installation receives no emails. */
+  readonly emailDomain?: string | undefined;
 }
+
+/** What addresses follow from. */
+export type AddressInputs = Pick<PlanInputs, "ingressUrl" | "emailDomain">;

@@ -12,7 +12,9 @@ const endpoint = z.object({
   owner: z.string().exactOptional(),
   customResponse: z.boolean(),
   active: z.boolean(),
-  workflow: z.object({ hasHttpTrigger: z.boolean(), resumeKey: z.string().min(1) }).exactOptional(),
+  workflow: z
+    .object({ hasHttpTrigger: z.boolean(), hasEmailTrigger: z.boolean().exactOptional(), resumeKey: z.string().min(1) })
+    .exactOptional(),
 });
 
 export interface EndpointDirectory extends Stoppable {

@@ -78,13 +78,14 @@ interface Policy extends Pick<Encryption, "plaintext"> {
 /** Settings of TLS that contradict each other, and servers outside this machine that would be reached without TLS. A line for each. */
 export function encryptionMistakes(policy: Policy, given: Given): readonly string[] {
   return [
-    ...["DATABASE", "NATS", "SERVER"].flatMap((of) => pairMistakes(given, `HEADWATER_${of}_CERTIFICATE`, `HEADWATER_${of}_KEY`)),
+    ...["DATABASE", "NATS", "SERVER", "EMAIL"].flatMap((of) => pairMistakes(given, `HEADWATER_${of}_CERTIFICATE`, `HEADWATER_${of}_KEY`)),
     ...requires(given, "HEADWATER_DATABASE_CERTIFICATE", "HEADWATER_DATABASE_CA"),
     ...requires(given, "HEADWATER_DATABASE_CA", "DATABASE_URL"),
     ...requires(given, "HEADWATER_NATS_CA", "NATS_URL"),
     ...natsCertificateMistakes(given),
     ...requires(given, "HEADWATER_SMTP_CA", "HEADWATER_SMTP_URL"),
     ...requires(given, "HEADWATER_S3_CA", "HEADWATER_S3_URL"),
+    ...requires(given, "HEADWATER_EMAIL_CERTIFICATE", "HEADWATER_EMAIL_DOMAIN"),
     ...requires(given, "OTEL_EXPORTER_OTLP_CERTIFICATE", "OTEL_EXPORTER_OTLP_ENDPOINT"),
     ...sslModeMistakes(given),
     ...plaintextMistakes(policy, given),

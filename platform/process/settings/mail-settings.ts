@@ -1,7 +1,8 @@
 import type { z } from "zod";
+import { emailOf, emailSettings } from "./email-settings.ts";
 import { mailSender, optionalSetting, setting, smtpAddress, wholeNumber } from "./settings.ts";
 
-/** The mail server of the installation, and the limits of what goes through it. */
+/** The mail server of the installation, the limits of what goes through it, and emails that are received. */
 export const mailSettings = {
   HEADWATER_SMTP_URL: optionalSetting(smtpAddress, {
     unit: "smtp[s]://[user:password@]host[:port]",
@@ -27,11 +28,13 @@ export const mailSettings = {
     default: "10000",
     reason: "max mails of the installation in a day (UTC), so that its sender keeps its reputation",
   }),
+  ...emailSettings,
 };
 
 type MailEnvironment = z.output<z.ZodObject<typeof mailSettings>>;
 
 export const mailsOf = (env: MailEnvironment) => ({
+  ...emailOf(env),
   /** Undefined: no mails. */
   smtp:
     env.HEADWATER_SMTP_URL === undefined || env.HEADWATER_MAIL_FROM === undefined

@@ -15,7 +15,7 @@ const flows = workflowsIn(world);
 let operator: { stop(): Promise<void> };
 
 beforeAll(async () => {
-  operator = await startOperator({ ingressUrl: "http://ingress.test", hookTimeoutMs: 20_000 }, world.ports);
+  operator = await startOperator({ ingressUrl: "http://ingress.test", emailDomain: "in.test", hookTimeoutMs: 20_000 }, world.ports);
 });
 afterAll(() => operator.stop());
 
@@ -199,6 +199,31 @@ describe("triggers of a workflow", () => {
     await flows.untilReason(workflow, "Inactive");
     expect(await names()).toEqual([]);
     expect([await flows.deployed(workflow), await flows.endpoint(workflow)]).toMatchObject([{ active: false }, { active: false }]);
+  });
+
+  it("give the workflow an address for emails, which stays when the trigger comes back, and ends with the workflow", async () => {
+    const workflow = await flows.untilReason(await flows.create({ triggers: [{ email: {} }] }), "Deployed");
+    const { emailKey = "", email, endpointKey } = (await flows.get(workflow.metadata.name)).status;
+    expect([email, emailKey === endpointKey]).toEqual([`${emailKey}@in.test`, false]);
+    expect(emailKey).toMatch(/^[0-9a-z]{32}$/);
+    const entry = async () => (await world.ports.endpoints.get(emailKey)) ?? null;
+    expect(await entry()).toMatchObject({
+      source: idOf(workflow),
+      active: true,
+      workflow: { hasHttpTrigger: false, hasEmailTrigger: true },
+    });
+    expect((await flows.endpoint(workflow))?.workflow).not.toHaveProperty("hasEmailTrigger");
+    await flows.change(workflow, { triggers: [] });
+    await flows.untilReason(workflow, "Deployed");
+    expect(await entry()).toMatchObject({ workflow: { hasEmailTrigger: false } });
+    expect((await flows.get(workflow.metadata.name)).status.email).toBe(undefined);
+    await flows.change(workflow, { triggers: [{ email: {} }], active: false });
+    await flows.untilReason(workflow, "Inactive");
+    expect(await entry()).toMatchObject({ active: false, workflow: { hasEmailTrigger: true } });
+    expect((await flows.get(workflow.metadata.name)).status.email).toBe(email);
+    await flows.remove(workflow.metadata.name);
+    await until(async () => (await flows.find(workflow.metadata.name)) === undefined, "it is deleted");
+    expect(await entry()).toBe(null);
   });
 
   it("know since when the workflow has been off, until a version follows the one that switches it on", async () => {

@@ -1,4 +1,4 @@
-/** The parts of smtp-server that tests use. */
+/** The parts of smtp-server that the listener for email triggers and tests use. */
 declare module "smtp-server" {
   import type { EventEmitter } from "node:events";
   import type { Server } from "node:net";
@@ -8,6 +8,7 @@ declare module "smtp-server" {
 
   export interface Session {
     readonly user?: string;
+    readonly remoteAddress: string;
     readonly envelope: {
       readonly mailFrom: { readonly address: string } | false;
       readonly rcptTo: readonly { readonly address: string }[];
@@ -22,14 +23,23 @@ declare module "smtp-server" {
     readonly disabledCommands?: readonly string[];
     readonly closeTimeout?: number;
     readonly size?: number;
+    readonly maxRecipients?: number;
+    readonly maxClients?: number;
+    readonly maxAllowedUnauthenticatedCommands?: number;
+    /** Milliseconds without a byte. */
+    readonly socketTimeout?: number;
+    /** Host name in answers. */
+    readonly name?: string;
+    readonly banner?: string;
+    readonly disableReverseLookup?: boolean;
     readonly logger: false;
-    onAuth(
+    onAuth?(
       auth: { readonly username?: string; readonly password?: string },
       session: Session,
       done: (error: Error | null, answer?: { readonly user: string }) => void,
     ): void;
-    onConnect(session: Session, done: Done): void;
-    onMailFrom(address: { readonly address: string }, session: Session, done: Done): void;
+    onConnect?(session: Session, done: Done): void;
+    onMailFrom?(address: { readonly address: string }, session: Session, done: Done): void;
     onRcptTo(address: { readonly address: string }, session: Session, done: Done): void;
     onData(stream: Readable, session: Session, done: Done): void;
   }
@@ -40,5 +50,6 @@ declare module "smtp-server" {
     readonly server: Server;
     listen(port: number, host: string, listening: () => void): Server;
     close(done: () => void): void;
+    updateSecureContext(options: { readonly key: string; readonly cert: string }): void;
   }
 }

@@ -1,0 +1,59 @@
+import type { EmailEvent } from "../../domain/invocation/email-event.ts";
+
+/** Serves SMTP. The adapter speaks the protocol, and the handlers decide. */
+export type StartEmailServer = (config: EmailConfig, handlers: EmailHandlers) => Promise<EmailServer>;
+
+export interface EmailServer {
+  /** host:port it listens on. */
+  readonly address: string;
+  /** Accepts no more connections and finishes messages in progress; when the signal aborts, closes them. */
+  stop(signal: AbortSignal): Promise<void>;
+}
+
+/** Each may throw an `EmailRefusal`, which answers the command. @param peer address of the client */
+export interface EmailHandlers {
+  /** A message begins. */
+  sender(peer: string): void;
+  recipient(address: string, peer: string): Promise<void>;
+  /** Resolves when the message is stored for all its recipients. */
+  message(mail: ArrivedEmail): Promise<void>;
+  /** Room for bytes of a message that arrives; undefined: there is none now. */
+  arriving(peer: string): ArrivingBytes;
+}
+
+export interface ArrivingBytes {
+  take(bytes: number): boolean;
+  release(): void;
+}
+
+export interface ArrivedEmail {
+  /** The whole message. */
+  readonly raw: Buffer;
+  /** Of the SMTP conversation; "" of a bounce. */
+  readonly from: string;
+  readonly recipients: readonly string[];
+  readonly peer: string;
+}
+
+/** The content of a message. @throws if it cannot be read */
+export type ParseEmail = (raw: Buffer) => Promise<Omit<EmailEvent, "envelope" | "client_ip">>;
+
+export interface EmailConfig {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+  /** Domain of the addresses. */
+  readonly domain: string;
+  /** A larger message is refused when it is announced, or has arrived. */
+  readonly maxMessageBytes: number;
+  readonly maxRecipients: number;
+  readonly maxConnections: number;
+  /** Maximum time without a byte. */
+  readonly silenceTimeoutMs: number;
+}
+
+export const emailDefaults = {
+  maxRecipients: 50,
+  maxConnections: 256,
+  silenceTimeoutMs: 60_000,
+} as const;
