@@ -49,6 +49,32 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     await expectAccessible(page);
   });
 
+  test("start at times, with what happens while a run has not ended, and on events of a source", async () => {
+    const page = await world.open("/workflows");
+    const create = async (name: string, kind: string, fields: Readonly<Record<string, string>>): Promise<void> => {
+      await page.getByRole("button", { name: "New workflow" }).first().click();
+      const dialog = page.getByRole("dialog", { name: "New workflow" });
+      await dialog.getByRole("textbox", { name: "Name" }).fill(name);
+      await dialog.getByRole("combobox", { name: "Starts" }).selectOption({ label: kind });
+      for (const [label, value] of Object.entries(fields)) {
+        const field = dialog.getByLabel(label);
+        await (label.startsWith("If") ? field.selectOption({ label: value }) : field.fill(value));
+      }
+      await dialog.getByRole("button", { name: "Create" }).click();
+      await page.getByRole("heading", { name }).waitFor();
+      await page.goBack();
+    };
+    const source = await world.api<{ readonly id: string }>("POST", "/sources", {
+      component_code: "export default { name: 'Emitting', version: '1.0.0', run() {} };",
+    });
+    await create("Daily", "At times", { Times: "0 9 * * *", "Time zone": "Europe/Berlin", "If the last run": "Skip the time" });
+    await create("Listening", "On events of a source", { Source: source.id });
+    const made = await world.api<readonly { readonly name: string; readonly triggers: readonly object[] }[]>("GET", "/users/me/workflows");
+    const triggersOf = (name: string) => made.find((each) => each.name === name)?.triggers;
+    expect(triggersOf("Daily")).toMatchObject([{ type: "timer", cron: "0 9 * * *", timezone: "Europe/Berlin", overlap: "skip" }]);
+    expect(triggersOf("Listening")).toMatchObject([{ type: "source", source_id: source.id }]);
+  });
+
   test("take an action of the registry, whose props are a form", async () => {
     const id = await workflow("From the registry", "return 1;");
     const page = await world.open(`/workflows/${id}`);

@@ -12,7 +12,20 @@ export const text = {
   createAction: "Create",
   createFailed: "The workflow was not created",
   trigger: "Starts",
-  triggerKinds: { http: "On an HTTP request", timer: "Every hour", none: "Only by subscriptions and by hand" },
+  triggerKinds: {
+    http: "On an HTTP request",
+    email: "On an email",
+    timer: "At times",
+    source: "On events of a source",
+    none: "Only by subscriptions and by hand",
+  },
+  cron: "Times",
+  cronHint: "Cron: minute, hour, day of month, month, day of week. 0 * * * * is every hour.",
+  timezone: "Time zone",
+  overlap: "If the last run has not ended",
+  overlaps: { allow: "Start another one", skip: "Skip the time", queue: "Wait for its end", cancel: "Cancel it" },
+  source: "Source",
+  sourceHint: "Its id, dc_…",
 } as const;
 
 /** The code of a new workflow's step. */
