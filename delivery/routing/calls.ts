@@ -20,7 +20,7 @@ export function callsOf(commit: Commit): readonly Delivery[] {
     deliveries.push(deliveryTo(called, id, event, { run: calledRun(id), ...(caller === undefined ? {} : { caller }) }, commit));
   }
   if (returns !== undefined) deliveries.push(returnTo(returns.to, returns.returned, commit));
-  for (const [index, { workflow: called, run: waited }] of cancels.entries()) {
+  for (const [index, { workflow: called, run: waited }] of [cancels].flat().entries()) {
     const control = { run: waited, action: "cancel", reason: `run ${run.id}, which had called it, has ended` } as const;
     deliveries.push(deliveryTo(called, `${run.id}-x${number}-${index}`, "null", { run: waited, control }, commit));
   }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { maxTimestampMs } from "../clock.ts";
 import { maxReturnedBytes } from "../workflow/call.ts";
 import { stepOutcomes, type WorkflowProgress } from "../workflow/run-commit.ts";
-import { hasEnded, runStatuses, sendKinds } from "../workflow/run-state.ts";
+import { hasEnded, maxSuspensionNumber, runStatuses, sendKinds } from "../workflow/run-state.ts";
 import { stepNamePattern } from "../workflow/step-id.ts";
 
 const time = z.number().min(-maxTimestampMs).max(maxTimestampMs);
@@ -31,8 +31,9 @@ const send = z.looseObject({ id: sendId, kind: z.enum(sendKinds), argument: z.st
 
 const workflowId = z.string().regex(/^p_[0-9a-z]{1,57}$/);
 const runId = z.string().regex(/^r_\w{1,100}$/);
-const suspension = z.int().min(1).max(1e9);
+const suspension = z.int().min(1).max(maxSuspensionNumber);
 const call = z.looseObject({ id: token, workflow: workflowId, event: z.string(), suspension: suspension.optional() });
+const canceled = z.looseObject({ workflow: workflowId, run: runId });
 const returns = z.looseObject({
   to: z.looseObject({ workflow: workflowId, run: runId, suspension }),
   returned: z.looseObject({
@@ -74,11 +75,9 @@ export const workflowProgress = z
     sends: z.array(send).max(10_000).optional(),
     call: call.optional(),
     returns: returns.optional(),
-    cancels: z
-      .array(z.looseObject({ workflow: workflowId, run: runId }))
-      .max(10_000)
-      .optional(),
+    // A version before this one wrote one alone.
+    cancels: z.union([z.array(canceled).max(10_000), canceled]).optional(),
   })
   // What is sent would be sent again by a later commit of the run.
   .refine(({ status, sends }) => hasEnded(status) || sends === undefined || sends.length === 0)
-  .refine(({ status, returns: ending }) => hasEnded(status) || ending === undefined);
+  .refine(({ status, returns: ending, cancels }) => hasEnded(status) || (ending === undefined && cancels === undefined));

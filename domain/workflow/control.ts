@@ -83,8 +83,9 @@ export const controlLimits = {
   iterations: 10_000,
   /** If a `for_each` or a `while` says nothing. */
   defaultItems: 1_000,
-  /** Branches that are under way at a time in one step. */
+  /** Branches that are open at a time in one step, and in a run: beyond it each step has one. */
   sideBySide: 50,
+  branches: 250,
   /** Executions of steps in a run, retries included. */
   executions: 100_000,
 } as const;

@@ -41,7 +41,12 @@ export interface WorkflowProgress {
   /** In the commit that ends a run for which another one waits: what that one gets. */
   readonly returns?: { readonly to: Caller; readonly returned: Returned };
   /** In a commit that ends the run: the runs for which it has waited, which are canceled too. */
-  readonly cancels?: readonly { readonly workflow: string; readonly run: string }[];
+  readonly cancels?: readonly CanceledRun[] | CanceledRun;
+}
+
+export interface CanceledRun {
+  readonly workflow: string;
+  readonly run: string;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { EventMetadata } from "../event/event-metadata.ts";
 import type { Trigger } from "../trigger.ts";
 import type { Caller, EndStatus, Returned } from "./call.ts";
-import type { Frame, StepFailure } from "./control.ts";
+import { controlLimits, type Frame, type StepFailure } from "./control.ts";
 import type { HttpResponse } from "../run-products.ts";
 
 /**
@@ -86,6 +86,8 @@ export interface Fork {
   readonly results: readonly (string | null)[];
   /** Those that have begun and are still needed: of `each` those that have not ended, of `parallel` all. */
   readonly branches: readonly Branch[];
+  /** The first branch that has failed or exited the run; absent: none. */
+  readonly endedBy?: number;
 }
 
 export interface Branch extends Position {
@@ -101,6 +103,8 @@ export interface Branch extends Position {
 
 /** Suspensions that a branch may have. */
 export const branchSuspensions = 1_000_000;
+/** More than any number of a suspension: each branch executes a step, or is open. */
+export const maxSuspensionNumber = 2 * controlLimits.executions * branchSuspensions;
 
 export interface RunTrigger {
   readonly kind: Trigger;

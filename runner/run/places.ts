@@ -1,10 +1,13 @@
 export interface AskedPlace {
+  /** Key in the scheduler. */
+  readonly queue: string;
   /** Resolves when it may be used; never after `leave`. */
   readonly granted: Promise<void>;
   leave(): void;
 }
 
-/** Places of the scheduler beside the one that an invocation has. @param key unique among those that are asked for */
+/** Places of the scheduler beside the one that an invocation has. */
 export interface Places {
-  ask(key: string, owner: string): AskedPlace;
+  /** @param queue key of the queue of the invocation */
+  ask(queue: string, owner: string): AskedPlace;
 }

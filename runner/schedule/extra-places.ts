@@ -7,6 +7,8 @@ export class ExtraPlaces implements Places {
   readonly #startRuns: () => void;
   readonly #asked = new Map<string, () => void>();
   readonly #granted = new Set<string>();
+  /** Makes each key another one. */
+  #count = 0;
 
   /** @param startRuns lets the scheduler say what starts next */
   constructor(scheduler: Scheduler, startRuns: () => void) {
@@ -19,7 +21,8 @@ export class ExtraPlaces implements Places {
     return this.#granted.size;
   }
 
-  ask(key: string, owner: string): AskedPlace {
+  ask(queue: string, owner: string): AskedPlace {
+    const key = `${queue}#${++this.#count}`;
     const { promise: granted, resolve } = Promise.withResolvers<void>();
     this.#asked.set(key, resolve);
     this.#scheduler.ready(key, owner);
@@ -29,7 +32,7 @@ export class ExtraPlaces implements Places {
       else if (this.#granted.delete(key)) this.#scheduler.end(key);
       this.#startRuns();
     };
-    return { granted, leave };
+    return { queue: key, granted, leave };
   }
 
   /** The scheduler lets this key start. @returns whether it is a place */

@@ -9,15 +9,21 @@ import { executeStep, stepAt, withCurrentSecrets } from "./execute-step.ts";
 import { refusalOf, type Attempted } from "./next-commit.ts";
 import { waitingCaller, type Run, type RunContext } from "./open-run.ts";
 
-/**
- * Executes the next step of a run, or of a branch of it.
- * @param mayRepeat a crash may have interrupted an attempt @param queue key in the scheduler @throws Unavailable
- */
+interface HowAttempted {
+  /** A crash may have interrupted an attempt. */
+  readonly mayRepeat: boolean;
+  /** Key in the scheduler. */
+  readonly queue: string;
+  /** Aborts when the step must not begin any more. */
+  readonly withdrawn?: AbortSignal;
+}
+
+/** Executes the next step of a run, or of a branch of it. @throws Unavailable; the reason of `withdrawn` */
 export async function attemptStep(
   run: Run,
   { workflow, commits }: RunOfWorkflow,
   { branch, state }: Leaf,
-  { mayRepeat, queue }: { readonly mayRepeat: boolean; readonly queue: string },
+  { mayRepeat, queue, withdrawn }: HowAttempted,
   context: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
@@ -34,7 +40,7 @@ export async function attemptStep(
   const onResponse =
     answerTo === undefined ? undefined : (response: HttpResponse) => ports.answer(answerTo, { kind: "response", response });
   const occurrence = occurrenceOf(branch, state, commits);
-  const attempted = { workflow, step, run: run.id, state, occurrence, attempt, queue, onResponse };
+  const attempted = { workflow, step, run: run.id, state, occurrence, attempt, queue, onResponse, withdrawn };
   const executed = await executeStep(attempted, context, config, ports);
   return { ...about, executed };
 }

@@ -1,6 +1,6 @@
 import { Invariant } from "../../domain/errors.ts";
 import type { Attempted } from "./next-commit.ts";
-import type { Places } from "../run/places.ts";
+import type { AskedPlace, Places } from "../run/places.ts";
 
 /** What an execution needs to compute beside others. */
 interface Place {
@@ -12,21 +12,30 @@ interface Place {
 /** An execution in a branch that has ended, or could not be started. */
 export type EndedExecution = { readonly branch: number } & ({ readonly attempted: Attempted } | { readonly error: unknown });
 
+interface Waiting {
+  readonly branch: number;
+  readonly asked: AskedPlace;
+  readonly begin: (place: Place) => void;
+}
+
 /**
  * The executions of a run's branches: as many at a time as the scheduler gives places to. One of them has the place of the run itself, so that
  * the run goes on in any case.
  *
- *     start ── the place of the run, or another ──▶ under way ──▶ ended ── next ──▶ committed
+ *     start ── the place of the run, or another ──▶ executed ──▶ ended ── next ──▶ committed
+ *       └──── waiting for one ── withdrawn
  */
 export class BranchRuns {
   readonly #queue: string;
   readonly #owner: string;
   readonly #places: Places;
-  readonly #underWay = new Set<number>();
+  /** Those that wait for a place, are executed, or have ended and were not returned by `next`. */
+  readonly #started = new Set<number>();
+  readonly #waiting: Waiting[] = [];
+  readonly #executed = new Set<Promise<void>>();
   readonly #ended: EndedExecution[] = [];
-  readonly #waiting: ((place: Place) => void)[] = [];
+  #withdrawing = new AbortController();
   #hasOwnPlace = true;
-  #asked = 0;
   #notify: (() => void) | undefined;
 
   /** @param queue key of the run's queue */
@@ -36,73 +45,93 @@ export class BranchRuns {
     this.#places = places;
   }
 
-  /** Those that have not ended, and those that have and were not returned by `next`. */
   get size(): number {
-    return this.#underWay.size;
+    return this.#started.size;
   }
 
   has(branch: number): boolean {
-    return this.#underWay.has(branch);
+    return this.#started.has(branch);
   }
 
   /** Numbers of the branches. */
-  get underWay(): readonly number[] {
-    return [...this.#underWay];
+  get started(): readonly number[] {
+    return [...this.#started];
   }
 
-  start(branch: number, execute: (queue: string) => Promise<Attempted>): void {
-    this.#underWay.add(branch);
-    void this.#execute(branch, execute); // Never rejects.
+  /** @param execute `withdrawn`: aborts when it must not begin any more; it rejects then with the reason, if it has not begun */
+  start(branch: number, execute: (queue: string, withdrawn: AbortSignal) => Promise<Attempted>): void {
+    this.#started.add(branch);
+    const { signal } = this.#withdrawing;
+    const begin = (place: Place): void => {
+      const executed = this.#execute(branch, place, (queue) => execute(queue, signal), signal).finally(() =>
+        this.#executed.delete(executed),
+      ); // Never rejects.
+      this.#executed.add(executed);
+    };
+    if (this.#hasOwnPlace) {
+      this.#hasOwnPlace = false;
+      begin(this.#own());
+    } else this.#wait(branch, begin);
   }
 
   /** The next execution that has ended; undefined if there is none at this time. @param until epoch ms; absent: waits for one */
   async next(until: number | undefined, now: () => number): Promise<EndedExecution | undefined> {
-    if (this.#underWay.size === 0) throw new Invariant("there is no execution to wait for");
+    if (this.#started.size === 0) throw new Invariant("there is no execution to wait for");
     if (this.#ended.length === 0) await this.#somethingEnds(until === undefined ? undefined : Math.max(0, until - now()));
     const ended = this.#ended.shift();
-    if (ended !== undefined) this.#underWay.delete(ended.branch);
+    if (ended !== undefined) this.#started.delete(ended.branch);
     return ended;
   }
 
-  async #execute(branch: number, execute: (queue: string) => Promise<Attempted>): Promise<void> {
-    const place = await this.#place();
+  /** Nothing that has not begun begins any more. */
+  withdraw(): void {
+    this.#withdrawing.abort();
+    this.#withdrawing = new AbortController();
+    for (const { branch, asked } of this.#waiting.splice(0)) {
+      asked.leave();
+      this.#started.delete(branch);
+    }
+  }
+
+  /** The run is left: what is executed ends, and does not count. */
+  async abandon(): Promise<void> {
+    this.withdraw();
+    await Promise.all(this.#executed);
+  }
+
+  async #execute(branch: number, place: Place, execute: (queue: string) => Promise<Attempted>, withdrawn: AbortSignal): Promise<void> {
     try {
       this.#ended.push({ branch, attempted: await execute(place.queue) });
     } catch (error) {
-      this.#ended.push({ branch, error });
+      if (withdrawn.aborted && error === withdrawn.reason) this.#started.delete(branch);
+      else this.#ended.push({ branch, error });
     } finally {
       place.leave();
       this.#notify?.();
     }
   }
 
-  #place(): Promise<Place> {
-    if (this.#hasOwnPlace) {
-      this.#hasOwnPlace = false;
-      return Promise.resolve(this.#own());
-    }
-    return new Promise((resolve) => {
-      const queue = `${this.#queue}#${++this.#asked}`;
-      const asked = this.#places.ask(queue, this.#owner);
-      const takeOwn = (place: Place): void => {
-        asked.leave();
-        resolve(place);
-      };
-      this.#waiting.push(takeOwn);
-      void asked.granted.then(() => {
-        const index = this.#waiting.indexOf(takeOwn);
-        if (index < 0) return;
-        this.#waiting.splice(index, 1);
-        resolve({ queue, leave: asked.leave });
-      });
+  #wait(branch: number, begin: (place: Place) => void): void {
+    const asked = this.#places.ask(this.#queue, this.#owner);
+    const waiting: Waiting = { branch, asked, begin };
+    this.#waiting.push(waiting);
+    void asked.granted.then(() => {
+      const index = this.#waiting.indexOf(waiting);
+      if (index < 0) return;
+      this.#waiting.splice(index, 1);
+      begin({ queue: asked.queue, leave: asked.leave });
     });
   }
 
   #own(): Place {
     const leave = (): void => {
       const next = this.#waiting.shift();
-      if (next === undefined) this.#hasOwnPlace = true;
-      else next(this.#own());
+      if (next === undefined) {
+        this.#hasOwnPlace = true;
+        return;
+      }
+      next.asked.leave();
+      next.begin(this.#own());
     };
     return { queue: this.#queue, leave };
   }

@@ -1,5 +1,5 @@
 import { Invariant } from "../../domain/errors.ts";
-import type { StepFailure } from "../../domain/workflow/control.ts";
+import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
 import {
   branchSuspensions,
   hasEnded,
@@ -59,8 +59,14 @@ export function viewOfBranch(state: WorkflowRunState, branch: number): WorkflowR
 }
 
 /** Whether none of these branches is over. */
-export const hasAll = (state: WorkflowRunState, branches: readonly number[]): boolean =>
-  branches.every((branch) => viewOfBranch(state, branch) !== undefined);
+export function hasAll({ fork }: Pick<Position, "fork">, branches: readonly number[]): boolean {
+  const open = new Set(openBranches(fork));
+  return branches.every((branch) => open.has(branch));
+}
+
+/** Those around others are among them. */
+const openBranches = (fork: Fork | undefined): readonly number[] =>
+  fork === undefined ? [] : fork.branches.filter(isOpen).flatMap((each) => [each.id, ...openBranches(each.fork)]);
 
 /** The state with what a change makes of the view of a branch; the state itself for a branch that is over. */
 export function inBranch(state: WorkflowRunState, branch: number, change: (view: WorkflowRunState) => Became): WorkflowRunState {
@@ -84,12 +90,12 @@ export interface Settled {
 export const isOver = ({ failure, exit }: Settled): boolean => failure !== undefined || exit !== undefined;
 
 /** Leaves parts and branches that have ended, and begins branches, until steps follow, all that is left waits, or the run has ended. */
-export function settle(given: WorkflowRunState, steps: Steps): Settled {
+export function settle(given: WorkflowRunState, steps: Steps, room: Room = roomOf(given)): Settled {
   let now = given;
   for (;;) {
     if (now.suspension !== null) return { state: now };
     if (now.fork === undefined) return leaveEndedParts(now, steps);
-    const { state, fork } = settleBranches(now, now.fork, steps);
+    const { state, fork } = settleBranches(now, now.fork, steps, room);
     const left = leaveFork(state, fork, steps);
     if (left === undefined) return { state: withStatus(state) };
     if (isOver(left)) return left;
@@ -102,7 +108,14 @@ const isOpen = ({ status }: Branch): boolean => status === "running" || status =
 const holds = ({ fork }: Branch, branch: number): boolean =>
   fork?.branches.some((each) => each.id === branch || holds(each, branch)) === true;
 
-/** It is suspended while each of its branches waits. */
+/** Branches that may still begin: a run keeps the state of each that is open, and asks for a place for each. */
+interface Room {
+  left: number;
+}
+
+const roomOf = ({ fork }: WorkflowRunState): Room => ({ left: controlLimits.branches - openBranches(fork).length });
+
+/** It is suspended while each of its branches waits. What is around a branch that has just ended may say so still: it settles. */
 function withStatus(state: WorkflowRunState): WorkflowRunState {
   if (state.fork === undefined || state.suspension !== null || hasEnded(state.status)) return state;
   const open = state.fork.branches.filter(isOpen);
@@ -114,8 +127,8 @@ const forkOf = ({ next }: WorkflowRunState, { items }: Fork, index: number, step
   partOf({ step: next, part: items === undefined ? index : 0 }, steps);
 
 function viewOf(state: WorkflowRunState, fork: Fork, branch: Branch): WorkflowRunState {
-  const { id, index, failure: _, reason: __, frames = [], steps, ...position } = branch;
-  const { fork: ___, returned: ____, suspensionEnd: _____, ...around } = state;
+  const { id, index, failure: _failure, reason: _reason, frames = [], steps, ...position } = branch;
+  const { fork: _fork, returned: _returned, suspensionEnd: _end, ...around } = state;
   const ofItem = { step: state.next, part: 0, index, ...(fork.items === undefined ? {} : { items: fork.items }), branch: id };
   const border = fork.items === undefined ? { step: state.next, part: index, branch: id } : ofItem;
   return { ...around, ...position, frames: [...(around.frames ?? []), border, ...frames], steps: { ...around.steps, ...steps } };
@@ -149,19 +162,32 @@ function putBack(state: WorkflowRunState, fork: Fork, { id, index }: Branch, { f
     sends: view.sends,
     response: view.response,
     ...(view.forked === undefined ? {} : { forked: view.forked }),
-    fork: { ...fork, branches: fork.branches.map((each) => (each.id === id ? branch : each)) },
+    // What callers of its URLs are told once the branch is over.
+    ...(view.suspensionEnd === undefined ? {} : { suspensionEnd: view.suspensionEnd }),
+    fork: {
+      ...fork,
+      branches: fork.branches.map((each) => (each.id === id ? branch : each)),
+      ...(fork.endedBy === undefined && (status === "failed" || status === "exited") ? { endedBy: id } : {}),
+    },
   };
 }
 
 /** Ends branches whose last step has run, and begins as many as may be under way. */
-function settleBranches(given: WorkflowRunState, from: Fork, steps: Steps): { readonly state: WorkflowRunState; readonly fork: Fork } {
+function settleBranches(
+  given: WorkflowRunState,
+  from: Fork,
+  steps: Steps,
+  room: Room,
+): { readonly state: WorkflowRunState; readonly fork: Fork } {
   let state = given;
   let fork = from;
   const endAll = (): void => {
-    for (const { id, status } of fork.branches) {
+    for (const { id } of fork.branches) {
       const branch = fork.branches.find((each) => each.id === id);
       if (branch === undefined) continue;
-      if (status === "running") state = putBack(state, fork, branch, settleView(viewOf(state, fork, branch), steps));
+      // One around others is settled also if all of them seem to wait.
+      if (isOpen(branch) && branch.suspension === null)
+        state = putBack(state, fork, branch, settleView(viewOf(state, fork, branch), steps, room));
       fork = withResult(state, forkedOf(state), id, steps);
       state = { ...state, fork };
     }
@@ -169,11 +195,12 @@ function settleBranches(given: WorkflowRunState, from: Fork, steps: Steps): { re
   endAll();
   const { control } = forkOf(state, fork, 0, steps);
   // Nothing begins beside a failure that ends them all.
-  while (
-    fork.started < fork.count &&
-    fork.branches.filter(isOpen).length < (control.sideBySide ?? 1) &&
-    !fork.branches.some((each) => endsAll(each, control.continues === true))
-  ) {
+  const mayBegin = (): boolean => {
+    const open = fork.branches.filter(isOpen).length;
+    return open === 0 || (open < (control.sideBySide ?? 1) && room.left > 0);
+  };
+  while (fork.started < fork.count && mayBegin() && !fork.branches.some((each) => endsAll(each, control.continues === true))) {
+    room.left--;
     const id = (state.forked ?? 0) + 1;
     const { part } = forkOf(state, fork, fork.started, steps);
     fork = { ...fork, started: fork.started + 1, branches: [...fork.branches, newBranch(id, fork.started, part.from)] };
@@ -183,8 +210,8 @@ function settleBranches(given: WorkflowRunState, from: Fork, steps: Steps): { re
   return { state, fork };
 }
 
-function settleView(view: WorkflowRunState, steps: Steps): Became {
-  const { state, failure, exit } = settle(view, steps);
+function settleView(view: WorkflowRunState, steps: Steps, room: Room): Became {
+  const { state, failure, exit } = settle(view, steps, room);
   if (failure !== undefined) return { state: { ...state, status: "failed" }, failure };
   if (exit !== undefined) return { state: { ...state, status: "exited" }, ...(exit === null ? {} : { reason: exit }) };
   return { state: hasReachedEnd(state, steps) ? { ...state, status: "succeeded" } : state };
@@ -226,14 +253,16 @@ function leaveFork(state: WorkflowRunState, fork: Fork, steps: Steps): Settled |
   const { name, control } = steps[state.next] ?? {};
   if (name === undefined || control === undefined)
     throw new Invariant(`a run has branches in step ${state.next}, which its version does not have`);
-  const { fork: _, ...joined } = state;
-  const last = fork.branches.find((each) => endsAll(each, control.continues === true));
+  const { fork: _fork, ...around } = state;
+  const joined: WorkflowRunState = { ...around, status: "running" };
+  const ending = fork.branches.filter((each) => endsAll(each, control.continues === true));
+  const last = ending.find(({ id }) => id === fork.endedBy) ?? ending[0];
   if (last?.status === "exited") return { state: { ...joined, next: control.end }, exit: last.reason ?? null };
   if (last?.failure !== undefined) return unwind({ ...joined, next: control.end }, steps, last.failure);
   if (fork.started < fork.count || fork.branches.some(isOpen)) return undefined;
   const exports = fork.items === undefined ? Object.assign({}, ...fork.branches.map((each) => each.steps)) : {};
   const results = `{"$results":[${fork.results.map((result) => result ?? "null").join(",")}]}`;
-  return { state: { ...joined, status: "running", next: control.end, steps: { ...state.steps, ...exports, [name]: results } } };
+  return { state: { ...joined, next: control.end, steps: { ...state.steps, ...exports, [name]: results } } };
 }
 
 function forkedOf({ fork }: WorkflowRunState): Fork {

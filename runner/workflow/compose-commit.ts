@@ -41,12 +41,14 @@ export interface EndedStep {
   readonly startedAt: number;
   readonly execution: Execution;
   readonly end: StepEnd;
+  /** The runs for which other branches have waited, if it ends the run. */
+  readonly cancels?: WorkflowProgress["cancels"];
   readonly secrets: Readonly<Record<string, unknown>>;
 }
 
 /** The commit of an attempt of a step. @param now epoch ms */
 export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: number, randomId: () => string): WorkflowCommit {
-  const { step, index, attempt, startedAt, execution, end, secrets } = ended;
+  const { step, index, attempt, startedAt, execution, end, secrets, cancels } = ended;
   const { state, outcome, error, failure, exports, inputs, reason, call } = end;
   const products = execution.outcome === "crashed" ? undefined : execution;
   const [durationMs, cpuMs] = [products?.durationMs ?? 0, products?.cpuMs ?? 0];
@@ -78,6 +80,7 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
       ...failedStepOf(failure, step.id),
       ...(reason === undefined ? {} : { reason }),
       ...(call === undefined ? {} : { call }),
+      ...(cancels === undefined ? {} : { cancels }),
     },
     masked,
     now,

@@ -63,5 +63,6 @@ const answerOf = ({ run }: { readonly run: string }, data: unknown): Returned =>
   value: JSON.stringify(data ?? null),
 });
 
-/** A pause ends as a suspension does, if nothing resumes the run. */
-export const pauseRun = (state: WorkflowRunState, now: number): WorkflowRunState => suspended(state, "pause", now + maxSuspensionMs);
+/** A pause ends as a suspension does, if nothing resumes the run. That of a paused run, whose branch goes on, stays. */
+export const pauseRun = (state: WorkflowRunState, now: number): WorkflowRunState =>
+  state.suspension?.kind === "pause" ? state : suspended(state, "pause", now + maxSuspensionMs);

@@ -37,6 +37,8 @@ export interface AttemptedStep {
   readonly queue: string;
   readonly isTest?: boolean;
   readonly onResponse?: ((response: HttpResponse) => void) | undefined;
+  /** Aborts when the step must not begin any more. */
+  readonly withdrawn?: AbortSignal | undefined;
 }
 
 export interface ExecutedStep {
@@ -48,9 +50,9 @@ export interface ExecutedStep {
 
 const noSecrets = {};
 
-/** Executes an attempt of a step in the sandbox. @throws Unavailable */
+/** Executes an attempt of a step in the sandbox. @throws Unavailable; the reason of `withdrawn` */
 export async function executeStep(
-  { workflow, step, run, state, occurrence, attempt, queue, isTest = false, onResponse }: AttemptedStep,
+  { workflow, step, run, state, occurrence, attempt, queue, isTest = false, onResponse, withdrawn }: AttemptedStep,
   { slots, urls, variables: owners }: Pick<WorkflowContext, "slots" | "urls" | "variables">,
   config: RunnerConfig,
   ports: Pick<RunnerPorts, "secrets" | "bundles" | "sandbox" | "stacks" | "clock">,
@@ -63,6 +65,7 @@ export async function executeStep(
   const path = await ports.bundles.path(step.bundle);
   const { isolate, free } = await slots.take(workflow.workflow, step.id, queue);
   try {
+    withdrawn?.throwIfAborted();
     const startedAt = ports.clock.now();
     const limits = { timeoutMs: step.timeoutMs ?? config.runTimeoutMs, memoryMb: config.memoryMb };
     const about = { workflow, step, run, state, occurrence, attempt, isTest, secrets, variables, path, isolate, limits, now: startedAt };

@@ -4,6 +4,7 @@ import type { RunError } from "../../domain/run-products.ts";
 import { callId } from "../../domain/workflow/call.ts";
 import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
+import type { WorkflowProgress } from "../../domain/workflow/run-commit.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { RunnerPorts } from "../ports.ts";
 import { internalError, notExecuted } from "../run/execute.ts";
@@ -34,17 +35,22 @@ export interface WhyEnded {
   readonly exit: string | null | undefined;
 }
 
-/** @param before the state with all that it waits for */
+/** The runs for which a run that ends has waited. */
+function cancelsOf(state: WorkflowRunState): Pick<WorkflowProgress, "cancels"> {
+  const cancels = suspensionsOf(state).flatMap(({ called }) => called ?? []);
+  return cancels.length === 0 ? {} : { cancels };
+}
+
+/** @param waiting the state with all that it waits for */
 export function composeEnd(
   state: WorkflowRunState,
-  before: WorkflowRunState,
+  waiting: WorkflowRunState,
   { canceled, failure, exit }: WhyEnded,
   { clock, randomId }: ComposePorts,
 ): Compose {
   const status = canceled !== undefined ? "canceled" : failure !== undefined ? "failed" : exit !== undefined ? "exited" : "succeeded";
   const ended: WorkflowRunState = { ...state, status, suspension: null };
-  const cancels = suspensionsOf(before).flatMap(({ called }) => called ?? []);
-  const why = { reason: canceled ?? exit ?? undefined, failure, cancels };
+  const why = { reason: canceled ?? exit ?? undefined, failure, ...cancelsOf(waiting) };
   return (about) => composeWithoutStep(about, ended, why, clock.now(), randomId);
 }
 
@@ -65,12 +71,12 @@ export interface Attempted {
 }
 
 /**
- * @param state of the run @param underWay branches whose next step is executed @param answerTo NATS subject of the caller of the trigger
+ * @param state of the run @param started branches whose next step is executed @param answerTo NATS subject of the caller of the trigger
  */
 export function composeStep(
   state: WorkflowRunState,
   { branch, step, index, attempt, isRefused, executed }: Attempted,
-  underWay: readonly number[],
+  started: readonly number[],
   answerTo: string | undefined,
   { clock, randomId }: ComposePorts,
 ): Compose {
@@ -88,8 +94,9 @@ export function composeStep(
       ? endOf(withoutFrames(viewOfBranch(state, branch) ?? state))
       : branch === 0
         ? endOf(state)
-        : endInBranch(state, branch, workflow.steps, underWay, endOf);
-    return composeStepCommit(about, { ...ended, execution, end: forCaller(answerTo, end) }, clock.now(), randomId);
+        : endInBranch(state, branch, workflow.steps, started, endOf);
+    const cancels = endsRun && branch !== 0 ? cancelsOf(state) : {};
+    return composeStepCommit(about, { ...ended, ...cancels, execution, end: forCaller(answerTo, end) }, clock.now(), randomId);
   };
 }
 

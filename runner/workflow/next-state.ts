@@ -85,14 +85,14 @@ export function endStep(
 
 /**
  * The end of a step of a branch, as one of the run, which goes on beside it. If it ends all branches, that shows when the run goes on: until then
- * the steps of others that are under way end, too.
- * @param underWay branches whose next step is executed
+ * steps of others that have begun end, too.
+ * @param started branches whose next step is executed
  */
 export function endInBranch(
   run: WorkflowRunState,
   branch: number,
   steps: Steps,
-  underWay: readonly number[],
+  started: readonly number[],
   end: (view: WorkflowRunState) => StepEnd,
 ): StepEnd {
   let ended: StepEnd | undefined;
@@ -104,8 +104,8 @@ export function endInBranch(
   const { failure: _, reason: __, ...said } = ended;
   const settled = settle(state, steps);
   const isCaught = said.outcome === "failed" && !isOver(settled);
-  const waits = isOver(settled) || !hasAll(settled.state, underWay);
-  return { ...said, ...(isCaught ? { outcome: "continued" } : {}), state: waits ? { ...state, status: "running" } : settled.state };
+  const isLeft = isOver(settled) || !hasAll(settled.state, started);
+  return { ...said, ...(isCaught ? { outcome: "continued" } : {}), state: isLeft ? { ...state, status: "running" } : settled.state };
 }
 
 /** The step ends once the run that it has started has ended, or at once if it does not wait. */

@@ -11,6 +11,7 @@ import { traceWait } from "../run/run-trace.ts";
 import { parseLast, type LastOfRun } from "./begin-run.ts";
 import { BranchRuns } from "./branch-runs.ts";
 import { settle, type Settled } from "./branches.ts";
+import type { Attempted } from "./next-commit.ts";
 import type { WorkflowContext } from "./execute-step.ts";
 import { beginRepetition } from "./repeated-run.ts";
 
@@ -28,6 +29,8 @@ export interface Run {
   branches: BranchRuns;
   /** Why a step of a branch could not be executed: the invocation is retried when those of the others have ended. */
   failed?: { readonly error: unknown };
+  /** A step of a branch that must not be executed: it ends the run when those of the others have ended. */
+  refused?: Attempted;
   /** The caller of a resume URL has its answer. */
   isAnswered: boolean;
   readonly parent: string | undefined;
@@ -60,6 +63,7 @@ const isUnfinished = ({ state }: LastOfRun): boolean => state !== null && !hasEn
 
 /** Another runner has committed: what this one has under way does not count. */
 export async function forget(run: Run, { places }: RunContext): Promise<void> {
+  await run.branches.abandon();
   run.branches = new BranchRuns(run.history.source, run.current.owner, places);
   delete run.interrupted;
   run.mayRepeat = true;

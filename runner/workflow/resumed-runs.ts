@@ -13,10 +13,12 @@ export type SendAnswer = (subject: string, answer: Answer) => void;
  * as its steps take, so its caller gets an answer when it arrives.
  */
 export class ResumedRuns {
-  readonly #ends = new Map<string, SuspensionEnd>();
+  /** By run and branch. */
+  readonly #ends = new Map<string, Map<number, SuspensionEnd>>();
 
   add(run: string, end: SuspensionEnd): void {
-    this.#ends.set(run, end);
+    const ends = this.#ends.get(run) ?? new Map<number, SuspensionEnd>();
+    this.#ends.set(run, ends.set(branchOf(end.number), end));
   }
 
   delete(run: string): void {
@@ -25,7 +27,7 @@ export class ResumedRuns {
 
   /** Answers a request that has just arrived if its suspension is known to have ended. */
   answerEarly(resume: ResumeRequest | undefined, answer: SendAnswer): void {
-    const end = resume === undefined ? undefined : this.#ends.get(resume.run);
+    const end = resume === undefined ? undefined : this.#ends.get(resume.run)?.get(branchOf(resume.suspension));
     if (resume?.answerTo === undefined || end === undefined || resume.suspension > end.number) return;
     const outcome = whyGone(resume, { status: "running", suspensions: end.number, suspensionEnd: end });
     answer(resume.answerTo, { kind: "resume", outcome });

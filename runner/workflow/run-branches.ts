@@ -8,6 +8,9 @@ import { composeStep, type Compose } from "./next-commit.ts";
 import { resumed, withEnd } from "./next-state.ts";
 import { waitingCaller, type Run, type RunContext } from "./open-run.ts";
 
+/** How often requests of the API are looked for while no step ends: those that have not begun must not begin then. */
+const controlPollMs = 500;
+
 /** Starts steps of branches that may run, and waits for the first one that has ended. @returns undefined if there is none yet */
 export async function composeBranchStep(
   run: Run,
@@ -19,24 +22,34 @@ export async function composeBranchStep(
 ): Promise<Compose | undefined> {
   const { branches } = run;
   const leaves = leavesOf(state);
-  run.interrupted ??= new Set(run.mayRepeat ? leaves.map(({ branch }) => branch) : []);
-  for (const leaf of leaves) {
-    if (leaf.state.status !== "running" || branches.has(leaf.branch) || isClosing) continue;
+  const going = leaves.filter((leaf) => leaf.state.status === "running");
+  run.interrupted ??= new Set(run.mayRepeat ? going.map(({ branch }) => branch) : []);
+  if (isClosing) branches.withdraw();
+  for (const leaf of going) {
+    if (branches.has(leaf.branch) || isClosing) continue;
     const mayRepeat = run.interrupted.delete(leaf.branch);
-    branches.start(leaf.branch, (queue) => attemptStep(run, about, leaf, { mayRepeat, queue }, context, config, ports));
+    branches.start(leaf.branch, (queue, withdrawn) =>
+      attemptStep(run, about, leaf, { mayRepeat, queue, withdrawn }, context, config, ports),
+    );
   }
   if (branches.size === 0) {
     if (isClosing) return undefined;
     throw new Invariant(`run ${run.id} is not suspended, and none of its branches goes on`);
   }
-  const due = leaves.flatMap(({ state: { suspension } }) => (suspension !== null && goesOnByItself(suspension) ? suspension.until : []));
-  const ended = await branches.next(due.length === 0 ? undefined : Math.min(...due), () => ports.clock.now());
+  const due = [ports.clock.now() + controlPollMs].concat(
+    leaves.flatMap(({ state: { suspension } }) => (suspension !== null && goesOnByItself(suspension) ? suspension.until : [])),
+  );
+  const ended = await branches.next(Math.min(...due), () => ports.clock.now());
   if (ended === undefined) return undefined;
   if ("error" in ended) {
     run.failed ??= ended;
     return undefined;
   }
-  return composeStep(state, ended.attempted, branches.underWay, waitingCaller(run, state), ports);
+  if (ended.attempted.isRefused && branches.size > 0) {
+    run.refused ??= ended.attempted;
+    return undefined;
+  }
+  return composeStep(state, ended.attempted, branches.started, waitingCaller(run, state), ports);
 }
 
 /** The state with its branches whose time has come, while others run: their wake-ups wait behind this invocation. */

@@ -1,5 +1,5 @@
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
-import { Unavailable } from "../../domain/errors.ts";
+import { Invariant, Unavailable } from "../../domain/errors.ts";
 import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { hasEnded } from "../../domain/workflow/run-state.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
@@ -50,6 +50,7 @@ export async function runWorkflow(
     return await continueRun(run, context, config, ports);
   } finally {
     context.resumed.delete(run.id);
+    await run.branches.abandon();
   }
 }
 
@@ -71,7 +72,8 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
     if (state.status === "suspended" && begun.canceled === undefined && begun.paused === undefined) {
       // The invocation is acked only then: a crash before it repeats this.
       const first = suspensionsOf(state).toSorted((one, other) => one.until - other.until)[0];
-      if (first !== undefined) await ports.wakeUps.schedule(current.workflow, run.id, first.number, first.until);
+      if (first === undefined) throw new Invariant(`run ${run.id} is suspended, and waits for nothing`);
+      await ports.wakeUps.schedule(current.workflow, run.id, first.number, first.until);
       return "finished";
     }
     if (received.isReleased?.() === true && run.branches.size === 0) return "released";
@@ -112,7 +114,9 @@ async function commitNext(
   const { received, id, history } = run;
   const version = await versionOf(run, begun.state, context);
   const workflow = version ?? run.current;
-  const trace = ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, run.parent);
+  const openTrace = () => (ports.traces === undefined ? undefined : new RunTrace(ports.traces, received.invocation, run.parent));
+  // Steps of branches overlap: of these the span is that of the commit.
+  let trace = begun.state.fork === undefined ? openTrace() : undefined;
   const about: RunOfWorkflow = {
     workflow,
     run: id,
@@ -123,6 +127,7 @@ async function commitNext(
   try {
     const compose = await composeNext(run, begun, about, version !== undefined, context, config, ports);
     if (compose === undefined) return "later";
+    trace ??= openTrace();
     const traceparent = trace?.startCommit() ?? run.parent;
     const composeTraced = (replacement?: Replacement): WorkflowCommit => compose({ ...about, traceparent }, replacement);
     // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
@@ -152,13 +157,14 @@ async function composeNext(
   const { canceled, paused } = begun;
   const { workflow } = about;
   // A suspended step is behind: it may have been the last one of a loop.
-  const before = resumeDue(begun.state, ports.clock.now());
-  const placed: Settled = hasVersion ? placeIn(workflow, run, before) : versionForgotten(begun.state, run.current);
-  const { state, failure, exit } = placed;
-  if (canceled !== undefined) return composeEnd(state, begun.state, { canceled, failure: undefined, exit: undefined }, ports);
+  const unsettled = resumeDue(begun.state, ports.clock.now());
+  const settled: Settled = hasVersion ? placeIn(workflow, run, unsettled) : versionForgotten(begun.state, run.current);
+  const { state, failure, exit } = settled;
   if (run.branches.size === 0) {
+    if (canceled !== undefined) return composeEnd(state, unsettled, { canceled, failure: undefined, exit: undefined }, ports);
     if (run.failed !== undefined) throw run.failed.error;
-    if (isOver(placed) || hasReachedEnd(state, workflow.steps)) return composeEnd(state, begun.state, { canceled, failure, exit }, ports);
+    if (run.refused !== undefined) return composeStep(unsettled, run.refused, [], waitingCaller(run, state), ports);
+    if (isOver(settled) || hasReachedEnd(state, workflow.steps)) return composeEnd(state, unsettled, { canceled, failure, exit }, ports);
     if (paused !== undefined) return composePause(state, paused, ports);
     if (state.fork === undefined) {
       const how = { mayRepeat: run.mayRepeat, queue: run.history.source };
@@ -166,10 +172,11 @@ async function composeNext(
       return composeStep(state, attempted, [], waitingCaller(run, state), ports);
     }
   }
-  // Steps that are under way end in the branches in which they have begun.
-  const isLeft = isOver(placed) || !hasAll(state, run.branches.underWay);
-  const isClosing = isLeft || paused !== undefined || run.failed !== undefined || run.received.isReleased?.() === true;
-  return composeBranchStep(run, about, { state: isLeft ? before : state, isClosing }, context, config, ports);
+  // Steps that have begun end in the state that still has their branches.
+  const isLeft = isOver(settled) || !hasAll(state, run.branches.started);
+  const waits = [canceled, paused, run.failed, run.refused].some((reason) => reason !== undefined);
+  const isClosing = isLeft || waits || run.received.isReleased?.() === true;
+  return composeBranchStep(run, about, { state: isLeft ? unsettled : state, isClosing }, context, config, ports);
 }
 
 const competing = ({ current, id }: Run): Unavailable =>

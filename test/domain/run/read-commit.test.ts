@@ -3,7 +3,9 @@ import { emptyState, type Commit } from "../../../domain/run/commit.ts";
 import { readCommit } from "../../../domain/run/read-commit.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { runSubject, workflowRunSubject } from "../../../domain/subjects.ts";
+import { callsOf } from "../../../delivery/routing/calls.ts";
 import { endMarker } from "../../../domain/workflow/run-commit.ts";
+import { branchSuspensions, maxSuspensionNumber } from "../../../domain/workflow/run-state.ts";
 import { committedStep, owner, subjectOf, workflow, workflowCommit } from "./workflow-commits.ts";
 
 const valid = workflowCommit();
@@ -82,11 +84,25 @@ describe("refuses the commit of a workflow", () => {
     ["an end with an unknown status", { status: "failed", returns: { to, returned: { ...returned, status: "done" } } }],
     ["an end that is none", { status: "failed", returns: { to, returned: { ...returned, status: "running" } } }],
     ["an end that returns too much", { status: "failed", returns: { to, returned: { ...returned, value: "x".repeat(300_000) } } }],
+    ["a suspension with a number that no branch can have", { call: { ...call, suspension: maxSuspensionNumber + 1 } }],
+    ["cancellations although the run continues", { status: "running", cancels: [{ workflow: "p_2", run: "r_3" }] }],
     ["a cancellation of what is no run", { status: "canceled", cancels: [{ workflow: "p_2", run: "a.>" }] }],
   ])("with %s", (_, progress) => {
     const forged = { ...valid, workflow: { ...valid.workflow, ...progress } };
     expect(readCommit(JSON.stringify(forged), subject)).toBeUndefined();
   });
+});
+
+it("reads a call of a late branch, and a cancellation as an earlier version wrote it", () => {
+  const canceled = { workflow: "p_2", run: "r_3" };
+  const late = workflowCommit({ workflow: { call: { ...call, suspension: 100_000 * branchSuspensions + 1 } } });
+  expect(readCommit(JSON.stringify(late), subject)?.workflow?.call).toEqual(late.workflow.call);
+  const former = workflowCommit({ workflow: { status: "canceled", cancels: canceled } });
+  const read = readCommit(JSON.stringify(former), subject);
+  expect(read?.workflow?.cancels).toEqual(canceled);
+  expect(callsOf(read ?? former)).toMatchObject([
+    { listener: "p_2", event: { invocation: { control: { run: "r_3", action: "cancel" } } } },
+  ]);
 });
 
 it("refuses the commit of a source with a workflow part, and one on the subject of a workflow run", () => {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
-import { partitionCount } from "../../../domain/subjects.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { defaultPool, partitionCount, runnerConsumer, streams } from "../../../domain/subjects.ts";
 import { type StepControl } from "../../../domain/workflow/step-control.ts";
 import { flatten } from "../../../domain/workflow/step-tree.ts";
 import { calledRun } from "../../../domain/workflow/call.ts";
@@ -34,6 +35,13 @@ async function untilStatus(workflow: string, ...statuses: readonly string[]): Pr
   return (await commits(workflow)).map(({ workflow: { step, status } }) => (step === undefined ? status : `${step.name} ${step.outcome}`));
 }
 const untilEnded = (workflow: string) => untilStatus(workflow, "succeeded", "failed", "exited", "canceled");
+/** A runner of this process has all invocations of the workflow. */
+async function untilDelivered(workflow: string): Promise<void> {
+  const { manager } = nats.connection;
+  const consumer = runnerConsumer(defaultPool, partitionOf(workflow));
+  await until(async () => (await manager.consumers.info(streams.invocations, consumer)).num_pending === 0, "all were delivered");
+  await new Promise((resolve) => setImmediate(resolve));
+}
 const begin = (source: string): Promise<void> => invoke({ source, trigger: "http", event: {} });
 const parallel = (...names: readonly (readonly string[])[]): Node => ({
   name: "fork",
@@ -158,6 +166,54 @@ describe("branches of a run", () => {
     expect(seen).toEqual({ guard: { $error }, each: { $results: ["act", { $error }, "act"] } });
   });
 
+  it("do not keep a run waiting whose failure is caught while another one waits", async () => {
+    const inner: Node = { name: "inner", parallel: [[{ name: "bad" }], [{ name: "ask" }]] };
+    const loop: Node = { name: "each", forEach: "{{ 1 }}", concurrency: 2, steps: [{ name: "act" }, { name: "held" }] };
+    const guard: Node = { name: "guard", try: [inner], catch: [{ name: "handle" }] };
+    await deploy(deployed("p_beside", [{ name: "fork", parallel: [[guard], [loop]] }, { name: "last" }]));
+    const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+    await start("r_beside", async ({ name, steps }) => {
+      const item = steps["item"]?.["item"];
+      if (name === "ask") setTimeout(resolve, 50);
+      if (name === "bad") {
+        await isAsked;
+        return threw("no luck");
+      }
+      const waits = name === "ask" || (name === "act" && item === 1);
+      return returned(name === "each" ? [1, 2, 3] : name, waits ? { flow: { kind: "suspend", ms: 60_000 } } : {});
+    });
+    await begin("p_beside");
+    // Items two and three go on while the first one waits.
+    const held = async () => (await commits("p_beside")).filter(({ workflow: { step } }) => step?.name === "held").length;
+    await until(async () => (await held()) === 2 && (await statusOf("p_beside")) === "suspended", "two items have ended");
+    const last = await lastOf("p_beside");
+    const [waiting, ...others] = suspensionsOf(last?.state ?? { suspension: null });
+    expect([waiting?.kind, others]).toEqual(["suspend", []]);
+    const resume = { run: last?.run.id ?? "", suspension: waiting?.number ?? 0, action: "resume" } as const;
+    await invoke({ source: "p_beside", trigger: "resume", event: null, resume });
+    expect((await untilEnded("p_beside")).at(-1)).toBe("last succeeded");
+  });
+
+  it("begin nothing more when the run is canceled, and end what they have begun before it", async () => {
+    await deploy(deployed("p_stop", [{ name: "each", forEach: "{{ 1 }}", concurrency: 50, steps: [{ name: "act" }, { name: "more" }] }]));
+    const executed: string[] = [];
+    const { promise: isAsked, resolve } = Promise.withResolvers<void>();
+    await start("r_stop", async ({ name }) => {
+      executed.push(name);
+      if (name === "act") await isAsked;
+      return returned(name === "each" ? Array.from({ length: 30 }, (_, item) => item) : name);
+    });
+    await begin("p_stop");
+    await until(() => executed.includes("act"), "items have begun");
+    const run = (await lastOf("p_stop"))?.run.id ?? "";
+    await invoke({ source: "p_stop", trigger: "control", event: null, control: { run, action: "cancel" } });
+    await untilDelivered("p_stop");
+    resolve();
+    const done = await untilEnded("p_stop");
+    expect([done.at(-1), executed.includes("more")]).toEqual(["canceled", false]);
+    expect(done.filter((text) => text === "act succeeded")).toHaveLength(executed.length - 1);
+  });
+
   it("end the run when one exits it", async () => {
     await deploy(deployed("p_exit", [parallel(["out"], ["ask"]), { name: "never" }]));
     await start("r_exit", ({ name }) =>
@@ -206,7 +262,9 @@ describe("branches of a run", () => {
     const run = (await lastOf("p_cancel"))?.run.id ?? "";
     await invoke({ source: "p_cancel", trigger: "control", event: null, control: { run, action: "cancel" } });
     expect((await untilEnded("p_cancel")).at(-1)).toBe("canceled");
-    expect((await lastOf("p_cancel"))?.workflow.cancels?.map(({ workflow }) => workflow)).toEqual(["p_other", "p_other"]);
+    expect((await lastOf("p_cancel"))?.workflow.cancels).toEqual(
+      ["p_other", "p_other"].map((workflow) => ({ workflow, run: expect.any(String) as string })),
+    );
   });
 
   it("stay where they are while the run is paused, also when the time of one has come", async () => {

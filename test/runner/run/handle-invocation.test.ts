@@ -39,7 +39,7 @@ function failing(error: Error, deployed: Partial<Deployment> = {}) {
     callSandbox: ports.sandbox,
     workflows: {
       slots: new IsolateSlots(),
-      places: { ask: () => ({ granted: Promise.resolve(), leave: () => undefined }) },
+      places: { ask: (queue: string) => ({ queue, granted: Promise.resolve(), leave: () => undefined }) },
       urls: new ResumeUrls(ports.secrets),
       resumed: new ResumedRuns(),
       variables: new VariablesCache(ports),

@@ -6,10 +6,11 @@ import type { Attempted } from "../../../runner/workflow/next-commit.ts";
 function placesOf() {
   const asked = new Map<string, () => void>();
   const left: string[] = [];
-  const ask = (key: string) => {
+  const ask = (of: string) => {
+    const queue = `${of}#${asked.size + 1}`;
     const { promise: granted, resolve } = Promise.withResolvers<void>();
-    asked.set(key, resolve);
-    return { granted, leave: () => void left.push(key) };
+    asked.set(queue, resolve);
+    return { queue, granted, leave: () => void left.push(queue) };
   };
   return { asked, left, places: { ask } };
 }
@@ -59,6 +60,25 @@ it("goes on with the place of the run alone, if no other is granted", async () =
     expect(await runs.next(undefined, now)).toMatchObject({ branch });
   }
   expect([left, runs.size]).toEqual([["p_1.r_1#1", "p_1.r_1#2"], 0]);
+});
+
+it("begins nothing after it was withdrawn or abandoned, and waits for what is executed", async () => {
+  const { asked, left, places } = placesOf();
+  const runs = new BranchRuns("p_1.r_1", "u_1", places);
+  const { start, queues, end } = executions(runs);
+  for (const branch of [1, 2, 3]) start(branch);
+  runs.withdraw();
+  asked.get("p_1.r_1#1")?.();
+  await turn();
+  expect([[...queues.keys()], runs.started, left]).toEqual([[1], [1], ["p_1.r_1#1", "p_1.r_1#2"]]);
+  start(4);
+  let isLeft = false;
+  const abandoned = runs.abandon().then(() => (isLeft = true));
+  await turn();
+  expect(isLeft).toBe(false);
+  end(1);
+  await abandoned;
+  expect([...queues.keys()]).toEqual([1]);
 });
 
 it("says why an execution could not be started, and that none has ended in time", async () => {

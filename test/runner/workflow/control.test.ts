@@ -1,18 +1,20 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
-import type { WorkflowRunState } from "../../../domain/workflow/run-state.ts";
+import { hasEnded, type WorkflowRunState } from "../../../domain/workflow/run-state.ts";
 import { withSteps, type StepControl } from "../../../domain/workflow/step-control.ts";
 import { exceedsLimits, flatten } from "../../../domain/workflow/step-tree.ts";
 import type { Execution } from "../../../runner/sandbox/port.ts";
-import { leavesOf, settle } from "../../../runner/workflow/branches.ts";
-import { endInBranch, endStep } from "../../../runner/workflow/next-state.ts";
+import { inBranch, leavesOf, settle } from "../../../runner/workflow/branches.ts";
+import { endInBranch, endStep, resumed } from "../../../runner/workflow/next-state.ts";
 import { hasReachedEnd, itemsOf } from "../../../runner/workflow/position.ts";
 
 /** A step of a tree. `act`: what an action does at each of its executions; `value`: what a control decides at each of its. */
 interface Node extends StepControl<Node> {
   readonly name: string;
   readonly outcomes?: readonly ("returns" | "throws")[];
+  /** Waits when it has ended. */
+  readonly waits?: boolean;
   readonly values?: readonly unknown[];
   readonly continueOnError?: boolean;
 }
@@ -61,7 +63,7 @@ function execute(tree: readonly Node[], { onStep = () => {}, choose = () => 0 }:
     suspensions: 0,
   } as unknown as WorkflowRunState; // As above.
   let error: string | undefined;
-  for (let count = 0; state.status === "running"; count++) {
+  for (let count = 0; !hasEnded(state.status); count++) {
     if (count > 100_000) throw new Error("it does not end");
     const settled = settle(state, steps);
     error = settled.failure?.error.message;
@@ -71,9 +73,14 @@ function execute(tree: readonly Node[], { onStep = () => {}, choose = () => 0 }:
       break;
     }
     if (hasReachedEnd(state, steps)) break;
-    const leaves = leavesOf(state).filter((each) => each.state.status === "running");
+    const leaves = leavesOf(state);
+    expect(state.status).toBe(leaves.every((each) => each.state.status === "suspended") ? "suspended" : "running");
     const leaf = leaves[choose(leaves.length)];
     if (leaf === undefined) throw new Error("no branch goes on");
+    if (leaf.state.suspension !== null) {
+      state = inBranch(state, leaf.branch, (view) => ({ state: resumed(view, null) }));
+      continue;
+    }
     const [step, node] = [steps[leaf.state.next], flat[leaf.state.next]?.node];
     if (step === undefined || node === undefined) throw new Error(`no step ${leaf.state.next}`);
     onStep(leaf.state, steps);
@@ -86,12 +93,13 @@ function execute(tree: readonly Node[], { onStep = () => {}, choose = () => 0 }:
     error = end.failure?.error.message;
     state = end.state;
   }
-  if (state.status === "running") state = { ...state, status: "succeeded" }; // There are no more steps.
+  if (!hasEnded(state.status)) state = { ...state, status: "succeeded" }; // There are no more steps.
   return { executed, status: state.status, ...(error === undefined ? {} : { error }), state };
 }
 
 function executionOf(node: Node, visit: number): Execution {
-  const action = { exports: {}, flow: null, inputs: null, sends: [] };
+  const flow = node.waits === true ? { kind: "suspend", ms: null } : null;
+  const action = { exports: {}, flow, inputs: null, sends: [] };
   if (nth(node.outcomes ?? ["returns"], visit) === "throws")
     return { outcome: "threw", error: { name: "Error", message: `${node.name} ${visit}` }, action } as unknown as Execution; // As above.
   const value = node.values === undefined ? visit : nth(node.values, visit);
@@ -183,6 +191,7 @@ const leaf = fc.oneof(
     arbitrary: fc.record({
       outcomes: fc.array(fc.constantFrom("returns", "returns", "returns", "throws"), { minLength: 3, maxLength: 3 }),
       continueOnError: fc.boolean(),
+      waits: fc.constantFrom(false, false, true),
     }),
   },
   { weight: 1, arbitrary: fc.constant({ stop: "enough" }) },
@@ -269,7 +278,8 @@ describe("a run with control flow", () => {
         const inOrder = execute(tree);
         const mixed = execute(tree, { choose: (count) => (numbers.next().value ?? 0) % count });
         expect(mixed.executed.toSorted()).toEqual(inOrder.executed.toSorted());
-        expect(mixed.state).toEqual(inOrder.state);
+        expect(mixed.state.steps).toEqual(inOrder.state.steps);
+        expect([mixed.status, mixed.state.fork, mixed.state.frames]).toEqual(["succeeded", undefined, undefined]);
       },
     );
     fc.assert(inAnyOrder, { numRuns: 200 });
