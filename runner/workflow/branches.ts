@@ -162,7 +162,7 @@ function putBack(state: WorkflowRunState, fork: Fork, { id, index }: Branch, { f
     sends: view.sends,
     response: view.response,
     ...(view.forked === undefined ? {} : { forked: view.forked }),
-    // What callers of its URLs are told once the branch is over.
+    // What a request to one of its URLs returns once the branch is over.
     ...(view.suspensionEnd === undefined ? {} : { suspensionEnd: view.suspensionEnd }),
     fork: {
       ...fork,

@@ -100,7 +100,7 @@ it("reads a call of a late branch, and a cancellation as an earlier version wrot
   const former = workflowCommit({ workflow: { status: "canceled", cancels: canceled } });
   const read = readCommit(JSON.stringify(former), subject);
   expect(read?.workflow?.cancels).toEqual(canceled);
-  expect(callsOf(read ?? former)).toMatchObject([
+  expect(callsOf(read as Commit)).toMatchObject([
     { listener: "p_2", event: { invocation: { control: { run: "r_3", action: "cancel" } } } },
   ]);
 });
