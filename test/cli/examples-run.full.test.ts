@@ -63,6 +63,15 @@ afterAll(async () => {
   await directory.remove();
 });
 
+const steps = [
+  {
+    name: "reply",
+    component_code: 'export default { type: "action", name: "R", version: "0.0.1", run({ steps }) { return steps.trigger.event; } };',
+  },
+];
+/** Their triggers by name. */
+const workflows = { greet: [], report: [{ type: "timer", cron: "0 8 * * *" }] };
+
 /** Creates what earlier examples have deleted. */
 beforeEach(async () => {
   const has = async (list: string, name: string): Promise<boolean> => {
@@ -76,17 +85,8 @@ beforeEach(async () => {
   if (!(await has("/users/me/sources?limit=100", "hello"))) await create("/sources", { component_code: component, name: "hello" });
   if (!(await has("/users/me/webhooks?limit=100", "orders"))) await create("/webhooks", { url: "http://127.0.0.1:9/", name: "orders" });
   if (!(await has("/users/me/keys", "ci"))) await create("/users/me/keys", { name: "ci" });
-  if (!(await has("/users/me/workflows?limit=100", "greet"))) {
-    await create("/workflows", {
-      name: "greet",
-      steps: [
-        {
-          name: "reply",
-          component_code: 'export default { type: "action", name: "R", version: "0.0.1", run({ steps }) { return steps.trigger.event; } };',
-        },
-      ],
-    });
-  }
+  for (const [name, triggers] of Object.entries(workflows))
+    if (!(await has("/users/me/workflows?limit=100", name))) await create("/workflows", { name, triggers, steps });
 });
 
 const createAcme = "hw orgs create 'Acme Inc' --orgname acme";

@@ -135,11 +135,16 @@ describe("a connected account", () => {
       await store.update(oauthClientKind, { ...client, spec: { ...client.spec, clientId: "other" } });
       await until(async () => (await readyOf(account))?.reason === "NeedsReconnect", "its client has another id");
       const changed = await store.get(oauthClientKind, namespace, app);
-      // A pass that sees the client as it was would look again without caches.
-      await until(() => running.idle, "no pass is left");
-      lists.length = 0;
       await store.update(oauthClientKind, { ...changed, spec: client.spec });
       await until(async () => (await readyOf(account))?.status === "True", "its client is the same again");
+      // From here on no pass sees a client of which it would ask without caches.
+      lists.length = 0;
+      const known = await accountNow(account);
+      const renamed = await store.update(accountKind, { ...known, spec: { ...known.spec, name: "Renamed" } });
+      await until(
+        async () => ((await readyOf(account))?.observedGeneration ?? 0) >= renamed.metadata.generation,
+        "the account is checked again",
+      );
       expect(lists).toEqual([]);
       expect(provider.tokenRequests).toHaveLength(before);
     } finally {
