@@ -118,10 +118,12 @@ function ConnectorRow({
   return (
     <li className="flex min-w-0 flex-col gap-2 rounded-lg border border-line bg-surface p-3">
       <div className="flex flex-wrap items-center justify-between gap-2">
-        <span className="flex min-w-0 items-center gap-2">
+        <span className="flex min-w-0 flex-wrap items-center gap-2">
           <Mark app={app.app} name={app.name} />
-          <bdi className="font-medium">{app.name}</bdi>
-          <span className="text-sm text-muted">{text.count[type](type === "source" ? app.triggers : app.actions)}</span>
+          <span className="min-w-0">
+            <bdi className="font-medium">{app.name}</bdi>{" "}
+            <span className="text-sm text-muted">{text.count[type](type === "source" ? app.triggers : app.actions)}</span>
+          </span>
         </span>
         <Button aria-label={`${text.open}: ${app.name}`} onClick={onOpen}>
           {text.open}

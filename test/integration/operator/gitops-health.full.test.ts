@@ -30,6 +30,7 @@ kube.describe("GitOps tools", () => {
       await kube.objects.apply(await readFile(join(examples, `${file}.yaml`), "utf8"), namespace);
     await apply("App", "tickets", { slug: "tickets", name: "Tickets", auth: "none" });
     await apply("OAuthClient", "tickets", { app: "tickets", clientId: "c" });
+    await apply("DataStore", "counters", { name: "Counters" });
     await apply("Variable", "region", { name: "REGION", value: "eu" });
     await apply("Workflow", "flow", { triggers: [{ http: {} }], steps: [{ name: "one", code: action }] });
   });
@@ -58,6 +59,7 @@ kube.describe("GitOps tools", () => {
     "app tickets",
     "oauthclient tickets",
     "variable region",
+    "datastore counters",
   ];
   const verdict = async (what: string): Promise<ToolVerdicts> => toolVerdictsOf(await kube.objects.find(what, namespace));
   const verdicts = async (names: readonly string[]) =>
