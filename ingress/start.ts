@@ -34,11 +34,14 @@ export async function startIngress(config: IngressConfig, ports: IngressPorts): 
   return { address: addressOf(server), ...(email === undefined ? {} : { emailAddress: email.address }), stop };
 }
 
-async function startEmail({ config, ports, packs }: Receiving): Promise<EmailServer | undefined> {
+async function startEmail({ config, ports, packs, storing }: Receiving): Promise<EmailServer | undefined> {
   const { email } = ports;
   if (email === undefined) return undefined;
   const { config: emailConfig, parse, now } = email;
-  return email.start(emailConfig, emailHandlers({ config: emailConfig, eventLimitBytes: config.bodyLimitBytes, ports, packs, parse, now }));
+  return email.start(
+    emailConfig,
+    emailHandlers({ config: emailConfig, eventLimitBytes: config.bodyLimitBytes, ports, packs, storing, parse, now }),
+  );
 }
 
 function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {

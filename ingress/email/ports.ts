@@ -35,7 +35,7 @@ export interface ArrivedEmail {
   readonly peer: string;
 }
 
-/** The content of a message. @throws if it cannot be read */
+/** The content of a message. One is read at a time. @throws InvalidInput if it cannot be read */
 export type ParseEmail = (raw: Buffer) => Promise<Omit<EmailEvent, "envelope" | "client_ip">>;
 
 export interface EmailConfig {
@@ -48,12 +48,19 @@ export interface EmailConfig {
   readonly maxMessageBytes: number;
   readonly maxRecipients: number;
   readonly maxConnections: number;
-  /** Maximum time without a byte. */
+  /** Of one client network. */
+  readonly maxPeerConnections: number;
+  /** Maximum time without a byte; of a message; of a connection. */
   readonly silenceTimeoutMs: number;
+  readonly messageTimeoutMs: number;
+  readonly connectionTimeoutMs: number;
 }
 
 export const emailDefaults = {
   maxRecipients: 50,
   maxConnections: 256,
+  maxPeerConnections: 32,
   silenceTimeoutMs: 60_000,
+  messageTimeoutMs: 120_000,
+  connectionTimeoutMs: 600_000,
 } as const;

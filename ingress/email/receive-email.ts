@@ -5,6 +5,7 @@ import { emailKeyOf, type EmailEvent } from "../../domain/invocation/email-event
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { Budget } from "../../domain/limits/budget.ts";
+import { FairSemaphore } from "../../domain/limits/fair-semaphore.ts";
 import { EmailRefusal } from "../../domain/mail/email-refusal.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import { ownerOf } from "../await-answer.ts";
@@ -19,6 +20,8 @@ export interface EmailReceiving {
   readonly eventLimitBytes: number;
   readonly ports: Pick<IngressPorts, "endpoints" | "admission" | "log">;
   readonly packs: Pick<Packs, "add">;
+  /** Bytes of invocations that are being stored, those of requests among them. */
+  readonly storing: Budget;
   readonly parse: ParseEmail;
   /** Ms of a clock that never goes back. */
   readonly now: () => number;
@@ -26,8 +29,8 @@ export interface EmailReceiving {
 
 /** Messages to one address: one a second, and sixty at once. */
 const addressRate = { perSecond: 1, burst: 60 };
-/** Messages of one client network, and its wrong recipients: five a second, and 120 at once. */
-const peerRate = { perSecond: 5, burst: 120 };
+/** Messages and recipients of one client network: five a second, and 300 at once. A message may have 50 recipients. */
+const peerRate = { perSecond: 5, burst: 300 };
 /** Bytes of all messages that arrive; a client network may have half of them. */
 const maxArrivingBytes = 64 * 2 ** 20;
 
@@ -41,26 +44,23 @@ const unknown = (): EmailRefusal => new EmailRefusal(550, "5.1.1 there is no suc
  *     MAIL ─▶ rate of the client ─▶ RCPT ─▶ address, rate, backlog ─▶ DATA ─▶ size, parse ─▶ Packs ─▶ NATS ─▶ 250
  */
 export function emailHandlers(receiving: EmailReceiving): EmailHandlers {
-  const { config, ports, now } = receiving;
+  const { ports, now } = receiving;
   const [ofAddress, ofPeer] = [new Rates(addressRate), new Rates(peerRate)];
+  const reading = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
   const arriving = new Budget({ total: maxArrivingBytes, share: maxArrivingBytes / 2 });
   return {
     sender: (peer) => {
       if (!ofPeer.take(networkOf(peer), now())) throw tooFast("from this client");
     },
     recipient: async (address, peer) => {
+      // An address cannot be guessed, but each attempt costs a lookup.
+      if (!ofPeer.take(networkOf(peer), now())) throw tooFast("from this client");
       const endpoint = await find(address, receiving);
-      if (endpoint === undefined) {
-        // An address cannot be guessed, but each attempt costs a lookup.
-        if (!ofPeer.take(networkOf(peer), now())) throw tooFast("from this client");
-        throw unknown();
-      }
+      if (endpoint === undefined) throw unknown();
       if (!endpoint.active) throw new EmailRefusal(450, "4.2.1 the workflow of this address is switched off: try again later");
-      if (!ofAddress.take(emailKeyOf(address, config.domain) ?? "", now()))
-        throw new EmailRefusal(452, "4.2.2 too many messages to this address: try again later");
       if (ports.admission.isFull({ ...endpoint, owner: ownerOf(endpoint) }, performance.now())) throw backlogFull();
     },
-    message: (mail) => store(mail, receiving),
+    message: (mail) => store(mail, { ...receiving, ofAddress, reading }),
     arriving: (peer) => arriving.open(networkOf(peer)),
   };
 }
@@ -81,47 +81,75 @@ async function find(address: string, { config, ports: { endpoints, log } }: Emai
   }
 }
 
-/** Stores an invocation for each recipient, or none is acknowledged: a client that repeats the message repeats the same runs. */
-async function store(mail: ArrivedEmail, receiving: EmailReceiving): Promise<void> {
-  const parsed = await parse(mail, receiving);
-  const stored = await Promise.allSettled(
-    [...new Set(mail.recipients.map((address) => address.toLowerCase()))].map((to) => storeFor(to, mail, parsed, receiving)),
-  );
-  const failed = stored.find((each) => each.status === "rejected");
-  if (failed === undefined) return;
-  const { reason } = failed;
-  if (reason instanceof EmailRefusal) throw reason;
-  receiving.ports.log.warn({ op: "email.receive", err: reason }, "a message could not be stored");
-  throw notNow();
+interface Storing extends EmailReceiving {
+  readonly ofAddress: Rates;
+  /** Messages are read one at a time, those of client networks in turn. */
+  readonly reading: FairSemaphore;
 }
 
-async function parse(mail: ArrivedEmail, { parse: read }: EmailReceiving): Promise<Omit<EmailEvent, "envelope" | "client_ip">> {
+/** Stores an invocation for each recipient, or none is acknowledged: a client that repeats the message repeats the same runs. */
+async function store(mail: ArrivedEmail, storing: Storing): Promise<void> {
+  const content = await storing.reading.use(networkOf(mail.peer), () => contentOf(mail, storing));
+  const recipients = [...new Set(mail.recipients.map((address) => address.toLowerCase()))];
+  // Nothing is stored if one of them refuses the message.
+  const prepared: Prepared[] = [];
+  for (const to of recipients) prepared.push(await prepare(to, mail, content, storing));
   try {
-    return await read(mail.raw);
+    await Promise.all(prepared.map((each) => add(each, storing)));
   } catch (error) {
-    if (error instanceof InvalidInput) throw new EmailRefusal(554, `5.6.0 the message cannot be read: ${error.message}`);
-    throw error;
+    if (error instanceof EmailRefusal) throw error;
+    storing.ports.log.warn({ op: "email.receive", err: error }, "a message could not be stored");
+    throw notNow();
   }
 }
 
-async function storeFor(
-  to: string,
-  { raw, from, peer }: ArrivedEmail,
-  parsed: Omit<EmailEvent, "envelope" | "client_ip">,
-  receiving: EmailReceiving,
-): Promise<void> {
-  const { ports, packs, eventLimitBytes } = receiving;
-  const endpoint = await find(to, receiving);
-  if (endpoint === undefined) throw unknown(); // Deleted since RCPT.
-  const event: EmailEvent = { ...parsed, envelope: { from, to }, client_ip: peer };
-  const bytes = Buffer.byteLength(JSON.stringify(event));
-  if (bytes > eventLimitBytes)
-    throw new EmailRefusal(552, `5.3.4 the message with its attachments is ${bytes} bytes as JSON: it may be ${eventLimitBytes}`);
+async function add({ endpoint, text }: Prepared, { storing, packs }: Storing): Promise<void> {
   const { pool, source } = endpoint;
-  const delivery = parsed.message_id === null ? {} : { delivery: deliveryOf(source, raw) };
+  const held = storing.open(ownerOf(endpoint));
+  if (!held.take(text.length)) throw notNow();
+  try {
+    await packs.add(pool, partitionOf(source), source, text);
+  } finally {
+    held.release();
+  }
+}
+
+async function contentOf(mail: ArrivedEmail, { parse, eventLimitBytes }: Storing): Promise<EmailContent> {
+  const content = await parse(mail.raw).catch((error: unknown) => {
+    throw error instanceof InvalidInput ? new EmailRefusal(554, `5.6.0 the message cannot be read: ${error.message}`) : error;
+  });
+  checkSize(content, eventLimitBytes);
+  return content;
+}
+
+function checkSize(event: object, eventLimitBytes: number): void {
+  const bytes = Buffer.byteLength(JSON.stringify(event));
+  if (bytes <= eventLimitBytes) return;
+  throw new EmailRefusal(552, `5.3.4 the message with its attachments is ${bytes} bytes as JSON: it may be ${eventLimitBytes}`);
+}
+
+type EmailContent = Omit<EmailEvent, "envelope" | "client_ip">;
+
+interface Prepared {
+  readonly endpoint: Endpoint;
+  /** Of the invocation, JSON. */
+  readonly text: string;
+}
+
+/** @throws EmailRefusal */
+async function prepare(to: string, { raw, from, peer }: ArrivedEmail, content: EmailContent, storing: Storing): Promise<Prepared> {
+  const { ports, ofAddress, config, now, eventLimitBytes } = storing;
+  const endpoint = await find(to, storing);
+  if (endpoint === undefined) throw unknown(); // Deleted since RCPT.
+  if (!ofAddress.take(emailKeyOf(to, config.domain) ?? "", now()))
+    throw new EmailRefusal(452, "4.2.2 too many messages to this address: try again later");
+  const event: EmailEvent = { ...content, envelope: { from, to }, client_ip: peer };
+  checkSize(event, eventLimitBytes);
+  const { pool, source } = endpoint;
+  const delivery = content.message_id === null ? {} : { delivery: deliveryOf(source, raw) };
   const text = JSON.stringify({ source, trigger: "email", at: Date.now(), event, ...delivery } satisfies Invocation);
   if (!ports.admission.admits({ pool, source, owner: ownerOf(endpoint) }, text.length, performance.now())) throw backlogFull();
-  await packs.add(pool, partitionOf(source), source, text);
+  return { endpoint, text };
 }
 
 /**

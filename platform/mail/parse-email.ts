@@ -1,12 +1,14 @@
 import PostalMime, { type Address, type Email } from "postal-mime";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { EmailAddress, EmailEvent } from "../../domain/invocation/email-event.ts";
+import type { EmailContent } from "./email-reader.ts";
 
 /** Bounds of what the parser follows: deeper messages are refused, so that none costs seconds. */
 const limits = { maxNestingDepth: 32, maxHeadersSize: 256 * 1024, maxRfc822NestingDepth: 0 } as const;
 
 /** Reads a message (RFC 5322, MIME). Text is decoded by its charset; attached messages are attachments. @throws InvalidInput */
-export async function parseEmail(raw: Buffer): Promise<Omit<EmailEvent, "envelope" | "client_ip">> {
+export async function parseEmail(raw: Buffer): Promise<EmailContent> {
+  checkLines(raw);
   const email = await PostalMime.parse(raw, { ...limits, attachmentEncoding: "base64" }).catch((cause: unknown) => {
     throw new InvalidInput(cause instanceof Error ? cause.message : String(cause), { cause });
   });
@@ -34,6 +36,17 @@ export async function parseEmail(raw: Buffer): Promise<Omit<EmailEvent, "envelop
     }),
   };
 }
+
+/** The cost of reading is that of lines. Those of attachments have 76 characters. @throws InvalidInput */
+function checkLines(raw: Buffer): void {
+  const most = freeLines + raw.length / charactersOfLine;
+  let lines = 0;
+  for (let at = raw.indexOf(newline); at !== -1; at = raw.indexOf(newline, at + 1))
+    if (++lines > most) throw new InvalidInput(`it has more than ${Math.floor(most)} lines, which is too many for ${raw.length} bytes`);
+}
+
+const newline = 10;
+const [freeLines, charactersOfLine] = [20_000, 60];
 
 const mailboxes = (addresses: readonly Address[] = []): readonly EmailAddress[] =>
   addresses.flatMap((each) => (each.group === undefined ? [{ name: each.name, address: each.address }] : each.group)).map(withoutMore);

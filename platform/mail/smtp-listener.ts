@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import type { Readable } from "node:stream";
 import { SMTPServer, type Session } from "smtp-server";
+import { networkOf } from "../../domain/client-address.ts";
 import type { Log } from "../../domain/log.ts";
 import { EmailRefusal } from "../../domain/mail/email-refusal.ts";
 import type { ArrivingBytes, EmailConfig, EmailHandlers, EmailServer } from "../../ingress/email/ports.ts";
@@ -27,6 +28,9 @@ export async function startSmtpListener(
         () => done(),
         (error: unknown) => done(refusalOf(error, log)),
       );
+  const connections = new OpenConnections(config, (id) => {
+    for (const connection of server.connections) if (connection.session.id === id) connection.close();
+  });
   const server = new SMTPServer({
     ...used,
     name: config.domain,
@@ -36,25 +40,24 @@ export async function startSmtpListener(
     size: config.maxMessageBytes,
     maxRecipients: config.maxRecipients,
     maxClients: config.maxConnections,
-    // A client that only asks, or resets again and again, is disconnected.
-    maxAllowedUnauthenticatedCommands: 200,
     socketTimeout: config.silenceTimeoutMs,
     closeTimeout: stopMs,
     disableReverseLookup: true,
     logger: false,
-    onConnect: (_session, done) => {
+    onConnect: (session, done) => {
       if (certificate !== undefined && certificate.current !== used) {
         used = certificate.current;
         server.updateSecureContext(used);
       }
-      done();
+      answering(() => connections.open(session), done);
     },
+    onClose: (session) => connections.close(session),
     onMailFrom: (_address, { remoteAddress }, done) => answering(() => handlers.sender(remoteAddress), done),
     onRcptTo: ({ address }, { remoteAddress }, done) => answering(() => handlers.recipient(address, remoteAddress), done),
     onData: (stream, session, done) => answering(() => receive(stream, session, config, handlers), done),
   });
-  // Of a connection: a client that resets it, or a failed handshake.
-  server.on("error", (error: unknown) => log.warn({ op: "email.connection", err: error }, "a connection has ended with an error"));
+  // Of a connection: a client that resets it, or a failed handshake. Clients cause as many as they like.
+  server.on("error", () => undefined);
   const listening = server.listen(config.port, config.host, () => undefined);
   await once(listening, "listening");
   const { address, family, port } = server.server.address() as AddressInfo; // It listens on TCP.
@@ -78,6 +81,8 @@ function stop(server: SMTPServer, signal: AbortSignal): Promise<void> {
 async function receive(stream: Readable, session: Session, config: EmailConfig, handlers: EmailHandlers): Promise<void> {
   const { remoteAddress, envelope } = session;
   const held = handlers.arriving(remoteAddress);
+  const tooSlow = new EmailRefusal(421, "4.4.2 the message took too long");
+  const timer = setTimeout(() => stream.destroy(tooSlow), config.messageTimeoutMs);
   try {
     const raw = await readBounded(stream, config.maxMessageBytes, held);
     await handlers.message({
@@ -87,7 +92,36 @@ async function receive(stream: Readable, session: Session, config: EmailConfig, 
       peer: remoteAddress,
     });
   } finally {
+    clearTimeout(timer);
     held.release();
+  }
+}
+
+/** Connections by client network, and how long each may last: one network must not hold all of them. */
+class OpenConnections {
+  readonly #config: Pick<EmailConfig, "maxPeerConnections" | "connectionTimeoutMs">;
+  readonly #end: (id: string) => void;
+  readonly #open = new Map<string, { readonly network: string; readonly timer: NodeJS.Timeout }>();
+
+  /** @param end closes a connection */
+  constructor(config: Pick<EmailConfig, "maxPeerConnections" | "connectionTimeoutMs">, end: (id: string) => void) {
+    this.#config = config;
+    this.#end = end;
+  }
+
+  /** @throws EmailRefusal */
+  open({ id, remoteAddress }: Session): void {
+    const network = networkOf(remoteAddress);
+    const own = this.#open.values().filter((each) => each.network === network);
+    if ([...own].length >= this.#config.maxPeerConnections)
+      throw new EmailRefusal(421, "4.7.0 too many connections from this client: try again later");
+    const timer = setTimeout(() => this.#end(id), this.#config.connectionTimeoutMs).unref();
+    this.#open.set(id, { network, timer });
+  }
+
+  close({ id }: Session): void {
+    clearTimeout(this.#open.get(id)?.timer);
+    this.#open.delete(id);
   }
 }
 
@@ -101,15 +135,22 @@ async function readBounded(stream: Readable, maxBytes: number, held: ArrivingByt
     if (refusal === undefined && !held.take(chunk.length))
       refusal = new EmailRefusal(452, "4.3.1 too many messages arrive at the moment: try again later");
     if (refusal === undefined) chunks.push(chunk);
-    else chunks = [];
+    else {
+      chunks = [];
+      held.release();
+    }
   }
   if (refusal !== undefined) throw refusal;
   return Buffer.concat(chunks, bytes);
 }
 
+/** What a client causes by ending its connection. */
+const ofClient = new Set<unknown>(["ECONNECTION", "ECONNRESET", "EPIPE"]);
+
 /** An unexpected error is temporary for the client, which learns nothing else about it. */
 function refusalOf(error: unknown, log: Pick<Log, "warn">): EmailRefusal {
   if (error instanceof EmailRefusal) return error;
-  log.warn({ op: "email.receive", err: error }, "a message could not be received");
+  const isOfClient = error instanceof Error && "code" in error && ofClient.has(error.code);
+  if (!isOfClient) log.warn({ op: "email.receive", err: error }, "a message could not be received");
   return new EmailRefusal(451, "4.3.0 the message cannot be received now: try again later");
 }

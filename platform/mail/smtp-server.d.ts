@@ -7,6 +7,7 @@ declare module "smtp-server" {
   type Done = (error?: Error | null) => void;
 
   export interface Session {
+    readonly id: string;
     readonly user?: string;
     readonly remoteAddress: string;
     readonly envelope: {
@@ -25,7 +26,6 @@ declare module "smtp-server" {
     readonly size?: number;
     readonly maxRecipients?: number;
     readonly maxClients?: number;
-    readonly maxAllowedUnauthenticatedCommands?: number;
     /** Milliseconds without a byte. */
     readonly socketTimeout?: number;
     /** Host name in answers. */
@@ -39,6 +39,7 @@ declare module "smtp-server" {
       done: (error: Error | null, answer?: { readonly user: string }) => void,
     ): void;
     onConnect?(session: Session, done: Done): void;
+    onClose?(session: Session): void;
     onMailFrom?(address: { readonly address: string }, session: Session, done: Done): void;
     onRcptTo(address: { readonly address: string }, session: Session, done: Done): void;
     onData(stream: Readable, session: Session, done: Done): void;
@@ -46,7 +47,7 @@ declare module "smtp-server" {
 
   export class SMTPServer extends EventEmitter {
     constructor(options: ServerOptions);
-    readonly connections: ReadonlySet<{ close(): void }>;
+    readonly connections: ReadonlySet<{ readonly session: Session; close(): void }>;
     readonly server: Server;
     listen(port: number, host: string, listening: () => void): Server;
     close(done: () => void): void;

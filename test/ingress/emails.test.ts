@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { Unavailable } from "../../domain/errors.ts";
 import type { EmailEvent } from "../../domain/invocation/email-event.ts";
 import { decodePack } from "../../domain/invocation/invocation.ts";
@@ -7,13 +7,16 @@ import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admissi
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import { emailDefaults, type EmailConfig } from "../../ingress/email/ports.ts";
 import type { IngressConfig, IngressPorts } from "../../ingress/ports.ts";
-import { parseEmail } from "../../platform/mail/parse-email.ts";
+import { EmailReader } from "../../platform/mail/email-reader.ts";
 import { startSmtpListener } from "../../platform/mail/smtp-listener.ts";
 import type { ServerCertificate } from "../../platform/http/tls-server.ts";
 import { ofLocalhost, privateKey } from "../support/certificates.ts";
 import { messageOf, sendEmail } from "../support/send-email.ts";
 import { until } from "../support/until.ts";
 import { rawClient, serveIngress, type ServedIngress } from "./served-ingress.ts";
+
+const reader = new EmailReader();
+afterAll(() => reader.stop());
 
 const entry = (source: string, changes: Partial<Endpoint> = {}, hasEmailTrigger = true): Endpoint => ({
   source,
@@ -56,7 +59,7 @@ async function serve(
     email: {
       config: emailConfig,
       start: (given, handlers) => startSmtpListener(given, handlers, log, certificate),
-      parse: parseEmail,
+      parse: (raw) => reader.read(raw),
       now: () => 0,
     },
     ...ports,
@@ -66,6 +69,13 @@ async function serve(
   return started;
 }
 const to = (...keys: readonly string[]): readonly string[] => keys.map((key) => `${key}@in.example.com`);
+/** A client that names recipients and sends no message. */
+async function named({ smtp }: Served, key: string, recipients: number) {
+  const client = await rawClient(smtp);
+  await until(() => client.received().startsWith("220"), "it is greeted");
+  client.socket.write(`EHLO a\r\nMAIL FROM:<a@example.com>\r\n${`RCPT TO:<${to(key)[0]}>\r\n`.repeat(recipients)}`);
+  return client;
+}
 const eventsOf = ({ stored }: Served): readonly EmailEvent[] => stored.map(({ event }) => event as EmailEvent);
 
 describe("an email to the address of a workflow", () => {
@@ -174,11 +184,62 @@ describe("an email to the address of a workflow", () => {
       if (answer !== undefined) refused.push(answer.code);
     }
     expect([served.stored.length, refused]).toEqual([60, [452]]);
-    // Each costs two: the message, and the wrong recipient.
-    const codes: number[] = [];
-    for (let count = 0; count < 31; count++)
-      codes.push((await sendEmail(served.smtp, { to: to("unknown"), raw: messageOf("No") }))?.code ?? 0);
-    expect([codes.filter((code) => code === 550).length, codes.at(-1)]).toEqual([29, 421]);
+    // Each costs two: the message, and its recipient, also a wrong one.
+    const client = await named(served, "unknown", 200);
+    await until(() => client.received().includes("\n421 "), "the client is refused");
+    expect(client.received().match(/^550 /gm)).toHaveLength(300 - 2 * 61 - 1);
+    client.socket.destroy();
+  });
+
+  it("uses up nothing of an address while it is only named", async () => {
+    const served = await serve();
+    const client = await named(served, "orders", 70);
+    await until(() => client.received().match(/^250 /gm)?.length === 72, "all are answered");
+    expect(await sendEmail(served.smtp, { to: to("orders"), raw: messageOf("Still") })).toBeUndefined();
+    client.socket.destroy();
+  });
+
+  it("is stored for none of its recipients if one is gone by then", async () => {
+    endpoints.set("leaving", entry("p_9"));
+    const served = await serve(
+      {},
+      {},
+      {
+        endpoints: {
+          ...directory,
+          peek: (key) => {
+            const found = directory.peek(key);
+            if (key === "leaving") endpoints.delete(key);
+            return found;
+          },
+        },
+      },
+    );
+    expect(await sendEmail(served.smtp, { to: to("leaving", "orders"), raw: messageOf("Both") })).toMatchObject({ code: 550 });
+    expect(served.stored).toEqual([]);
+  });
+
+  it("is refused when it is made to be read for long, and the next one is read", async () => {
+    const served = await serve({ maxMessageBytes: 2 ** 22 });
+    const raw = `Message-ID: <a@example.com>\r\n\r\n${"\r\n".repeat(500_000)}`;
+    expect(await sendEmail(served.smtp, { to: to("orders"), raw })).toMatchObject({ code: 554, text: expect.stringContaining("lines") });
+    expect(await sendEmail(served.smtp, { to: to("orders"), raw: messageOf("Next") })).toBeUndefined();
+  });
+
+  it("is not received from a client with too many connections, or for longer than a message may take", async () => {
+    const served = await serve({ maxPeerConnections: 1, messageTimeoutMs: 50 });
+    const first = await rawClient(served.smtp);
+    await until(() => first.received().startsWith("220"), "the first one is greeted");
+    const second = await rawClient(served.smtp);
+    await until(() => second.received().startsWith("421"), "the second one is refused");
+    first.socket.write(`EHLO a\r\nMAIL FROM:<a@example.com>\r\n`);
+    await until(() => first.received().includes("250 "), "it is answered");
+    first.socket.write(`RCPT TO:<${to("orders")[0]}>\r\nDATA\r\n`);
+    await until(() => first.received().includes("354"), "it may send");
+    first.socket.write("Subject: slow\r\n");
+    await until(() => first.received().includes("421 4.4.2") || first.isClosed(), "it is left");
+    first.socket.destroy();
+    second.socket.destroy();
   });
 
   it("offers STARTTLS if there is a certificate", async () => {

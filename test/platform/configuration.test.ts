@@ -132,7 +132,7 @@ describe("parseConfiguration", () => {
     expect(parseConfiguration({ HEADWATER_EMAIL_DOMAIN: "In.Example.com", HEADWATER_EMAIL_LISTEN: "0.0.0.0:25" }).email).toEqual({
       domain: "in.example.com",
       listen: { host: "0.0.0.0", port: 25 },
-      messageLimitBytes: 26_214_400,
+      messageLimitBytes: 4_194_304,
       files: undefined,
     });
     expect(messageOf(() => parseConfiguration({ HEADWATER_EMAIL_DOMAIN: "no domain" }))).toContain("HEADWATER_EMAIL_DOMAIN");

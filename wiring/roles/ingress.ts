@@ -8,7 +8,7 @@ import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
 import { followOverQuota } from "../../platform/jetstream/buckets/quotas.ts";
 import { packPublisher } from "../../platform/jetstream/invocations/publish-invocation.ts";
-import { parseEmail } from "../../platform/mail/parse-email.ts";
+import { EmailReader } from "../../platform/mail/email-reader.ts";
 import { startSmtpListener } from "../../platform/mail/smtp-listener.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
@@ -56,21 +56,22 @@ async function ingressPorts(context: RoleContext, connection: Connection, opened
     onAnswered: createIngressMetrics(processMetrics()),
     createServer: boundedServers(context),
     bodies: new RequestBodies(maxArrivingBytes),
-    email: emailPorts(context),
+    email: emailPorts(context, opened),
     log: context.logger,
     traces: context.traces,
   };
 }
 
-function emailPorts(context: RoleContext): IngressPorts["email"] {
+function emailPorts(context: RoleContext, opened: AsyncDisposableStack): IngressPorts["email"] {
   const { email } = context.configuration;
   if (email === undefined) return undefined;
   const { domain, listen, messageLimitBytes, files } = email;
   const certificate = certificateOf(files, context);
+  const reader = disposeWith(opened, new EmailReader());
   return {
     config: { ...emailDefaults, ...listen, domain, maxMessageBytes: messageLimitBytes },
     start: (config, handlers) => startSmtpListener(config, handlers, context.logger, certificate),
-    parse: parseEmail,
+    parse: (raw) => reader.read(raw),
     now: () => performance.now(),
   };
 }

@@ -30,7 +30,7 @@ export const emailSettings = {
   }),
   HEADWATER_EMAIL_MESSAGE_LIMIT: setting(wholeNumber(1_024, 25 * 1_048_576), {
     unit: "bytes",
-    default: "26214400",
+    default: "4194304",
     reason: "max received email; the event of its run, with the attachments in base64, is bounded by HEADWATER_HTTP_BODY_LIMIT",
   }),
 };

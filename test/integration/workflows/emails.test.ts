@@ -1,11 +1,11 @@
-import { afterEach, expect, it } from "vitest";
+import { afterAll, afterEach, expect, it } from "vitest";
 import { AdmissionGate, defaultBacklogLimits } from "../../../domain/limits/admission.ts";
 import type { Endpoint } from "../../../domain/source/deployment.ts";
 import { partitionCount } from "../../../domain/subjects.ts";
 import { emailDefaults } from "../../../ingress/email/ports.ts";
 import type { Ingress } from "../../../ingress/start.ts";
 import { packPublisher } from "../../../platform/jetstream/invocations/publish-invocation.ts";
-import { parseEmail } from "../../../platform/mail/parse-email.ts";
+import { EmailReader } from "../../../platform/mail/email-reader.ts";
 import { startSmtpListener } from "../../../platform/mail/smtp-listener.ts";
 import { serveIngress } from "../../ingress/served-ingress.ts";
 import { messageOf, sendEmail } from "../../support/send-email.ts";
@@ -18,6 +18,8 @@ const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
 const { deploy, start, commits } = withWorkflows(nats);
 const running: Ingress[] = [];
+const reader = new EmailReader();
+afterAll(() => reader.stop());
 afterEach(async () => {
   for (const ingress of running.splice(0)) await ingress.stop(AbortSignal.timeout(100));
 });
@@ -49,7 +51,7 @@ async function receiving(stored: (ingress: Ingress) => Promise<void> = async () 
       email: {
         config,
         start: (given, handlers) => startSmtpListener(given, handlers, log),
-        parse: parseEmail,
+        parse: (raw) => reader.read(raw),
         now: () => performance.now(),
       },
     },
