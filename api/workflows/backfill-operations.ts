@@ -18,11 +18,9 @@ import { shownTriggers } from "./triggers.ts";
 const timeMessage = "it must be a time in epoch milliseconds or RFC 3339, such as 2026-11-21T12:00:00Z";
 const maxTimeMs = Date.UTC(10_000, 0, 1);
 const time = z
-  .union(
-    [z.int(timeMessage).min(1, timeMessage).max(maxTimeMs, timeMessage), z.iso.datetime({ offset: true, error: timeMessage })],
-    timeMessage,
-  )
-  .transform((value) => (typeof value === "number" ? value : Date.parse(value)));
+  .union([z.int(timeMessage), z.iso.datetime({ offset: true, error: timeMessage })], timeMessage)
+  .transform((value) => (typeof value === "number" ? value : Date.parse(value)))
+  .refine((value) => value >= 1 && value < maxTimeMs, timeMessage);
 
 const range = z.object({
   from: time.describe("Start of the range, inclusive: epoch milliseconds, or a time in RFC 3339."),

@@ -53,7 +53,7 @@ export interface Invocation extends TraceContext {
   readonly lastRun?: { readonly id: string; /** Epoch ms. */ readonly startedAt: number };
   /** Of a workflow's chain: ticks before this one that no run has recorded yet. */
   readonly skips?: readonly SkippedTick[];
-  /** The chain runs past ticks on request, see runner/workflow/backfill.ts. */
+  /** The chain runs past ticks on request, see domain/schedule/backfill.ts. */
   readonly backfill?: Backfill;
   /** Do not commit emits (the `emit_on_deploy: false` of a deploy hook). */
   readonly discardEvents?: boolean;

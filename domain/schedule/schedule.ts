@@ -35,7 +35,7 @@ export function parseTimer(value: unknown): TimerSchedule {
   const { jitterSeconds, jitter_seconds } = value as Record<string, unknown>; // an object by the line above
   const jitter = parseJitter(jitterSeconds ?? jitter_seconds);
   if (jitter.jitterSeconds === undefined) return schedule;
-  const between = secondsBetweenTicks(schedule);
+  const between = shortestSecondsBetweenTicks(schedule);
   if (jitter.jitterSeconds >= between)
     throw new InvalidInput(
       `jitter of ${jitter.jitterSeconds} seconds is invalid: it must be less than the ${between} seconds between two ticks`,
@@ -133,6 +133,21 @@ export function secondsBetweenTicks(schedule: TimerSchedule): number {
   if (schedule.kind === "interval") return schedule.intervalSeconds;
   const first = nextTick(schedule, referenceMs);
   return (nextTick(schedule, first) - first) / 1000;
+}
+
+/** So many gaps of a cron are looked at. */
+const lookedAt = 100;
+
+/** A jitter that is not shorter could pass the next tick. */
+function shortestSecondsBetweenTicks(schedule: TimerSchedule): number {
+  if (schedule.kind === "interval") return schedule.intervalSeconds;
+  let [shortest, tick] = [Number.POSITIVE_INFINITY, nextTick(schedule, referenceMs)];
+  for (let n = 0; n < lookedAt; n++) {
+    const next = nextTick(schedule, tick);
+    shortest = Math.min(shortest, next - tick);
+    tick = next;
+  }
+  return shortest / 1000;
 }
 
 function parseInterval(value: unknown): number {

@@ -26,20 +26,13 @@ export async function admitTick(
   if (chain === undefined || lastRun === undefined || overlap === "allow") return "runs";
   if (await hasRunEnded(received, lastRun, deployment, ports)) return "runs";
   if (await hasBegun(received, deployment, ports)) return "runs";
-  switch (overlap) {
-    case "skip":
-      return "skipped";
-    case "cancel":
-      await ports.timers.cancel(deployment.workflow, lastRun.id, "the next tick of its timer is due");
-      await waitForRun(received, chain, firstWaitMs, ports);
-      return "waits";
-    default:
-      await waitForRun(received, chain, undefined, ports);
-      return "waits";
-  }
+  if (overlap === "skip") return "skipped";
+  if (overlap === "cancel") await ports.timers.cancel(deployment.workflow, lastRun.id, "the next tick of its timer is due");
+  await waitForRun(received, chain, ports);
+  return "waits";
 }
 
-/** Of a tick whose timer was changed since, that with which it began no longer counts: its chain ends with it. */
+/** A tick of an earlier version of the timer runs as with `allow`: its chain ends with it. */
 function overlapOf({ invocation: { chain = "", backfill, generation } }: ReceivedInvocation, deployment: WorkflowDeployment): Overlap {
   if (backfill !== undefined) return backfill.inTurn ? "queue" : "allow";
   const timer = deployment.timers?.[chain];
@@ -73,15 +66,14 @@ async function hasBegun(
   return (await commits.last(owner, historyOfRun(workflow, workflowRunId(invocation, position)))).commit !== undefined;
 }
 
-/** The longer it has waited, the seldomer it looks. */
+/** Arms the tick again: first after half a second, later after a quarter of the time that it has waited. */
 async function waitForRun(
   { invocation, storedAt }: ReceivedInvocation,
   chain: string,
-  waitMs: number | undefined,
   { timers, clock }: Pick<RunnerPorts, "timers" | "clock">,
 ): Promise<void> {
   const now = clock.now();
   const waited = invocation.backfill === undefined ? now - dueAtOf(invocation, storedAt) : maxWaitMs;
-  const delay = waitMs ?? Math.min(maxWaitMs, Math.max(firstWaitMs, waited / 4));
+  const delay = Math.min(maxWaitMs, Math.max(firstWaitMs, waited / 4));
   await timers.armAt(invocation.source, chain, Math.round(now + delay), invocation);
 }

@@ -85,3 +85,9 @@ it("says why a tick was skipped", () => {
   expect(tickReasonOf({ dueAt: 1, run: null })).toBe("earlier_tick_unfinished");
   expect(tickReasonOf({ dueAt: 1, run: null, skipReason: "missed" })).toBe("missed");
 });
+
+it("refuses a jitter that is longer than the shortest gap of a cron", () => {
+  const timer = { cron: "0 1,10,11,12,13 * * *", jitterSeconds: 3_600 };
+  expect(() => parseTimer(timer)).toThrow(/less than the 3600 seconds/);
+  expect(parseTimer({ ...timer, jitterSeconds: 3_599 })).toMatchObject({ jitterSeconds: 3_599 });
+});

@@ -74,6 +74,7 @@ describe("POST /workflows/{id}/triggers/{trigger_id}/backfill", () => {
     [{ from: "2026-01-01T00:00:00Z", to: "2999-01-01T00:00:00Z" }, "is in the future"],
     [{ from: "2020-01-01T00:00:00Z" }, "more than 1000 ticks: send one that ends at or before 2022-09-27T09:00:00.000Z"],
     [{ from: "yesterday" }, "epoch milliseconds or RFC 3339"],
+    [{ from: "1969-12-01T00:00:00Z" }, "epoch milliseconds or RFC 3339"],
     [{}, "from"],
   ])("refuses the range %j", async (body, message) => {
     const before = requests.length;
