@@ -27,7 +27,8 @@ export class Given {
   /** @throws Failure that names what is missing */
   required(name: string): string {
     const value = this.text(name);
-    if (value === undefined) throw usageFailure(`${name} is missing`, `give --${name}, or the argument <${name}>`);
+    if (value === undefined || value === "")
+      throw usageFailure(`${name} is ${value === "" ? "empty" : "missing"}`, `give --${name}, or the argument <${name}>`);
     return value;
   }
 

@@ -77,10 +77,17 @@ export function createClient({ baseUrl, headers = () => ({}), fetch = globalThis
   };
 }
 
-/** The path of an operation with its parameters. Absent and undefined query parameters are left out. */
+/**
+ * The path of an operation with its parameters. Absent and undefined query parameters are left out.
+ * @throws TypeError for a path parameter that a URL would leave out: the path would be that of another operation
+ */
 export function pathOf<Id extends OperationId>(id: Id, args: Arguments<Id>): string {
   const values = "path" in args ? (args.path as Readonly<Record<string, string>>) : {}; // Every path parameter is a string.
-  const path = routes[id].path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => encodeURIComponent(values[name] ?? ""));
+  const path = routes[id].path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => {
+    const value = values[name] ?? "";
+    if (["", ".", ".."].includes(value)) throw new TypeError(`${name} is '${value}', which no path can have`);
+    return encodeURIComponent(value);
+  });
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(args.query ?? {})) {
     if (value !== undefined && value !== null) query.append(name, String(value));

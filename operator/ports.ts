@@ -29,7 +29,7 @@ import type { WorkflowVersion } from "./versions.ts";
 
 /** Everything the operator needs from outside; main.ts wires the adapters. */
 export interface OperatorPorts {
-  readonly dataStores: Pick<RegisteredStores, "register" | "delete">;
+  readonly dataStores: Pick<RegisteredStores, "register" | "disown" | "delete">;
   readonly store: ResourceStore;
   readonly owners: OwnerNamespaces;
   readonly memberships: Memberships;

@@ -1,6 +1,6 @@
 import { dataStoreKind, type DataStoreResource, type DataStoreSpec } from "../../crds/data-store.ts";
 import { labels } from "../../crds/resource.ts";
-import { Conflict } from "../../domain/errors.ts";
+import { storeOf } from "../../domain/component/store-props.ts";
 import type { StoreSize } from "../../domain/data-store/registered-stores.ts";
 import { newId, resourceNameOf } from "../../domain/ids.ts";
 import type { z } from "zod";
@@ -9,9 +9,8 @@ import type { Answered } from "../http/response/answered.ts";
 import { changeResource, unlessDeleted } from "../resources/change.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { confirmOwned } from "../resources/owner-present.ts";
-import { idsOf, namedUsers } from "../resources/users-of.ts";
+import { findPropUsers, refuseInUse, type PropUsers } from "../resources/prop-users.ts";
 import type { dataStoreChanges, dataStoreFields, dataStoreSchema } from "./schemas.ts";
-import { usersOfStore } from "./uses.ts";
 
 /** The store can be used when this returns: the operator registers it again. */
 export async function createDataStore(
@@ -49,19 +48,18 @@ export function updateDataStore(
 /** @throws Conflict while sources or workflows use it, unless `force` */
 export async function deleteDataStore(store: DataStoreResource, force: boolean, context: ApiContext): Promise<void> {
   const { namespace, name } = store.metadata;
-  if (!force) await refuseInUse(store, context);
+  if (!force) refuseInUse(await usersOf(store, context), "data store", publicIdOf(store), "data_store_in_use");
   await unlessDeleted(context.ports.store.delete(dataStoreKind, namespace, name));
   // The operator does the same. If it had not seen the store yet, nothing else would.
   await context.ports.dataStores.delete(publicIdOf(store));
 }
 
-async function refuseInUse(store: DataStoreResource, context: ApiContext): Promise<void> {
-  const { sources, workflows } = await usersOfStore(store, context);
-  const users = [...sources, ...workflows];
-  if (users.length === 0) return;
-  throw new Conflict(
-    `data store ${publicIdOf(store)} is used by ${namedUsers(users)}: choose another store there, delete them, or delete the store anyway with force=true`,
-    { code: "data_store_in_use", details: { sources: idsOf(sources), workflows: idsOf(workflows) } },
+function usersOf(store: DataStoreResource, { ports }: ApiContext): Promise<PropUsers> {
+  const { namespace, name } = store.metadata;
+  const references = [publicIdOf(store), name];
+  return findPropUsers(
+    { namespace, references, refersTo: (props, id) => Object.values(props).some((value) => storeOf(value) === id) },
+    ports,
   );
 }
 

@@ -113,17 +113,6 @@ const entryOperations = [
     },
   }),
   operation({
-    route: "DELETE /data_stores/:id/entries",
-    id: "clearDataStore",
-    change: { action: "update", kind: "DataStore" },
-    summary: "Delete all entries of a data store",
-    responses: nothing,
-    handle: async (call, context) => {
-      await performOn(await storeOf(call, context), { kind: "clear" }, context);
-      return noContent;
-    },
-  }),
-  operation({
     route: "GET /data_stores/:id/entries/:key",
     id: "getDataStoreEntry",
     summary: "Get an entry of a data store",
@@ -171,6 +160,17 @@ const entryOperations = [
       const condition = ifVersion === undefined ? {} : { ifVersion };
       const { existed } = await performOn<"delete">(store, { kind: "delete", key, ...condition }, context);
       if (!existed) throw noEntry(key);
+      return noContent;
+    },
+  }),
+  operation({
+    route: "POST /data_stores/:id/clear",
+    id: "clearDataStore",
+    change: { action: "update", kind: "DataStore" },
+    summary: "Delete all entries of a data store",
+    responses: nothing,
+    handle: async (call, context) => {
+      await performOn(await storeOf(call, context), { kind: "clear" }, context);
       return noContent;
     },
   }),

@@ -28,7 +28,7 @@ export const dataStoreResource: ResourceKind = {
 export async function withStoreIds(session: Session, props: unknown, what: string): Promise<Spec> {
   const entries = Object.entries(recordOf(props, `props of ${what}`)).map(async ([name, value]) => {
     const store = storeIn(value);
-    const isName = store !== undefined && !/^ds_[0-9a-z]+$/.test(store);
+    const isName = store !== undefined && !store.startsWith(`${kindNamed("data-stores").prefix}_`);
     return [name, isName ? { storeId: await session.idOf("DataStore", store) } : value] as const;
   });
   return Object.fromEntries(await Promise.all(entries));

@@ -2829,13 +2829,6 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
-  /** Delete all entries of a data store */
-  readonly clearDataStore: {
-    readonly path: { readonly id: string; };
-    readonly query: Readonly<Record<string, never>>;
-    readonly body: undefined;
-    readonly response: undefined;
-  };
   /** Get an entry of a data store */
   readonly getDataStoreEntry: {
     readonly path: { readonly id: string; readonly key: string; };
@@ -2864,6 +2857,13 @@ export interface Operations {
   readonly deleteDataStoreEntry: {
     readonly path: { readonly id: string; readonly key: string; };
     readonly query: { readonly if_version?: number | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Delete all entries of a data store */
+  readonly clearDataStore: {
+    readonly path: { readonly id: string; };
+    readonly query: Readonly<Record<string, never>>;
     readonly body: undefined;
     readonly response: undefined;
   };
@@ -3606,10 +3606,10 @@ export const routes = {
   updateDataStore: { method: "PUT", path: "/v1/data_stores/{id}", isStream: false },
   deleteDataStore: { method: "DELETE", path: "/v1/data_stores/{id}", isStream: false },
   listDataStoreEntries: { method: "GET", path: "/v1/data_stores/{id}/entries", isStream: false },
-  clearDataStore: { method: "DELETE", path: "/v1/data_stores/{id}/entries", isStream: false },
   getDataStoreEntry: { method: "GET", path: "/v1/data_stores/{id}/entries/{key}", isStream: false },
   setDataStoreEntry: { method: "PUT", path: "/v1/data_stores/{id}/entries/{key}", isStream: false },
   deleteDataStoreEntry: { method: "DELETE", path: "/v1/data_stores/{id}/entries/{key}", isStream: false },
+  clearDataStore: { method: "POST", path: "/v1/data_stores/{id}/clear", isStream: false },
   listMyWebhooks: { method: "GET", path: "/v1/users/me/webhooks", isStream: false },
   listWebhooks: { method: "GET", path: "/v1/orgs/{org_id}/webhooks", isStream: false },
   createWebhook: { method: "POST", path: "/v1/webhooks", isStream: false },

@@ -41,11 +41,11 @@ export const operationKeptMs = 7 * 86_400_000;
 export const operationsKept = 100_000;
 
 export const isStoreKey = (key: string): boolean =>
-  key !== "" && key.length <= dataStoreLimits.keyCharacters && !key.includes("\0") && key.isWellFormed();
-export const storeKeyRule = `a key has 1 to ${dataStoreLimits.keyCharacters} characters, and neither U+0000 nor half of a surrogate pair`;
+  key !== "" && key !== "." && key !== ".." && key.length <= dataStoreLimits.keyCharacters && !key.includes("\0") && key.isWellFormed();
+export const storeKeyRule = `a key has 1 to ${dataStoreLimits.keyCharacters} characters, neither U+0000 nor half of a surrogate pair, and is not '.' or '..', which URLs leave out`;
 export const storeValueRule = `a value has at most ${dataStoreLimits.valueBytes} bytes of JSON`;
 
-/** What stores are asked for. Values are JSON texts. */
+/** Operations on a store. Values are JSON texts. */
 export type StoreOperation =
   | { readonly kind: "get"; readonly key: string }
   | {

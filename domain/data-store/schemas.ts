@@ -8,9 +8,13 @@ import {
   type StoreOperation,
   type StoreResult,
 } from "./data-stores.ts";
+import { isJson } from "../json.ts";
 
 export const storeKey = z.string().refine(isStoreKey, storeKeyRule);
-const storeValue = z.string().refine((text) => bytesOf(text) <= dataStoreLimits.valueBytes, storeValueRule);
+const storeValue = z
+  .string()
+  .refine((text) => bytesOf(text) <= dataStoreLimits.valueBytes, storeValueRule)
+  .refine(isJson, "a value must be JSON");
 export const storeTtl = z.int().min(1).max(dataStoreLimits.ttlSeconds);
 const version = z.int().min(0);
 

@@ -9,7 +9,7 @@ import type { OperatorPorts } from "../ports.ts";
 
 /**
  * Gives a data store its id, and registers it where its entries are. The finalizer ensures that these are deleted with it. In a namespace
- * that has lost its owner, the entries stay, and no run reaches them: runs ask for stores of their owner.
+ * that has lost its owner, the entries stay for the next one, and no run reaches them.
  */
 export function dataStoreReconciler(ports: OperatorPorts) {
   return async (key: string): Promise<number | undefined> => {
@@ -24,6 +24,7 @@ export function dataStoreReconciler(ports: OperatorPorts) {
     }
     const store = await adopt(ports.store, dataStoreKind, found, id);
     const owner = await ports.owners.ownerOf(namespace);
+    if (owner === undefined) await ports.dataStores.disown(id);
     const verdict = owner === undefined ? namespaceHasNoOwner(namespace) : await register({ id, owner, name }, ports);
     await report(store, id, verdict, ports);
     return verdict.ready ? undefined : ownerRetryMs;

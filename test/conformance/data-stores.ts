@@ -204,6 +204,7 @@ export function dataStoresConformance(make: () => Promise<StoresUnderTest>): voi
       ["d", 400_002],
     ]);
     expect(second.next).toBeNull();
+    expect((await list({ withValues: false })).entries.map(({ key }) => key)).toEqual(["a", "b", "c", "d"]);
   });
 
   test("refuses entries and bytes beyond what the owner may have, in all stores together, and nothing else", async () => {

@@ -144,6 +144,7 @@ describe("a forged message", () => {
     ["a store that it chooses itself", storeCall({ kind: "clear" }, { store: "ds_other" }), /Unrecognized key/],
     ["an operation that stores do not have", storeCall({ kind: "drop" }), /operation.kind is invalid/],
     ["a value over a megabyte", storeCall({ kind: "set", key: "a", value: "x".repeat(2 ** 20 + 1) }), /operation.value is invalid/],
+    ["a value that is no JSON", storeCall({ kind: "set", key: "a", value: "{" }), /operation.value is invalid/],
     ["an empty key", storeCall({ kind: "get", key: "" }), /operation.key is invalid/],
     ["a negative number of an operation", storeCall({ kind: "clear" }, { index: -1 }), /index is invalid/],
     ["an id that is a text", { kind: "paused", id: "1" }, /id is invalid/],

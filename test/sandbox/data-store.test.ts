@@ -123,6 +123,17 @@ describe("a data_store prop with a store of the owner", () => {
     expect(emitted(await run(body))).toEqual([["Conflict", "data_store_changed", "the key 'a' has version 7"]]);
   });
 
+  it("gives a change that follows a refused one its id, so that a repetition of both makes it once", async () => {
+    const body = `try { await this.store.set("a", 1, { if_version: 3 }); } catch { await this.store.set("a", 1, { if_version: 7 }); }`;
+    asked.length = 0;
+    failures = [new Conflict("the key 'a' has version 7", { code: "data_store_changed" })];
+    await run(body);
+    const [refused, made] = asked.map(({ operationId }) => operationId);
+    asked.length = 0;
+    await run(`await this.store.set("a", 1, { if_version: 8 });`);
+    expect([refused, made]).toEqual([asked[0]?.operationId, asked[0]?.operationId]);
+  });
+
   it.each([
     ["a value over 1 MiB", `this.store.set("a", "x".repeat(1024 * 1024))`, "data_store_value_too_large"],
     ["a value over 1 MiB of bytes", `this.store.set("a", "ä".repeat(600 * 1024))`, "data_store_value_too_large"],

@@ -91,7 +91,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   ],
   data_store_in_use: [
     409,
-    "data store ds_4f1kq0w9zn5a is used by dc_b7tl8elwbjuc: choose another store there, delete them, or delete the store anyway with force=true",
+    "data store ds_4f1kq0w9zn5a is used by dc_b7tl8elwbjuc: choose another data store there, delete them, or delete the data store anyway with force=true",
   ],
   data_store_not_configured: [403, "the prop 'store' has no data store: configure it with the id of one"],
   data_store_not_found: [404, "the data store ds_4f1kq0w9zn5a does not exist: it may have been deleted"],

@@ -1,15 +1,19 @@
 import type { DataStore, DataStoreEntry } from "../../../client/generated/operations.ts";
+import { useState } from "react";
 import { useChange, useRead } from "../../api/queries.ts";
 import { DeleteButton } from "../../parts/delete-button.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
-import { Loaded } from "../../parts/notices.tsx";
+import { clip, formatBytes } from "../../parts/format.ts";
+import { ErrorNotice, Loaded, Loading } from "../../parts/notices.tsx";
 import { Time } from "../../parts/time.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { text } from "./strings.ts";
 
-/** The first keys of a store, with the beginning of their values. */
+const shownCharacters = 10_000;
+
+/** The first keys of a store; a click shows the beginning of a value. */
 export function KeysDialog({ store, onClose }: { readonly store: DataStore; readonly onClose: () => void }) {
-  const list = useRead("listDataStoreEntries", { path: { id: store.id }, query: { limit: 100 } });
+  const list = useRead("listDataStoreEntries", { path: { id: store.id }, query: { limit: 100, values: false } });
   const entries = list.data?.data ?? [];
   const hasMore = (list.data?.page_info.total_count ?? 0) > entries.length;
   return (
@@ -34,15 +38,23 @@ export function KeysDialog({ store, onClose }: { readonly store: DataStore; read
 }
 
 function EntryRow({ store, entry }: { readonly store: string; readonly entry: DataStoreEntry }) {
-  const { key, value, expires_at: expires } = entry;
+  const { key, bytes, expires_at: expires } = entry;
+  const [isOpen, setIsOpen] = useState(false);
   const remove = useChange("deleteDataStoreEntry", {
     invalidates: ["listDataStoreEntries", "listDataStores"],
     onDone: () => showToast(text.deleted(key)),
   });
   return (
     <li className="flex min-w-0 flex-wrap items-center gap-x-4 gap-y-1 border-b border-line pb-2 text-sm">
-      <bdi className="min-w-0 flex-1 basis-32 truncate font-mono">{key}</bdi>
-      <bdi className="min-w-0 flex-1 basis-40 truncate font-mono text-muted">{JSON.stringify(value)}</bdi>
+      <button
+        type="button"
+        aria-expanded={isOpen}
+        className="min-w-0 flex-1 basis-32 truncate text-left font-mono text-accent hover:underline"
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        <bdi>{key}</bdi>
+      </button>
+      <span className="text-muted">{formatBytes(bytes)}</span>
       {expires !== null && (
         <span className="text-muted">
           {text.expires} <Time ms={Date.parse(expires)} />
@@ -58,6 +70,14 @@ function EntryRow({ store, entry }: { readonly store: string; readonly entry: Da
       >
         {text.deleteKeyText}
       </DeleteButton>
+      {isOpen && <EntryValue store={store} name={key} />}
     </li>
   );
+}
+
+function EntryValue({ store, name }: { readonly store: string; readonly name: string }) {
+  const { data, error } = useRead("getDataStoreEntry", { path: { id: store, key: name } });
+  if (error !== null) return <ErrorNotice error={error} />;
+  if (data === undefined) return <Loading />;
+  return <pre className="w-full overflow-x-auto text-muted">{clip(JSON.stringify(data.data.value, null, 2), shownCharacters)}</pre>;
 }

@@ -3,6 +3,7 @@ import type { DataStore } from "../../../client/generated/operations.ts";
 import { useChange, useRead } from "../../api/queries.ts";
 import { Button } from "../../parts/button.tsx";
 import { DeleteButton } from "../../parts/delete-button.tsx";
+import { formatBytes } from "../../parts/format.ts";
 import { EmptyState, Loaded } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useOwnerQuery } from "../../parts/session-context.tsx";
@@ -10,7 +11,6 @@ import { Time } from "../../parts/time.tsx";
 import { showToast } from "../../parts/toasts.tsx";
 import { CreateDialog } from "./create-dialog.tsx";
 import { KeysDialog } from "./keys-dialog.tsx";
-import { sizeOf } from "./size.ts";
 import { text } from "./strings.ts";
 
 export function DataStoresPage() {
@@ -54,7 +54,7 @@ function StoreRow({ store, onOpen }: { readonly store: DataStore; readonly onOpe
         <bdi>{name}</bdi>
       </button>
       <bdi className="min-w-0 flex-1 basis-40 truncate text-muted">{description}</bdi>
-      <span>{text.size(entries, sizeOf(bytes))}</span>
+      <span>{text.size(entries, formatBytes(bytes))}</span>
       <span className="text-muted">
         {text.changed} <Time ms={Date.parse(changed)} />
       </span>

@@ -31,8 +31,8 @@ interface Stored {
   readonly expires_ms: number | null;
 }
 
-/** What an operation makes of its entry: another value, none, or what it was. */
-type Next = { readonly value: string; readonly expiresMs: number | null } | "absent" | "same";
+/** The entry after the operation. */
+type Next = { readonly value: string; readonly expiresMs: number | null } | "absent";
 
 type Db = Kysely<Tables>;
 
@@ -51,7 +51,7 @@ export async function changeStore(change: Change, db: Db): Promise<StoreResult> 
   const row = value === undefined || value === null ? undefined : { value, bytes, version, expires_ms: expiresMs };
   const present = row !== undefined && (row.expires_ms === null || row.expires_ms > now) ? row : undefined;
   const { next, result } = nextOf(operation, present, { version: store.version + 1, now });
-  await write(change, { row, next: next === "same" && row !== undefined && present === undefined ? "absent" : next, result }, db);
+  await write(change, { row, next, result }, db);
   return result;
 }
 
@@ -66,7 +66,7 @@ function nextOf(
   present: Stored | undefined,
   { version, now }: Context,
 ): { readonly next: Next; readonly result: StoreResult } {
-  if ("ifVersion" in operation) checkVersion(operation, present);
+  if ("ifVersion" in operation && operation.ifVersion !== undefined) checkVersion(operation.key, operation.ifVersion, present);
   const expiresMs = (ttl: number | undefined, before: number | null): number | null => (ttl === undefined ? before : now + ttl * 1_000);
   switch (operation.kind) {
     case "set":
@@ -78,13 +78,13 @@ function nextOf(
       return { next: { value: JSON.stringify(value), expiresMs: expires }, result: { kind: "increment", version, value } };
     }
     case "delete":
-      return { next: present === undefined ? "same" : "absent", result: { kind: "delete", existed: present !== undefined } };
+      return { next: "absent", result: { kind: "delete", existed: present !== undefined } };
     default:
       throw new Invariant(`operation '${operation.kind}' changes nothing`);
   }
 }
 
-function checkVersion({ key, ifVersion = 0 }: { readonly key: string; readonly ifVersion?: number }, present: Stored | undefined): void {
+function checkVersion(key: string, ifVersion: number, present: Stored | undefined): void {
   const version = present?.version ?? 0;
   if (version === ifVersion) return;
   const now = version === 0 ? "does not exist" : `has version ${version}`;
@@ -117,9 +117,6 @@ async function write(change: Change, { row, next, result }: Outcome, db: Db): Pr
   const key = "key" in request.operation ? request.operation.key : "";
   const version = store.version + 1;
   const record = recordOf(change, result);
-  if (next === "same")
-    return void (await sql`
-      with recorded as (${record}) update data_stores set version = ${version} where id = ${store.id}`.execute(db));
   const bytes = next === "absent" ? 0 : bytesOf(key) + bytesOf(next.value);
   const grown = { entries: (next === "absent" ? 0 : 1) - (row === undefined ? 0 : 1), bytes: bytes - (row?.bytes ?? 0) };
   const freed = await makeRoom(change, grown, key, db);
@@ -157,7 +154,7 @@ async function makeRoom({ store, now, bounds }: Change, grown: StoreBounds, key:
   const { rows } = await sql<StoreBounds>`
     select coalesce(sum(entries), 0)::bigint as entries, coalesce(sum(bytes), 0)::bigint as bytes
     from data_stores where owner = ${store.owner}`.execute(db);
-  const used = { entries: Number(rows[0]?.entries ?? 0), bytes: Number(rows[0]?.bytes ?? 0) };
+  const [used = nothing] = rows;
   const hasRoom = (freed: StoreBounds): boolean =>
     used.entries + grown.entries - freed.entries <= bounds.entries && used.bytes + grown.bytes - freed.bytes <= bounds.bytes;
   if (hasRoom(nothing)) return nothing;
@@ -174,7 +171,7 @@ async function deleteExpired(store: string, now: number, except: string, db: Db)
   const { rows } = await sql<StoreBounds>`
     with deleted as (delete from data_store_entries where store = ${store} and expires_ms <= ${now} and key <> ${except} returning bytes)
     select count(*) as entries, coalesce(sum(bytes), 0)::bigint as bytes from deleted`.execute(db);
-  return { entries: Number(rows[0]?.entries ?? 0), bytes: Number(rows[0]?.bytes ?? 0) };
+  return rows[0] ?? nothing;
 }
 
 async function clear(change: Change, db: Db): Promise<StoreResult> {

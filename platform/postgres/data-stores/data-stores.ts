@@ -9,7 +9,7 @@ import {
   type StoreRequest,
   type StoreResult,
 } from "../../../domain/data-store/data-stores.ts";
-import { Conflict, NotFound } from "../../../domain/errors.ts";
+import { NotFound } from "../../../domain/errors.ts";
 import { isId } from "../../../domain/ids.ts";
 import { inTransaction, type Database } from "../connection.ts";
 import type { Tables } from "../tables.ts";
@@ -33,7 +33,7 @@ export function createDataStores({ db }: Pick<Database, "db">, clock: Clock, bou
   };
 }
 
-/** Names are unique in a namespace, and an owner may have several. */
+/** Names are unique in a namespace, and an owner has one. */
 const isNamed = (store: string): RawBuilder<unknown> => (isId("dataStore", store) ? sql`s.id = ${store}` : sql`s.name = ${store}`);
 
 async function lockStore({ owner, store }: StoreRequest, db: Db): Promise<LockedStore> {
@@ -44,13 +44,9 @@ async function lockStore({ owner, store }: StoreRequest, db: Db): Promise<Locked
 
 /** @throws NotFound also for a store of another owner */
 function theOne<Row>(rows: readonly Row[], store: string): Row {
-  const [first, other] = rows;
+  const [first] = rows;
   if (first === undefined)
     throw new NotFound(`the data store ${store} does not exist: it may have been deleted`, { code: "data_store_not_found" });
-  if (other !== undefined)
-    throw new Conflict(`${rows.length} data stores are called ${store}, in several namespaces: use the id of one`, {
-      code: "data_store_not_found",
-    });
   return first;
 }
 
@@ -95,7 +91,7 @@ async function size({ owner, store }: StoreRequest, now: number, db: Db): Promis
       select count(*) as entries, coalesce(sum(bytes), 0)::bigint as bytes from data_store_entries where store = s.id and expires_ms <= ${now}
     ) e where s.owner = ${owner} and ${isNamed(store)}`.execute(db);
   const { entries, bytes } = theOne(rows, store);
-  return { kind: "size", entries: Number(entries), bytes: Number(bytes) };
+  return { kind: "size", entries, bytes };
 }
 
 /** The store's row, and beside it the entries of the page. The page ends before the entry with which its bytes exceed the limit. */
@@ -109,7 +105,7 @@ async function list(
     select e.* from data_stores s left join lateral (
       select * from (
         select key, ${withValues ? sql`value` : sql`''`} as value, bytes, version, updated_ms, expires_ms,
-          row_number() over (order by key) as n, sum(bytes) over (order by key) as total
+          row_number() over (order by key) as n, sum(${withValues ? sql`bytes` : sql`octet_length(key)`}) over (order by key) as total
         from (
           select * from data_store_entries
           where store = s.id and key > ${after} and (expires_ms is null or expires_ms > ${now}) order by key limit ${limit + 1}

@@ -14,6 +14,9 @@ export function createRegisteredStores({ db }: Pick<Database, "db">, maxStores: 
         on conflict (id) do update set owner = excluded.owner, name = excluded.name
         where data_stores.owner <> excluded.owner or data_stores.name <> excluded.name`.execute(db);
     },
+    async disown(id) {
+      await sql`update data_stores set owner = '' where id = ${id}`.execute(db);
+    },
     async delete(id) {
       await sql`delete from data_stores where id = ${id}`.execute(db);
     },
@@ -21,7 +24,7 @@ export function createRegisteredStores({ db }: Pick<Database, "db">, maxStores: 
       if (ids.length === 0) return new Map();
       const { rows } = await sql<{ id: string; entries: number; bytes: number }>`
         select id, entries, bytes from data_stores where id = any(${ids})`.execute(db);
-      return new Map(rows.map(({ id, entries, bytes }) => [id, { entries, bytes: Number(bytes) }]));
+      return new Map(rows.map(({ id, entries, bytes }) => [id, { entries, bytes }]));
     },
   };
 }
@@ -31,7 +34,7 @@ async function requireRoom(id: string, owner: string, maxStores: number, db: Dat
   const { rows } = await sql<{ count: number; known: boolean }>`
     select count(*) as count, coalesce(bool_or(id = ${id}), false) as known from data_stores where owner = ${owner}`.execute(db);
   const { count = 0, known = false } = rows[0] ?? {};
-  if (known || Number(count) < maxStores) return;
+  if (known || count < maxStores) return;
   throw new QuotaExceeded(`the owner has ${count} data stores, the limit is ${maxStores}: delete some of them`, {
     code: "data_store_full",
   });
@@ -64,7 +67,7 @@ export async function sweepDataStores({ db }: Pick<Database, "db">, clock: Clock
       )
       update data_stores s set entries = s.entries - counted.entries, bytes = s.bytes - counted.bytes
       from counted where s.id = counted.store returning counted.entries`.execute(transaction);
-    return rows.reduce((sum, { entries: of }) => sum + Number(of), 0);
+    return rows.reduce((sum, { entries: of }) => sum + of, 0);
   });
   const { numAffectedRows = 0n } = await sql`
     delete from data_store_operations where (store, id) in (

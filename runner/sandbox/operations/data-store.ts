@@ -13,7 +13,7 @@ import { withSlot } from "./slots.ts";
 import { maxPropLength } from "./store-call.ts";
 
 const concurrent = 8;
-const { keyCharacters, pageEntries, ttlSeconds: maxTtl, valueBytes } = dataStoreLimits;
+const { keyCharacters, ttlSeconds: maxTtl, valueBytes } = dataStoreLimits;
 
 /** `data_store(prop, operation)` → a StoreResult. The parent decides which store the prop may reach. */
 export const dataStoreAsync: Record<string, AsyncOperation> = {
@@ -21,8 +21,16 @@ export const dataStoreAsync: Record<string, AsyncOperation> = {
     const name = textArgument(prop, "prop", maxPropLength);
     const operation = parseOperation(recordArgument(given, "operation"));
     // Counted in the order of the calls, not of the slots.
-    const call = { prop: name, operation, index: nextIndex(context, name, operation) };
-    return withSlot(context, "data_store", concurrent, () => context.network.askStore(call, context.signal));
+    const number = nextNumber(context, name, operation);
+    const call = { prop: name, operation, index: number.index };
+    return withSlot(context, "data_store", concurrent, async () => {
+      try {
+        return await context.network.askStore(call, context.signal);
+      } catch (error) {
+        if (codeOf(error) === "data_store_changed") number.release();
+        throw error;
+      }
+    });
   },
 };
 
@@ -46,8 +54,7 @@ function parseOperation(given: Fields): StoreOperation {
       return { kind };
     case "list": {
       const after = given["after"] === undefined ? {} : { after: keyOf({ key: given["after"] }) };
-      const limit = given["limit"] === undefined ? {} : { limit: integerArgument(given["limit"], "limit", 1, pageEntries) };
-      return { kind, ...after, ...limit, withValues: given["withValues"] === true };
+      return { kind, ...after, withValues: given["withValues"] === true };
     }
   }
 }
@@ -85,11 +92,25 @@ const refused = (rule: string, code = "data_store_invalid"): Error => Object.ass
 /** By run: each attempt of a run has a context of its own, so a repetition counts from 0 again. */
 const counts = new WeakMap<OperationContext, Map<string, number>>();
 
-function nextIndex(context: OperationContext, prop: string, operation: StoreOperation): number {
+interface CallNumber {
+  readonly index: number;
+  /**
+   * A change that was refused is not remembered, so the next call takes its number: when the run is repeated, the entry has another version, and
+   * the call that succeeded is the first one.
+   */
+  release(): void;
+}
+
+function nextNumber(context: OperationContext, prop: string, operation: StoreOperation): CallNumber {
   const ofRun = counts.get(context) ?? new Map<string, number>();
   counts.set(context, ofRun);
   const what = JSON.stringify([prop, operation.kind, "key" in operation ? operation.key : ""]);
   const index = ofRun.get(what) ?? 0;
   ofRun.set(what, index + 1);
-  return index;
+  const release = (): void => {
+    if (ofRun.get(what) === index + 1) ofRun.set(what, index);
+  };
+  return { index, release };
 }
+
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);

@@ -69,6 +69,13 @@ describe("entries", () => {
     }
   });
 
+  it("stay when a request for one of them has no key", async () => {
+    await ask("PUT", entry("kept"), { value: 1 });
+    expect((await ask("DELETE", `/data_stores/${id}/entries/`)).status).toBe(405);
+    expect((await ask("DELETE", `/data_stores/${id}/entries`)).status).toBe(405);
+    expect((await ask("GET", entry("kept"))).body.data).toMatchObject({ value: 1 });
+  });
+
   it("are set only at the version that was read", async () => {
     const { version } = (await ask("PUT", entry("v"), { value: 1, if_version: 0 })).body.data;
     const refused = await ask("PUT", entry("v"), { value: 2, if_version: 0 });
@@ -99,7 +106,7 @@ describe("entries", () => {
     const keysOnly = (await ask("GET", `/data_stores/${store}/entries?values=false`)).body.data;
     expect(keysOnly).toHaveLength(25);
     expect(keysOnly[0]).not.toHaveProperty("value");
-    expect((await ask("DELETE", `/data_stores/${store}/entries`)).status).toBe(204);
+    expect((await ask("POST", `/data_stores/${store}/clear`)).status).toBe(204);
     expect((await ask("GET", `/data_stores/${store}`)).body.data).toMatchObject({ entries: 0, bytes: 0 });
   });
 

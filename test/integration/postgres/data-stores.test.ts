@@ -31,17 +31,23 @@ describe("stores in Postgres", () => {
   dataStoresConformance(world);
 
   it("are found by the name of their resource, if one has it", async () => {
-    const { stores, owner, second } = await world();
-    const operation = { kind: "set", key: "a", value: "1" } as const;
-    await stores.perform({ owner, store: "orders", operation });
-    await createRegisteredStores(operator).register({ id: second, owner, name: "orders" });
-    await expect(stores.perform({ owner, store: "orders", operation })).rejects.toMatchObject({
-      status: 409,
-      message: expect.stringContaining("use the id"),
-    });
+    const { stores, owner, perform } = await world();
+    await stores.perform({ owner, store: "orders", operation: { kind: "set", key: "a", value: "1" } });
+    expect(await perform({ kind: "get", key: "a" })).toMatchObject({ entry: { value: "1" } });
   });
 
-  it("end with their entries and operations", async () => {
+  it("are reached by no owner after theirs has lost the namespace, until the next one has it", async () => {
+    const { stores, owner, store, perform } = await world();
+    await perform({ kind: "set", key: "a", value: "1" });
+    for (let times = 0; times < 2; times++) await createRegisteredStores(operator).disown(store);
+    await expect(perform({ kind: "get", key: "a" })).rejects.toMatchObject({ code: "data_store_not_found" });
+    const next = `${owner}next`;
+    await createRegisteredStores(operator).register({ id: store, owner: next, name: "orders" });
+    const read = { owner: next, store: "orders", operation: { kind: "get", key: "a" } } as const;
+    expect(await stores.perform(read)).toMatchObject({ entry: { value: "1" } });
+  });
+
+  it("are deleted with their entries and operations", async () => {
     const { perform, store } = await world();
     await perform({ kind: "set", key: "a", value: "1" }, "op");
     await createRegisteredStores(operator).delete(store);
