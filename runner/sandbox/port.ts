@@ -1,4 +1,5 @@
 import type { BoundProp } from "../../domain/component/configure.ts";
+import type { FileChanges } from "../../domain/files/run-files.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
 import type { HttpResponse, LogRecord, RunError } from "../../domain/run-products.ts";
 import type { Hook } from "../../domain/trigger.ts";
@@ -61,6 +62,8 @@ export interface ExecuteRequest {
   readonly action?: ActionRequest;
   /** The data stores that its props may use. Absent: none. */
   readonly stores?: StoreAccess;
+  /** The files that the steps of its run share. Absent: what it writes to /tmp is gone with its context. */
+  readonly files?: FileAccess;
   /** Runs it in an exclusive child where nothing else runs: the last run of its source cost its process. */
   readonly alone?: boolean;
 }
@@ -71,6 +74,15 @@ export interface StoreAccess {
   readonly byProp: Readonly<Record<string, string>>;
   /** Identifies the run among all of the owner, and is the same when it is repeated: so its changes are made once. */
   readonly run: string;
+}
+
+/** The parent of the sandbox processes decides by it which files a step reaches. */
+export interface FileAccess {
+  /** Id of the workflow, and of its run. */
+  readonly workflow: string;
+  readonly run: string;
+  /** Of the run so far, in order: domain/files/run-files.ts. */
+  readonly layers: readonly string[];
 }
 
 /** What an action gets besides its props, all as JSON text that the guest parses. */
@@ -146,6 +158,8 @@ export interface ActionProducts {
   readonly sends: readonly ActionSend[];
   /** JSON text: the values of the props that contain expressions. Null: there are none, or they have more than 64 KiB. */
   readonly inputs: string | null;
+  /** What it has changed of the files of its run; absent: nothing. Kept only if the action returned. */
+  readonly files?: FileChanges;
 }
 
 export type FlowRequest =

@@ -1,0 +1,86 @@
+/**
+ * The files that the steps of a workflow run share, below `/tmp`. Contents are stored in parts, which never change. What a step has changed is
+ * one *layer*: the entries that it has added or replaced, and the paths that it has removed. A commit names the layers of its run in their
+ * order, so files belong to what is committed: a step that fails, or runs again after a crash, leaves nothing behind.
+ */
+export interface RunFiles {
+  /** All files and directories of the layers. @throws NotFound `files_gone`, Unavailable */
+  list(run: RunOfFiles, layers: readonly string[]): Promise<readonly FileEntry[]>;
+  /** The bytes of a part. @throws NotFound `files_gone`, Unavailable */
+  read(run: RunOfFiles, part: string): Promise<Uint8Array>;
+  /** Stores bytes, at most `partBytes`, and returns the name of their part. @throws QuotaExceeded `files_full`, Unavailable */
+  write(run: RunOfFiles, bytes: Uint8Array): Promise<string>;
+}
+
+export interface RunOfFiles {
+  readonly owner: string;
+  /** Id of the workflow, and of its run. */
+  readonly workflow: string;
+  readonly run: string;
+}
+
+export interface StoredFile {
+  readonly kind: "file";
+  /** Below `/tmp`: `report/2026.csv`. */
+  readonly path: string;
+  readonly bytes: number;
+  /** Names of its parts: each but the last has `partBytes`. */
+  readonly parts: readonly string[];
+  readonly mode: number;
+  /** Epoch ms. */
+  readonly modifiedMs: number;
+}
+
+export interface StoredDirectory {
+  readonly kind: "directory";
+  readonly path: string;
+  readonly mode: number;
+  readonly modifiedMs: number;
+}
+
+export type FileEntry = StoredFile | StoredDirectory;
+
+export interface FileChanges {
+  /** Paths of what was removed, with all that was in it. */
+  readonly removed: readonly string[];
+  /** Added or replaced since; a directory comes before what is in it. */
+  readonly put: readonly FileEntry[];
+}
+
+export const fileLimits = {
+  /** Well below the default `max_payload` of NATS, 1 MiB. */
+  partBytes: 512 * 1024,
+  /** Of all files of a run. */
+  runBytes: 512 * 2 ** 20,
+  entries: 2_000,
+  /** UTF-8, JSON of all entries of a run, or of changes: stored as one part. */
+  listingBytes: 480 * 1024,
+  pathCharacters: 1_024,
+  /** Of a run: steps that change files side by side add one each, and the next step that is alone joins them. */
+  layers: 2_000,
+} as const;
+
+export const partsOf = (bytes: number): number => Math.ceil(bytes / fileLimits.partBytes);
+
+/** Directories on the way to a path, the outermost first. `a/b/c`: `a`, `a/b`. */
+export function directoriesAbove(path: string): readonly string[] {
+  const names = path.split("/").slice(0, -1);
+  return names.map((_, index) => names.slice(0, index + 1).join("/"));
+}
+
+/**
+ * Entries after a change, sorted by path. Other steps may have changed the same directories side by side: what lies below a path that is no
+ * directory any more is left out.
+ */
+export function withChanges(entries: readonly FileEntry[], { removed, put }: FileChanges): readonly FileEntry[] {
+  const gone = new Set(removed);
+  const isGone = (path: string): boolean => gone.has(path) || directoriesAbove(path).some((above) => gone.has(above));
+  const kept = entries.filter(({ path }) => !isGone(path));
+  const merged = new Map([...kept, ...put].map((entry) => [entry.path, entry]));
+  const isReachable = ({ path }: FileEntry): boolean => directoriesAbove(path).every((above) => merged.get(above)?.kind === "directory");
+  return [...merged.values()].filter(isReachable).sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Bytes of all files. */
+export const totalBytes = (entries: readonly FileEntry[]): number =>
+  entries.reduce((sum, entry) => sum + (entry.kind === "file" ? entry.bytes : 0), 0);
