@@ -5,6 +5,7 @@ export const streams = {
   state: "STATE",
   deliveries: "DELIVERIES",
   workflows: "WORKFLOWS",
+  files: "FILES",
 } as const;
 export const buckets = {
   deployments: "DEPLOYMENTS",
@@ -124,6 +125,19 @@ export const partsOfWaiting = (subject: string): { readonly workflow: string; re
   return { workflow, sizeClass: Number(sizeClass) };
 };
 
+/** A part of the files of a workflow run. Its name ends with its size, so that NATS itself counts what an owner has stored. */
+export const filePartSubject = (owner: string, workflow: string, run: string, part: string): string =>
+  `files.${owner}.${workflow}.${run}.${part}`;
+export const filesOfRun = (owner: string, workflow: string, run: string): string => `files.${owner}.${workflow}.${run}.*`;
+export const filesOfOwner = (owner: string): string => `files.${owner}.>`;
+/** The run and the size of a part's subject. */
+export const partsOfFilePart = (
+  subject: string,
+): { readonly owner: string; readonly workflow: string; readonly run: string; readonly bytes: number } => {
+  const [, owner = "", workflow = "", run = "", part = ""] = subject.split(".");
+  return { owner, workflow, run, bytes: Number(part.split("-")[1]) };
+};
+
 /**
  * Requests of a runner to the delivery role, which may write invocations: `arm` a chained timer, `cancel` the run of an earlier tick, create
  * missing `consumers` of its pool, `move` an invocation after its source, `wake` a suspended workflow run at a time.
@@ -134,6 +148,9 @@ export const poolRequestSubject = (pool: string, request: PoolRequest): string =
 
 /** Request of a runner to the delivery role: how many bytes of STATE an owner holds. */
 export const stateUsageSubject = (pool: string, owner: string): string => `pool.${pool}.state.${owner}`;
+
+/** Request of a runner to the delivery role: how many bytes of FILES an owner holds. */
+export const fileUsageSubject = (pool: string, owner: string): string => `pool.${pool}.files.${owner}`;
 
 /** Request of a runner to the delivery role: an operation on a data store of an owner. */
 export const dataStoreSubject = (pool: string, owner: string): string => `pool.${pool}.store.${owner}`;

@@ -1,3 +1,4 @@
+import type { StoredBundles, StoredFiles } from "./stored-ports.ts";
 import type { RegisteredStores } from "../domain/data-store/registered-stores.ts";
 import type { Log } from "../domain/log.ts";
 import type { AppLibrary } from "../crds/app-library.ts";
@@ -64,6 +65,7 @@ export interface OperatorPorts {
   readonly timers: Timers;
   readonly workflowQueues: WorkflowQueues;
   readonly histories: Histories;
+  readonly files: StoredFiles;
   readonly commits: Commits;
   readonly invocations: Invocations;
   readonly configurations: Configurations;
@@ -144,34 +146,6 @@ export interface Pools {
 export interface Builds {
   /** Cached by code. Owners take turns. @throws InvalidInput, Unavailable */
   build(component: ComponentCode, owner: string): Promise<Build>;
-}
-
-/** The store of bundles, as the sweep sees it. */
-export interface StoredBundles {
-  list(): Promise<readonly StoredBundle[]>;
-  /** Bundles to which deployments and versions refer. */
-  deployed(): Promise<readonly BundleReference[]>;
-  /** @returns false when a build has renewed it since it was listed */
-  delete(bundle: StoredBundle): Promise<boolean>;
-  /** Deletes parts of other bundles that were stored before that time, epoch ms: writes that were interrupted. */
-  deleteOtherParts(kept: readonly StoredBundle[], before: number): Promise<void>;
-  /** Corrects what owners are charged for, except owners whose builds have stored something in the last minutes. */
-  correctCharges(charges: ReadonlyMap<string, number>): Promise<void>;
-}
-
-export interface StoredBundle {
-  readonly hash: string;
-  /** Whose build stored it; absent: unknown. */
-  readonly owner?: string | undefined;
-  /** With its source map. */
-  readonly bytes: number;
-  /** Epoch ms: stored, or renewed by a build. */
-  readonly storedAt: number;
-}
-
-export interface BundleReference {
-  readonly hash: string;
-  readonly owner: string | undefined;
 }
 
 /** A key-value bucket. */

@@ -31,6 +31,7 @@ import { sealDraft, type DraftRequest } from "./workflow/draft.ts";
 import { cachedLists } from "./controller/cached-lists.ts";
 import type { Controller, Reconcile } from "./controller/controller.ts";
 import { Runtime, type RuntimeOptions } from "./controller/runtime.ts";
+import { fileSweeper } from "./file-sweep.ts";
 import { historySweeper } from "./history-sweep.ts";
 import { idKindOf } from "./identity.ts";
 import { skipInvalid } from "./controller/skip-invalid.ts";
@@ -206,6 +207,7 @@ function watchPeriodically(
   runtime.reconcile("health", 1, healthReconciler(ports, watched)).always("all");
   runtime.reconcile("disabled-webhook", 1, disabledReconciler(ports)).always("all");
   runtime.reconcile("history", 1, historySweeper(ports, [sources, workflows])).always("all");
+  runtime.reconcile("files", 1, fileSweeper(ports)).always("all");
   runtime.reconcile("bundle", 1, bundleSweeper(ports, components)).always("all");
   runtime.reconcile("variable-entries", 1, variableEntriesReconciler(entries)).always("all");
   entries.onSharedChange(() => runtime.requeue("variable-entries", ["all"]));

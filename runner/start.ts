@@ -2,7 +2,7 @@ import { defaultBacklogLimits } from "../domain/limits/admission.ts";
 import { fenceDeleted } from "./commit/fenced-commits.ts";
 import { limitLargeCommits } from "./commit/large-commits.ts";
 import { SourceCommitsCache } from "./commit/source-commits.ts";
-import { StateShares } from "./commit/state-shares.ts";
+import { noRoomForState, StreamShares } from "./commit/stream-shares.ts";
 import { OpenMessages } from "./intake/open-messages.ts";
 import { Partitions } from "./intake/partitions.ts";
 import { withStandby } from "./intake/standby.ts";
@@ -164,7 +164,7 @@ function createInvocationRunner(config: RunnerConfig, ports: RunnerPorts, parts:
     now,
     after: (ms, action) => void setTimeout(action, ms),
   });
-  const shares = ports.states === undefined ? undefined : new StateShares(ports.states, now);
+  const shares = ports.states === undefined ? undefined : new StreamShares(ports.states, noRoomForState, now);
   const reserve = shares === undefined ? {} : { reserve: (owner: string, bytes: number) => shares.reserve(owner, bytes) };
   const runPorts = { ...ports, sandbox, commits: { ...commits, ...reserve } };
   const context: RunContext = {

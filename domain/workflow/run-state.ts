@@ -40,6 +40,8 @@ export interface WorkflowRunState extends Position {
   readonly sends: readonly SendRequest[];
   /** What `$.respond` gave without `immediate`; it is sent when the run ends or is suspended. */
   readonly response: HttpResponse | null;
+  /** Layers of its files (domain/files/run-files.ts), in order; absent: it has none. */
+  readonly files?: readonly string[];
   /** The run that waits until this one has ended; absent: none. */
   readonly caller?: Caller;
   /** NATS subject of the caller of the trigger, who waits until the run that was called has ended, too; absent: no caller waits. */

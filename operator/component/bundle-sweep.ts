@@ -1,5 +1,6 @@
 import type { ComponentResource } from "../../crds/component.ts";
-import type { BundleReference, OperatorPorts, StoredBundle } from "../ports.ts";
+import type { BundleReference, StoredBundle } from "../stored-ports.ts";
+import type { OperatorPorts } from "../ports.ts";
 
 export interface SweepLimits {
   readonly intervalMs: number;

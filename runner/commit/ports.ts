@@ -4,7 +4,7 @@ import type { Invocation } from "../../domain/invocation/invocation.ts";
 export interface CommitPorts {
   readonly commits: CommitStore;
   /** Absent: owners have no shares. */
-  readonly states?: StoredStates;
+  readonly states?: OwnerUsages;
   /** Absent: delivery is never behind. */
   readonly processed?: ProcessedCommits;
   readonly timers: Timers;
@@ -33,13 +33,13 @@ export interface CommitStore {
 /** `refusal`: why there is no room, for the owner. `release`: to be called when the bytes are stored, or are not going to be. */
 export type Room = { readonly refusal: string; readonly release?: never } | { readonly release: () => void; readonly refusal?: never };
 
-/** The last commits of all sources and unfinished runs. */
-export interface StoredStates {
+/** What owners have stored in one stream. */
+export interface OwnerUsages {
   /** @param moreBytes what the owner is about to add @throws Unavailable */
-  usage(owner: string, moreBytes: number): Promise<StateUsage>;
+  usage(owner: string, moreBytes: number): Promise<OwnerUsage>;
 }
 
-export interface StateUsage {
+export interface OwnerUsage {
   /** Of all owners. Undefined: there is no limit. */
   readonly usage: StreamUsage | undefined;
   /** Of the owner. Undefined: not counted, because every owner has room. */

@@ -1,3 +1,4 @@
+import type { RunFiles } from "../../domain/files/run-files.ts";
 import type { Answer, InvocationNumber } from "../../domain/invocation/invocation.ts";
 import type { DeploymentEntry } from "../../domain/source/deployment.ts";
 import type { WorkflowEntry } from "../../domain/workflow/deployment.ts";
@@ -9,6 +10,8 @@ export interface RunPorts {
   readonly deployments: Deployments;
   /** Absent: owners have no variables. */
   readonly variables?: Variables;
+  /** Absent: what a step writes to /tmp is gone with its context. */
+  readonly files?: RunFiles;
   readonly moves: Moves;
   readonly bundles: Bundles;
   readonly stacks: Stacks;

@@ -13,6 +13,7 @@ import type { Places } from "../run/places.ts";
 import type { IsolateSlots } from "./isolate-slots.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
 import type { ResumedRuns } from "./resumed-runs.ts";
+import { keepFiles, type ChangedFiles } from "./run-files.ts";
 import { stepRequest } from "./step-request.ts";
 
 /** State that lives as long as the runner. */
@@ -46,6 +47,8 @@ export interface ExecutedStep {
   readonly startedAt: number;
   /** Values to mask in what people read: secret props, and secret variables that the step could read. */
   readonly secrets: Readonly<Record<string, unknown>>;
+  /** Absent: it has changed none, or failed. */
+  readonly files?: ChangedFiles;
 }
 
 const noSecrets = {};
@@ -55,7 +58,7 @@ export async function executeStep(
   { workflow, step, run, state, occurrence, attempt, queue, isTest = false, onResponse, withdrawn }: AttemptedStep,
   { slots, urls, variables: owners }: Pick<WorkflowContext, "slots" | "urls" | "variables">,
   config: RunnerConfig,
-  ports: Pick<RunnerPorts, "secrets" | "bundles" | "sandbox" | "stacks" | "clock">,
+  ports: Pick<RunnerPorts, "secrets" | "bundles" | "sandbox" | "stacks" | "clock" | "files">,
 ): Promise<ExecutedStep> {
   const opened = step.secrets === null ? noSecrets : await openSecrets(step.secrets, ports);
   const owned = mayReadVariables(step, opened) ? await owners.of(workflow.owner) : undefined;
@@ -68,10 +71,28 @@ export async function executeStep(
     withdrawn?.throwIfAborted();
     const startedAt = ports.clock.now();
     const limits = { timeoutMs: step.timeoutMs ?? config.runTimeoutMs, memoryMb: config.memoryMb };
-    const about = { workflow, step, run, state, occurrence, attempt, isTest, secrets, variables, path, isolate, limits, now: startedAt };
+    const sharesFiles = ports.files !== undefined;
+    const about = {
+      workflow,
+      step,
+      run,
+      state,
+      occurrence,
+      attempt,
+      isTest,
+      sharesFiles,
+      secrets,
+      variables,
+      path,
+      isolate,
+      limits,
+      now: startedAt,
+    };
     const request = await stepRequest(about, urls);
-    const execution = await mapStacks(await ports.sandbox.execute(request, onResponse), step.bundle, ports.stacks);
-    return { execution, startedAt, secrets: variables.masked.length === 0 ? secrets : { ...secrets, $variables: variables.masked } };
+    const executed = await mapStacks(await ports.sandbox.execute(request, onResponse), step.bundle, ports.stacks);
+    const filesOf = { owner: workflow.owner, workflow: workflow.workflow, run };
+    const kept = await keepFiles(executed, filesOf, state.files ?? [], ports.files);
+    return { ...kept, startedAt, secrets: variables.masked.length === 0 ? secrets : { ...secrets, $variables: variables.masked } };
   } finally {
     free();
   }

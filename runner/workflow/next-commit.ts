@@ -16,6 +16,7 @@ import { pauseRun } from "./control-run.ts";
 import { withMaskedError, type ExecutedStep } from "./execute-step.ts";
 import { endInBranch, endStep, type StepEnd } from "./next-state.ts";
 import { withoutFrames } from "./position.ts";
+import { withFiles } from "./run-files.ts";
 
 /** The error of a step whose commit is too large, in place of what it did. */
 export interface Replacement {
@@ -90,11 +91,12 @@ export function composeStep(
     const endOf = (view: WorkflowRunState): StepEnd => endStep(execution, view, workflow, policy, clock.now(), Math.random(), ofCall);
     // No `catch`, no further item and no other branch may follow what cannot go on, or cannot be stored.
     const endsRun = isRefused || replacement?.mayContinue === false;
-    const end = endsRun
+    const stepEnd = endsRun
       ? endOf(withoutFrames(viewOfBranch(state, branch) ?? state))
       : branch === 0
         ? endOf(state)
         : endInBranch(state, branch, workflow.steps, started, endOf);
+    const end = withFiles(stepEnd, executed.files);
     const cancels = endsRun && branch !== 0 ? cancelsOf(state) : {};
     return composeStepCommit(about, { ...ended, ...cancels, execution, end: forCaller(answerTo, end) }, clock.now(), randomId);
   };

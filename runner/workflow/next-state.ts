@@ -185,7 +185,7 @@ export function resumed(state: WorkflowRunState, request: string | null): Workfl
 }
 
 /** The state of an ended run without the data that only steps read. */
-export function withoutData({ frames: _, fork: __, ...state }: WorkflowRunState): WorkflowRunState {
+export function withoutData({ frames: _, fork: __, files: ___, ...state }: WorkflowRunState): WorkflowRunState {
   const trigger = { kind: state.trigger.kind, event: "null", at: state.trigger.at };
   return { ...state, trigger, steps: {}, sends: [], rerunContext: null, resumedBy: null };
 }

@@ -21,6 +21,8 @@ export interface StepAttempt {
   /** From 1. */
   readonly attempt: number;
   readonly isTest: boolean;
+  /** Whether later steps of the run have its files. */
+  readonly sharesFiles: boolean;
   /** Secret values by prop name. */
   readonly secrets: Readonly<Record<string, unknown>>;
   readonly variables: StepVariables;
@@ -33,7 +35,7 @@ export interface StepAttempt {
 }
 
 export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<ExecuteRequest> {
-  const { workflow, step, run, occurrence, secrets, variables, path, isolate, limits } = attempt;
+  const { workflow, step, run, state, occurrence, secrets, variables, path, isolate, limits } = attempt;
   return {
     source: isolate,
     owner: workflow.owner,
@@ -47,6 +49,7 @@ export async function stepRequest(attempt: StepAttempt, urls: ResumeUrls): Promi
     ...(step.additionalProps === undefined ? {} : { additionalProps: step.additionalProps }),
     environment: { ...variables.environment, PD_COMPONENT: step.id, PIPEDREAM_WORKFLOW_ID: workflow.workflow },
     limits,
+    ...(attempt.sharesFiles && { files: { workflow: workflow.workflow, run, layers: state.files ?? [] } }),
     ...storesOf(step.props, `${workflow.workflow} ${run} ${occurrence} ${step.id}`),
     action: await actionRequest(attempt, urls),
   };

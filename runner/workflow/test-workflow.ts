@@ -14,6 +14,7 @@ import { leavesOf, settle } from "./branches.ts";
 import { endInBranch, endStep, resumed, type StepEnd } from "./next-state.ts";
 import { firstState } from "./begin-run.ts";
 import type { RunContext } from "./open-run.ts";
+import { withFiles } from "./run-files.ts";
 
 /** Executions of steps in a test: its answer is one message. */
 const maxTested = 1_000;
@@ -98,10 +99,11 @@ async function runTest(
     };
     const executed = await executeStep(attempted, context, config, ports);
     const endOf = (view: WorkflowRunState): StepEnd => {
-      const ended = endStep(executed.execution, view, workflow, once, ports.clock.now(), 0, callId(run, tested.length + 1));
-      return { ...ended, state: continued(ended.state, step.name) };
+      const done = endStep(executed.execution, view, workflow, once, ports.clock.now(), 0, callId(run, tested.length + 1));
+      return { ...done, state: continued(done.state, step.name) };
     };
-    const end = leaf.branch === 0 ? endOf(state) : endInBranch(state, leaf.branch, workflow.steps, [], endOf);
+    const ended = leaf.branch === 0 ? endOf(state) : endInBranch(state, leaf.branch, workflow.steps, [], endOf);
+    const end = withFiles(ended, executed.files);
     tested.push(testedStep(step.id, step.name, executed, end, end.state.sends.slice(state.sends.length)));
     state = end.state;
     if (hasEnded(state.status) || step.name === untilStep) break;

@@ -106,7 +106,7 @@ describe("limits of an account", () => {
     ];
     const info = { ...used, limits: { ...limits, max_storage: 3_500, max_streams: 20 }, streams: 4, storage: 1_400, reserved_storage: 900 };
     expect(tooSmall(info, own, needed)).toEqual([]);
-    expect(tooSmall({ ...info, streams: 9 }, own, needed)).toEqual(["its limit of streams leaves 13, and Headwater needs 14"]);
+    expect(tooSmall({ ...info, streams: 9 }, own, needed)).toEqual(["its limit of streams leaves 14, and Headwater needs 15"]);
     expect(tooSmall({ ...info, storage: 1_500 }, own, needed)).toEqual([expect.stringContaining("its storage limit leaves 2900 bytes")]);
     expect(tooSmall({ ...info, reserved_storage: 1_200 }, own, needed)).toEqual([expect.stringContaining("leaves 2800 bytes")]);
   });
@@ -129,10 +129,10 @@ describe("limits of an account", () => {
   it("are all named", () => {
     const low = { ...limits, max_streams: 3, max_consumers: 10, max_ack_pending: 1_000, storage_max_stream_bytes: 100 };
     expect(tooSmall({ ...used, limits: low }, [], needed)).toEqual([
-      "its limit of streams leaves 3, and Headwater needs 14",
+      "its limit of streams leaves 3, and Headwater needs 15",
       "its limit of consumers of a stream is 10, and Headwater needs 64",
       expect.stringMatching(/^its limit of unacked messages of a consumer \(max_ack_pending\) is 1000, and Headwater needs \d+$/),
-      "its limit of bytes of a stream is 100, and Headwater needs 340",
+      "its limit of bytes of a stream is 100, and Headwater needs 310",
     ]);
   });
 });

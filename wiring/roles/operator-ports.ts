@@ -21,6 +21,7 @@ import { createEgress } from "../../platform/http/egress.ts";
 import { createOauthService } from "../../platform/http/oauth-service.ts";
 import { createTokenRefresher } from "../../platform/http/token-refresher.ts";
 import type { RunAnswers } from "../../platform/jetstream/requests/run-answers.ts";
+import { createStoredFiles } from "../../platform/jetstream/files/stored-files.ts";
 import { createStoredBundles } from "../../platform/jetstream/bundles/stored-bundles.ts";
 import { requestBuild, requestComponent } from "../../platform/jetstream/requests/build-requests.ts";
 import { deployedIds, listHistories } from "../../platform/jetstream/runs/stored-histories.ts";
@@ -113,6 +114,7 @@ export function operatorPorts(parts: OperatorParts): OperatorPorts {
     timers: createTimers(connection),
     workflowQueues: { end: (workflow) => endWorkflowQueue(connection, workflow) },
     histories: createHistories(connection, database),
+    files: createStoredFiles(connection),
     commits: { position: () => lastPosition(connection) },
     invocations: createHookInvocations(connection, answers),
     configurations: createConfigurations(connection, answers),

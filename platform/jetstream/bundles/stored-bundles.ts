@@ -2,7 +2,7 @@ import { hasMoved, type DeploymentEntry } from "../../../domain/source/deploymen
 import { isWorkflow, type WorkflowEntry } from "../../../domain/workflow/deployment.ts";
 import { isVariablesEntry, type VariablesEntry } from "../../../domain/variable/variable.ts";
 import { buckets, bundleBytesSubject, bundleStore } from "../../../domain/subjects.ts";
-import type { BundleReference, StoredBundle, StoredBundles } from "../../../operator/ports.ts";
+import type { BundleReference, StoredBundle, StoredBundles } from "../../../operator/stored-ports.ts";
 import type { SourceVersion } from "../../../operator/versions.ts";
 import type { WorkflowVersion } from "../../../operator/versions.ts";
 import { Bucket } from "../buckets/bucket.ts";

@@ -1,6 +1,5 @@
 import {
   answerFilter,
-  answerSubject,
   buckets,
   buildSubject,
   bundleBytesSubject,
@@ -8,20 +7,17 @@ import {
   changedSubject,
   configureSubject,
   connectSubject,
-  deploymentKey,
   emittedSubject,
   former,
   orderedQueueSubject,
   orderedSubject,
   operatorStatusSubject,
-  partitionCount,
   poolRequests,
   poolRequestSubject,
   redeliverySubject,
   replicaKey,
-  runnerConsumer,
-  runnerKey,
   dataStoreSubject,
+  fileUsageSubject,
   stateUsageSubject,
   streams,
   webhookTestSubject,
@@ -50,11 +46,11 @@ export const inboxPrefix = (role: string): string => `_INBOX_${role}`;
 export const importedApi = "headwater.js";
 export const importedName = (subject: string): string => subject.replace(/^\$JS\.API\./, `${importedApi}.`);
 
-const api = (request: string): string => `$JS.API.${request}`;
-const bucket = (name: string): string => `KV_${name}`;
-const bundles = `OBJ_${bundleStore}`;
+export const api = (request: string): string => `$JS.API.${request}`;
+export const bucket = (name: string): string => `KV_${name}`;
+export const bundles = `OBJ_${bundleStore}`;
 /** The check whether all streams exist, see `areSetUp`. */
-const setUpCheck = api(`STREAM.INFO.${bundles}`);
+export const setUpCheck = api(`STREAM.INFO.${bundles}`);
 
 /** Reading or following a stream with consumers that the role creates. */
 export const reading = (stream: string): readonly string[] => [
@@ -145,6 +141,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`STREAM.MSG.GET.${streams.state}`),
       // Counts the bytes that an owner holds there.
       ...following(streams.state),
+      api(`STREAM.INFO.${streams.files}`),
       `$KV.${buckets.floors}.*`,
       api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`),
       // Heartbeats of the replicas, and requests to the one that holds a partition.
@@ -175,7 +172,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       `seen.${buckets.routes}`,
       changedSubject(buckets.replicas, replicaKey("delivery", "*")),
       ...poolRequests.map((request) => poolRequestSubject("*", request)),
-      ...[stateUsageSubject, dataStoreSubject].map((subject) => subject("*", "*")),
+      ...[stateUsageSubject, fileUsageSubject, dataStoreSubject].map((subject) => subject("*", "*")),
       webhookTestSubject,
       ...(["append", "attempt"] as const).map((kind) => orderedQueueSubject(kind, "*")),
     ],
@@ -190,8 +187,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       "invoke.>",
       "timer.>",
       "last.>",
-      // Whether STATE has copied the commits of a deleted history.
-      ...[streams.runs, streams.state].map((stream) => api(`STREAM.MSG.GET.${stream}`)),
+      // Whether STATE has copied the commits of a deleted history; the newest part of the files of a run.
+      ...[streams.runs, streams.state, streams.files].map((stream) => api(`STREAM.MSG.GET.${stream}`)),
       buildSubject,
       `seen.${buckets.routes}`,
       ...[buckets.deployments, buckets.endpoints, buckets.routes, buckets.versions].map((name) => `$KV.${name}.>`),
@@ -210,91 +207,4 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
     ],
     subscribe: [answerFilter("*"), configureSubject, connectSubject, operatorStatusSubject],
   },
-};
-
-/** An import between accounts. A request with several replies needs a service of type `many`. */
-export interface Service {
-  readonly subject: string;
-  readonly answers: "one" | "many";
-}
-
-const one = (subject: string): Service => ({ subject, answers: "one" });
-const many = (subject: string): Service => ({ subject, answers: "many" });
-const partitions = Array.from({ length: partitionCount }, (_, partition) => partition);
-
-/**
- * All that the runners of a pool can reach: its invocations (through consumers that other roles create, since a consumer can deliver to any
- * subject), its deployments, bundles by their hash, the histories of its owner's sources, heartbeats, answers, and the requests of
- * `poolRequests`. `*` stands for all pools. A pool without an owner runs the sources of all owners, which subjects cannot distinguish.
- */
-export function runnerServices(pool: string, owner = "*"): readonly Service[] {
-  const consumers = pool === "*" ? ["*"] : partitions.map((partition) => runnerConsumer(pool, partition));
-  return [
-    one(setUpCheck),
-    ...consumers.flatMap((consumer) => [
-      one(api(`CONSUMER.INFO.${streams.invocations}.${consumer}`)),
-      many(api(`CONSUMER.MSG.NEXT.${streams.invocations}.${consumer}`)),
-      one(api(`CONSUMER.RESET.${streams.invocations}.${consumer}`)),
-      one(`$JS.ACK.${streams.invocations}.${consumer}.>`),
-    ]),
-    one(api(`DIRECT.GET.${bucket(buckets.deployments)}.$KV.${buckets.deployments}.${deploymentKey(pool, "*")}`)),
-    many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
-    one(`$KV.${buckets.runners}.${runnerKey(pool, "*")}`),
-    one(api(`DIRECT.GET.${bucket(buckets.quotas)}.$KV.${buckets.quotas}.${owner}`)),
-    // Which commits of their owners are not processed yet.
-    one(api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`)),
-    ...["M", "C"].map((kind) => one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`))),
-    // Histories of sources, and of the runs of workflows.
-    ...[`${owner}.*`, `${owner}.*.*`].flatMap((history) => [
-      ...[streams.runs, streams.state].map((stream) => one(api(`DIRECT.GET.${stream}.runs.*.${history}`))),
-      one(`runs.*.${history}`),
-      one(`last.*.${history}`),
-    ]),
-    one(answerSubject("*", "*")),
-    ...poolRequests.map((request) => one(poolRequestSubject(pool, request))),
-    ...[stateUsageSubject, dataStoreSubject].map((subject) => one(subject(pool, owner))),
-  ];
-}
-
-/** Subjects on which NATS republishes changed entries to the runners of a pool. */
-export const runnerNews = (pool: string, owner = "*"): readonly string[] => [
-  changedSubject(buckets.deployments, deploymentKey(pool, "*")),
-  changedSubject(buckets.runners, runnerKey(pool, "*")),
-  changedSubject(buckets.quotas, owner),
-];
-
-/** The builder stores bundles and checks whether one exists. */
-export const builderServices: readonly Service[] = [
-  one(setUpCheck),
-  one(`$O.${bundleStore}.C.*`),
-  one(`$O.${bundleStore}.M.*`),
-  one(api(`DIRECT.GET.${bundles}.$O.${bundleStore}.M.*`)),
-  // What each owner is charged for.
-  one(bundleBytesSubject("*")),
-  one(api(`DIRECT.GET.${bundles}.${bundleBytesSubject("*")}`)),
-];
-
-/** The exports of the streams' account, of which other accounts import parts. */
-export const offered: { readonly services: readonly Service[]; readonly news: readonly string[] } = {
-  services: [
-    one(setUpCheck),
-    one(api(`CONSUMER.INFO.${streams.invocations}.*`)),
-    many(api(`CONSUMER.MSG.NEXT.${streams.invocations}.*`)),
-    one(api(`CONSUMER.RESET.${streams.invocations}.*`)),
-    one(`$JS.ACK.${streams.invocations}.>`),
-    one(api(`DIRECT.GET.${bucket(buckets.deployments)}.>`)),
-    many(api(`DIRECT.GET.${bucket(buckets.runners)}`)),
-    one(`$KV.${buckets.runners}.>`),
-    one(api(`DIRECT.GET.${bucket(buckets.quotas)}.>`)),
-    one(api(`DIRECT.GET.${bucket(buckets.floors)}.>`)),
-    one(api(`DIRECT.GET.${bundles}.>`)),
-    one(api(`DIRECT.GET.${streams.runs}.>`)),
-    one(api(`DIRECT.GET.${streams.state}.>`)),
-    one("runs.>"),
-    one("last.>"),
-    one("answer.>"),
-    one("pool.>"),
-    one(`$O.${bundleStore}.>`),
-  ],
-  news: [buckets.deployments, buckets.runners, buckets.quotas].map((name) => changedSubject(name, ">")),
 };

@@ -23,7 +23,7 @@ import type { Stoppable } from "../connection/link.ts";
 import { deploymentEntries, moveInvocation, workflowEntries } from "./moves.ts";
 import { hasConsumer, setUpPool } from "./pool-consumers.ts";
 import { request, serve, type Service } from "../requests/request-reply.ts";
-import { serveStateUsage } from "../requests/state-usage.ts";
+import { serveStreamUsage } from "../requests/stream-usage.ts";
 import { publishScheduled, setTimer } from "../schedules.ts";
 import { publishInvocation } from "./publish-invocation.ts";
 
@@ -79,7 +79,7 @@ const service: Service = {
 export async function servePoolRequests(connection: Connection): Promise<Stoppable> {
   const handlers = poolHandlers(connection);
   const serving = await Promise.all([
-    serveStateUsage(connection),
+    ...serveStreamUsage(connection),
     ...poolRequests.map((kind) =>
       serve(connection.nats, poolRequestSubject("*", kind), service, (body, subject) => handlers[kind](subject.split(".")[1] ?? "", body)),
     ),

@@ -17,7 +17,7 @@ import { heldByOthers, joinGroup, runnersOf, type Heartbeat } from "../members/g
 import { deploymentEntries } from "./moves.ts";
 import { readOverQuota, readWeights } from "../buckets/quotas.ts";
 import { requestArm, requestCancel, requestConsumers, requestMove, requestWakeUp } from "./pool-requests.ts";
-import { requestStateUsage } from "../requests/state-usage.ts";
+import { requestStreamUsage } from "../requests/stream-usage.ts";
 import type { Timers } from "../../../runner/commit/ports.ts";
 import type { Intake, Membership, RunnerReport } from "../../../runner/intake/ports.ts";
 import type { RunnerPorts } from "../../../runner/ports.ts";
@@ -63,7 +63,7 @@ export function createRunnerPorts(connection: Connection, pool: string, load: Lo
       endDeleted: (owner, source) => endDeletedHistory(connection, { owner, source, partition: partitionOf(source) }),
       end: (owner, source, expected, marker) => endHistory(connection, { owner, source, partition: partitionOf(source) }, expected, marker),
     },
-    states: { usage: (owner, moreBytes) => requestStateUsage(connection, pool, owner, moreBytes) },
+    states: { usage: (owner, moreBytes) => requestStreamUsage(connection, pool, "state", owner, moreBytes) },
     intake: intakeOf(connection, pool),
     membership: membershipOf(connection, pool, load),
     quotas: readOverQuota(connection),

@@ -7,13 +7,14 @@ import type { Connection } from "../connection/connection.ts";
  * heartbeats nothing would run.
  */
 const limitedShares: Readonly<Record<string, number>> = {
-  [streams.runs]: 34,
-  [streams.state]: 16,
+  [streams.runs]: 31,
+  [streams.state]: 15,
+  [streams.files]: 10,
   [`OBJ_${bundleStore}`]: 5,
   [streams.workflows]: 2,
 };
 /** A stream with schedules cannot refuse messages, only drop the oldest (nats-server 2.15). So these have a share without a limit. */
-const unlimitedShares: Readonly<Record<string, number>> = { [streams.invocations]: 22, [streams.deliveries]: 16 };
+const unlimitedShares: Readonly<Record<string, number>> = { [streams.invocations]: 18, [streams.deliveries]: 14 };
 
 /** `max_bytes` of a stream; -1: no limit. @param storeBytes bytes of a server's disk for all streams */
 export const maxBytesOf = (stream: string, storeBytes: number | undefined): number => bytesOf(limitedShares[stream], storeBytes) ?? -1;
@@ -49,7 +50,7 @@ export async function streamUsage({ manager }: Connection): Promise<readonly Str
 const fullShare = 0.95;
 
 /** Owners have shares of these streams, and what does not fit becomes a dead letter: no work of others waits for room. */
-const shared: readonly string[] = [streams.workflows];
+const shared: readonly string[] = [streams.workflows, streams.files];
 
 export const isFull = ({ stream, bytes, maxBytes }: StreamUsage): boolean =>
   !shared.includes(stream) && maxBytes > 0 && bytes >= fullShare * maxBytes;

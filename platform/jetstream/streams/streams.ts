@@ -143,6 +143,16 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
     },
     {
       ...common,
+      name: streams.files,
+      subjects: ["files.>"],
+      retention: RetentionPolicy.Limits,
+      // The operator deletes the files of ended runs. A full stream refuses parts: it never drops those of another run.
+      max_age: 0,
+      discard: DiscardPolicy.New,
+      allow_direct: true,
+    },
+    {
+      ...common,
       name: streams.runs,
       subjects: ["runs.>"],
       retention: RetentionPolicy.Limits,

@@ -14,18 +14,8 @@ import {
 import type { KeyPair } from "@nats-io/nkeys";
 import { buildSubject } from "../../../domain/subjects.ts";
 import { backupRights } from "../../jetstream/connection/backup-rights.ts";
-import {
-  builderServices,
-  importedName,
-  inboxPrefix,
-  offered,
-  rightsOf,
-  runnerNews,
-  runnerServices,
-  type Rights,
-  type Service,
-  type TrustedRole,
-} from "../../jetstream/connection/permissions.ts";
+import { builderServices, offered, runnerNews, runnerServices, type Service } from "../../jetstream/connection/account-imports.ts";
+import { importedName, inboxPrefix, rightsOf, type Rights, type TrustedRole } from "../../jetstream/connection/permissions.ts";
 import { ownTag } from "./nats-connection.ts";
 import type { NatsKeys } from "./nats-keys.ts";
 

@@ -5,16 +5,8 @@ import { buildSubject, partitionCount } from "../../../domain/subjects.ts";
 import { backupRights } from "../../../platform/jetstream/connection/backup-rights.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { openLink } from "../../../platform/jetstream/connection/link.ts";
-import {
-  builderServices,
-  importedName,
-  inboxPrefix,
-  rightsOf,
-  runnerNews,
-  runnerServices,
-  trustedRoles,
-  type Rights,
-} from "../../../platform/jetstream/connection/permissions.ts";
+import { builderServices, runnerNews, runnerServices } from "../../../platform/jetstream/connection/account-imports.ts";
+import { importedName, inboxPrefix, rightsOf, trustedRoles, type Rights } from "../../../platform/jetstream/connection/permissions.ts";
 import { setUpStreams } from "../../../platform/jetstream/streams/streams.ts";
 import { backupCredentials, builderCredentials, roleCredentials, systemCredentials } from "../../../platform/process/nats/nats-accounts.ts";
 import { credentialsForPool } from "../../../platform/process/nats/nats-claims.ts";

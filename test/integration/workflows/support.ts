@@ -8,8 +8,10 @@ import { defaultWorkflowSettings, versionName, type StepDeployment, type Workflo
 import { isEndMarker } from "../../../domain/workflow/run-commit.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { workflowEntries } from "../../../platform/jetstream/invocations/moves.ts";
+import { createRunFiles } from "../../../platform/jetstream/files/run-files.ts";
 import { createRunnerPorts } from "../../../platform/jetstream/invocations/runner-ports.ts";
 import { readBatch } from "../../../platform/jetstream/read/read-batch.ts";
+import type { Room } from "../../../runner/commit/ports.ts";
 import type { ActionProducts, ExecuteRequest, Execution } from "../../../runner/sandbox/port.ts";
 import { startRunner, type Runner } from "../../../runner/start.ts";
 import type { TestJetStream } from "../jetstream/support.ts";
@@ -74,8 +76,10 @@ export function workflowOf(id: string, names: readonly string[], more: Partial<W
   };
 }
 
+const hasRoom = async (): Promise<Room> => ({ release: () => undefined });
+
 /** Runners on real streams, whose user code is a function of the test. */
-export function withWorkflows(nats: TestJetStream) {
+export function withWorkflows(nats: TestJetStream, reserve: (owner: string, bytes: number) => Promise<Room> = hasRoom) {
   const ends: (() => Promise<unknown>)[] = [];
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end();
@@ -92,6 +96,7 @@ export function withWorkflows(nats: TestJetStream) {
         { runner: name, ...config },
         {
           ...createRunnerPorts(nats.connection, defaultPool),
+          files: createRunFiles(nats.connection, reserve),
           ...portsBesidePool(async (request) => code({ name: request.bundle.hash, request, ...parsed(request) })),
           answer: (_subject, answer) => void answers.push(answer),
           log: { info: () => undefined, warn: () => undefined, error: () => undefined },

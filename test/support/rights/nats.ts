@@ -60,6 +60,7 @@ const ofRunners: readonly NatsRight[] = [
     ]),
     "runner",
   ),
+  right(["files.u_one.*.*.*", "$JS.API.DIRECT.GET.FILES.files.u_one.*.*.*"], "runner"),
   right(
     [
       "pool.own.move",
@@ -68,6 +69,7 @@ const ofRunners: readonly NatsRight[] = [
       "pool.own.consumers",
       "pool.own.wake",
       "pool.own.state.u_one",
+      "pool.own.files.u_one",
       "pool.own.store.u_one",
     ],
     "runner",
@@ -107,7 +109,7 @@ export const published: readonly NatsRight[] = [
   right("$JS.API.STREAM.LIST", "api delivery operator backup"),
   right("$JS.API.STREAM.INFO.OBJ_BUNDLES", "api ingress delivery builder runner"),
   right(requests(["STREAM.INFO.DELIVERIES", "STREAM.INFO.INVOCATIONS"]), "api delivery"),
-  right("$JS.API.STREAM.INFO.WORKFLOWS", "delivery"),
+  right(requests(["STREAM.INFO.WORKFLOWS", "STREAM.INFO.FILES"]), "delivery"),
   right(requests(["STREAM.PURGE.RUNS", "STREAM.PURGE.DELIVERIES", "STREAM.PURGE.WORKFLOWS"]), "delivery"),
   right("$JS.API.STREAM.PURGE.INVOCATIONS", "backup"),
   right("$JS.API.STREAM.PURGE.STATE", ""),
@@ -117,6 +119,7 @@ export const published: readonly NatsRight[] = [
   // Messages by their sequence.
   right("$JS.API.STREAM.MSG.GET.RUNS", "api delivery operator backup"),
   right("$JS.API.STREAM.MSG.GET.STATE", "delivery operator backup"),
+  right("$JS.API.STREAM.MSG.GET.FILES", "operator"),
   right(requests(["DELIVERIES", "ORDERED", "WORKFLOWS"].map((stream) => `STREAM.MSG.GET.${stream}`)), "delivery"),
   right(requests(["STREAM.MSG.DELETE.DELIVERIES", "STREAM.MSG.DELETE.ORDERED"]), "delivery"),
   right("$JS.API.STREAM.MSG.DELETE.RUNS", "backup"),
@@ -171,7 +174,17 @@ export const subscribed: readonly NatsRight[] = [
   right(["configure.request", "connect.request", "operator.status"], "operator"),
   right("build.request", "builder"),
   right(
-    ["pool.*.move", "pool.*.arm", "pool.*.cancel", "pool.*.consumers", "pool.*.wake", "pool.*.state.*", "pool.*.store.*", "webhook.test"],
+    [
+      "pool.*.move",
+      "pool.*.arm",
+      "pool.*.cancel",
+      "pool.*.consumers",
+      "pool.*.wake",
+      "pool.*.state.*",
+      "pool.*.files.*",
+      "pool.*.store.*",
+      "webhook.test",
+    ],
     "delivery",
   ),
   right(["webhook.ordered.append.*", "webhook.ordered.attempt.*", "seen.ROUTES", "changed.REPLICAS.delivery.*"], "delivery"),

@@ -1,5 +1,5 @@
 import { ownerShareBytes, type StreamUsage } from "../../domain/limits/stream-share.ts";
-import type { Room, StoredStates } from "./ports.ts";
+import type { Room, OwnerUsages } from "./ports.ts";
 
 /** Until then, what this runner lets an owner store is added to what NATS has counted. */
 const maxAgeMs = 1_000;
@@ -24,21 +24,29 @@ interface Reserved {
   storedAt: number | undefined;
 }
 
+/** A sentence for an owner who has no room. All are bytes. */
+export type Refusal = (held: number, more: number, share: number) => string;
+
+export const noRoomForState: Refusal = (held, more, share) =>
+  `the owner's sources and unfinished workflow runs hold ${held} bytes of state, and with ${more} more they exceed the owner's share, which is ${share} bytes now: cancel suspended runs, delete workflows or sources, or store and export less`;
+
 /**
- * Decides whether the last commits of an owner may grow in STATE, which has them for as long as their sources and suspended runs live: each
- * owner has a share (`domain/limits/stream-share.ts`). NATS counts, for all runners. It is asked at most once a second for an owner who has
- * room, and again before a refusal. While it cannot be asked, nothing is refused.
+ * Decides whether what an owner has stored in a stream may grow: the last commits in STATE, which stay for as long as their sources and
+ * suspended runs live, or the files of runs. Each owner has a share (`domain/limits/stream-share.ts`). NATS counts, for all runners. It is
+ * asked at most once a second for an owner who has room, and again before a refusal. While it cannot be asked, nothing is refused.
  */
-export class StateShares {
-  readonly #states: StoredStates;
+export class StreamShares {
+  readonly #usages: OwnerUsages;
+  readonly #refusal: Refusal;
   readonly #now: () => number;
   readonly #known = new Map<string, Known>();
   readonly #reading = new Map<string, Promise<Known>>();
   readonly #reserved = new Map<string, { readonly all: Reserved[]; bytes: number }>();
 
   /** @param now monotonic time, ms */
-  constructor(states: StoredStates, now: () => number) {
-    this.#states = states;
+  constructor(usages: OwnerUsages, refusal: Refusal, now: () => number) {
+    this.#usages = usages;
+    this.#refusal = refusal;
     this.#now = now;
   }
 
@@ -49,7 +57,7 @@ export class StateShares {
     const isTooEarly = known !== undefined && this.#now() - known.readAt < known.readMs / maxReadShare;
     const read = isTooEarly ? known : await this.#read(owner, bytes);
     if (this.#hasRoom(owner, read, bytes)) return this.#admit(owner, bytes);
-    return { refusal: reasonAgainst(this.#with(owner, read), bytes) };
+    return { refusal: this.#reasonAgainst(this.#with(owner, read), bytes) };
   }
 
   #admit(owner: string, bytes: number): Room {
@@ -86,7 +94,7 @@ export class StateShares {
   async #readNow(owner: string, more: number): Promise<Known> {
     const startedAt = this.#now();
     const unseen = this.#reserved.get(owner)?.bytes ?? 0;
-    const { usage, bytes } = await this.#states.usage(owner, unseen + more).catch(() => ({ usage: undefined, bytes: undefined }));
+    const { usage, bytes } = await this.#usages.usage(owner, unseen + more).catch(() => ({ usage: undefined, bytes: undefined }));
     const known = { readAt: this.#now(), readMs: this.#now() - startedAt, usage, bytes };
     this.#keep(owner, known, startedAt - copyMs);
     return known;
@@ -104,9 +112,9 @@ export class StateShares {
     if (unseen.length === 0) this.#reserved.delete(owner);
     else this.#reserved.set(owner, { all: unseen, bytes: unseen.reduce((sum, { bytes }) => sum + bytes, 0) });
   }
-}
 
-function reasonAgainst({ usage, bytes = 0 }: Pick<Known, "usage" | "bytes">, more: number): string {
-  const share = usage === undefined ? 0 : Math.floor(ownerShareBytes({ ...usage, bytes: usage.bytes + more }));
-  return `the owner's sources and unfinished workflow runs hold ${bytes} bytes of state, and with ${more} more they exceed the owner's share, which is ${share} bytes now: cancel suspended runs, delete workflows or sources, or store and export less`;
+  #reasonAgainst({ usage, bytes = 0 }: Pick<Known, "usage" | "bytes">, more: number): string {
+    const share = usage === undefined ? 0 : Math.floor(ownerShareBytes({ ...usage, bytes: usage.bytes + more }));
+    return this.#refusal(bytes, more, share);
+  }
 }

@@ -1,21 +1,21 @@
 import { expect, it } from "vitest";
-import type { StateUsage } from "../../../runner/commit/ports.ts";
-import { StateShares } from "../../../runner/commit/state-shares.ts";
+import type { OwnerUsage } from "../../../runner/commit/ports.ts";
+import { noRoomForState, StreamShares } from "../../../runner/commit/stream-shares.ts";
 
-function sharesOf(first: StateUsage) {
+function sharesOf(first: OwnerUsage) {
   const state = { usage: first, now: 0, reads: 0, readMs: 0, fails: false };
-  const usage = async (): Promise<StateUsage> => {
+  const usage = async (): Promise<OwnerUsage> => {
     state.reads++;
     state.now += state.readMs;
     if (state.fails) throw new Error("delivery is not running");
     return state.usage;
   };
-  return { state, shares: new StateShares({ usage }, () => state.now) };
+  return { state, shares: new StreamShares({ usage }, noRoomForState, () => state.now) };
 }
 
-const usageOf = (bytes: number, ofOwner?: number): StateUsage => ({ usage: { bytes, maxBytes: 1_000 }, bytes: ofOwner });
+const usageOf = (bytes: number, ofOwner?: number): OwnerUsage => ({ usage: { bytes, maxBytes: 1_000 }, bytes: ofOwner });
 /** Stores the bytes if there is room. @returns why not */
-async function store(shares: StateShares, bytes: number): Promise<string | undefined> {
+async function store(shares: StreamShares, bytes: number): Promise<string | undefined> {
   const room = await shares.reserve("u_1", bytes);
   room.release?.();
   return room.refusal;

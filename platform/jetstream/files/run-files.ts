@@ -1,0 +1,70 @@
+import { randomBytes } from "node:crypto";
+import { fileChanges } from "../../../domain/files/schemas.ts";
+import { withChanges, type FileEntry, type RunFiles, type RunOfFiles } from "../../../domain/files/run-files.ts";
+import { NotFound, QuotaExceeded, Unavailable } from "../../../domain/errors.ts";
+import { waitUntil } from "../../../domain/retry.ts";
+import { filePartSubject, streams } from "../../../domain/subjects.ts";
+import type { Room } from "../../../runner/commit/ports.ts";
+import type { Connection } from "../connection/connection.ts";
+import { WrongLastSequence } from "../connection/errors.ts";
+
+/** Any replica may answer a read, even one that has not stored the part yet. */
+const maxReplicaLagMs = 2_000;
+const pollMs = 50;
+
+/**
+ * The files of runs in the stream FILES: a message for each part, with a subject of its own, so that a runner needs no consumer.
+ * @param reserve asks for room in the share of an owner
+ */
+export function createRunFiles(connection: Connection, reserve: (owner: string, bytes: number) => Promise<Room>): RunFiles {
+  const read = (run: RunOfFiles, part: string): Promise<Uint8Array> => readPart(connection, run, part);
+  return {
+    read,
+    list: async (run, layers) => {
+      const changes = await Promise.all(layers.map(async (layer) => fileChanges.parse(JSON.parse(textOf(await read(run, layer))))));
+      return changes.reduce<readonly FileEntry[]>(withChanges, []);
+    },
+    write: async (run, bytes) => {
+      const room = await reserve(run.owner, bytes.length);
+      if (room.refusal !== undefined) throw new QuotaExceeded(room.refusal, { code: "files_full" });
+      try {
+        return await writePart(connection, run, bytes);
+      } finally {
+        room.release();
+      }
+    },
+  };
+}
+
+const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+
+async function readPart({ manager }: Connection, { owner, workflow, run }: RunOfFiles, part: string): Promise<Uint8Array> {
+  const query = { last_by_subj: filePartSubject(owner, workflow, run, part) };
+  let found: Uint8Array | undefined;
+  const isFound = async (): Promise<boolean> => {
+    const message = await manager.direct.getMessage(streams.files, query).catch((cause: unknown) => {
+      throw new Unavailable(`the files of run ${run} cannot be read: try again in a moment`, { cause });
+    });
+    found = message?.data;
+    return found !== undefined;
+  };
+  if ((await waitUntil(isFound, maxReplicaLagMs, pollMs)) && found !== undefined) return found;
+  throw new NotFound(`the files of run ${run} are gone: they are kept while it runs, and for 24 hours`, { code: "files_gone" });
+}
+
+async function writePart({ publisher }: Connection, { owner, workflow, run }: RunOfFiles, bytes: Uint8Array): Promise<string> {
+  const part = `${randomBytes(16).toString("hex")}-${bytes.length}`;
+  try {
+    // So it can be sent again if no answer arrives.
+    await publisher.publish(filePartSubject(owner, workflow, run, part), bytes, { expectedLastSubjectSequence: 0 });
+  } catch (error) {
+    // No other message has its subject: a copy of it is stored.
+    if (error instanceof WrongLastSequence) return part;
+    if (!(error instanceof Unavailable) || error.code !== "store_full") throw error;
+    throw new QuotaExceeded(`the files of all runs fill the stream ${streams.files}: try again when runs have ended`, {
+      code: "files_full",
+      cause: error,
+    });
+  }
+  return part;
+}

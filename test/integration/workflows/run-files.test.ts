@@ -1,0 +1,177 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import type { FileChanges, FileEntry, RunFiles, RunOfFiles } from "../../../domain/files/run-files.ts";
+import type { Answer } from "../../../domain/invocation/invocation.ts";
+import { partitionCount, streams } from "../../../domain/subjects.ts";
+import { fileSweeper } from "../../../operator/file-sweep.ts";
+import { createRunFiles } from "../../../platform/jetstream/files/run-files.ts";
+import { createStoredFiles } from "../../../platform/jetstream/files/stored-files.ts";
+import type { ExecuteRequest } from "../../../runner/sandbox/port.ts";
+import { until } from "../../support/until.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { owner, returned, stepOf, threw, withWorkflows, workflowOf } from "./support.ts";
+
+const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
+/** Bytes that may still be stored. */
+let room = Number.POSITIVE_INFINITY;
+const { deploy, start, invoke } = withWorkflows(nats, async (_owner, bytes) =>
+  bytes > room ? { refusal: `there is no room for ${bytes} bytes` } : { release: () => undefined },
+);
+let files: RunFiles;
+beforeAll(() => {
+  files = createRunFiles(nats.connection, async () => ({ release: () => undefined }));
+});
+
+const runOf = ({ files: access }: ExecuteRequest): RunOfFiles => ({ owner, workflow: access?.workflow ?? "", run: access?.run ?? "" });
+const listed = (request: ExecuteRequest): Promise<readonly FileEntry[]> => files.list(runOf(request), request.files?.layers ?? []);
+const pathsOf = async (request: ExecuteRequest): Promise<readonly string[]> => (await listed(request)).map(({ path }) => path);
+
+/** Changes as a sandbox makes them: the content is stored first. */
+async function writing(request: ExecuteRequest, path: string, content: string): Promise<FileChanges> {
+  const bytes = Buffer.from(content);
+  const part = await files.write(runOf(request), bytes);
+  return { removed: [], put: [{ kind: "file", path, bytes: bytes.length, parts: [part], mode: 0o644, modifiedMs: 1 }] };
+}
+
+async function run(workflow: string, event: unknown = {}): Promise<void> {
+  await invoke({ source: workflow, trigger: "manual", event, answerTo: "answer.test.run" });
+}
+
+describe("files of a run", () => {
+  it("are those of the steps that have returned, and no other run's", async () => {
+    const answers: Answer[] = [];
+    const seen: (readonly string[])[] = [];
+    let content = "";
+    await deploy({
+      ...workflowOf("p_files", []),
+      steps: [
+        stepOf("p_files", "one"),
+        stepOf("p_files", "fails", { continueOnError: true }),
+        stepOf("p_files", "two"),
+        stepOf("p_files", "three"),
+      ],
+    });
+    await start(
+      "r_files",
+      async ({ name, request }) => {
+        seen.push(await pathsOf(request));
+        if (name === "three") {
+          content = Buffer.from(await files.read(runOf(request), partOf(await listed(request), "one"))).toString();
+          return returned(null);
+        }
+        const changes = await writing(request, name, `${name}!`);
+        const execution = name === "fails" ? threw("no") : returned(null, { files: changes });
+        return name === "fails" && execution.outcome === "threw" && execution.action !== undefined
+          ? { ...execution, action: { ...execution.action, files: changes } }
+          : execution;
+      },
+      answers,
+    );
+    await run("p_files");
+    await until(() => answers.length === 1, "the run has ended");
+    expect(seen).toEqual([[], ["one"], ["one"], ["one", "two"]]);
+    expect(answers[0]).toMatchObject({ kind: "run", run: { error: null } });
+    expect(content).toBe("one!");
+    await run("p_files");
+    await until(() => answers.length === 2, "the second run has ended");
+    expect(seen[4]).toEqual([]);
+  });
+
+  it("are joined to few layers, and are still those of all steps", async () => {
+    const answers: Answer[] = [];
+    const layers: number[] = [];
+    let last: readonly string[] = [];
+    const names = Array.from({ length: 40 }, (_, index) => `s${String(index).padStart(2, "0")}`);
+    await deploy(workflowOf("p_many", names));
+    await start(
+      "r_many",
+      async ({ name, request }) => {
+        layers.push(request.files?.layers.length ?? 0);
+        if (name === "s39") last = await pathsOf(request);
+        return returned(null, { files: await writing(request, name, name) });
+      },
+      answers,
+    );
+    await run("p_many");
+    await until(() => answers.length === 1, "the run has ended");
+    expect(Math.max(...layers)).toBeLessThanOrEqual(17);
+    expect(answers[0]).toMatchObject({ run: { error: null } });
+    expect(last).toEqual(names.slice(0, 39));
+  });
+
+  it("end the step with an error if there is no room for them", async () => {
+    const answers: Answer[] = [];
+    await deploy(workflowOf("p_full", ["one", "two"]));
+    await start("r_full", async ({ request }) => returned(null, { files: await writing(request, "one", "1") }), answers);
+    room = 0;
+    await run("p_full");
+    await until(() => answers.length === 1, "the run has ended");
+    room = Number.POSITIVE_INFINITY;
+    expect(answers[0]).toMatchObject({
+      run: {
+        error: { name: "LimitError", code: "files_full", message: expect.stringMatching(/^there is no room for \d+ bytes$/u) as string },
+      },
+    });
+  });
+
+  it("end the step with an error if they are too many", async () => {
+    const answers: Answer[] = [];
+    await deploy(workflowOf("p_crowd", ["one", "two"]));
+    const put = (from: number): FileChanges["put"] =>
+      Array.from({ length: 1_500 }, (_, index) => ({ kind: "directory", path: `d${from + index}`, mode: 0o755, modifiedMs: 1 }));
+    await start("r_crowd", ({ name }) => returned(null, { files: { removed: [], put: put(name === "one" ? 0 : 1_500) } }), answers);
+    await run("p_crowd");
+    await until(() => answers.length === 1, "the run has ended");
+    expect(answers[0]).toMatchObject({ run: { error: { code: "files_full", message: expect.stringContaining("3000 files") as string } } });
+  });
+});
+
+describe("the sweep of files", () => {
+  it("deletes those of runs that have ended, once they are old, and keeps those of runs that wait", async () => {
+    const answers: Answer[] = [];
+    await deploy(workflowOf("p_ends", ["one"]));
+    await deploy(workflowOf("p_waits", ["one", "two"]));
+    const suspend = { flow: { kind: "suspend", ms: 3_600_000 } } as const;
+    await start(
+      "r_sweep",
+      async ({ request }) =>
+        returned(null, { files: await writing(request, "one", "1"), ...(request.files?.workflow === "p_waits" ? suspend : {}) }),
+      answers,
+    );
+    await run("p_ends");
+    await run("p_waits");
+    // A step or a test that was never committed.
+    await files.write({ owner, workflow: "p_tested", run: "r_test" }, Buffer.from("1"));
+    await until(() => answers.length === 2, "one has ended, and one waits");
+    const stored = createStoredFiles(nats.connection);
+    let later = 0;
+    const sweep = fileSweeper({
+      files: stored,
+      clock: { now: () => Date.now() + later },
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    });
+    const workflows = async (): Promise<readonly string[]> =>
+      [...new Set((await stored.list()).map(({ workflow }) => workflow))].toSorted();
+    const before = await workflows();
+    expect(before).toEqual(expect.arrayContaining(["p_ends", "p_tested", "p_waits"]));
+    later = 23 * 3_600_000;
+    await sweep("all", AbortSignal.timeout(60_000));
+    expect(await workflows()).toEqual(before);
+    later = 25 * 3_600_000;
+    await sweep("all", AbortSignal.timeout(60_000));
+    expect(await workflows()).toEqual(["p_waits"]);
+  });
+
+  it("leaves files behind that are gone for a step that needs them, which says so", async () => {
+    const gone = { owner, workflow: "p_files", run: "r_gone" };
+    const part = await files.write(gone, Buffer.from("1"));
+    await nats.connection.manager.streams.purge(streams.files);
+    await expect(files.read(gone, part)).rejects.toMatchObject({ status: 404, code: "files_gone" });
+  });
+});
+
+function partOf(entries: readonly FileEntry[], path: string): string {
+  const entry = entries.find((each) => each.path === path);
+  if (entry?.kind !== "file") throw new Error(`${path} is not a file`);
+  return entry.parts[0] ?? "";
+}
