@@ -74,6 +74,8 @@ export const errorCodes = [
   "export_not_found",
   "fetch_timeout",
   "file_twice",
+  "files_full",
+  "files_gone",
   "forbidden",
   "gone",
   "import_not_found",

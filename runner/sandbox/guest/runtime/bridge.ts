@@ -1,6 +1,7 @@
 import { describeError } from "./errors.ts";
 import { beginWork, endWork, forgetWork, type OpenWork } from "./open-work.ts";
 import { forgetRefusals, noteRefusal, refusal, type Refusal } from "./refusals.ts";
+import { sleep } from "./sleep.ts";
 import { withTicks } from "./ticks.ts";
 
 /**
@@ -46,6 +47,8 @@ const maxPending = 2_000;
 /** Bounds of the polling interval, which is an eighth of the time waited so far. */
 const minPauseMs = 0.1;
 const maxPauseMs = 20;
+/** Of what the host asks another process for: a poll costs the host's thread as much, and the answer takes milliseconds. */
+const minRemotePauseMs = 1;
 
 const { apply } = Reflect;
 const { defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object;
@@ -63,11 +66,6 @@ const mapClear = Map.prototype.clear;
 const mapSize = getterOf(Map.prototype, "size");
 const { min, max } = Math;
 const now = Date.now;
-// Memory for Atomics.wait, by which this thread sleeps. User code cannot reach it, and nothing notifies it.
-const { wait: sleep } = Atomics;
-const neverWoken = new Int32Array(
-  new (globalThis as unknown as { SharedArrayBuffer: new (bytes: number) => ArrayBuffer }).SharedArrayBuffer(4),
-);
 const typedArray = getPrototypeOf(Uint8Array.prototype) as object;
 const byteLengthOf = getterOf(typedArray, "byteLength");
 const viewKindOf = getterOf(typedArray, Symbol.toStringTag);
@@ -113,12 +111,22 @@ export function sync(operation: string, ...args: Sendable[]): unknown {
  * share, stays free. Throws like `sync`. The time limits of an entry end the sleep.
  */
 export function wait(operation: string, ...args: Sendable[]): unknown {
+  return poll(sync("wait_begin", operation, args) as number, minPauseMs);
+}
+
+/** The same for an operation that another process performs. */
+export function waitForRemote(operation: string, ...args: Sendable[]): unknown {
   const id = sync("wait_begin", operation, args) as number;
+  sleep(minRemotePauseMs);
+  return poll(id, minRemotePauseMs);
+}
+
+function poll(id: number, minMs: number): unknown {
   const begun = now();
   for (;;) {
     const answer = sync("wait_poll", id) as readonly [unknown] | undefined;
     if (answer !== undefined) return answer[0];
-    apply(sleep, undefined, [neverWoken, 0, 0, min(maxPauseMs, max(minPauseMs, (now() - begun) / 8))]);
+    sleep(min(maxPauseMs, max(minMs, (now() - begun) / 8)));
   }
 }
 
