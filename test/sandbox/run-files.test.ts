@@ -42,10 +42,9 @@ describe("the files of a run", () => {
     const left = await run.value(body);
     expect(left).toHaveLength(11);
     expect(await run.value(everything)).toEqual(left);
-    expect(await run.value(`return [await $.files.open("reports/a.csv").toEncodedString(), fs.readFileSync("/tmp/text.txt", "utf8")];`)).toEqual([
-      "1,2",
-      "hällo\n",
-    ]);
+    expect(
+      await run.value(`return [await $.files.open("reports/a.csv").toEncodedString(), fs.readFileSync("/tmp/text.txt", "utf8")];`),
+    ).toEqual(["1,2", "hällo\n"]);
   });
 
   it("are not those of another run", async () => {
@@ -55,7 +54,9 @@ describe("the files of a run", () => {
 
   it("are gone when a step deletes them, with all that a directory has", async () => {
     const run = fixture.startRun();
-    await run.step(`fs.mkdirSync("/tmp/d/e", { recursive: true }); for (const name of ["a", "b", "d/f", "d/e/g"]) fs.writeFileSync("/tmp/" + name, name);`);
+    await run.step(
+      `fs.mkdirSync("/tmp/d/e", { recursive: true }); for (const name of ["a", "b", "d/f", "d/e/g"]) fs.writeFileSync("/tmp/" + name, name);`,
+    );
     const deletion = await run.step(`fs.rmSync("/tmp/d", { recursive: true }); fs.unlinkSync("/tmp/a");`);
     expect(actionOf(deletion).files).toEqual({ removed: ["a", "d"], put: [] });
     expect(await run.value(`return fs.readdirSync("/tmp", { recursive: true });`)).toEqual(["b"]);
@@ -63,9 +64,13 @@ describe("the files of a run", () => {
 
   it("move with a directory that is renamed, without being stored again", async () => {
     const run = fixture.startRun();
-    await run.step(`fs.mkdirSync("/tmp/d/e", { recursive: true }); fs.writeFileSync("/tmp/d/e/f", "x"); fs.writeFileSync("/tmp/file", "y");`);
+    await run.step(
+      `fs.mkdirSync("/tmp/d/e", { recursive: true }); fs.writeFileSync("/tmp/d/e/f", "x"); fs.writeFileSync("/tmp/file", "y");`,
+    );
     fixture.files.calls.length = 0;
-    const rename = await run.step(`fs.renameSync("/tmp/d", "/tmp/n"); fs.copyFileSync("/tmp/n/e/f", "/tmp/copy"); fs.rmSync("/tmp/file"); fs.mkdirSync("/tmp/file");`);
+    const rename = await run.step(
+      `fs.renameSync("/tmp/d", "/tmp/n"); fs.copyFileSync("/tmp/n/e/f", "/tmp/copy"); fs.rmSync("/tmp/file"); fs.mkdirSync("/tmp/file");`,
+    );
     expect(fixture.files.calls).toEqual(["list"]);
     expect(actionOf(rename).files?.removed).toEqual(["d"]);
     expect(actionOf(rename).files?.put.map(({ path }) => path)).toEqual(["n", "n/e", "n/e/f", "copy", "file"]);
@@ -77,17 +82,28 @@ describe("the files of a run", () => {
     const run = fixture.startRun();
     await run.step(`fs.writeFileSync("/tmp/f", Buffer.alloc(3 * ${fileLimits.partBytes} + 100, "a"));`);
     fixture.files.calls.length = 0;
-    await run.step(`const fd = fs.openSync("/tmp/f", "r+"); fs.writeSync(fd, "XY", ${2 * fileLimits.partBytes} - 1); fs.closeSync(fd); await fs.promises.appendFile("/tmp/f", "end");`);
+    await run.step(
+      `const fd = fs.openSync("/tmp/f", "r+"); fs.writeSync(fd, "XY", ${2 * fileLimits.partBytes} - 1); fs.closeSync(fd); await fs.promises.appendFile("/tmp/f", "end");`,
+    );
     // The parts at the change, and the last one.
     expect(fixture.files.calls.toSorted()).toEqual(["list", "read", "read", "read", "write", "write", "write"]);
     const body = `const bytes = fs.readFileSync("/tmp/f"); return [bytes.length, bytes.indexOf("XY"), bytes.subarray(-4).toString(), bytes.filter((byte) => byte === 97).length];`;
-    expect(await run.value(body)).toEqual([3 * fileLimits.partBytes + 103, 2 * fileLimits.partBytes - 1, "aend", 3 * fileLimits.partBytes + 98]);
+    expect(await run.value(body)).toEqual([
+      3 * fileLimits.partBytes + 103,
+      2 * fileLimits.partBytes - 1,
+      "aend",
+      3 * fileLimits.partBytes + 98,
+    ]);
   });
 
   it("keep the order of what is appended at once, and holes", async () => {
     const run = fixture.startRun();
-    await run.step(`fs.writeFileSync("/tmp/log", "0"); fs.writeFileSync("/tmp/hole", "ab"); fs.truncateSync("/tmp/hole", 1); fs.truncateSync("/tmp/hole", ${4 * fileLimits.partBytes});`);
-    await run.step(`await Promise.all(Array.from({ length: 20 }, (_, n) => fs.promises.appendFile("/tmp/log", "," + (n + 1)))); await fs.promises.truncate("/tmp/hole", ${fileLimits.partBytes + 5});`);
+    await run.step(
+      `fs.writeFileSync("/tmp/log", "0"); fs.writeFileSync("/tmp/hole", "ab"); fs.truncateSync("/tmp/hole", 1); fs.truncateSync("/tmp/hole", ${4 * fileLimits.partBytes});`,
+    );
+    await run.step(
+      `await Promise.all(Array.from({ length: 20 }, (_, n) => fs.promises.appendFile("/tmp/log", "," + (n + 1)))); await fs.promises.truncate("/tmp/hole", ${fileLimits.partBytes + 5});`,
+    );
     const body = `const hole = await fs.promises.readFile("/tmp/hole"); return [fs.readFileSync("/tmp/log", "utf8"), hole.length, hole[0], hole.every((byte, at) => at === 0 || byte === 0)];`;
     const numbers = Array.from({ length: 21 }, (_, n) => n).join(",");
     expect(await run.value(body)).toEqual([numbers, fileLimits.partBytes + 5, 97, true]);
@@ -95,8 +111,13 @@ describe("the files of a run", () => {
 
   it("include what was written to a file that is still open", async () => {
     const run = fixture.startRun();
-    await run.step(`fs.writeSync(fs.openSync("/tmp/open", "w"), "written"); const stream = fs.createWriteStream("/tmp/stream"); stream.write("streamed");`);
-    expect(await run.value(`return [fs.readFileSync("/tmp/open", "utf8"), fs.readFileSync("/tmp/stream", "utf8")];`)).toEqual(["written", "streamed"]);
+    await run.step(
+      `fs.writeSync(fs.openSync("/tmp/open", "w"), "written"); const stream = fs.createWriteStream("/tmp/stream"); stream.write("streamed");`,
+    );
+    expect(await run.value(`return [fs.readFileSync("/tmp/open", "utf8"), fs.readFileSync("/tmp/stream", "utf8")];`)).toEqual([
+      "written",
+      "streamed",
+    ]);
   });
 
   it("stay as they were when a step throws", async () => {
@@ -160,7 +181,10 @@ describe("a step", () => {
 
   it("fails with ENOSPC and the reason when there is no room", async () => {
     const run = fixture.startRun();
-    fixture.files.failures.push({ on: "write", error: new QuotaExceeded("the owner's runs have 3 bytes, the limit", { code: "files_full" }) });
+    fixture.files.failures.push({
+      on: "write",
+      error: new QuotaExceeded("the owner's runs have 3 bytes, the limit", { code: "files_full" }),
+    });
     expect(errorOf(await run.step(`fs.writeFileSync("/tmp/b", "1");`))).toMatchObject({
       outcome: "threw",
       message: "ENOSPC: no space left on device, write: the owner's runs have 3 bytes, the limit",
@@ -178,7 +202,10 @@ describe("a step", () => {
       message: "ENOSPC: no space left on device, open: /tmp may have 2000 files and directories",
     });
     const long = `for (let n = 0; n < 1_000; n++) fs.writeFileSync("/tmp/" + "x".repeat(900) + n, "");`;
-    expect(errorOf(await fixture.startRun().step(long))).toMatchObject({ code: "files_too_many", message: expect.stringContaining("one archive") as string });
+    expect(errorOf(await fixture.startRun().step(long))).toMatchObject({
+      code: "files_too_many",
+      message: expect.stringContaining("one archive") as string,
+    });
     expect(errorOf(await fixture.startRun().step(`fs.writeFileSync("/tmp/" + "x".repeat(1_025), "");`)).message).toContain("ENAMETOOLONG");
   });
 });
@@ -187,6 +214,15 @@ describe("files of runs in memory", () => {
   runFilesConformance(async () => {
     const files = memoryRunFiles();
     const run = { owner: "u_1", workflow: "p_1", run: "r_1" };
-    return { files, others: files, run, otherRuns: [{ ...run, owner: "u_2" }, { ...run, workflow: "p_2" }, { ...run, run: "r_2" }] };
+    return {
+      files,
+      others: files,
+      run,
+      otherRuns: [
+        { ...run, owner: "u_2" },
+        { ...run, workflow: "p_2" },
+        { ...run, run: "r_2" },
+      ],
+    };
   });
 });
