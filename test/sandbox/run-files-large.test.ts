@@ -49,10 +49,9 @@ describe("a file of 100 MiB", () => {
       [copy, 100 * MiB],
       [read, [100 * MiB, 100, 594]],
     ] as const) {
-      const at = performance.now();
       const growth = await growthDuring(async () => expect(await run.value(code, { limits })).toEqual(value));
-      console.log("growth", growth / MiB, performance.now() - at);
-      expect(growth).toBeLessThan(200 * MiB);
+      // An isolate with its 64 MB, and garbage of the process around it; with the file it would be twice as much.
+      expect(growth).toBeLessThan(150 * MiB);
     }
   });
 

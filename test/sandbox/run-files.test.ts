@@ -136,7 +136,9 @@ describe("a step", () => {
     fixture.files.calls.length = 0;
     expect(actionOf(await run.step(`return 1;`)).files).toBeUndefined();
     expect(fixture.files.calls).toEqual([]);
-    const reading = await run.step(`fs.readFileSync("/tmp/a"); fs.readFileSync("/tmp/a"); fs.existsSync("/tmp/b");`);
+    const reading = await run.step(
+      `fs.readFileSync("/tmp/a"); fs.readFileSync("/tmp/a"); fs.existsSync("/tmp/b"); for await (const file of $.files.dir()) throw file;`,
+    );
     expect(actionOf(reading).files).toBeUndefined();
     expect(fixture.files.calls).toEqual(["list", "read"]);
   });

@@ -17,7 +17,7 @@ export interface MemoryRunFiles extends RunFiles {
 export function memoryRunFiles(): MemoryRunFiles {
   const parts = new Map<string, Uint8Array>();
   const calls: MemoryRunFiles["calls"] = [];
-  const failures: Error[] = [];
+  const failures: MemoryRunFiles["failures"][number][] = [];
   const keyOf = ({ owner, workflow, run }: RunOfFiles, part: string): string => JSON.stringify([owner, workflow, run, part]);
   const begin = (call: FileCallKind): void => {
     calls.push(call);

@@ -31,7 +31,7 @@ interface FileWriter {
   end(done: () => void): void;
   write(chunk: unknown): boolean;
   on(name: "error", run: (error: unknown) => void): void;
-  once(name: "drain" | "error", run: (error?: unknown) => void): void;
+  once(name: "drain", run: () => void): void;
   destroy(): void;
 }
 
@@ -58,7 +58,6 @@ export function openFileStore(): FileStore {
     );
   const fs = builtin("fs") as FileSystem;
   if (fileSession() === undefined) fs.rmSync(root, { recursive: true, force: true });
-  fs.mkdirSync(root, { recursive: true });
   return {
     open(given) {
       const path = storePath(given);
@@ -73,6 +72,8 @@ export function openFileStore(): FileStore {
     },
     async *dir(given = "") {
       const path = storePath(given);
+      // It is made with the first file: who only looks changes nothing.
+      if (path === "" && !fs.existsSync(root)) return;
       for (const name of fs.readdirSync(`${root}/${path}`)) yield new StoredFile(fs, path === "" ? name : `${path}/${name}`);
     },
   };

@@ -44,11 +44,8 @@ const maxDepth = 12;
 const maxBytes = 64 * 1024 * 1024;
 /** Pending calls of one run. The host ends a run that has more. */
 const maxPending = 2_000;
-/** Bounds of the polling interval, which is an eighth of the time waited so far. */
-const minPauseMs = 0.1;
-const maxPauseMs = 20;
-/** Of what the host asks another process for: a poll costs the host's thread as much, and the answer takes milliseconds. */
-const minRemotePauseMs = 1;
+/** Bounds of the polling interval, which is an eighth of the time waited so far: answers of another process take milliseconds. */
+const [minPauseMs, minRemotePauseMs, maxPauseMs] = [0.1, 1, 20] as const;
 
 const { apply } = Reflect;
 const { defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object;
@@ -111,17 +108,14 @@ export function sync(operation: string, ...args: Sendable[]): unknown {
  * share, stays free. Throws like `sync`. The time limits of an entry end the sleep.
  */
 export function wait(operation: string, ...args: Sendable[]): unknown {
-  return poll(sync("wait_begin", operation, args) as number, minPauseMs);
+  return poll(operation, args, minPauseMs);
 }
 
 /** The same for an operation that another process performs. */
-export function waitForRemote(operation: string, ...args: Sendable[]): unknown {
-  const id = sync("wait_begin", operation, args) as number;
-  sleep(minRemotePauseMs);
-  return poll(id, minRemotePauseMs);
-}
+export const waitForRemote = (operation: string, ...args: Sendable[]): unknown => poll(operation, args, minRemotePauseMs);
 
-function poll(id: number, minMs: number): unknown {
+function poll(operation: string, args: readonly Sendable[], minMs: number): unknown {
+  const id = sync("wait_begin", operation, args) as number;
   const begun = now();
   for (;;) {
     const answer = sync("wait_poll", id) as readonly [unknown] | undefined;

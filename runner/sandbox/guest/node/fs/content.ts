@@ -49,19 +49,22 @@ export function* writeAt(file: FileNode, bytes: Uint8Array, position: number): S
   if (bytes.length === 0) return;
   const end = position + bytes.length;
   // At once, so that what another operation appends comes behind.
-  if (end > file.size) yield* resize(file, end, "write");
+  if (end > file.size) {
+    if (isCutAway(file, end)) yield* growTo(file, end);
+    else setSize(file, end, "write");
+  }
   let at = position;
   while (at < end) {
     const offset = at % partBytes;
     const count = min(end - at, partBytes - offset);
-    if (at + count > file.size) yield* resize(file, at + count, "write"); // It was cut in the meantime.
+    if (at + count > file.size) yield* growTo(file, at + count); // It was cut in the meantime.
     const part = file.parts[floor(at / partBytes)];
     if (part === undefined) continue;
     if (part.isAway && count < part.size) {
       yield part;
       continue;
     }
-    part.write(bytes.subarray(at - position, at - position + count), offset);
+    part.write(count === bytes.length ? bytes : bytes.subarray(at - position, at - position + count), offset);
     at += count;
     file.volume.touch(part);
     if (file.volume.isOverfull) yield* file.volume.shrink();
@@ -69,40 +72,53 @@ export function* writeAt(file: FileNode, bytes: Uint8Array, position: number): S
   file.meta.modifiedMs = Date.now();
 }
 
+function* growTo(file: FileNode, size: number): Steps<void> {
+  yield* loadCut(file, size);
+  // Another write may have made it longer in the meantime.
+  if (size > file.size) setSize(file, size, "write");
+}
+
 /** Writes at the end, wherever that is by then. */
 export function* append(file: FileNode, bytes: Uint8Array): Steps<void> {
-  yield* loadCut(file, file.size + bytes.length);
+  const length = bytes.length;
+  if (isCutAway(file, file.size + length)) yield* loadCut(file, file.size + length);
   yield* writeAt(file, bytes, file.size);
 }
 
 /** Sets a file's length; what is added is zeros, and takes no memory. */
 export function* resize(file: FileNode, size: number, syscall: string): Steps<void> {
-  if (size > file.size) checkRoom(file, size, syscall);
-  yield* loadCut(file, size);
-  file.volume.reserve(size - file.size, syscall);
-  for (const part of file.parts.splice(ceil(size / partBytes))) file.volume.forget(part);
-  for (let index = floor(min(size, file.size) / partBytes); index * partBytes < size; index++) {
+  file.volume.checkRoom(size - file.size, syscall);
+  if (isCutAway(file, size)) yield* loadCut(file, size);
+  setSize(file, size, syscall);
+}
+
+/** The part at the cut must not be away. */
+function setSize(file: FileNode, size: number, syscall: string): void {
+  const { volume, parts } = file;
+  volume.checkRoom(size - file.size, syscall);
+  volume.usedBytes += size - file.size;
+  const count = ceil(size / partBytes);
+  if (parts.length > count) for (const part of parts.splice(count)) volume.forget(part);
+  for (let index = floor(min(size, file.size) / partBytes); index < count; index++) {
     const length = min(partBytes, size - index * partBytes);
-    const part = file.parts[index];
-    if (part === undefined) file.parts.push(new Part(length));
+    const part = parts[index];
+    if (part === undefined) parts.push(new Part(length));
     else part.resize(length);
   }
   file.size = size;
   file.meta.modifiedMs = Date.now();
 }
 
-function checkRoom({ volume, size: before }: FileNode, size: number, syscall: string): void {
-  volume.reserve(size - before, syscall);
-  volume.reserve(before - size, syscall);
+/** Whether the part whose length changes with the file's must be loaded before: what is stored has its length. */
+function isCutAway(file: FileNode, size: number): boolean {
+  const cut = min(size, file.size);
+  return cut % partBytes !== 0 && size !== file.size && file.parts[floor(cut / partBytes)]?.isAway === true;
 }
 
-/** Loads the part whose length changes when the file gets another size: what is stored has its length. */
 function* loadCut(file: FileNode, size: number): Steps<void> {
-  for (;;) {
-    const cut = min(size, file.size);
-    const part = file.parts[floor(cut / partBytes)];
-    if (cut % partBytes === 0 || size === file.size || part?.isAway !== true) return;
-    yield part;
+  while (isCutAway(file, size)) {
+    const part = file.parts[floor(min(size, file.size) / partBytes)];
+    if (part !== undefined) yield part;
   }
 }
 
@@ -110,10 +126,10 @@ function* loadCut(file: FileNode, size: number): Steps<void> {
 export function* copyContent(from: FileNode, to: FileNode): Steps<void> {
   if (from === to) return;
   yield* resize(to, 0, "copyfile");
-  checkRoom(to, from.size, "copyfile");
+  to.volume.checkRoom(from.size, "copyfile");
   for (const part of [...from.parts]) {
     if (part.bytes === undefined || part.name !== undefined) {
-      to.volume.reserve(part.size, "copyfile");
+      to.volume.usedBytes += part.size;
       to.parts.push(new Part(part.size, part.name));
       to.size += part.size;
     } else yield* append(to, part.content());

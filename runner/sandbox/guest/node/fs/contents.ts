@@ -7,7 +7,7 @@ import { closeSync, openSteps, readRest, sizeOf, writeSteps } from "./descriptor
 import { fsError } from "./errors.ts";
 import { performNow, type Steps } from "./steps.ts";
 import { existsSync, mkdirSync, optionsOf, type Options, readdirSync } from "./sync.ts";
-import { find, get, getFile, listed, pathText } from "./tree.ts";
+import { find, get, getFile, listed, mustList, pathText } from "./tree.ts";
 import type { FileNode } from "./volume.ts";
 
 // Functions of whole files. Their contents may be stored by the host.
@@ -18,7 +18,7 @@ const encoded = (bytes: Buffer, encoding: unknown): Buffer | string =>
 export function* readFileSteps(given: unknown, options?: Options): Steps<Buffer | string> {
   const { encoding } = optionsOf(options);
   if (typeof given === "number") return encoded(asBuffer(yield* readRest(given)), encoding);
-  yield* listed();
+  if (mustList()) yield* listed();
   return encoded(asBuffer(yield* readFrom(getFile(pathText(given), "open"), 0)), encoding);
 }
 export const readFileSync = (given: unknown, options?: Options): Buffer | string => performNow(readFileSteps(given, options));

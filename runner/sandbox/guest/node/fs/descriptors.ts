@@ -7,7 +7,7 @@ import { append, readFrom, readInto, resize, writeAt } from "./content.ts";
 import { fsError } from "./errors.ts";
 import { Stats } from "./stats.ts";
 import { performNow, type Steps } from "./steps.ts";
-import { createFile, find, listed, pathText, slot } from "./tree.ts";
+import { createFile, find, listed, mustList, pathText, slot } from "./tree.ts";
 import { type FileNode, isUsable, onVolumeEnd } from "./volume.ts";
 
 interface Open {
@@ -49,7 +49,7 @@ export function* openSteps(given: unknown, flags: string | number = "r", mode = 
     throw Object.assign(new TypeError(`The argument 'flags' is invalid. Received '${flags}'`), {
       code: "ERR_INVALID_ARG_VALUE",
     });
-  yield* listed();
+  if (mustList()) yield* listed();
   const writes = (bits & (O_WRONLY | O_RDWR)) !== 0;
   const node = find(text, "open");
   if (node !== undefined && (bits & O_CREAT) !== 0 && (bits & O_EXCL) !== 0) throw fsError("EEXIST", "open", text);
@@ -58,7 +58,7 @@ export function* openSteps(given: unknown, flags: string | number = "r", mode = 
   if (table.size >= maxOpen) throw fsError("EMFILE", "open", text);
   const file = node ?? createFile(slot(text, "open"), mode & 0o755, "open");
   if (file.kind === "directory") throw fsError("EISDIR", "open", text);
-  if ((bits & O_TRUNC) !== 0) yield* resize(file, 0, "open");
+  if ((bits & O_TRUNC) !== 0 && file.size > 0) yield* resize(file, 0, "open");
   let fd = 3;
   while (table.has(fd)) fd += 1;
   table.set(fd, { file, reads: (bits & O_WRONLY) === 0, writes, appends: (bits & O_APPEND) !== 0, position: 0 });

@@ -26,6 +26,8 @@ function textOf(given: unknown): string {
   );
 }
 
+export const mustList = (): boolean => currentVolume().mustList;
+
 /** Has the volume of the run list its entries, unless it has. */
 export function* listed(): Steps<void> {
   const volume = currentVolume();

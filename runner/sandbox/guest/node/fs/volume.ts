@@ -110,12 +110,11 @@ export class Volume implements HostTask {
     };
   }
 
-  /** Takes room for more bytes. @throws ENOSPC */
-  reserve(bytes: number, syscall: string): void {
+  /** @throws ENOSPC if there is no room for more bytes */
+  checkRoom(bytes: number, syscall: string): void {
     const { capacityBytes } = this.limits;
-    if (this.usedBytes + bytes > capacityBytes)
+    if (bytes > 0 && this.usedBytes + bytes > capacityBytes)
       throw limitError(syscall, `the files in /tmp may have ${capacityBytes / MiB} MiB together, ${this.usedBytes} bytes are in use`);
-    this.usedBytes += bytes;
   }
 
   addEntry(syscall: string): void {
