@@ -60,6 +60,15 @@ export const fileLimits = {
   layers: 2_000,
 } as const;
 
+/** The name of a part: random, with its size. It is a token of a NATS subject. */
+export const isPartName = (name: string): boolean => /^[0-9a-f]{32}-\d{1,6}$/.test(name);
+
+export const isFilePath = (path: string): boolean =>
+  path.length <= fileLimits.pathCharacters &&
+  path.isWellFormed() &&
+  !path.includes("\0") &&
+  path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
+
 export const partsOf = (bytes: number): number => Math.ceil(bytes / fileLimits.partBytes);
 
 /** Directories on the way to a path, the outermost first. `a/b/c`: `a`, `a/b`. */

@@ -1,14 +1,7 @@
 import { z } from "zod";
-import { fileLimits, partsOf, type FileChanges, type FileEntry } from "./run-files.ts";
+import { fileLimits, isFilePath, isPartName, partsOf, type FileChanges, type FileEntry } from "./run-files.ts";
 
-/** The name of a part: random, with its size. It is a token of a NATS subject. */
-export const partName = z.string().regex(/^[0-9a-f]{32}-\d{1,6}$/, "is not the name of a part");
-
-export const isFilePath = (path: string): boolean =>
-  path.length <= fileLimits.pathCharacters &&
-  path.isWellFormed() &&
-  !path.includes("\0") &&
-  path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
+export const partName = z.string().refine(isPartName, "is not the name of a part");
 
 const path = z.string().refine(isFilePath, "is not a path below /tmp");
 const about = { path, mode: z.int().min(0).max(0o777), modifiedMs: z.number().min(-8.64e15).max(8.64e15) };

@@ -1,4 +1,5 @@
 import type { DataStores } from "../../domain/data-store/data-stores.ts";
+import type { RunFiles } from "../../domain/files/run-files.ts";
 import type { JailMode } from "../../domain/jail-modes.ts";
 import type { Jail } from "./jail/jail.ts";
 import type { Dial, EgressPolicy } from "./network/connector.ts";
@@ -24,6 +25,8 @@ export interface SandboxOptions {
   readonly egress: EgressPolicy;
   /** What executions with `stores` use. Absent: their operations are refused. */
   readonly dataStores?: DataStores;
+  /** What executions with `files` use. Absent: their operations on files are refused. */
+  readonly runFiles?: RunFiles;
   /** Opens connections to the addresses that `egress` allows, where this process connects. Default: TCP. */
   readonly dial?: Dial;
   /** Whether children get their connections from this process, instead of connecting by themselves. Default: where that is possible. */

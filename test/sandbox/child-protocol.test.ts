@@ -17,6 +17,7 @@ import { type FromChild, fromChildLimits } from "../../runner/sandbox/children/p
 import { createEgress } from "../../platform/http/egress.ts";
 import { Connector, type EgressPolicy } from "../../runner/sandbox/network/connector.ts";
 import type { DataStores, StoreRequest } from "../../domain/data-store/data-stores.ts";
+import type { RunFiles } from "../../domain/files/run-files.ts";
 import type { Execution } from "../../runner/sandbox/port.ts";
 import { until } from "../support/until.ts";
 import { requestFor } from "./sandbox-fixture.ts";
@@ -34,6 +35,13 @@ const execution: Execution = {
     flow: { kind: "rerun", ms: 1, context: "{}", maxRetries: null },
     sends: [{ kind: "sse", argument: `{"channel":"c","payload":1}`, at: 1 }],
     inputs: "{}",
+    files: {
+      removed: ["__proto__"],
+      put: [
+        { kind: "directory", path: "d", mode: 0o755, modifiedMs: 1 },
+        { kind: "file", path: "d/f", bytes: 3, parts: [`${"0".repeat(32)}-3`], mode: 0o644, modifiedMs: 1.5 },
+      ],
+    },
   },
   durationMs: 1,
   cpuMs: 1,
@@ -65,6 +73,9 @@ const examples: readonly FromChild[] = [
     index: 0,
     operation: { kind: "set", key: "a", value: "1", ttlSeconds: 5, ifVersion: 0 },
   },
+  { kind: "file", id: 4, execution: 1, call: { kind: "list" } },
+  { kind: "file", id: 5, execution: 1, call: { kind: "read", part: `${"0".repeat(32)}-3` } },
+  { kind: "file", id: 6, execution: 1, call: { kind: "write", base64: "AAAA" } },
   { kind: "cancel", id: 2 },
 ];
 
@@ -124,7 +135,11 @@ const storeCall = (operation: object, more: object = {}): object => ({
   ...more,
 });
 
+/** Of the files of the run. */
+const fileCall = (call: object, more: object = {}): object => ({ kind: "file", id: 1, execution: 1, call, ...more });
+
 describe("a forged message", () => {
+  const withFiles = (files: object): object => withExecution({ action: { ...execution.action, files } });
   const withExecution = (fields: object): object => ({ kind: "executed", id: 1, execution: { ...execution, ...fields } });
   const emit = (fields: object): object => withExecution({ emits: [{ payload: "1", at: 1, ...fields }] });
   it.each<[what: string, message: object, says: string | RegExp]>([
@@ -147,6 +162,21 @@ describe("a forged message", () => {
     ["a value that is no JSON", storeCall({ kind: "set", key: "a", value: "{" }), /operation.value is invalid/],
     ["an empty key", storeCall({ kind: "get", key: "" }), /operation.key is invalid/],
     ["a negative number of an operation", storeCall({ kind: "clear" }, { index: -1 }), /index is invalid/],
+    ["files of another run", fileCall({ kind: "list" }, { run: "r_2" }), /Unrecognized key/],
+    ["a part that would be another subject", fileCall({ kind: "read", part: "u_2.>" }), /part is invalid/],
+    ["an operation that files do not have", fileCall({ kind: "delete" }), /call.kind is invalid/],
+    ["a part that is too large", fileCall({ kind: "write", base64: "A".repeat(700_000) }), /base64 is invalid/],
+    ["changes above /tmp", withFiles({ removed: ["../x"], put: [] }), /removed.0 is invalid/],
+    [
+      "a file larger than its parts",
+      withFiles({ removed: [], put: [{ kind: "file", path: "a", bytes: 9, parts: [], mode: 0, modifiedMs: 0 }] }),
+      /put.0 is invalid/,
+    ],
+    [
+      "a listing that is too long",
+      withFiles({ removed: Array.from({ length: 2_000 }, (_, n) => "x".repeat(250) + n), put: [] }),
+      /files is invalid: is longer/,
+    ],
     ["an id that is a text", { kind: "paused", id: "1" }, /id is invalid/],
     ["a negative count", { kind: "pong", warm: { isolates: -1, sources: 0 }, evictions: 0 }, /isolates is invalid/],
     ["a result of twelve megabytes", withExecution({ result: `[${"{},".repeat(4_000_000)}1]` }), /result is invalid/],
@@ -255,6 +285,21 @@ describe("a child that an attacker controls", () => {
 
   let programs = 0;
   const performed: StoreRequest[] = [];
+  const filesAsked: unknown[] = [];
+  const runFiles: RunFiles = {
+    list: async (...call) => {
+      filesAsked.push(["list", ...call]);
+      return [];
+    },
+    read: (...call) => {
+      filesAsked.push(["read", ...call]);
+      return new Promise(() => {});
+    },
+    write: async (run, bytes) => {
+      filesAsked.push(["write", run, bytes.length]);
+      return `${"0".repeat(32)}-${bytes.length}`;
+    },
+  };
   const neverAnswering: DataStores = {
     perform: (request) => {
       performed.push(request);
@@ -273,6 +318,7 @@ describe("a child that an attacker controls", () => {
       child: { webPath: "", nodePath: "", memoryBudgetBytes: 2 ** 28, timeLimits },
       connector: new Connector(egress, 4),
       dataStores: neverAnswering,
+      runFiles,
       residentLimitBytes: 2 ** 31,
       onStderr: () => {},
       onEvictions: () => {},
@@ -287,6 +333,7 @@ describe("a child that an attacker controls", () => {
   }
   const bundle = { hash: "0", path: "/nowhere", needsNode: false };
   const stores = { byProp: { store: "ds_own" }, run: "r_1" };
+  const files = { workflow: "p_own", run: "r_own", layers: ["layer"] };
   const honest = `[frame("executed", { id: ID, execution })]`;
 
   it("answers for its own executions as long as it keeps to the protocol", async () => {
@@ -338,6 +385,16 @@ describe("a child that an attacker controls", () => {
       /that nothing/,
     ],
     [
+      "has more than 16 requests to files unanswered",
+      `Array.from({ length: 17 }, (_, index) => frame("file", { id: index + 1, execution: ID, call: { kind: "read", part: "${"0".repeat(32)}-3" } }))`,
+      /more than 16 requests to files/,
+    ],
+    [
+      "asks for files for an execution that it does not have",
+      `[frame("file", { id: 1, execution: 7, call: { kind: "list" } })]`,
+      /that nothing/,
+    ],
+    [
       "answers a ping that was not sent",
       `Array(64).fill(frame("pong", { warm: { isolates: 0, sources: 0 }, evictions: 0 }))`,
       /'pong' that/,
@@ -355,7 +412,7 @@ describe("a child that an attacker controls", () => {
     ["sends what is no frame", `[Buffer.from("GET / HTTP/1.1\\r\\n\\r\\n")]`, /unknown kind/],
   ])("is killed, and its execution counts as crashed, when it %s", async (_, answer, reason) => {
     const { child, lost } = await startHostile(answer);
-    const outcome = await child.execute(requestFor(bundle, { stores }), false, { onResponse: undefined, onPause: undefined });
+    const outcome = await child.execute(requestFor(bundle, { stores, files }), false, { onResponse: undefined, onPause: undefined });
     expect(outcome).toMatchObject({ outcome: "crashed", message: expect.stringMatching(reason) });
     expect(await lost).toMatch(reason);
   });
@@ -370,6 +427,37 @@ describe("a child that an attacker controls", () => {
     expect(performed).toEqual([
       { owner: "u_own", store: "ds_own", operation: { kind: "clear" }, operationId: expect.stringMatching(/^[0-9a-f]{64}$/) },
     ]);
+  });
+
+  it("reaches the files of the run of its own execution, and stores no more than a run may have", async () => {
+    const call = (id: string, what: string): string => `frame("file", { id: ${id}, execution: ID, call: ${what} })`;
+    const write = `{ kind: "write", base64: Buffer.alloc(2 ** 19).toString("base64") }`;
+    // As many as may be unanswered at once, again and again.
+    const answer = `(() => {
+      let id = 0; let text = "";
+      channel.on("data", (bytes) => {
+        text = (text + bytes.toString("latin1")).slice(-2_000);
+        if (text.includes("files in all")) { text = ""; channel.write(${call("++id", `{ kind: "list" }`)}); channel.write(frame("executed", { id: ID, execution })); return; }
+        const answers = bytes.toString("latin1").split('"result"').length - 1;
+        for (let n = 0; n < answers; n++) channel.write(${call("++id", write)});
+      });
+      return [${call("++id", write)}];
+    })()`;
+    const { child } = await startHostile(answer);
+    filesAsked.length = 0;
+    await child.execute(requestFor(bundle, { owner: "u_own", files }), false, { onResponse: undefined, onPause: undefined });
+    const run = { owner: "u_own", workflow: "p_own", run: "r_own" };
+    expect(filesAsked).toHaveLength(1_025);
+    expect(filesAsked[0]).toEqual(["write", run, 2 ** 19]);
+    expect(filesAsked.at(-1)).toEqual(["list", run, ["layer"]]);
+  });
+
+  it("reaches no files for an execution without them", async () => {
+    const answer = `[frame("file", { id: 1, execution: ID, call: { kind: "list" } }), frame("executed", { id: ID, execution })]`;
+    const { child } = await startHostile(answer);
+    filesAsked.length = 0;
+    await child.execute(requestFor(bundle), false, { onResponse: undefined, onPause: undefined });
+    expect(filesAsked).toEqual([]);
   });
 
   it("cannot answer for an execution in flight in another child, whatever its number", async () => {

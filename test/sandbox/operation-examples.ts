@@ -108,11 +108,18 @@ const derivations: Examples = {
   zlib: [{ args: ["deflate", bytes(9), { level: 9, windowBits: 15, memLevel: 8, strategy: 0, flush: 0, finishFlush: 4 }] }],
 };
 
-export const waitedExamples = derivations;
+const files: Examples = {
+  file_list: [{ args: [] }],
+  file_read: [{ args: [`${"0".repeat(32)}-3`] }],
+  file_write: [{ args: [bytes(3)] }],
+};
+
+export const waitedExamples: Examples = { ...derivations, ...files };
 
 /** @param port of a server on loopback that ends each connection when something comes */
 export const asyncExamples = (port: number): Examples => ({
   ...derivations,
+  ...files,
   data_store: [
     { args: ["store", { kind: "set", key: "a", value: "1", ttlSeconds: 5, ifVersion: 0 }] },
     { args: ["store", { kind: "list", after: "a", limit: 3, withValues: true }] },

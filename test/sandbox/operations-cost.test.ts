@@ -13,6 +13,7 @@ function contextOf(owner: string): OperationContext {
       connect: () => Promise.reject(new Error("closed")),
       resolve: () => Promise.resolve([]),
       askStore: () => Promise.resolve(null),
+      askFiles: () => Promise.resolve(""),
     },
     owner,
     signal: new AbortController().signal,

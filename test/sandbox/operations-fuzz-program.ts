@@ -46,6 +46,7 @@ const network: Network = {
   connect: (...request) => connector.connect("u_1", ...request),
   resolve: (...request) => connector.resolve("u_1", ...request),
   askStore: () => Promise.resolve({ kind: "clear", deleted: 0 }),
+  askFiles: () => Promise.resolve("name"),
 };
 
 let activity = newActivity(new Map());

@@ -56,6 +56,7 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     // Node's default of four threads, unless the environment says otherwise.
     connector: new Connector(options.egress, Number(process.env["UV_THREADPOOL_SIZE"]) || 4, options.dial),
     dataStores: options.dataStores,
+    runFiles: options.runFiles,
     residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,
     onStderr: (text: string) => options.logger?.warn({ op: "sandbox.child_stderr", text }),
     onEvictions: (count: number) => {

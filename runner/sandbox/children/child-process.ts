@@ -80,6 +80,7 @@ export class SandboxChild {
       descriptors: this.#process.descriptors,
       userOf: (execution) => this.#pending.userOf(execution),
       dataStores: settings.dataStores,
+      runFiles: settings.runFiles,
     });
     this.#timers = [
       setInterval(() => this.#beat(), heartbeatMs),
@@ -113,8 +114,8 @@ export class SandboxChild {
   /** As `Sandbox` does; the source of a run that is apart gets an isolate of its own. @throws Unavailable if the child could not start */
   execute(request: ExecuteRequest, isApart: boolean, { onResponse, onPause = () => {} }: Listeners): Promise<Execution> {
     return new Promise((resolve, reject) => {
-      const { owner, limits, stores } = request;
-      const id = this.#begin({ kind: "execute", owner, stores, resolve, reject, onResponse, onPause, memoryMb: limits.memoryMb });
+      const { owner, limits, stores, files } = request;
+      const id = this.#begin({ kind: "execute", owner, stores, files, resolve, reject, onResponse, onPause, memoryMb: limits.memoryMb });
       this.#send({ kind: "execute", id, request, isApart, wantsResponse: onResponse !== undefined });
     });
   }
@@ -205,6 +206,7 @@ export class SandboxChild {
       case "open":
       case "resolve":
       case "store":
+      case "file":
       case "cancel":
         return this.#requests.receive(message);
       case "executed":

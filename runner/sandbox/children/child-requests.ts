@@ -3,15 +3,17 @@ import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DataStores } from "../../../domain/data-store/data-stores.ts";
+import type { RunFiles } from "../../../domain/files/run-files.ts";
 import type { Connector } from "../network/connector.ts";
 import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { Mutex } from "../isolate/mutex.ts";
 import { outOfTurn, ProtocolViolation } from "../frames.ts";
-import { type FromChild, maxRequests, maxStoreRequests, type PlainError, type ToChild } from "./protocol.ts";
+import { type FileUser, performFileCall } from "./file-requests.ts";
+import { type FromChild, maxFileRequests, maxRequests, maxStoreRequests, type PlainError, type ToChild } from "./protocol.ts";
 import { performStoreCall, type StoreUser } from "./store-requests.ts";
 
 type NetworkRequest = Extract<FromChild, { kind: "open" | "resolve" }>;
-type StoreRequest = Extract<FromChild, { kind: "store" }>;
+type DataRequest = Extract<FromChild, { kind: "store" | "file" }>;
 type Cancellation = Extract<FromChild, { kind: "cancel" }>;
 
 interface Settings {
@@ -21,16 +23,25 @@ interface Settings {
   readonly channel: Duplex | undefined;
   /** Takes descriptors. Undefined if the child has none. */
   readonly descriptors: Duplex | undefined;
-  /** The owner of an execution of the child, and its stores. @throws ProtocolViolation if the child does not have it */
-  readonly userOf: (execution: number) => StoreUser;
+  /** The owner of an execution of the child, its stores and its files. @throws ProtocolViolation if the child does not have it */
+  readonly userOf: (execution: number) => RequestUser;
   readonly dataStores: DataStores | undefined;
+  readonly runFiles: RunFiles | undefined;
 }
+
+type RequestUser = StoreUser & FileUser;
 
 interface Request {
   readonly execution: number;
-  readonly isStore: boolean;
+  readonly kind: (NetworkRequest | DataRequest)["kind"];
   readonly abort: AbortController;
 }
+
+/** What a child may have unanswered of kinds whose messages are large. */
+const bounds: Readonly<Record<DataRequest["kind"], { readonly max: number; readonly what: string }>> = {
+  store: { max: maxStoreRequests, what: "data stores" },
+  file: { max: maxFileRequests, what: "files" },
+};
 
 /** How long a child that does not take its connections is left alone before the next attempt. */
 const retryMs = 20;
@@ -39,8 +50,8 @@ const maxMessageCharacters = 4 * 1024;
 const maxRecordsCharacters = 1024 * 1024;
 
 /**
- * Serves one child's requests for names, connections and data stores. Each is answered exactly once, also if the child or the end of its execution
- * cancels it: a child may have `maxRequests` unanswered, which slows down one that asks too often.
+ * Serves one child's requests for names, connections, data stores and files. Each is answered exactly once, also if the child or the end of
+ * its execution cancels it: a child may have `maxRequests` unanswered, which slows down one that asks too often.
  */
 export class ChildRequests {
   readonly #settings: Settings;
@@ -49,8 +60,8 @@ export class ChildRequests {
   readonly #turns = new Mutex();
   /** Of requests that were not cancelled: each allows one cancellation. */
   #cancellable = 0;
-  /** Of `#requests`, those to data stores. */
-  #storeRequests = 0;
+  /** Of `#requests`. */
+  readonly #counts = { store: 0, file: 0 };
   /** Settles when the child reads again. */
   #drained: Promise<unknown> | undefined;
   /** Aborts when the child has ended. */
@@ -61,19 +72,18 @@ export class ChildRequests {
   }
 
   /** @throws ProtocolViolation if an honest child would not send it */
-  receive(message: NetworkRequest | StoreRequest | Cancellation): void {
+  receive(message: NetworkRequest | DataRequest | Cancellation): void {
     if (message.kind === "cancel") return this.#cancel(message);
-    const { id, execution } = message;
+    const { id, execution, kind } = message;
     const user = this.#settings.userOf(execution);
-    const isStore = message.kind === "store";
-    if (isStore && this.#storeRequests >= maxStoreRequests)
-      throw new ProtocolViolation(`more than ${maxStoreRequests} requests to data stores`);
-    if (this.#requests.has(id)) throw new ProtocolViolation(`a message '${message.kind}' whose number ${id} is in use`);
+    if (isBounded(kind) && this.#counts[kind] >= bounds[kind].max)
+      throw new ProtocolViolation(`more than ${bounds[kind].max} requests to ${bounds[kind].what}`);
+    if (this.#requests.has(id)) throw new ProtocolViolation(`a message '${kind}' whose number ${id} is in use`);
     if (this.#requests.size >= maxRequests) throw new ProtocolViolation(`more than ${maxRequests} requests for names and connections`);
-    const request = { execution, isStore, abort: new AbortController() };
+    const request = { execution, kind, abort: new AbortController() };
     this.#requests.set(id, request);
     this.#cancellable += 1;
-    if (isStore) this.#storeRequests += 1;
+    if (isBounded(kind)) this.#counts[kind] += 1;
     void this.#answer(message, user, request); // Never rejects.
   }
 
@@ -101,15 +111,20 @@ export class ChildRequests {
     await this.#drained;
   }
 
-  async #answer(message: NetworkRequest | StoreRequest, user: StoreUser, { isStore, abort: { signal } }: Request): Promise<void> {
+  async #answer(message: NetworkRequest | DataRequest, user: RequestUser, { kind, abort: { signal } }: Request): Promise<void> {
     const { id } = message;
     const { owner } = user;
-    const { connector, send, dataStores } = this.#settings;
+    const { connector, send, dataStores, runFiles } = this.#settings;
     try {
       if (message.kind === "store") {
         const result = await performStoreCall(message, user, dataStores, signal);
         await this.#untilRead();
         return send({ kind: "stored", id, result });
+      }
+      if (message.kind === "file") {
+        const result = await performFileCall(message.call, user, runFiles, signal);
+        await this.#untilRead();
+        return send({ kind: "filed", id, result });
       }
       // A cancelled request waits as well: otherwise a child could cancel and ask again at any rate.
       await connector.admit(owner, this.#end.signal);
@@ -126,7 +141,7 @@ export class ChildRequests {
       if (!this.#end.signal.aborted) send({ kind: "refused", id, error: toPlain(error) });
     } finally {
       this.#requests.delete(id);
-      if (isStore) this.#storeRequests -= 1;
+      if (isBounded(kind)) this.#counts[kind] -= 1;
     }
   }
 
@@ -147,6 +162,8 @@ export class ChildRequests {
     }
   }
 }
+
+const isBounded = (kind: string): kind is DataRequest["kind"] => kind in bounds;
 
 function bounded(records: unknown): unknown {
   if (JSON.stringify(records).length <= maxRecordsCharacters) return records;

@@ -1,4 +1,5 @@
 import type { DataStores } from "../../../domain/data-store/data-stores.ts";
+import type { RunFiles } from "../../../domain/files/run-files.ts";
 import type { Connector } from "../network/connector.ts";
 import type { SandboxProcesses } from "../processes/port.ts";
 import type { ChildOptions } from "./protocol.ts";
@@ -12,6 +13,8 @@ export interface ChildSettings {
   readonly connector: Connector;
   /** Absent: props have no stores. */
   readonly dataStores?: DataStores | undefined;
+  /** Absent: executions with `files` cannot reach them. */
+  readonly runFiles?: RunFiles | undefined;
   readonly residentLimitBytes: number;
   readonly onStderr: (text: string) => void;
   /** The child evicted that many warm sources to make room for others. */

@@ -69,6 +69,7 @@ function receive(message: ToChild): void {
     case "opened":
     case "resolved":
     case "stored":
+    case "filed":
     case "refused":
       return parentNetwork.receive(message);
     case "evict":
@@ -127,9 +128,13 @@ async function start(options: ChildOptions): Promise<void> {
   send({ kind: "ready" });
 }
 
-/** The parent performs what is asked of data stores in any case. */
+/** The parent performs what is asked of data stores and files in any case. */
 function networkOfOwn(allow: readonly string[]): SharedNetwork {
-  return { ...childNetwork(createEgress({ allow }), threads), askStore: (...call) => parentNetwork.askStore(...call) };
+  return {
+    ...childNetwork(createEgress({ allow }), threads),
+    askStore: (...call) => parentNetwork.askStore(...call),
+    askFiles: (...call) => parentNetwork.askFiles(...call),
+  };
 }
 
 async function loadPrelude({ webPath, nodePath }: ChildOptions): Promise<Prelude> {

@@ -5,13 +5,15 @@ import { maxTimestampMs } from "../../../domain/clock.ts";
 import { sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
 import { storeOperation } from "../../../domain/data-store/schemas.ts";
+import { fileLimits, totalBytes } from "../../../domain/files/run-files.ts";
+import { fileChanges, partName } from "../../../domain/files/schemas.ts";
 import { isJson } from "../message-size.ts";
 import { limits } from "../limits.ts";
 import { maxPropLength } from "../operations/store-call.ts";
 import { maxNameLength, nameQueries } from "../operations/network/network.ts";
 import type { ActionProducts, ActionSend, Emit, Execution, FlowRequest, Inspection } from "../port.ts";
 import { type Frame, parseFields } from "../frames.ts";
-import type { FromChild } from "./protocol.ts";
+import { base64Length, type FileRequest, type FromChild } from "./protocol.ts";
 
 /**
  * Messages of children, checked: native code in a child may send anything. A child has already checked what user code gave
@@ -99,7 +101,18 @@ const actionProducts: z.ZodType<ActionProducts> = z.strictObject({
   flow: flowRequest.nullable(),
   sends: z.array(actionSend).max(limits.sends),
   inputs: jsonText.nullable(),
+  files: fileChanges
+    .refine(({ put }) => totalBytes(put) <= fileLimits.runBytes, "has more bytes than a run may have")
+    .refine((changes) => Buffer.byteLength(JSON.stringify(changes)) <= fileLimits.listingBytes, "is longer than a listing may be")
+    .exactOptional(),
 });
+
+/** It is decoded as it is, whatever its characters: another text is other bytes, and no more of them. */
+const fileRequest: z.ZodType<FileRequest> = z.discriminatedUnion("kind", [
+  z.strictObject({ kind: z.literal("list") }),
+  z.strictObject({ kind: z.literal("read"), part: partName }),
+  z.strictObject({ kind: z.literal("write"), base64: text(base64Length(fileLimits.partBytes)) }),
+]);
 
 const products = {
   emits: z.array(emit).max(limits.emits),
@@ -157,6 +170,7 @@ const schemas = {
   open: z.strictObject({ id: requestId, execution: id, host: text(maxNameLength), port: z.int().min(1).max(65_535) }),
   resolve: z.strictObject({ id: requestId, execution: id, query: z.enum(nameQueries), name: text(maxNameLength) }),
   store: z.strictObject({ id: requestId, execution: id, prop: text(maxPropLength), operation: storeOperation, index: z.int().min(0) }),
+  file: z.strictObject({ id: requestId, execution: id, call: fileRequest }),
   cancel: z.strictObject({ id: requestId }),
 } satisfies { readonly [Kind in FromChild["kind"]]: z.ZodType<Omit<Extract<FromChild, { kind: Kind }>, "kind">> };
 

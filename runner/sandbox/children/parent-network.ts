@@ -1,16 +1,26 @@
 import { Socket } from "node:net";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { takeDescriptor } from "../network/passed-descriptors.ts";
+import type { FileCall, FileResult } from "../operations/file-call.ts";
 import type { StoreCall } from "../operations/store-call.ts";
 import type { Network, NetworkUser, SharedNetwork } from "../operations/network/network.ts";
-import { type FromChild, maxRequests, maxStoreRequests, type PlainError, type ToChild } from "./protocol.ts";
+import {
+  type FromChild,
+  maxFileRequests,
+  maxRequests,
+  maxStoreRequests,
+  type PlainError,
+  type ToChild,
+  toFileRequest,
+} from "./protocol.ts";
 import { descriptorsDescriptor } from "../jail/profiles.ts";
 
-type Answer = Extract<ToChild, { kind: "opened" | "resolved" | "stored" | "refused" }>;
+type Answer = Extract<ToChild, { kind: "opened" | "resolved" | "stored" | "filed" | "refused" }>;
 type Question =
   | { readonly kind: "open"; readonly host: string; readonly port: number }
   | { readonly kind: "resolve"; readonly query: Parameters<Network["resolve"]>[0]; readonly name: string }
-  | ({ readonly kind: "store" } & StoreCall);
+  | ({ readonly kind: "store" } & StoreCall)
+  | { readonly kind: "file"; readonly call: FileCall };
 
 interface Waiting {
   readonly owner: string;
@@ -21,14 +31,15 @@ interface Waiting {
 
 /**
  * The network of a child that cannot connect: its parent resolves, connects, and passes the connected sockets. It also performs what runs
- * ask of data stores. What is unanswered is
- * shared by the owners in this process; a request that was cancelled counts until it is answered.
+ * ask of data stores and of their files. What is unanswered is shared by the owners in this process; a request that was cancelled counts
+ * until it is answered.
  */
 export class ParentNetwork implements SharedNetwork {
   readonly #send: (message: FromChild) => void;
   readonly #waiting = new Map<number, Waiting>();
   readonly #unanswered = unansweredOf(maxRequests - maxStoreRequests);
   readonly #unansweredByStores = unansweredOf(maxStoreRequests);
+  readonly #unansweredByFiles = unansweredOf(maxFileRequests);
   #nextId = 1;
 
   constructor(send: (message: FromChild) => void) {
@@ -47,6 +58,11 @@ export class ParentNetwork implements SharedNetwork {
     return this.#ask(user, { kind: "store", ...call }, signal);
   }
 
+  async askFiles(user: NetworkUser, call: FileCall, signal: AbortSignal): Promise<FileResult> {
+    const result = (await this.#ask(user, { kind: "file", call }, signal)) as string; // What `filed` is answered with.
+    return call.kind === "read" ? Buffer.from(result, "base64") : result;
+  }
+
   receive(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id);
     if (waiting === undefined) throw new Error(`the parent answered the unknown request ${answer.id}`);
@@ -54,7 +70,7 @@ export class ParentNetwork implements SharedNetwork {
     waiting.unanswered.release(waiting.owner);
     if (answer.kind === "refused") return waiting.fail(toError(answer.error));
     if (answer.kind === "resolved") return waiting.settle(answer.records);
-    if (answer.kind === "stored") return waiting.settle(answer.result);
+    if (answer.kind === "stored" || answer.kind === "filed") return waiting.settle(answer.result);
     try {
       waiting.settle(takeSocket(answer.id));
     } catch (error) {
@@ -64,7 +80,12 @@ export class ParentNetwork implements SharedNetwork {
 
   async #ask(user: NetworkUser, question: Question, signal: AbortSignal): Promise<unknown> {
     const { owner } = user;
-    const unanswered = question.kind === "store" ? this.#unansweredByStores : this.#unanswered;
+    const unanswered = {
+      store: this.#unansweredByStores,
+      file: this.#unansweredByFiles,
+      open: this.#unanswered,
+      resolve: this.#unanswered,
+    }[question.kind];
     await unanswered.acquire(owner, signal);
     const { execution } = user;
     if (execution === undefined || signal.aborted) {
@@ -92,7 +113,9 @@ export class ParentNetwork implements SharedNetwork {
           reject(error);
         },
       });
-      this.#send({ ...question, id, execution });
+      // Bytes become text only now.
+      const message = question.kind === "file" ? { kind: question.kind, call: toFileRequest(question.call) } : question;
+      this.#send({ ...message, id, execution });
     });
   }
 }

@@ -8,6 +8,8 @@ import type { FromChild } from "./protocol.ts";
 export type Pending = {
   readonly owner: string;
   readonly stores?: ExecuteRequest["stores"] | undefined;
+  readonly files?: ExecuteRequest["files"] | undefined;
+  storedBytes?: number;
   readonly reject: (error: Error) => void;
   readonly memoryMb: number;
 } & (
@@ -44,7 +46,7 @@ export class PendingWork {
   }
 
   /** @throws ProtocolViolation if there is no such execution or inspection */
-  userOf(id: number): Pick<Pending, "owner" | "stores"> {
+  userOf(id: number): Pick<Pending, "owner" | "stores" | "files" | "storedBytes"> {
     const pending = this.#pending.get(id);
     if (pending === undefined) throw outOfTurn("open");
     return pending;

@@ -1,6 +1,8 @@
 import type { HttpResponse } from "../../../domain/run-products.ts";
 import type { TimeLimits } from "../limits.ts";
 import type { StoreResult } from "../../../domain/data-store/data-stores.ts";
+import { fileLimits } from "../../../domain/files/run-files.ts";
+import type { FileCall } from "../operations/file-call.ts";
 import { maxPropLength, type StoreCall } from "../operations/store-call.ts";
 import { maxNameLength, type NameQuery } from "../operations/network/network.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest } from "../port.ts";
@@ -26,7 +28,9 @@ export type ToChild =
   | { readonly kind: "resolved"; readonly id: number; readonly records: unknown }
   /** To `store`. */
   | { readonly kind: "stored"; readonly id: number; readonly result: StoreResult }
-  /** To all three. */
+  /** To `file`: JSON text of the entries, the bytes of the part as base64, or the name of the stored part. */
+  | { readonly kind: "filed"; readonly id: number; readonly result: string }
+  /** To all four. */
   | { readonly kind: "refused"; readonly id: number; readonly error: PlainError };
 
 export interface PlainError {
@@ -59,10 +63,23 @@ export type FromChild =
   | { readonly kind: "resolve"; readonly id: number; readonly execution: number; readonly query: NameQuery; readonly name: string }
   /** An operation on the data store of a prop of an execution of this child. The parent knows which store that is. */
   | ({ readonly kind: "store"; readonly id: number; readonly execution: number } & StoreCall)
-  /** Of an `open`, `resolve` or `store`, which is answered nevertheless. At most once for each. */
+  /** Reads or stores files of the workflow run of an execution of this child. The parent knows which run that is. */
+  | { readonly kind: "file"; readonly id: number; readonly execution: number; readonly call: FileRequest }
+  /** Of an `open`, `resolve`, `store` or `file`, which is answered nevertheless. At most once for each. */
   | { readonly kind: "cancel"; readonly id: number }
   /** The child must be replaced; it takes no more work. At most once. */
   | { readonly kind: "poisoned"; readonly reason: string };
+
+/** A FileCall with base64 in place of bytes. */
+export type FileRequest = Exclude<FileCall, { kind: "write" }> | { readonly kind: "write"; readonly base64: string };
+
+export function toFileRequest(call: FileCall): FileRequest {
+  if (call.kind !== "write") return call;
+  const { buffer, byteOffset, byteLength } = call.bytes;
+  return { kind: "write", base64: Buffer.from(buffer as ArrayBuffer, byteOffset, byteLength).toString("base64") };
+}
+
+export const base64Length = (bytes: number): number => 4 * Math.ceil(bytes / 3);
 
 const MiB = 2 ** 20;
 
@@ -75,6 +92,8 @@ export const toChildLimits: FrameLimits<ToChild["kind"]> = {
   opened: 1024,
   resolved: 6 * MiB,
   stored: 16 * MiB,
+  // Quotes and backslashes of a listing become two characters.
+  filed: Math.max(2 * fileLimits.listingBytes, base64Length(fileLimits.partBytes)) + 1024,
   refused: 64 * 1024,
 };
 
@@ -90,6 +109,7 @@ export const fromChildLimits: FrameLimits<FromChild["kind"]> = {
   open: 6 * maxNameLength + 1024,
   resolve: 6 * maxNameLength + 1024,
   store: 6 * (MiB + maxPropLength) + 8 * 1024,
+  file: base64Length(fileLimits.partBytes) + 1024,
   cancel: 1024,
 };
 
@@ -98,6 +118,9 @@ export const maxRequests = 512;
 
 /** Operations on data stores that one child may have unanswered: each may have a value of 1 MiB. */
 export const maxStoreRequests = 32;
+
+/** Calls on files that one child may have unanswered: each may have a part. */
+export const maxFileRequests = 16;
 
 export interface ChildOptions {
   /** Guest scripts; their code caches are beside them. */

@@ -7,6 +7,7 @@ import { emitter } from "./component/emit.ts";
 import { describeError } from "./runtime/errors.ts";
 import { completeEvent } from "./component/http-event.ts";
 import { describeOpenWork } from "./runtime/open-work.ts";
+import { beginFiles, storeFiles } from "./runtime/run-files.ts";
 import { beginRun } from "./runtime/still-running.ts";
 import { runTicks } from "./runtime/ticks.ts";
 import type * as action from "./action/action.ts";
@@ -41,9 +42,10 @@ Object.defineProperty(globalThis, "defineComponent", { configurable: true, writa
 
 on("environment", (environment) => setEnvironment(environment as Record<string, string>));
 
-on("run", (entry, event, props, db, endpoint, additional, metadata, step, stores) => {
+on("run", (entry, event, props, db, endpoint, additional, metadata, step, stores, hasStoredFiles) => {
   endRun();
   beginRun();
+  beginFiles(hasStoredFiles as boolean | undefined);
   // Every outcome is posted: a rejection cannot escape from here.
   const inputs = {
     props: parse(String(props)) as Fields,
@@ -94,7 +96,11 @@ async function runAction(inputs: RunInputs, step: ActionInputs, hasExpressions: 
     const { actionResult, prepareAction } = require("./action/action.ts");
     const { props, argument } = prepareAction(definition, inputs.props, step, hasExpressions);
     const bound = bindComponent(definition, { ...inputs, props, db: null });
-    await settle(await Reflect.apply(called as (argument: unknown) => unknown, bound, [argument]), actionResult);
+    const result: unknown = await Reflect.apply(called as (argument: unknown) => unknown, bound, [argument]);
+    runTicks(); // They may write files.
+    const storing = storeFiles();
+    if (storing !== undefined) await storing;
+    await settle(result, actionResult);
   } catch (error) {
     fail(error);
   }

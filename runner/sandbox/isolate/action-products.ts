@@ -5,6 +5,8 @@ import { type SendKind, sendKinds } from "../../../domain/workflow/run-state.ts"
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
 import { limits } from "../limits.ts";
 import type { ActionProducts, ActionSend, FlowRequest } from "../port.ts";
+import type { FileChanges } from "../../../domain/files/run-files.ts";
+import { parseFileChanges } from "./file-changes.ts";
 import { isJson, isTooDeep, maxNesting } from "../message-size.ts";
 import { forged, limitError } from "./run-error.ts";
 
@@ -22,6 +24,7 @@ export class ActionCollector {
   readonly #sends: ActionSend[] = [];
   #emails = 0;
   #inputs: string | null = null;
+  #files: FileChanges | undefined;
   readonly #charge: Charge;
 
   constructor(charge: Charge) {
@@ -76,6 +79,14 @@ export class ActionCollector {
     return this.#charge([text]);
   }
 
+  /** Once, when the action has returned. */
+  addFiles([text]: readonly unknown[]): RunError | undefined {
+    const changes = this.#files === undefined ? parseFileChanges(text) : undefined;
+    if (changes === undefined) return forged("files");
+    this.#files = changes;
+    return undefined;
+  }
+
   /** The value that `run` returned, JSON text or null. Undefined if it is neither, or too large. */
   addResult(text: unknown): RunError | undefined {
     if (text === null) return undefined;
@@ -87,7 +98,13 @@ export class ActionCollector {
 
   /** @param hasReturned what an action that failed wanted to send is not sent */
   products(hasReturned: boolean): ActionProducts {
-    return { exports: this.#exports, flow: this.#flow, sends: hasReturned ? this.#sends : [], inputs: this.#inputs };
+    return {
+      exports: this.#exports,
+      flow: this.#flow,
+      sends: hasReturned ? this.#sends : [],
+      inputs: this.#inputs,
+      ...(hasReturned && this.#files !== undefined && { files: this.#files }),
+    };
   }
 }
 

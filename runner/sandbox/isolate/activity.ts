@@ -1,5 +1,7 @@
 import type { HttpResponse, RunError } from "../../../domain/run-products.ts";
 import { limits } from "../limits.ts";
+import { fileLimits } from "../../../domain/files/run-files.ts";
+import { storedBytes } from "../operations/file-call.ts";
 import type { OperationContext } from "../operations/index.ts";
 import type { Network } from "../operations/index.ts";
 import { ProductCollector } from "./products.ts";
@@ -41,6 +43,8 @@ export class Activity implements OperationContext {
   #ending: Ending | undefined;
   #messages = 0;
   #bytes = 0;
+  /** Of parts of files: these do not count as `#bytes` up to what a run may store. */
+  #fileBytes = 0;
   #syncCalls = 0;
   #callsInFlight = 0;
   #rejection: RunError | undefined;
@@ -126,7 +130,9 @@ export class Activity implements OperationContext {
   /** Accounts for one message; returns whether it may be taken. */
   admit(message: readonly unknown[]): boolean {
     this.#messages += 1;
-    this.#bytes += weigh(message);
+    const stored = Math.min(storedBytes(message), fileLimits.runBytes - this.#fileBytes);
+    this.#fileBytes += stored;
+    this.#bytes += weigh(message) - stored;
     if (this.#messages <= limits.bridgeMessages && this.#bytes <= limits.bridgeBytes) return true;
     this.end({
       outcome: "limited",
@@ -167,6 +173,7 @@ export class Activity implements OperationContext {
       case "flow":
       case "send":
       case "inputs":
+      case "files":
         this.#takeOfAction(kind, args);
         return true;
       case "wake":
@@ -230,10 +237,11 @@ export class Activity implements OperationContext {
   }
 
   /** What only actions send. */
-  #takeOfAction(kind: "export" | "flow" | "send" | "inputs", args: readonly unknown[]): void {
+  #takeOfAction(kind: "export" | "flow" | "send" | "inputs" | "files", args: readonly unknown[]): void {
     const { action } = this.products;
     if (action === undefined) return this.#limit(forged(kind));
-    const add = { export: action.addExport, flow: action.addFlow, send: action.addSend, inputs: action.addInputs }[kind];
+    const { addExport, addFlow, addSend, addInputs, addFiles } = action;
+    const add = { export: addExport, flow: addFlow, send: addSend, inputs: addInputs, files: addFiles }[kind];
     this.#limit(add.call(action, args));
   }
 

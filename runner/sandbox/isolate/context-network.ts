@@ -5,6 +5,7 @@ export function contextNetwork(shared: SharedNetwork, user: NetworkUser): Networ
   return {
     connect: (host, port, signal) => shared.connect(user, host, port, signal),
     askStore: (call, signal) => shared.askStore(user, call, signal),
+    askFiles: (call, signal) => shared.askFiles(user, call, signal),
     resolve: (query, name, signal) => shared.resolve(user, query, name, signal),
   };
 }

@@ -81,6 +81,7 @@ function runArguments({
   additionalProps = [],
   action,
   stores,
+  files,
 }: ExecuteRequest): readonly unknown[] {
   return [
     entry,
@@ -92,6 +93,8 @@ function runArguments({
     metadata,
     action && { secretProps: [], variables: "{}", ...action },
     stores && Object.keys(stores.byProp),
+    // The guest asks for the list of the files only if there are some.
+    action && files && files.layers.length > 0,
   ];
 }
 

@@ -4,6 +4,7 @@ import { dataStoreAsync } from "./data-store.ts";
 import { dnsAsync } from "./network/dns.ts";
 import { domainToAsciiSync } from "./network/domain-to-ascii.ts";
 import { fetchAsync, fetchPosts } from "./fetch/fetch.ts";
+import { filesAsync, filesWaited } from "./files.ts";
 import { randomSync } from "./crypto/random.ts";
 import { socketPosts } from "./network/socket.ts";
 import { subtleAsync } from "./crypto/subtle.ts";
@@ -15,7 +16,7 @@ export type { AsyncOperation, OperationContext, PostOperation, SyncOperation } f
 export type { Network, NetworkUser, SharedNetwork } from "./network/network.ts";
 
 /** What a guest's thread waits for, by name: `wait_begin` takes these. */
-export const waitedOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(cryptoWaited, zlibWaited);
+export const waitedOperations: Readonly<Record<string, AsyncOperation>> = merge<AsyncOperation>(cryptoWaited, filesWaited, zlibWaited);
 
 /**
  * What the guest may ask for, by name. A new one needs an example in test/sandbox/operation-examples.ts, from which hostile calls are made,
@@ -32,6 +33,7 @@ export const asyncOperations: Readonly<Record<string, AsyncOperation>> = merge<A
   dataStoreAsync,
   dnsAsync,
   fetchAsync,
+  filesAsync,
   subtleAsync,
   zlibAsync,
 );

@@ -15,7 +15,7 @@ function activity(isAction = false): Activity {
     {
       deliver: async () => {},
       rest: () => {},
-      network: { connect: denied, resolve: denied, askStore: denied },
+      network: { connect: denied, resolve: denied, askStore: denied, askFiles: denied },
       owner: "u_1",
       state: new Map(),
     },
@@ -125,7 +125,81 @@ describe("messages of a tampered runtime", () => {
     });
   });
 
-  it.each(["export", "flow", "send", "inputs"])("ends the run of a source that sends %s, which only actions do", (kind) => {
+  const part = `${"0".repeat(32)}-3`;
+  const about = { mode: 0o644, modifiedMs: 1 };
+  const file = { kind: "file", path: "a", bytes: 3, parts: [part], ...about };
+  const directory = { kind: "directory", path: "d", ...about };
+  const change = (entry: object): object => ({ removed: [], put: [{ ...file, ...entry }] });
+  it.each<[what: string, changes: unknown]>([
+    ["no text", { removed: [], put: [] }],
+    ["no JSON", "{"],
+    ["no changes", JSON.stringify([])],
+    ["another field", JSON.stringify({ removed: [], put: [], owner: "u_2" })],
+    ["a path above /tmp", JSON.stringify(change({ path: "../a" }))],
+    ["an absolute path", JSON.stringify(change({ path: "/etc/passwd" }))],
+    ["an empty name", JSON.stringify(change({ path: "a//b" }))],
+    ["a null byte", JSON.stringify(change({ path: "a\0" }))],
+    ["half of a pair", JSON.stringify(change({ path: "\ud800" }))],
+    ["a long path", JSON.stringify(change({ path: "a".repeat(1_025) }))],
+    ["a removed path above /tmp", JSON.stringify({ removed: ["a/../.."], put: [] })],
+    ["a name that would be another subject", JSON.stringify(change({ parts: [">"] }))],
+    ["fewer parts than its size needs", JSON.stringify(change({ bytes: 600_000 }))],
+    ["more parts than its size needs", JSON.stringify(change({ parts: [part, part] }))],
+    ["a size that is no integer", JSON.stringify(change({ bytes: 0.5 }))],
+    ["more bytes than a run may have", JSON.stringify(change({ bytes: 2 ** 40, parts: Array(1_024).fill(part) }))],
+    [
+      "more bytes than a run may have in all",
+      JSON.stringify({ removed: [], put: ["a", "b"].map((path) => ({ ...file, path, bytes: 2 ** 28 + 1, parts: Array(513).fill(part) })) }),
+    ],
+    ["a mode with a sticky bit", JSON.stringify(change({ mode: 0o1777 }))],
+    ["no time", JSON.stringify(change({ modifiedMs: null }))],
+    ["a time after the last date", JSON.stringify(change({ modifiedMs: 9e15 }))],
+    ["a link", JSON.stringify(change({ kind: "link" }))],
+    ["a directory with parts", JSON.stringify({ removed: [], put: [{ ...directory, parts: [part] }] })],
+    ["an entry that inherits", `{"removed":[],"put":[{"__proto__":${JSON.stringify(file)}}]}`],
+    ["2,001 entries", JSON.stringify({ removed: [], put: Array(2_001).fill(directory) })],
+    ["a long text", JSON.stringify({ removed: [], put: [] }).padEnd(500_000)],
+    ["a deep text", `${"[".repeat(200_000)}`],
+  ])("ends the step that sends changes of files with %s", (_, changes) => {
+    const one = activity(true);
+    one.take("files", [changes]);
+    expect(one.ending).toMatchObject({ outcome: "limited", error: { code: "bridge_limit" } });
+    expect(one.products.products(0, 0).action?.files).toBeUndefined();
+  });
+
+  it("takes changes of files once, and drops them if the step has not returned", () => {
+    const one = activity(true);
+    const changes = { removed: ["__proto__"], put: [directory, file] };
+    one.take("files", [JSON.stringify(changes)]);
+    expect(one.products.products(0, 0, true).action?.files).toEqual(changes);
+    expect(one.products.products(0, 0, false).action?.files).toBeUndefined();
+    one.take("files", [JSON.stringify({ removed: [], put: [] })]);
+    expect(one.ending).toMatchObject({ outcome: "limited", error: { code: "bridge_limit" } });
+  });
+
+  it("bounds the bytes of parts that a run sends, and counts no other bytes as such", () => {
+    const bytes = new Uint8Array(2 ** 19);
+    const admitted = (message: readonly unknown[]): number => {
+      const one = activity(true);
+      let count = 0;
+      while (one.admit(message)) count += 1;
+      return count;
+    };
+    // 512 MiB of parts, and beside them what every run may send.
+    for (const message of [
+      [1, "call", 1, "file_write", [bytes]],
+      ["file_write", [bytes]],
+    ])
+      expect(admitted(message)).toBe(1_024 + 127);
+    for (const message of [
+      [1, "call", 1, "fetch", [bytes]],
+      ["file_write", bytes],
+      [1, "log", "file_write", [bytes]],
+    ])
+      expect(admitted(message)).toBeLessThan(128);
+  });
+
+  it.each(["export", "flow", "send", "inputs", "files"])("ends the run of a source that sends %s, which only actions do", (kind) => {
     const one = activity();
     one.take(kind, ["a", "1"]);
     expect(one.ending).toMatchObject({ outcome: "limited", error: { code: "bridge_limit" } });
@@ -186,7 +260,7 @@ describe("messages of a tampered runtime", () => {
 
 describe("operations of the host", () => {
   const context: OperationContext = {
-    network: { connect: denied, resolve: denied, askStore: denied },
+    network: { connect: denied, resolve: denied, askStore: denied, askFiles: denied },
     owner: "u_1",
     signal: AbortSignal.abort(),
     deliver: () => {},

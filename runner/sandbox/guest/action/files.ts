@@ -1,5 +1,6 @@
 import { type Fields, isObject } from "../component/component.ts";
 import { ruleError, ruleTypeError } from "../runtime/errors.ts";
+import { fileSession } from "../runtime/run-files.ts";
 import { inspect } from "../node/inspect/inspect.ts";
 import type * as fetching from "../web/fetch/fetch.ts";
 
@@ -11,16 +12,30 @@ interface FileSystem {
   existsSync(path: string): boolean;
   mkdirSync(path: string, options: { readonly recursive: boolean }): void;
   rmSync(path: string, options: { readonly recursive: boolean; readonly force: boolean }): void;
-  readFileSync(path: string): Uint8Array & { toString(encoding?: string, start?: number, end?: number): string };
   writeFileSync(path: string, content: unknown): void;
-  copyFileSync(from: string, to: string): void;
   readdirSync(path: string): string[];
   statSync(path: string): { readonly size: number; readonly mtime: Date; isFile(): boolean; isDirectory(): boolean };
   createReadStream(path: string): unknown;
-  createWriteStream(path: string): unknown;
+  createWriteStream(path: string): FileWriter;
+  /** What moves contents: they may be large, and stored elsewhere. */
+  readonly promises: {
+    readFile(path: string): Promise<Uint8Array & { toString(encoding?: string, start?: number, end?: number): string }>;
+    writeFile(path: string, content: unknown): Promise<void>;
+    copyFile(from: string, to: string): Promise<void>;
+    rm(path: string, options: { readonly recursive: boolean; readonly force: boolean }): Promise<void>;
+  };
 }
 
-/** `$.files`: files of one run of a step, below this directory of the file system in memory. */
+/** Of a write stream. */
+interface FileWriter {
+  end(done: () => void): void;
+  write(chunk: unknown): boolean;
+  on(name: "error", run: (error: unknown) => void): void;
+  once(name: "drain", run: () => void): void;
+  destroy(): void;
+}
+
+/** `$.files`: files that the steps of a workflow run share, below a directory of /tmp. */
 export interface FileStore {
   /** A file that does not exist is created. */
   open(path: unknown): StoredFile;
@@ -33,7 +48,7 @@ export interface FileStore {
 const root = "/tmp/.file-store";
 const maxShown = 100;
 
-/** What an earlier run in this context has stored is deleted. */
+/** Without files of a workflow run, what an earlier run in this context has stored is deleted. */
 export function openFileStore(): FileStore {
   const { __builtin: builtin } = globalThis as { readonly __builtin?: (name: string) => unknown };
   if (builtin === undefined)
@@ -42,8 +57,7 @@ export function openFileStore(): FileStore {
       "this context has no file system: use $.files.open(…) or import node:fs in the code of the action",
     );
   const fs = builtin("fs") as FileSystem;
-  fs.rmSync(root, { recursive: true, force: true });
-  fs.mkdirSync(root, { recursive: true });
+  if (fileSession() === undefined) fs.rmSync(root, { recursive: true, force: true });
   return {
     open(given) {
       const path = storePath(given);
@@ -58,6 +72,8 @@ export function openFileStore(): FileStore {
     },
     async *dir(given = "") {
       const path = storePath(given);
+      // It is made with the first file: who only looks changes nothing.
+      if (path === "" && !fs.existsSync(root)) return;
       for (const name of fs.readdirSync(`${root}/${path}`)) yield new StoredFile(fs, path === "" ? name : `${path}/${name}`);
     },
   };
@@ -108,16 +124,16 @@ class StoredFile {
   }
 
   async toBuffer(): Promise<Uint8Array> {
-    return this.#fs.readFileSync(this.#full);
+    return await this.#fs.promises.readFile(this.#full);
   }
 
   async toEncodedString(encoding = "utf8", start?: number, end?: number): Promise<string> {
-    return this.#fs.readFileSync(this.#full).toString(encoding, start, end);
+    return (await this.#fs.promises.readFile(this.#full)).toString(encoding, start, end);
   }
 
   /** Copies it to a path such as /tmp/x. */
   async toFile(local: string): Promise<void> {
-    this.#fs.copyFileSync(this.#full, local);
+    await this.#fs.promises.copyFile(this.#full, local);
   }
 
   async toUrl(): Promise<never> {
@@ -128,34 +144,35 @@ class StoredFile {
   }
 
   async fromFile(local: string): Promise<this> {
-    this.#fs.copyFileSync(local, this.#full);
+    await this.#fs.promises.copyFile(local, this.#full);
     return this;
   }
 
   async fromUrl(url: string): Promise<this> {
     const response = await require("../web/fetch/fetch.ts").fetch(url);
     if (!response.ok) throw new Error(`${inspect(url).slice(0, maxShown)} was answered with status ${response.status}`);
-    return await this.write(new Uint8Array(await response.arrayBuffer()));
+    return await this.fromReadableStream((response.body ?? []) as AsyncIterable<Uint8Array>);
   }
 
   async fromReadableStream(stream: AsyncIterable<Uint8Array | string>): Promise<this> {
-    const chunks: (Uint8Array | string)[] = [];
-    for await (const chunk of stream) chunks.push(chunk);
-    const target = this.createWriteStream() as {
-      end(done: () => void): void;
-      write(chunk: unknown): void;
-      on(name: string, run: (error: unknown) => void): void;
-    };
-    return await new Promise((resolve, reject) => {
-      target.on("error", reject);
-      for (const chunk of chunks) target.write(chunk);
-      target.end(() => resolve(this));
-    });
+    const target = this.#fs.createWriteStream(this.#full);
+    const failed = new Promise<never>((_, reject) => target.on("error", reject));
+    failed.catch(() => {}); // It may come after the last chunk.
+    try {
+      for await (const chunk of stream) {
+        if (!target.write(chunk)) await Promise.race([failed, new Promise<void>((resolve) => target.once("drain", resolve))]);
+      }
+    } catch (error) {
+      target.destroy();
+      throw error;
+    }
+    await Promise.race([failed, new Promise<void>((resolve) => target.end(resolve))]);
+    return this;
   }
 
   /** @param content text or bytes */
   async write(content: unknown): Promise<this> {
-    this.#fs.writeFileSync(this.#full, content);
+    await this.#fs.promises.writeFile(this.#full, content);
     return this;
   }
 
@@ -169,7 +186,7 @@ class StoredFile {
   }
 
   async delete(): Promise<void> {
-    this.#fs.rmSync(this.#full, { recursive: true, force: true });
+    await this.#fs.promises.rm(this.#full, { recursive: true, force: true });
   }
 
   toJSON(): Fields {

@@ -16,6 +16,7 @@ export const systemErrors = {
   ENOSPC: [28, "no space left on device"],
   EROFS: [30, "read-only file system"],
   EPIPE: [32, "broken pipe"],
+  ENAMETOOLONG: [36, "name too long"],
   ENOTEMPTY: [39, "directory not empty"],
   ELOOP: [40, "too many symbolic links encountered"],
   EADDRINUSE: [98, "address already in use"],

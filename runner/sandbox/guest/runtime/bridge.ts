@@ -1,6 +1,7 @@
 import { describeError } from "./errors.ts";
 import { beginWork, endWork, forgetWork, type OpenWork } from "./open-work.ts";
 import { forgetRefusals, noteRefusal, refusal, type Refusal } from "./refusals.ts";
+import { sleep } from "./sleep.ts";
 import { withTicks } from "./ticks.ts";
 
 /**
@@ -43,9 +44,8 @@ const maxDepth = 12;
 const maxBytes = 64 * 1024 * 1024;
 /** Pending calls of one run. The host ends a run that has more. */
 const maxPending = 2_000;
-/** Bounds of the polling interval, which is an eighth of the time waited so far. */
-const minPauseMs = 0.1;
-const maxPauseMs = 20;
+/** Bounds of the polling interval, which is an eighth of the time waited so far: answers of another process take milliseconds. */
+const [minPauseMs, minRemotePauseMs, maxPauseMs] = [0.1, 1, 20] as const;
 
 const { apply } = Reflect;
 const { defineProperty, getPrototypeOf, getOwnPropertyDescriptor } = Object;
@@ -63,11 +63,6 @@ const mapClear = Map.prototype.clear;
 const mapSize = getterOf(Map.prototype, "size");
 const { min, max } = Math;
 const now = Date.now;
-// Memory for Atomics.wait, by which this thread sleeps. User code cannot reach it, and nothing notifies it.
-const { wait: sleep } = Atomics;
-const neverWoken = new Int32Array(
-  new (globalThis as unknown as { SharedArrayBuffer: new (bytes: number) => ArrayBuffer }).SharedArrayBuffer(4),
-);
 const typedArray = getPrototypeOf(Uint8Array.prototype) as object;
 const byteLengthOf = getterOf(typedArray, "byteLength");
 const viewKindOf = getterOf(typedArray, Symbol.toStringTag);
@@ -113,12 +108,19 @@ export function sync(operation: string, ...args: Sendable[]): unknown {
  * share, stays free. Throws like `sync`. The time limits of an entry end the sleep.
  */
 export function wait(operation: string, ...args: Sendable[]): unknown {
+  return poll(operation, args, minPauseMs);
+}
+
+/** The same for an operation that another process performs. */
+export const waitForRemote = (operation: string, ...args: Sendable[]): unknown => poll(operation, args, minRemotePauseMs);
+
+function poll(operation: string, args: readonly Sendable[], minMs: number): unknown {
   const id = sync("wait_begin", operation, args) as number;
   const begun = now();
   for (;;) {
     const answer = sync("wait_poll", id) as readonly [unknown] | undefined;
     if (answer !== undefined) return answer[0];
-    apply(sleep, undefined, [neverWoken, 0, 0, min(maxPauseMs, max(minPauseMs, (now() - begun) / 8))]);
+    sleep(min(maxPauseMs, max(minMs, (now() - begun) / 8)));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { FileCall, FileResult } from "../file-call.ts";
 import type { StoreCall } from "../store-call.ts";
 
 /** What a guest may ask about a name: its addresses as `dns.lookup` returns them, or records of a type as `dns.resolve` does. */
@@ -20,6 +21,8 @@ export interface Network {
   resolve(query: NameQuery, name: string, signal: AbortSignal): Promise<unknown>;
   /** Has the parent perform an operation on the data store of a prop. Rejects with the `code` of its error. */
   askStore(call: StoreCall, signal: AbortSignal): Promise<unknown>;
+  /** Has the parent read or store files of the workflow run. Rejects with the `code` of its error. */
+  askFiles(call: FileCall, signal: AbortSignal): Promise<FileResult>;
 }
 
 /** The network of a process, which all of its contexts share. */
@@ -27,6 +30,7 @@ export interface SharedNetwork {
   connect(user: NetworkUser, ...request: Parameters<Network["connect"]>): ReturnType<Network["connect"]>;
   resolve(user: NetworkUser, ...request: Parameters<Network["resolve"]>): ReturnType<Network["resolve"]>;
   askStore(user: NetworkUser, ...request: Parameters<Network["askStore"]>): ReturnType<Network["askStore"]>;
+  askFiles(user: NetworkUser, ...request: Parameters<Network["askFiles"]>): ReturnType<Network["askFiles"]>;
 }
 
 /** On whose behalf the network is used. */

@@ -1,8 +1,14 @@
 import { decodeUtf8 } from "../../web/encoding/utf8.ts";
 import { guest } from "../globals.ts";
 import { toBytes } from "../buffer/bytes.ts";
+import { outOfRange } from "../errors.ts";
+import { constants } from "./constants.ts";
+import { append, readFrom, readInto, resize, writeAt } from "./content.ts";
+import { fsError } from "./errors.ts";
 import { Stats } from "./stats.ts";
-import { createFile, find, fsError, pathText, resize, slot, writeAt, type FileNode } from "./tree.ts";
+import { performNow, type Steps } from "./steps.ts";
+import { createFile, find, listed, mustList, pathText, slot } from "./tree.ts";
+import { type FileNode, isUsable, onVolumeEnd } from "./volume.ts";
 
 interface Open {
   readonly file: FileNode;
@@ -11,55 +17,6 @@ interface Open {
   readonly appends: boolean;
   position: number;
 }
-
-export const constants = {
-  F_OK: 0,
-  R_OK: 4,
-  W_OK: 2,
-  X_OK: 1,
-  COPYFILE_EXCL: 1,
-  COPYFILE_FICLONE: 2,
-  COPYFILE_FICLONE_FORCE: 4,
-  O_RDONLY: 0,
-  O_WRONLY: 1,
-  O_RDWR: 2,
-  O_CREAT: 64,
-  O_EXCL: 128,
-  O_NOCTTY: 256,
-  O_TRUNC: 512,
-  O_APPEND: 1024,
-  O_DIRECTORY: 65_536,
-  O_NOFOLLOW: 131_072,
-  O_SYNC: 1_052_672,
-  O_DSYNC: 4096,
-  O_NONBLOCK: 2048,
-  S_IFMT: 61_440,
-  S_IFREG: 32_768,
-  S_IFDIR: 16_384,
-  S_IFCHR: 8192,
-  S_IFBLK: 24_576,
-  S_IFIFO: 4096,
-  S_IFLNK: 40_960,
-  S_IFSOCK: 49_152,
-  S_IRWXU: 448,
-  S_IRUSR: 256,
-  S_IWUSR: 128,
-  S_IXUSR: 64,
-  S_IRWXG: 56,
-  S_IRGRP: 32,
-  S_IWGRP: 16,
-  S_IXGRP: 8,
-  S_IRWXO: 7,
-  S_IROTH: 4,
-  S_IWOTH: 2,
-  S_IXOTH: 1,
-  UV_FS_SYMLINK_DIR: 1,
-  UV_FS_SYMLINK_JUNCTION: 2,
-  UV_DIRENT_UNKNOWN: 0,
-  UV_DIRENT_FILE: 1,
-  UV_DIRENT_DIR: 2,
-  UV_DIRENT_LINK: 3,
-};
 
 const { O_WRONLY, O_RDWR, O_CREAT, O_EXCL, O_TRUNC, O_APPEND } = constants;
 const flagBits: Record<string, number> = {
@@ -81,27 +38,33 @@ const flagBits: Record<string, number> = {
 const maxOpen = 1000;
 const table = new Map<number, Open>();
 
-export function openSync(given: unknown, flags: string | number = "r", mode = 0o666): number {
+onVolumeEnd(() => {
+  for (const [fd, { file }] of table) if (!isUsable(file.volume)) table.delete(fd);
+});
+
+export function* openSteps(given: unknown, flags: string | number = "r", mode = 0o666): Steps<number> {
   const text = pathText(given);
   const bits = typeof flags === "number" ? flags : flagBits[flags];
   if (bits === undefined)
     throw Object.assign(new TypeError(`The argument 'flags' is invalid. Received '${flags}'`), {
       code: "ERR_INVALID_ARG_VALUE",
     });
+  if (mustList()) yield* listed();
   const writes = (bits & (O_WRONLY | O_RDWR)) !== 0;
   const node = find(text, "open");
   if (node !== undefined && (bits & O_CREAT) !== 0 && (bits & O_EXCL) !== 0) throw fsError("EEXIST", "open", text);
   if (node?.kind === "directory" && writes) throw fsError("EISDIR", "open", text);
   if (node === undefined && (bits & O_CREAT) === 0) throw fsError("ENOENT", "open", text);
-  const file = node ?? createFile(slot(text, "open"), mode & 0o755);
-  if (file.kind === "directory") throw fsError("EISDIR", "open", text);
-  if ((bits & O_TRUNC) !== 0) resize(file, 0, "open");
   if (table.size >= maxOpen) throw fsError("EMFILE", "open", text);
+  const file = node ?? createFile(slot(text, "open"), mode & 0o755, "open");
+  if (file.kind === "directory") throw fsError("EISDIR", "open", text);
+  if ((bits & O_TRUNC) !== 0 && file.size > 0) yield* resize(file, 0, "open");
   let fd = 3;
   while (table.has(fd)) fd += 1;
   table.set(fd, { file, reads: (bits & O_WRONLY) === 0, writes, appends: (bits & O_APPEND) !== 0, position: 0 });
   return fd;
 }
+export const openSync = (given: unknown, flags?: string | number, mode?: number): number => performNow(openSteps(given, flags, mode));
 
 function opened(fd: unknown, syscall: string): Open {
   const open = table.get(Number(fd));
@@ -114,32 +77,43 @@ export function closeSync(fd: number): void {
   table.delete(fd);
 }
 
+type Position = number | bigint | null | undefined;
+
+/** Undefined: where the last read or write ended. */
+function positionOf(given: unknown): number | undefined {
+  if (given === null || given === undefined || Number(given) < 0) return undefined;
+  return sizeOf(given, "position");
+}
+
+/** @throws ERR_OUT_OF_RANGE unless it is an integer; a negative one counts as 0 */
+export function sizeOf(given: unknown, name: string): number {
+  const size = Number(given);
+  if (!Number.isSafeInteger(size)) throw outOfRange(name, "an integer", given);
+  return Math.max(0, size);
+}
+
 /** Reads into a buffer; a position of null reads on from where the last read ended. */
-export function readSync(
-  fd: number,
-  target: ArrayBufferView,
-  offset: unknown = 0,
-  length?: number,
-  position?: number | bigint | null,
-): number {
+export function* readSteps(fd: number, target: ArrayBufferView, offset: unknown = 0, length?: number, position?: Position): Steps<number> {
   const options =
     typeof offset === "object" && offset !== null
-      ? (offset as { offset?: number; length?: number; position?: number | null })
+      ? (offset as { offset?: number; length?: number; position?: Position })
       : { offset: Number(offset), length, position };
   const open = opened(fd, "read");
   if (!open.reads) throw fsError("EBADF", "read");
   const bytes = new Uint8Array(target.buffer, target.byteOffset, target.byteLength);
   const start = options.offset ?? 0;
-  const from =
-    options.position === null || options.position === undefined || Number(options.position) < 0 ? open.position : Number(options.position);
+  const given = positionOf(options.position);
+  const from = given ?? open.position;
   const count = Math.max(0, Math.min(options.length ?? bytes.length - start, bytes.length - start, open.file.size - from));
-  bytes.set(open.file.bytes.subarray(from, from + count), start);
-  if (options.position === null || options.position === undefined || Number(options.position) < 0) open.position = from + count;
-  return count;
+  // Before anything is waited for: another read goes on behind it.
+  if (given === undefined) open.position = from + count;
+  return yield* readInto(open.file, bytes.subarray(start, start + count), from);
 }
+export const readSync = (fd: number, target: ArrayBufferView, offset?: unknown, length?: number, position?: Position): number =>
+  performNow(readSteps(fd, target, offset, length, position));
 
 /** Writes text (position, encoding) or bytes (offset, length, position). */
-export function writeSync(fd: number, data: unknown, first?: unknown, second?: unknown, third?: unknown): number {
+export function* writeSteps(fd: number, data: unknown, first?: unknown, second?: unknown, third?: unknown): Steps<number> {
   if (fd === 1 || fd === 2) return writeStandard(fd, data);
   const open = opened(fd, "write");
   if (!open.writes) throw fsError("EBADF", "write");
@@ -156,11 +130,25 @@ export function writeSync(fd: number, data: unknown, first?: unknown, second?: u
   const offset = isText ? 0 : Number(options.offset ?? 0);
   const bytes = isText ? whole : whole.subarray(offset, offset + Number(options.length ?? whole.length - offset));
   const position = isText ? first : options.position;
-  const at = open.appends ? open.file.size : typeof position === "number" ? position : open.position;
-  writeAt(open.file, bytes, at);
-  if (typeof position !== "number") open.position = at + bytes.length;
+  const { file } = open;
+  if (open.appends) {
+    yield* append(file, bytes);
+    if (typeof position !== "number") open.position = file.size;
+    return bytes.length;
+  }
+  const at = typeof position === "number" ? sizeOf(position, "position") : open.position;
+  const end = at + bytes.length;
+  if (typeof position !== "number") open.position = end;
+  try {
+    yield* writeAt(file, bytes, at);
+  } catch (error) {
+    if (typeof position !== "number" && open.position === end) open.position = at;
+    throw error;
+  }
   return bytes.length;
 }
+export const writeSync = (fd: number, data: unknown, first?: unknown, second?: unknown, third?: unknown): number =>
+  performNow(writeSteps(fd, data, first, second, third));
 
 /** Some loggers write to descriptors 1 and 2 directly; both go to the run's log. */
 function writeStandard(fd: 1 | 2, data: unknown): number {
@@ -170,18 +158,31 @@ function writeStandard(fd: 1 | 2, data: unknown): number {
 }
 
 export const fstatSync = (fd: number): Stats => new Stats(opened(fd, "fstat").file);
-export const ftruncateSync = (fd: number, length = 0): void => resize(opened(fd, "ftruncate").file, length, "ftruncate");
+export function* ftruncateSteps(fd: number, length: unknown = 0): Steps<void> {
+  yield* resize(opened(fd, "ftruncate").file, sizeOf(length, "len"), "ftruncate");
+}
+export const ftruncateSync = (fd: number, length?: unknown): void => performNow(ftruncateSteps(fd, length));
 export const fsyncSync = (fd: number): void => void opened(fd, "fsync");
 export const fdatasyncSync = fsyncSync;
-export const readvSync = (fd: number, views: readonly ArrayBufferView[], position?: number | null): number =>
-  views.reduce((sum, view) => sum + readSync(fd, view, 0, view.byteLength, typeof position === "number" ? position + sum : null), 0);
-export const writevSync = (fd: number, views: readonly ArrayBufferView[], position?: number | null): number =>
-  views.reduce((sum, view) => sum + writeSync(fd, view, 0, view.byteLength, typeof position === "number" ? position + sum : null), 0);
 
-/** The whole file behind a descriptor, from its position on. */
-export function readAll(fd: number): Uint8Array<ArrayBuffer> {
+type Transfer = (fd: number, view: ArrayBufferView, offset: number, length: number, position: number | null) => Steps<number>;
+
+function* eachView(transfer: Transfer, fd: number, views: readonly ArrayBufferView[], position: unknown): Steps<number> {
+  let sum = 0;
+  for (const view of views) sum += yield* transfer(fd, view, 0, view.byteLength, typeof position === "number" ? position + sum : null);
+  return sum;
+}
+export const readvSteps = (fd: number, views: readonly ArrayBufferView[], position?: unknown): Steps<number> =>
+  eachView(readSteps, fd, views, position);
+export const writevSteps = (fd: number, views: readonly ArrayBufferView[], position?: unknown): Steps<number> =>
+  eachView(writeSteps, fd, views, position);
+export const readvSync: (...args: Parameters<typeof readvSteps>) => number = (...args) => performNow(readvSteps(...args));
+export const writevSync: (...args: Parameters<typeof writevSteps>) => number = (...args) => performNow(writevSteps(...args));
+
+/** The rest of the file behind a descriptor, from its position on. */
+export function* readRest(fd: number): Steps<Uint8Array<ArrayBuffer>> {
   const open = opened(fd, "read");
-  const bytes = open.file.bytes.slice(open.position, open.file.size);
-  open.position = open.file.size;
-  return bytes;
+  const from = open.position;
+  open.position = Math.max(from, open.file.size);
+  return yield* readFrom(open.file, from);
 }

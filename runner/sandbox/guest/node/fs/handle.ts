@@ -1,9 +1,10 @@
 import EventEmitter from "../events/events.ts";
 import { Buffer } from "../buffer/buffer.ts";
-import { closeSync, fstatSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from "./descriptors.ts";
+import { readFileSteps, writeFileSteps } from "./contents.ts";
+import { closeSync, fstatSync, fsyncSync, ftruncateSteps, openSteps, readSteps, writeSteps } from "./descriptors.ts";
 import type { Stats } from "./stats.ts";
+import { promised } from "./steps.ts";
 import { ReadStream, WriteStream } from "./streams.ts";
-import { readFileSync, writeFileSync } from "./sync.ts";
 
 /** The FileHandle of `fs.promises.open`. */
 export class FileHandle extends EventEmitter {
@@ -27,25 +28,25 @@ export class FileHandle extends EventEmitter {
     const [offset, length, position] = ArrayBuffer.isView(target)
       ? (rest as [number?, number?, (number | null)?])
       : [options.offset, options.length, options.position];
-    return { bytesRead: readSync(this.fd, buffer, offset ?? 0, length, position ?? null), buffer };
+    return { bytesRead: await promised(readSteps(this.fd, buffer, offset ?? 0, length, position ?? null)), buffer };
   }
   async write(data: unknown, ...rest: unknown[]): Promise<{ bytesWritten: number; buffer: unknown }> {
-    return { bytesWritten: writeSync(this.fd, data, ...rest), buffer: data };
+    return { bytesWritten: await promised(writeSteps(this.fd, data, ...rest)), buffer: data };
   }
   async readFile(options?: string | Record<string, unknown>): Promise<unknown> {
-    return readFileSync(this.fd, options);
+    return await promised(readFileSteps(this.fd, options));
   }
   async writeFile(data: unknown, options?: string | Record<string, unknown>): Promise<void> {
-    writeFileSync(this.fd, data, options);
+    await promised(writeFileSteps(this.fd, data, options));
   }
   async appendFile(data: unknown, options?: string | Record<string, unknown>): Promise<void> {
-    writeFileSync(this.fd, data, options);
+    await promised(writeFileSteps(this.fd, data, options));
   }
   async stat(): Promise<Stats> {
     return fstatSync(this.fd);
   }
   async truncate(length?: number): Promise<void> {
-    ftruncateSync(this.fd, length);
+    await promised(ftruncateSteps(this.fd, length));
   }
   async sync(): Promise<void> {
     fsyncSync(this.fd);
@@ -65,4 +66,4 @@ export class FileHandle extends EventEmitter {
 }
 
 export const openHandle = async (at: unknown, flags?: string, mode?: number): Promise<FileHandle> =>
-  new FileHandle(openSync(at, flags, mode));
+  new FileHandle(await promised(openSteps(at, flags, mode)));

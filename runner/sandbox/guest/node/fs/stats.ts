@@ -1,4 +1,4 @@
-import type { FsNode } from "./tree.ts";
+import type { FsNode } from "./volume.ts";
 
 const typeBits = { file: 0o100_000, directory: 0o040_000 } as const;
 
@@ -17,10 +17,11 @@ export class Stats {
   readonly mtimeMs: number;
   readonly ctimeMs: number;
   readonly birthtimeMs: number;
-  constructor({ kind, meta, ...node }: FsNode) {
+  constructor(node: FsNode) {
+    const { kind, meta } = node;
     this.mode = typeBits[kind] | meta.mode;
     this.ino = meta.inode;
-    this.size = "size" in node ? node.size : 4096;
+    this.size = node.kind === "file" ? node.size : 4096;
     this.blocks = Math.ceil(this.size / 512);
     this.atimeMs = this.mtimeMs = this.ctimeMs = meta.modifiedMs;
     this.birthtimeMs = meta.createdMs;

@@ -1,8 +1,9 @@
 import { Buffer } from "../buffer/buffer.ts";
 import { nextTick } from "../timers/next-tick.ts";
 import { Readable, Writable } from "../stream/stream.ts";
-import { closeSync, openSync, readSync, writeSync } from "./descriptors.ts";
-import { pathText } from "./tree.ts";
+import { closeSync, openSteps, readSteps, writeSteps } from "./descriptors.ts";
+import { perform, type Steps } from "./steps.ts";
+import { listed, pathText } from "./tree.ts";
 
 type Done = (error?: Error | null) => void;
 interface StreamOptions {
@@ -60,13 +61,16 @@ export class ReadStream extends Readable {
   }
   #open(): void {
     if (this.destroyed || this.fd !== null) return;
-    try {
-      this.fd = openSync(this.path, this.flags);
-    } catch (error) {
-      this.destroy(asError(error));
-      return;
-    }
-    this.emit("open", this.fd);
+    perform(
+      openSteps(this.path, this.flags),
+      (fd) => this.#begin(fd),
+      (error) => this.destroy(asError(error)),
+    );
+  }
+  #begin(fd: number): void {
+    if (this.destroyed) return closeSync(fd);
+    this.fd = fd;
+    this.emit("open", fd);
     this.emit("ready");
     this._read(65_536);
   }
@@ -75,14 +79,16 @@ export class ReadStream extends Readable {
     if (this.fd === null) return;
     this.#wanted = Math.min(size, this.#end === Infinity ? size : this.#end - (this.#position ?? this.bytesRead) + 1);
     const buffer = Buffer.alloc(Math.max(0, this.#wanted));
-    try {
-      const count = readSync(this.fd, buffer, 0, buffer.length, this.#position);
-      if (this.#position !== null) this.#position += count;
-      this.bytesRead += count;
-      this.push(count === 0 ? null : buffer.subarray(0, count));
-    } catch (error) {
-      this.destroy(asError(error));
-    }
+    perform(
+      readSteps(this.fd, buffer, 0, buffer.length, this.#position),
+      (count) => {
+        if (this.destroyed) return;
+        if (this.#position !== null) this.#position += count;
+        this.bytesRead += count;
+        this.push(count === 0 ? null : buffer.subarray(0, count));
+      },
+      (error) => this.destroy(asError(error)),
+    );
   }
   override _destroy(error: Error | null, callback: Done): void {
     const { fd } = this;
@@ -115,21 +121,26 @@ export class WriteStream extends Writable {
     this.flags = flags;
     this.fd = fd ?? null;
     this.#position = start;
-    nextTick(() => {
-      try {
-        this.#open(mode);
-      } catch (error) {
-        this.destroy(asError(error));
-      }
-    });
+    this.#mode = mode;
+    nextTick(() =>
+      perform(
+        this.#open(),
+        () => {},
+        (error) => this.destroy(asError(error)),
+      ),
+    );
   }
   get pending(): boolean {
     return this.fd === null;
   }
+  readonly #mode: number;
   #opened = false;
-  #open(mode = 0o666): number {
+  /** The first that gets here opens the file. */
+  *#open(): Steps<number> {
+    yield* listed();
     if (this.fd !== null) return this.fd;
-    const fd = openSync(this.path, this.flags, mode);
+    if (this.destroyed) throw new Error("the stream was destroyed before its file was opened");
+    const fd = yield* openSteps(this.path, this.flags, this.#mode); // waits for nothing any more
     this.fd = fd;
     if (!this.#opened)
       nextTick(() => {
@@ -140,14 +151,23 @@ export class WriteStream extends Writable {
     return fd;
   }
   override _write(chunk: unknown, _encoding: string, callback: Done): void {
-    attempt(() => {
-      const count = writeSync(this.#open(), chunk, 0, undefined, this.#position);
-      if (this.#position !== undefined) this.#position += count;
-      this.bytesWritten += count;
-    }, callback);
+    perform(
+      this.#writeSteps(chunk),
+      () => callback(),
+      (error) => callback(asError(error)),
+    );
+  }
+  *#writeSteps(chunk: unknown): Steps<void> {
+    const count = yield* writeSteps(yield* this.#open(), chunk, 0, undefined, this.#position);
+    if (this.#position !== undefined) this.#position += count;
+    this.bytesWritten += count;
   }
   override _final(callback: Done): void {
-    attempt(() => void this.#open(), callback); // an empty stream makes an empty file
+    perform(
+      this.#open(), // an empty stream makes an empty file
+      () => callback(),
+      (error) => callback(asError(error)),
+    );
   }
   override _destroy(error: Error | null, callback: Done): void {
     const { fd } = this;

@@ -1,50 +1,12 @@
-import { asBuffer, toBytes } from "../buffer/bytes.ts";
-import { Buffer } from "../buffer/buffer.ts";
 import path from "../path/path.ts";
-import { closeSync, constants, openSync, readAll, writeSync } from "./descriptors.ts";
+import { constants } from "./constants.ts";
+import { fsError } from "./errors.ts";
 import { Dirent, Stats } from "./stats.ts";
-import {
-  createDirectory,
-  find,
-  fsError,
-  get,
-  getDirectory,
-  getFile,
-  pathText,
-  place,
-  remove,
-  resize,
-  slot,
-  usage,
-  type DirectoryNode,
-} from "./tree.ts";
+import { createDirectory, find, get, getDirectory, pathText, place, remove, slot } from "./tree.ts";
+import { currentVolume, type DirectoryNode } from "./volume.ts";
 
-type Options = string | null | undefined | Record<string, unknown>;
+export type Options = string | null | undefined | Record<string, unknown>;
 export const optionsOf = (given: Options): Record<string, unknown> => (typeof given === "string" ? { encoding: given } : (given ?? {}));
-const encoded = (bytes: Buffer, encoding: unknown): Buffer | string =>
-  typeof encoding === "string" && encoding !== "buffer" ? bytes.toString(encoding) : bytes;
-
-export function readFileSync(given: unknown, options?: Options): Buffer | string {
-  const { encoding } = optionsOf(options);
-  if (typeof given === "number") return encoded(asBuffer(readAll(given)), encoding);
-  const file = getFile(pathText(given), "open");
-  return encoded(asBuffer(file.bytes.slice(0, file.size)), encoding);
-}
-
-export function writeFileSync(given: unknown, data: unknown, options?: Options): void {
-  const { encoding, flag = "w", mode = 0o666 } = optionsOf(options);
-  const bytes = toBytes(data, encoding);
-  if (typeof given === "number") return void writeSync(given, bytes);
-  const fd = openSync(given, flag as string, Number(mode)); // openSync refuses flags it does not know
-  try {
-    writeSync(fd, bytes);
-  } finally {
-    closeSync(fd);
-  }
-}
-export const appendFileSync = (given: unknown, data: unknown, options?: Options): void =>
-  writeFileSync(given, data, { flag: "a", ...optionsOf(options) });
-
 export function existsSync(given: unknown): boolean {
   try {
     return find(pathText(given), "access") !== undefined;
@@ -67,7 +29,10 @@ export function statSync(given: unknown, options?: { throwIfNoEntry?: boolean },
 export const lstatSync = (given: unknown, options?: { throwIfNoEntry?: boolean }): Stats | undefined => statSync(given, options, "lstat");
 
 export function statfsSync(): object {
-  const { capacityBytes, usedBytes } = usage();
+  const {
+    usedBytes,
+    limits: { capacityBytes },
+  } = currentVolume();
   const free = Math.floor((capacityBytes - usedBytes) / 4096);
   return { type: 0, bsize: 4096, blocks: capacityBytes / 4096, bfree: free, bavail: free, files: 0, ffree: 0 };
 }
@@ -141,25 +106,6 @@ export function renameSync(from: unknown, to: unknown): void {
   place(node, slot(source, "rename", target), slot(target, "rename"));
 }
 
-export function copyFileSync(from: unknown, to: unknown, mode = 0): void {
-  const [source, target] = [pathText(from), pathText(to)];
-  const node = find(source, "copyfile");
-  if (node === undefined) throw fsError("ENOENT", "copyfile", source, target);
-  if (node.kind === "directory") throw fsError("EISDIR", "copyfile", source, target);
-  if ((mode & constants.COPYFILE_EXCL) !== 0 && existsSync(target)) throw fsError("EEXIST", "copyfile", source, target);
-  writeFileSync(target, node.bytes.slice(0, node.size));
-}
-export function cpSync(from: unknown, to: unknown, options: { recursive?: boolean } = {}): void {
-  const [source, target] = [pathText(from), pathText(to)];
-  if (get(source, "cp").kind === "file") return copyFileSync(source, target);
-  if (options.recursive !== true)
-    throw Object.assign(new Error(`Recursive option not enabled, cannot copy a directory: ${source}`), {
-      code: "ERR_FS_EISDIR",
-    });
-  mkdirSync(target, { recursive: true });
-  for (const name of readdirSync(source)) cpSync(path.join(source, String(name)), path.join(target, String(name)), options);
-}
-
 export function mkdtempSync(prefix: unknown): string {
   const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
   for (;;) {
@@ -171,11 +117,8 @@ export function mkdtempSync(prefix: unknown): string {
   }
 }
 
-export function truncateSync(given: unknown, length = 0): void {
-  resize(getFile(pathText(given), "open"), length, "truncate");
-}
 export function chmodSync(given: unknown, mode: number | string): void {
-  get(pathText(given), "chmod").meta.mode = typeof mode === "string" ? Number.parseInt(mode, 8) : mode & 0o777;
+  get(pathText(given), "chmod").meta.mode = (typeof mode === "string" ? Number.parseInt(mode, 8) : mode) & 0o777;
 }
 export function utimesSync(given: unknown, _accessed: unknown, modified: number | string | Date): void {
   get(pathText(given), "utime").meta.modifiedMs = modified instanceof Date ? modified.getTime() : Number(modified) * 1000;

@@ -1,48 +1,20 @@
 import path from "../path/path.ts";
-import { systemErrors, type SystemCode } from "../system-errors.ts";
+import { nodeError } from "../errors.ts";
 import { guest } from "../globals.ts";
+import { fsError } from "./errors.ts";
+import { performNow, type Steps } from "./steps.ts";
+import { currentVolume, type DirectoryNode, type FileNode, type FsNode, newDirectory, newMeta, type Volume } from "./volume.ts";
 
-// The file system of a component: /tmp, in memory, gone with the isolate.
-
-export interface FileNode {
-  readonly kind: "file";
-  bytes: Uint8Array<ArrayBuffer>;
-  /** Bytes in use; `bytes` grows ahead of it. */
-  size: number;
-  readonly meta: Meta;
-}
-export interface DirectoryNode {
-  readonly kind: "directory";
-  readonly entries: Map<string, FsNode>;
-  readonly meta: Meta;
-}
-export interface Meta {
-  readonly inode: number;
-  mode: number;
-  createdMs: number;
-  modifiedMs: number;
-}
-export type FsNode = FileNode | DirectoryNode;
-
-const capacityBytes = 64 * 1024 * 1024;
-let usedBytes = 0;
-let inodes = 1;
-
-const meta = (mode: number): Meta => ({ inode: inodes++, mode, createdMs: Date.now(), modifiedMs: Date.now() });
-const newDirectory = (): DirectoryNode => ({ kind: "directory", entries: new Map(), meta: meta(0o755) });
-const root = newDirectory();
-root.entries.set("tmp", newDirectory());
-
-/** An error as libuv's: code, errno, syscall, path, and a message made of them. */
-export function fsError(code: SystemCode, syscall: string, at?: string, to?: string): Error {
-  const [errno, text] = systemErrors[code];
-  const paths = `${at === undefined ? "" : ` '${at}'`}${to === undefined ? "" : ` -> '${to}'`}`;
-  const error = Object.assign(new Error(`${code}: ${text}, ${syscall}${paths}`), { errno: -errno, code, syscall });
-  return Object.assign(error, at === undefined ? {} : { path: at }, to === undefined ? {} : { dest: to });
-}
+// The file system of a component: /tmp of its context, or that of its workflow run.
 
 /** Text of a path given as text, Buffer or file URL. */
 export function pathText(given: unknown): string {
+  const text = textOf(given);
+  if (text.includes("\0")) throw nodeError("ERR_INVALID_ARG_VALUE", "The argument 'path' must not contain null bytes", TypeError);
+  return text.toWellFormed();
+}
+
+function textOf(given: unknown): string {
   if (typeof given === "string") return given;
   if (given instanceof guest.URL) return decodeURIComponent(given.pathname);
   if (given instanceof Uint8Array) return new guest.TextDecoder().decode(given);
@@ -54,15 +26,29 @@ export function pathText(given: unknown): string {
   );
 }
 
-const partsOf = (text: string): string[] =>
+export const mustList = (): boolean => currentVolume().mustList;
+
+/** Has the volume of the run list its entries, unless it has. */
+export function* listed(): Steps<void> {
+  const volume = currentVolume();
+  while (volume.mustList) yield volume;
+}
+
+function usableVolume(): Volume {
+  const volume = currentVolume();
+  if (volume.mustList) performNow(listed());
+  return volume;
+}
+
+const namesOf = (text: string): string[] =>
   path
     .resolve(text)
     .split("/")
     .filter((part) => part !== "");
 
 export function find(text: string, syscall: string): FsNode | undefined {
-  let node: FsNode = root;
-  for (const part of partsOf(text)) {
+  let node: FsNode = usableVolume().root;
+  for (const part of namesOf(text)) {
     if (node.kind !== "directory") throw fsError("ENOTDIR", syscall, text);
     const next: FsNode | undefined = node.entries.get(part);
     if (next === undefined) return undefined;
@@ -96,29 +82,45 @@ export interface Slot {
 
 /** The parent and name of an entry of /tmp, whether it exists or not. Anything outside of /tmp is read-only. */
 export function slot(text: string, syscall: string, to?: string): Slot {
-  const parts = partsOf(text);
-  const name = parts.pop();
-  if (name === undefined || parts[0] !== "tmp") throw fsError("EACCES", syscall, text, to);
-  const parent = find(`/${parts.join("/")}`, syscall);
+  const names = namesOf(text);
+  const name = names.pop();
+  if (name === undefined || names[0] !== "tmp") throw fsError("EACCES", syscall, text, to);
+  const above = names.join("/");
+  if (`${above}/${name}`.length > currentVolume().limits.pathCharacters) throw fsError("ENAMETOOLONG", syscall, text, to);
+  const parent = find(`/${above}`, syscall);
   if (parent === undefined) throw fsError("ENOENT", syscall, text, to);
   if (parent.kind !== "directory") throw fsError("ENOTDIR", syscall, text, to);
   return { parent, name };
 }
 
-export function createFile(at: Slot, mode: number): FileNode {
-  const file: FileNode = { kind: "file", bytes: new Uint8Array(0), size: 0, meta: meta(mode) };
+export function createFile(at: Slot, mode: number, syscall: string): FileNode {
+  const volume = currentVolume();
+  volume.addEntry(syscall);
+  const file: FileNode = { kind: "file", volume, size: 0, parts: [], meta: newMeta(mode) };
   at.parent.entries.set(at.name, file);
   return file;
 }
 
 export function createDirectory(at: Slot): void {
+  currentVolume().addEntry("mkdir");
   at.parent.entries.set(at.name, newDirectory());
 }
 
 export function remove({ parent, name }: Slot): void {
   const node = parent.entries.get(name);
-  if (node !== undefined) usedBytes -= sizeOf(node);
+  if (node !== undefined) release(node, currentVolume());
   parent.entries.delete(name);
+}
+
+function release(node: FsNode, volume: Volume): void {
+  volume.entries -= 1;
+  if (node.kind === "directory") {
+    for (const each of node.entries.values()) release(each, volume);
+    return;
+  }
+  volume.usedBytes -= node.size;
+  // A descriptor may still use it.
+  for (const part of node.parts) volume.forget(part);
 }
 
 /** Renames a node; replaces the target if it exists. */
@@ -127,28 +129,3 @@ export function place(node: FsNode, from: Slot, to: Slot): void {
   remove(to);
   to.parent.entries.set(to.name, node);
 }
-
-function sizeOf(node: FsNode): number {
-  return node.kind === "file" ? node.size : [...node.entries.values()].reduce((sum, one) => sum + sizeOf(one), 0);
-}
-
-/** Sets a file's length; the new part is zeros. */
-export function resize(file: FileNode, size: number, syscall: string): void {
-  if (usedBytes + size - file.size > capacityBytes) throw fsError("ENOSPC", syscall);
-  if (size > file.bytes.length) {
-    const grown = new Uint8Array(Math.min(Math.max(size, file.bytes.length * 2), Math.max(size, capacityBytes)));
-    grown.set(file.bytes.subarray(0, file.size));
-    file.bytes = grown;
-  } else if (size < file.size) file.bytes.fill(0, size, file.size);
-  usedBytes += size - file.size;
-  file.size = size;
-  file.meta.modifiedMs = Date.now();
-}
-
-export function writeAt(file: FileNode, bytes: Uint8Array, position: number): void {
-  if (position + bytes.length > file.size) resize(file, position + bytes.length, "write");
-  file.bytes.set(bytes, position);
-  file.meta.modifiedMs = Date.now();
-}
-
-export const usage = (): { capacityBytes: number; usedBytes: number } => ({ capacityBytes, usedBytes });

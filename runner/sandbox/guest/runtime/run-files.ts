@@ -1,0 +1,40 @@
+import { onRunEnd, post } from "./bridge.ts";
+
+/** The files of one run of a step: `/tmp` is that of its workflow run, and not the context's own. */
+export interface FileSession {
+  /** Whether earlier steps have left files. */
+  readonly hasStored: boolean;
+}
+
+/** Stores what the run has changed. JSON text of the changes; undefined if there are none. */
+type StoreChanges = (session: FileSession) => Promise<string | undefined> | undefined;
+
+let session: FileSession | undefined;
+let storeChanges: StoreChanges | undefined;
+
+/** @param hasStored undefined: the run uses the files of its context */
+export function beginFiles(hasStored: boolean | undefined): void {
+  session = hasStored === undefined ? undefined : { hasStored };
+}
+
+export const fileSession = (): FileSession | undefined => session;
+
+/** Called by the file system of the Node layer when it is first used in this context. */
+export function onFilesStore(store: StoreChanges): void {
+  storeChanges = store;
+}
+
+/** Called when the step has returned. Undefined if there is nothing to wait for: most steps use no files. */
+export function storeFiles(): Promise<void> | undefined {
+  const storing = session === undefined ? undefined : storeChanges?.(session);
+  return storing === undefined ? undefined : postChanges(storing);
+}
+
+async function postChanges(storing: Promise<string | undefined>): Promise<void> {
+  const changes = await storing;
+  if (changes !== undefined) post("files", changes);
+}
+
+onRunEnd(() => {
+  session = undefined;
+});
