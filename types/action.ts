@@ -9,7 +9,7 @@ export interface ActionHelper {
   readonly flow: ActionFlow;
   readonly send: ActionSend;
   readonly context: ActionContext;
-  /** Files in memory; they are gone when the step ends. */
+  /** Files of the run: later steps have them. */
   readonly files: ActionFiles;
 }
 

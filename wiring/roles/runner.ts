@@ -55,7 +55,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   const size = sandboxSize(configuration, (await host?.resources(hostTimeoutMs)) ?? ownResources());
   const dataStores = { perform: (request: StoreRequest) => requestDataStore(connection, pool, request) };
   const files = openRunFiles(connection, pool);
-  const sandbox = await startSandbox(context, size, directory, { host, dataStores });
+  const sandbox = await startSandbox(context, size, directory, { host, dataStores, runFiles: files });
   const runner = await startRunner(runnerConfig(configuration, size.children), {
     ...createRunnerPorts(connection, pool, { memoryShare, cpuShare: cpuMeter() }),
     sandbox,
@@ -99,17 +99,23 @@ async function listenForHost({ configuration, logger }: RoleContext, opened: Asy
   return host;
 }
 
+interface SandboxParts {
+  readonly host: SandboxProcesses | undefined;
+  readonly dataStores: DataStores;
+  readonly runFiles: RunFiles;
+}
+
 async function startSandbox(
   context: RoleContext,
   size: SandboxSize,
   bundleDirectory: string,
-  { host: processes, dataStores }: { readonly host: SandboxProcesses | undefined; readonly dataStores: DataStores },
+  { host: processes, dataStores, runFiles }: SandboxParts,
 ): Promise<Sandbox> {
   const { logger, configuration } = context;
   const { egressAllow, pool, sandboxJail: jail } = configuration;
   const egress = createEgress({ allow: egressAllow });
   const cacheDirectory = sandboxCache(context);
-  const options = { cacheDirectory, bundleDirectory, egress, jail, logger, dataStores, ...(processes && { processes }), ...size };
+  const options = { cacheDirectory, bundleDirectory, egress, jail, logger, dataStores, runFiles, ...(processes && { processes }), ...size };
   const sandbox = await createSandbox(options);
   createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
   await stopEsbuild(); // It has built missing guest scripts, and its process is needed for nothing else.
