@@ -92,8 +92,8 @@ export function* resize(file: FileNode, size: number, syscall: string): Steps<vo
   setSize(file, size, syscall);
 }
 
-/** The part at the cut must not be away. */
-function setSize(file: FileNode, size: number, syscall: string): void {
+/** Its part at the cut must not be away, which it never is at 0. */
+export function setSize(file: FileNode, size: number, syscall: string): void {
   const { volume, parts } = file;
   volume.checkRoom(size - file.size, syscall);
   volume.usedBytes += size - file.size;
@@ -125,7 +125,7 @@ function* loadCut(file: FileNode, size: number): Steps<void> {
 /** Replaces the content by that of another file. Stored parts never change, so files share them. */
 export function* copyContent(from: FileNode, to: FileNode): Steps<void> {
   if (from === to) return;
-  yield* resize(to, 0, "copyfile");
+  setSize(to, 0, "copyfile");
   to.volume.checkRoom(from.size, "copyfile");
   for (const part of [...from.parts]) {
     if (part.bytes === undefined || part.name !== undefined) {

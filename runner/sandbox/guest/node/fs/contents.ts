@@ -2,13 +2,12 @@ import { asBuffer, toBytes } from "../buffer/bytes.ts";
 import type { Buffer } from "../buffer/buffer.ts";
 import path from "../path/path.ts";
 import { constants } from "./constants.ts";
-import { copyContent, readFrom, resize } from "./content.ts";
-import { closeSync, openSteps, readRest, sizeOf, writeSteps } from "./descriptors.ts";
+import { append, copyContent, readFrom, resize, writeAt } from "./content.ts";
+import { openFile, readRest, sizeOf, writeSteps } from "./descriptors.ts";
 import { fsError } from "./errors.ts";
 import { performNow, type Steps } from "./steps.ts";
 import { existsSync, mkdirSync, optionsOf, type Options, readdirSync } from "./sync.ts";
 import { find, get, getFile, listed, mustList, pathText } from "./tree.ts";
-import type { FileNode } from "./volume.ts";
 
 // Functions of whole files. Their contents may be stored by the host.
 
@@ -30,12 +29,10 @@ export function* writeFileSteps(given: unknown, data: unknown, options?: Options
     yield* writeSteps(given, bytes);
     return;
   }
-  const fd = yield* openSteps(given, flag as string, Number(mode)); // it refuses flags that it does not know
-  try {
-    yield* writeSteps(fd, bytes);
-  } finally {
-    closeSync(fd);
-  }
+  if (mustList()) yield* listed();
+  const { file, writes, appends } = openFile(given, flag as string, Number(mode)); // it refuses flags that it does not know
+  if (!writes) throw fsError("EBADF", "write");
+  yield* appends ? append(file, bytes) : writeAt(file, bytes, 0);
 }
 export const writeFileSync = (given: unknown, data: unknown, options?: Options): void => performNow(writeFileSteps(given, data, options));
 
@@ -51,8 +48,7 @@ export function* copyFileSteps(from: unknown, to: unknown, mode = 0): Steps<void
   if (node.kind === "directory") throw fsError("EISDIR", "copyfile", source, target);
   if ((mode & constants.COPYFILE_EXCL) !== 0 && existsSync(target)) throw fsError("EEXIST", "copyfile", source, target);
   if (find(target, "copyfile") === node) return;
-  closeSync(yield* openSteps(target, "w"));
-  yield* copyContent(node, get(target, "copyfile") as FileNode); // opened for writing
+  yield* copyContent(node, openFile(target, "w", 0o666).file);
 }
 export const copyFileSync = (from: unknown, to: unknown, mode?: number): void => performNow(copyFileSteps(from, to, mode));
 

@@ -3,7 +3,7 @@ import { guest } from "../globals.ts";
 import { toBytes } from "../buffer/bytes.ts";
 import { outOfRange } from "../errors.ts";
 import { constants } from "./constants.ts";
-import { append, readFrom, readInto, resize, writeAt } from "./content.ts";
+import { append, readFrom, readInto, resize, setSize, writeAt } from "./content.ts";
 import { fsError } from "./errors.ts";
 import { Stats } from "./stats.ts";
 import { performNow, type Steps } from "./steps.ts";
@@ -42,14 +42,14 @@ onVolumeEnd(() => {
   for (const [fd, { file }] of table) if (!isUsable(file.volume)) table.delete(fd);
 });
 
-export function* openSteps(given: unknown, flags: string | number = "r", mode = 0o666): Steps<number> {
+/** Opens a file in a volume that is listed. */
+export function openFile(given: unknown, flags: string | number, mode: number): Open {
   const text = pathText(given);
   const bits = typeof flags === "number" ? flags : flagBits[flags];
   if (bits === undefined)
     throw Object.assign(new TypeError(`The argument 'flags' is invalid. Received '${flags}'`), {
       code: "ERR_INVALID_ARG_VALUE",
     });
-  if (mustList()) yield* listed();
   const writes = (bits & (O_WRONLY | O_RDWR)) !== 0;
   const node = find(text, "open");
   if (node !== undefined && (bits & O_CREAT) !== 0 && (bits & O_EXCL) !== 0) throw fsError("EEXIST", "open", text);
@@ -58,10 +58,16 @@ export function* openSteps(given: unknown, flags: string | number = "r", mode = 
   if (table.size >= maxOpen) throw fsError("EMFILE", "open", text);
   const file = node ?? createFile(slot(text, "open"), mode & 0o755, "open");
   if (file.kind === "directory") throw fsError("EISDIR", "open", text);
-  if ((bits & O_TRUNC) !== 0 && file.size > 0) yield* resize(file, 0, "open");
+  if ((bits & O_TRUNC) !== 0) setSize(file, 0, "open");
+  return { file, reads: (bits & O_WRONLY) === 0, writes, appends: (bits & O_APPEND) !== 0, position: 0 };
+}
+
+export function* openSteps(given: unknown, flags: string | number = "r", mode = 0o666): Steps<number> {
+  if (mustList()) yield* listed();
+  const open = openFile(given, flags, mode);
   let fd = 3;
   while (table.has(fd)) fd += 1;
-  table.set(fd, { file, reads: (bits & O_WRONLY) === 0, writes, appends: (bits & O_APPEND) !== 0, position: 0 });
+  table.set(fd, open);
   return fd;
 }
 export const openSync = (given: unknown, flags?: string | number, mode?: number): number => performNow(openSteps(given, flags, mode));
