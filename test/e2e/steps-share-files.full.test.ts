@@ -64,7 +64,10 @@ it("gives each step the files of those before it, although processes die in betw
          fs.writeFileSync("/tmp/out/a.txt", fs.readFileSync("/tmp/out/a.txt", "utf8").replaceAll(" lost?", "") + " ${target}");`,
       ),
     ),
-    step("read", `return [fs.readFileSync("/tmp/out/a.txt", "utf8"), await $.files.open("b.txt").toEncodedString(), fs.readdirSync("/tmp/out")];`),
+    step(
+      "read",
+      `return [fs.readFileSync("/tmp/out/a.txt", "utf8"), await $.files.open("b.txt").toEncodedString(), fs.readdirSync("/tmp/out")];`,
+    ),
   ].map((each) => ({ ...each, props: { go: { storeId: store } } }));
   const { ended } = await runOnce(steps);
   for (const target of targets) {
