@@ -10,7 +10,7 @@ import type { DeliveryMetrics, Invocations, Objects, Poster, Secrets, Workflows 
 import type { OwnerMailer } from "./mail/ports.ts";
 import type { FormerQueues, OrderedRequests, QueueStore } from "./ordered/ports.ts";
 import type { History, OwnerLimits } from "./record/ports.ts";
-import type { ReplayPace } from "./routing/replays.ts";
+import type { Rate } from "../domain/limits/token-bucket.ts";
 import type { AnnounceEvent, Replays, Replicas, RouteEntries, Runs } from "./routing/ports.ts";
 
 /** Everything that the delivery role reaches. Each room declares its ports; only `start.ts` and `wiring` know the whole. */
@@ -53,5 +53,5 @@ export interface DeliveryConfig extends DelivererConfig, AttemptsConfig {
   /** A webhook at which no delivery has succeeded for this time is disabled. Absent: never. */
   readonly disableAfterMs?: number;
   /** Default: bursts of 200 posts, 50 posts a second. */
-  readonly replayPace?: ReplayPace;
+  readonly replayPace?: Rate;
 }

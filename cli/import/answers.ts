@@ -24,6 +24,8 @@ const answers = z.strictObject({
   triggers: z.record(z.string(), trigger).default({}),
   accounts: z.record(z.string(), z.string()).default({}),
   stores: z.record(z.string(), z.string()).default({}),
+  /** By id of a source of the service: values in place of those that it shows, such as secrets. */
+  props: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
   components: z.record(z.string(), component).default({}),
   components_at: componentsAt.optional(),
 });

@@ -1,6 +1,5 @@
-import { LRUCache } from "lru-cache";
 import type { ReplayedEvent } from "../../domain/event/replay.ts";
-import { TokenBucket } from "../../domain/limits/token-bucket.ts";
+import { TokenBuckets, type Rate } from "../../domain/limits/token-bucket.ts";
 import type { Log } from "../../domain/log.ts";
 import { PendingWork } from "../settle.ts";
 import type { Delivery } from "./delivery.ts";
@@ -10,21 +9,16 @@ import type { Reading, Replays } from "./ports.ts";
 import { routeEvent, type RouterParts } from "./router.ts";
 import type { Routes } from "./routes.ts";
 
-/** Rate at which replayed events of one owner are posted to one host. */
-export interface ReplayPace {
-  readonly burst: number;
-  readonly perSecond: number;
-}
-
 /** Pairs of owner and host whose rate is remembered. The pair that has been idle longest is forgotten first. */
 const maxPairs = 10_000;
-const defaultPace: ReplayPace = { burst: 200, perSecond: 50 };
+/** At which replayed events of one owner are posted to one host. */
+const defaultPace: Rate = { burst: 200, perSecond: 50 };
 
 export interface ReplayParts {
   readonly router: RouterParts;
   readonly routes: Pick<Routes, "find">;
   readonly ports: { readonly replays: Replays; readonly log: Pick<Log, "error"> };
-  readonly pace?: ReplayPace | undefined;
+  readonly pace?: Rate | undefined;
   readonly signal: AbortSignal;
 }
 
@@ -50,20 +44,16 @@ export async function readReplays({ router, routes, ports, pace, signal }: Repla
  */
 class HostPace implements Pace {
   readonly #routes: Pick<Routes, "find">;
-  readonly #pace: ReplayPace;
-  readonly #buckets = new LRUCache<string, TokenBucket>({ max: maxPairs });
+  readonly #buckets: TokenBuckets;
 
   constructor(routes: Pick<Routes, "find">, pace = defaultPace) {
     this.#routes = routes;
-    this.#pace = pace;
+    this.#buckets = new TokenBuckets(pace, maxPairs);
   }
 
   waitMs({ event, subscription }: Delivery, atMs: number): number {
     const listener = this.#routes.find(subscription)?.listener;
     if (listener?.kind !== "webhook") return 0;
-    const key = `${event.owner} ${new URL(listener.url).hostname}`;
-    const bucket = this.#buckets.get(key) ?? new TokenBucket(this.#pace);
-    this.#buckets.set(key, bucket);
-    return bucket.reserve(atMs);
+    return this.#buckets.of(`${event.owner} ${new URL(listener.url).hostname}`).reserve(atMs);
   }
 }

@@ -6,13 +6,13 @@ import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { Budget } from "../../domain/limits/budget.ts";
 import { FairSemaphore } from "../../domain/limits/fair-semaphore.ts";
+import { TokenBuckets } from "../../domain/limits/token-bucket.ts";
 import { EmailRefusal } from "../../domain/mail/email-refusal.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import { ownerOf } from "../await-answer.ts";
 import type { Packs } from "../packs.ts";
 import type { IngressPorts } from "../ports.ts";
 import type { ArrivedEmail, EmailConfig, EmailHandlers, ParseEmail } from "./ports.ts";
-import { Rates } from "./rates.ts";
 
 export interface EmailReceiving {
   readonly config: Pick<EmailConfig, "domain">;
@@ -45,16 +45,16 @@ const unknown = (): EmailRefusal => new EmailRefusal(550, "5.1.1 there is no suc
  */
 export function emailHandlers(receiving: EmailReceiving): EmailHandlers {
   const { ports, now } = receiving;
-  const [ofAddress, ofPeer] = [new Rates(addressRate), new Rates(peerRate)];
+  const [ofAddress, ofPeer] = [new TokenBuckets(addressRate), new TokenBuckets(peerRate)];
   const reading = new FairSemaphore({ permits: 1, permitsPerKey: 1 });
   const arriving = new Budget({ total: maxArrivingBytes, share: maxArrivingBytes / 2 });
   return {
     sender: (peer) => {
-      if (!ofPeer.take(networkOf(peer), now())) throw tooFast("from this client");
+      if (!ofPeer.of(networkOf(peer)).take(now())) throw tooFast("from this client");
     },
     recipient: async (address, peer) => {
       // An address cannot be guessed, but each attempt costs a lookup.
-      if (!ofPeer.take(networkOf(peer), now())) throw tooFast("from this client");
+      if (!ofPeer.of(networkOf(peer)).take(now())) throw tooFast("from this client");
       const endpoint = await find(address, receiving);
       if (endpoint === undefined) throw unknown();
       if (!endpoint.active) throw new EmailRefusal(450, "4.2.1 the workflow of this address is switched off: try again later");
@@ -82,7 +82,7 @@ async function find(address: string, { config, ports: { endpoints, log } }: Emai
 }
 
 interface Storing extends EmailReceiving {
-  readonly ofAddress: Rates;
+  readonly ofAddress: TokenBuckets;
   /** Messages are read one at a time, those of client networks in turn. */
   readonly reading: FairSemaphore;
 }
@@ -141,7 +141,7 @@ async function prepare(to: string, { raw, from, peer }: ArrivedEmail, content: E
   const { ports, ofAddress, config, now, eventLimitBytes } = storing;
   const endpoint = await find(to, storing);
   if (endpoint === undefined) throw unknown(); // Deleted since RCPT.
-  if (!ofAddress.take(emailKeyOf(to, config.domain) ?? "", now()))
+  if (!ofAddress.of(emailKeyOf(to, config.domain) ?? "").take(now()))
     throw new EmailRefusal(452, "4.2.2 too many messages to this address: try again later");
   const event: EmailEvent = { ...content, envelope: { from, to }, client_ip: peer };
   checkSize(event, eventLimitBytes);

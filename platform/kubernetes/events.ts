@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Resource } from "../../crds/resource.ts";
 import { NotFound } from "../../domain/errors.ts";
-import { TokenBucket } from "../../domain/limits/token-bucket.ts";
+import { TokenBuckets } from "../../domain/limits/token-bucket.ts";
 import type { Kubernetes } from "./access/connection.ts";
 import { microTime } from "./leases.ts";
 import { pathOf } from "./paths.ts";
@@ -54,7 +54,7 @@ export class KubernetesEvents {
   readonly #kubernetes: Kubernetes;
   readonly #options: Required<KubernetesEventsOptions>;
   readonly #series = new Map<string, Series>();
-  readonly #budgets = new Map<string, TokenBucket>();
+  readonly #budgets = new TokenBuckets(budget, maxRemembered);
   readonly #queue: Series[] = [];
   readonly #stop = new AbortController();
   #writing: Promise<void> | undefined;
@@ -76,7 +76,7 @@ export class KubernetesEvents {
       if (now - known.writtenAt >= countIntervalMs) this.#enqueue(known);
       return;
     }
-    if (!this.#isWithinBudget(uid, now)) return;
+    if (!this.#budgets.of(uid).take(now)) return;
     const series = this.#begin(resource, event, now);
     this.#series.delete(key);
     this.#series.set(key, series);
@@ -94,14 +94,6 @@ export class KubernetesEvents {
     await Promise.race([this.#writing, late]);
     this.#stop.abort();
     await this.#writing;
-  }
-
-  #isWithinBudget(uid: string, now: number): boolean {
-    const bucket = this.#budgets.get(uid) ?? new TokenBucket(budget);
-    this.#budgets.delete(uid);
-    this.#budgets.set(uid, bucket);
-    evictOldest(this.#budgets);
-    return bucket.take(now);
   }
 
   #begin(resource: Resource, { type, reason, message }: EventInput, now: number): Series {
@@ -183,7 +175,7 @@ export class KubernetesEvents {
   }
 }
 
-function evictOldest(map: Map<string, unknown>): void {
+function evictOldest(map: Map<string, Series>): void {
   for (const key of map.keys()) {
     if (map.size <= maxRemembered) return;
     map.delete(key);

@@ -1,7 +1,7 @@
 import { connect as connectTcp, isIP, type LookupFunction, type Socket, type TcpNetConnectOpts } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
-import { TokenBucket } from "../../../domain/limits/token-bucket.ts";
+import { TokenBuckets } from "../../../domain/limits/token-bucket.ts";
 import type { NameQuery } from "../operations/network/network.ts";
 import { recordsOf } from "./records.ts";
 
@@ -24,7 +24,6 @@ export type Dial = (options: TcpNetConnectOpts) => Socket;
 const connectTimeoutMs = 10_000;
 /** A name may have thousands, and each attempt takes a quarter of a second. */
 const maxAddresses = 16;
-const maxOwners = 10_000;
 /** Requests of an owner: each takes some 0.2 ms of this process's thread, which all owners share. */
 const requestRate = { perSecond: 400, burst: 2_000 };
 
@@ -37,8 +36,7 @@ export class Connector {
   readonly #dial: Dial;
   readonly #names: FairSemaphore;
   readonly #connecting = new FairSemaphore({ permits: 2_048, permitsPerKey: 128, alone: { permits: 512, now: () => performance.now() } });
-  /** The owner that sent the last request is at the end. */
-  readonly #rates = new Map<string, TokenBucket>();
+  readonly #rates = new TokenBuckets(requestRate);
 
   /** @param threads of the process's pool. libuv resolves names with half of them, and a hostile name server takes its time. */
   constructor(egress: EgressPolicy, threads: number, dial: Dial = connectTcp) {
@@ -50,7 +48,7 @@ export class Connector {
 
   /** Resolves when the owner's rate permits one more request. @param signal ends the wait */
   async admit(owner: string, signal: AbortSignal): Promise<void> {
-    const waitMs = this.#rateOf(owner).reserve(performance.now());
+    const waitMs = this.#rates.of(owner).reserve(performance.now());
     if (waitMs > 0) await sleep(waitMs, undefined, { signal });
   }
 
@@ -79,15 +77,6 @@ export class Connector {
     // An address needs no thread.
     if (isIP(host) !== 0) return this.#egress.resolve(host);
     return this.#names.use(owner, () => this.#egress.resolve(host), signal);
-  }
-
-  #rateOf(owner: string): TokenBucket {
-    const rate = this.#rates.get(owner) ?? new TokenBucket(requestRate);
-    this.#rates.delete(owner);
-    this.#rates.set(owner, rate);
-    const [oldest] = this.#rates.keys();
-    if (this.#rates.size > maxOwners && oldest !== undefined) this.#rates.delete(oldest);
-    return rate;
   }
 }
 

@@ -9,7 +9,7 @@ import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts"
 import { suspensionsOf } from "../../../runner/workflow/branches.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
 import { until } from "../../support/until.ts";
-import { returned, stepOf, threw, withWorkflows, workflowOf, type StepCode } from "./support.ts";
+import { returned, stepOf, threw, withWorkflows, workflowOf } from "./support.ts";
 
 /** Branches of a run, on real streams; the code of steps is a function of the test. */
 const nats = withJetStream({ partitions: partitionCount });
@@ -296,70 +296,3 @@ describe("branches of a run", () => {
     expect(executed.toSorted()).toEqual(["a2", "b2", "busy", "fork", "wait"]);
   });
 });
-
-/** All that goes side by side, within one another. */
-const everything = (): Node[] => [
-  { name: "start" },
-  {
-    name: "fork",
-    parallel: [
-      [{ name: "a1" }, { name: "guard", try: [{ name: "bad" }], catch: [{ name: "handled" }], finally: [{ name: "clean" }] }],
-      [
-        {
-          name: "each",
-          forEach: "{{ 1 }}",
-          concurrency: 2,
-          steps: [{ name: "act" }, { name: "inner", parallel: [[{ name: "x" }], [{ name: "y" }]] }],
-        },
-      ],
-      [{ name: "delay" }, { name: "c2" }],
-    ],
-  },
-  { name: "last" },
-];
-
-const codeOf =
-  (executed: string[], hangsAt: number, ends: unknown[]): StepCode =>
-  async ({ name, steps }) => {
-    const item = steps["item"]?.["item"] as number | undefined; // One of the list below.
-    executed.push(item === undefined ? name : `${name} ${item}`);
-    if (executed.length === hangsAt) await new Promise(() => undefined);
-    if (name === "last") ends.push(steps);
-    if (name === "bad") return threw("no luck");
-    if (name === "delay") return returned(1, { flow: { kind: "delay", ms: 1 } });
-    return returned(name === "each" ? [1, 2, 3] : `${name} ${item ?? ""}`);
-  };
-
-it("go on behind the last commit of each branch, whichever execution a runner is killed in", async () => {
-  const whole: string[] = [];
-  const [expected]: unknown[][] = [[]];
-  await deploy(deployed("p_kill0", everything()));
-  const runner = await start("r_whole", codeOf(whole, 0, expected ?? []));
-  await begin("p_kill0");
-  await untilEnded("p_kill0");
-  await runner.stop(AbortSignal.timeout(500));
-  for (let at = 1; at <= whole.length; at++) {
-    const workflow = `p_kill${at}`;
-    const executed: string[] = [];
-    const ends: unknown[] = [];
-    await deploy(deployed(workflow, everything()));
-    const killed = await start(`r_killed${at}`, codeOf(executed, at, ends));
-    await begin(workflow);
-    await until(() => executed.length >= at, `execution ${at}`);
-    await killed.stop(AbortSignal.abort());
-    const committed = (await commits(workflow)).flatMap(({ workflow: { step } }) => step ?? []);
-    const next = await start(`r_next${at}`, codeOf(executed, 0, ends));
-    await untilEnded(workflow);
-    await next.stop(AbortSignal.timeout(500));
-    expect(ends.map(withoutContext)).toEqual((expected ?? []).map(withoutContext));
-    // What was not committed has run again: at most what was under way.
-    const again = executed.length - whole.length;
-    expect(again).toBeGreaterThanOrEqual(0);
-    expect(again).toBeLessThanOrEqual(whole.length - committed.length);
-    const all = (await commits(workflow)).flatMap(({ workflow: { step } }) => step ?? []);
-    expect(all.map(({ name }) => name).toSorted()).toEqual(whole.map((text) => text.split(" ")[0]).toSorted());
-  }
-});
-
-/** The event has times of its own. */
-const withoutContext = (steps: unknown): unknown => ({ ...(steps as object), trigger: undefined });

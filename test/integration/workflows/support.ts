@@ -11,7 +11,7 @@ import { workflowEntries } from "../../../platform/jetstream/invocations/moves.t
 import { createRunFiles } from "../../../platform/jetstream/files/run-files.ts";
 import { createRunnerPorts } from "../../../platform/jetstream/invocations/runner-ports.ts";
 import { readBatch } from "../../../platform/jetstream/read/read-batch.ts";
-import type { Room } from "../../../runner/commit/ports.ts";
+import type { CommitStore, Room } from "../../../runner/commit/ports.ts";
 import type { ActionProducts, ExecuteRequest, Execution } from "../../../runner/sandbox/port.ts";
 import { startRunner, type Runner } from "../../../runner/start.ts";
 import type { TestJetStream } from "../jetstream/support.ts";
@@ -90,12 +90,20 @@ export function withWorkflows(nats: TestJetStream, reserve: (owner: string, byte
       await entries.put(deploymentKey(defaultPool, versionName(workflow.workflow, workflow.id)), workflow);
       await entries.put(deploymentKey(defaultPool, workflow.workflow), workflow);
     },
-    start: async (name: string, code: StepCode, answers: Answer[] = []): Promise<Runner> => {
+    /** @param change how the runner stores commits */
+    start: async (
+      name: string,
+      code: StepCode,
+      answers: Answer[] = [],
+      change: (commits: CommitStore) => CommitStore = (commits) => commits,
+    ): Promise<Runner> => {
       const config = { pool: defaultPool, runTimeoutMs: 1_000, memoryMb: 64, stateCacheBytes: 2 ** 20, handoverMs: 500 };
+      const natsPorts = createRunnerPorts(nats.connection, defaultPool);
       const runner = await startRunner(
         { runner: name, ...config },
         {
-          ...createRunnerPorts(nats.connection, defaultPool),
+          ...natsPorts,
+          commits: change(natsPorts.commits),
           files: createRunFiles(nats.connection, reserve),
           ...portsBesidePool(async (request) => code({ name: request.bundle.hash, request, ...parsed(request) })),
           answer: (_subject, answer) => void answers.push(answer),

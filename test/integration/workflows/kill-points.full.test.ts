@@ -1,0 +1,140 @@
+import { expect, it } from "vitest";
+import { partitionCount } from "../../../domain/subjects.ts";
+import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
+import type { StepControl } from "../../../domain/workflow/step-control.ts";
+import { flatten } from "../../../domain/workflow/step-tree.ts";
+import { until } from "../../support/until.ts";
+import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
+import { returned, stepOf, threw, withWorkflows, workflowOf, type StepCode } from "./support.ts";
+
+/** A runner is killed at each execution, and at each commit, of a run that has all that a step may control. */
+const nats = withJetStream({ partitions: partitionCount });
+withPoolRequests(nats);
+const { deploy, start, invoke, commits } = withWorkflows(nats);
+
+interface Node extends StepControl<Node> {
+  readonly name: string;
+}
+
+const deployed = (id: string, tree: readonly Node[]): WorkflowDeployment =>
+  workflowOf(id, [], { steps: flatten(tree).map(({ node, control }) => stepOf(id, node.name, control === undefined ? {} : { control })) });
+const begin = (source: string): Promise<void> => invoke({ source, trigger: "http", event: {} });
+const untilEnded = (workflow: string): Promise<void> =>
+  until(
+    async () => ["succeeded", "failed", "exited", "canceled"].includes((await commits(workflow)).at(-1)?.workflow.status ?? ""),
+    "the run has ended",
+  );
+
+/** All constructs, within one another. */
+const everything = (): Node[] => [
+  { name: "start" },
+  {
+    name: "fork",
+    parallel: [
+      [{ name: "a1" }, { name: "guard", try: [{ name: "bad" }], catch: [{ name: "handled" }], finally: [{ name: "clean" }] }],
+      [
+        {
+          name: "each",
+          forEach: "{{ 1 }}",
+          concurrency: 2,
+          steps: [{ name: "act" }, { name: "inner", parallel: [[{ name: "x" }], [{ name: "y" }]] }],
+        },
+      ],
+      [{ name: "delay" }, { name: "c2" }],
+      [
+        { name: "check", switch: "{{ 1 }}", cases: [{ equals: 1, steps: [{ name: "chosen" }] }], default: [{ name: "other" }] },
+        { name: "again", while: "{{ true }}", steps: [{ name: "turn" }] },
+      ],
+    ],
+  },
+  { name: "last" },
+];
+
+const codeOf =
+  (executed: string[], hangsAt: number, ends: unknown[]): StepCode =>
+  async ({ name, steps }) => {
+    const item = steps["item"]?.["item"] as number | undefined; // One of the list below.
+    executed.push(item === undefined ? name : `${name} ${item}`);
+    if (executed.length === hangsAt) await new Promise(() => undefined);
+    if (name === "last") ends.push(steps);
+    if (name === "bad") return threw("no luck");
+    if (name === "delay") return returned(1, { flow: { kind: "delay", ms: 1 } });
+    if (name === "check") return returned(0);
+    const rounds = (steps["again"]?.["$iterations"] ?? -1) as number; // The index of the last round.
+    if (name === "again") return returned(rounds < 1);
+    return returned(name === "each" ? [1, 2, 3] : `${name} ${item ?? ""}`);
+  };
+
+/** A run without a kill: what is executed, and what its last step reads. */
+async function runWhole(workflow: string): Promise<{ readonly executed: readonly string[]; readonly ends: readonly unknown[] }> {
+  const executed: string[] = [];
+  const ends: unknown[] = [];
+  await deploy(deployed(workflow, everything()));
+  const runner = await start(`r_${workflow}`, codeOf(executed, 0, ends));
+  await begin(workflow);
+  await untilEnded(workflow);
+  await runner.stop(AbortSignal.timeout(500));
+  return { executed, ends };
+}
+
+const committedSteps = async (workflow: string) => (await commits(workflow)).flatMap(({ workflow: { step } }) => step ?? []);
+const namesOf = (executed: readonly string[]): readonly string[] => executed.map((text) => text.split(" ")[0] ?? "").toSorted();
+
+it("goes on behind the last commit of each branch, whichever execution its runner is killed in", async () => {
+  const whole = await runWhole("p_kill0");
+  for (let at = 1; at <= whole.executed.length; at++) {
+    const workflow = `p_kill${at}`;
+    const executed: string[] = [];
+    const ends: unknown[] = [];
+    await deploy(deployed(workflow, everything()));
+    const killed = await start(`r_killed${at}`, codeOf(executed, at, ends));
+    await begin(workflow);
+    await until(() => executed.length >= at, `execution ${at}`);
+    await killed.stop(AbortSignal.abort());
+    const committed = await committedSteps(workflow);
+    const next = await start(`r_next${at}`, codeOf(executed, 0, ends));
+    await untilEnded(workflow);
+    await next.stop(AbortSignal.timeout(500));
+    expect(ends.map(withoutContext)).toEqual(whole.ends.map(withoutContext));
+    // What was not committed has run again: at most what was under way.
+    const again = executed.length - whole.executed.length;
+    expect(again).toBeGreaterThanOrEqual(0);
+    expect(again).toBeLessThanOrEqual(whole.executed.length - committed.length);
+    expect((await committedSteps(workflow)).map(({ name }) => name).toSorted()).toEqual(namesOf(whole.executed));
+  }
+});
+
+it("goes on behind a commit of which its runner was killed before it knew", async () => {
+  const whole = await runWhole("p_stored0");
+  const count = (await commits("p_stored0")).length;
+  for (let at = 1; at < count; at++) {
+    const workflow = `p_stored${at}`;
+    const executed: string[] = [];
+    const ends: unknown[] = [];
+    const { promise: isStored, resolve } = Promise.withResolvers<void>();
+    let stored = 0;
+    await deploy(deployed(workflow, everything()));
+    const killed = await start(`r_stored${at}`, codeOf(executed, 0, ends), [], (store) => ({
+      ...store,
+      append: async (...commit) => {
+        const appended = await store.append(...commit);
+        if (++stored < at) return appended;
+        resolve();
+        return new Promise(() => undefined);
+      },
+    }));
+    await begin(workflow);
+    await isStored;
+    await killed.stop(AbortSignal.abort());
+    const committed = await committedSteps(workflow);
+    const next = await start(`r_after${at}`, codeOf(executed, 0, ends));
+    await untilEnded(workflow);
+    await next.stop(AbortSignal.timeout(500));
+    expect(ends.map(withoutContext)).toEqual(whole.ends.map(withoutContext));
+    expect(executed.length - whole.executed.length).toBeLessThanOrEqual(whole.executed.length - committed.length);
+    expect((await committedSteps(workflow)).map(({ name }) => name).toSorted()).toEqual(namesOf(whole.executed));
+  }
+});
+
+/** The event has times of its own. */
+const withoutContext = (steps: unknown): unknown => ({ ...(steps as object), trigger: undefined });
