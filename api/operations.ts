@@ -25,6 +25,7 @@ import { runOperations } from "./runs/operations.ts";
 import { sourceOperations } from "./sources/operations.ts";
 import { sourceTestOperations } from "./runs/test-operations.ts";
 import { subscriptionOperations } from "./subscriptions/operations.ts";
+import { traceOperations } from "./traces/operations.ts";
 import { variableOperations } from "./variables/operations.ts";
 import { webhookOperations } from "./webhooks/operations.ts";
 import { workflowOperations } from "./workflows/operations.ts";
@@ -42,6 +43,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
   Components: [...componentOperations, ...componentConfigurationOperations, ...packageOperations, ...connectorOperations],
   Sources: [...sourceTestOperations, ...sourceOperations, ...sourceConfigurationOperations],
   "Runs and events": [
+    ...traceOperations,
     ...runOperations,
     ...eventOperations,
     ...replayOperations,

@@ -37,6 +37,7 @@ import type { Accounts } from "./owners/ports.ts";
 import type { ReadinessReport, ServerLimits, Sessions } from "./http/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
+import type { TraceRecords } from "./traces/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { RunControl, RunRepetition } from "../domain/workflow/run-control.ts";
 import type { DryRunOptions, SourceTests } from "./runs/ports.ts";
@@ -61,6 +62,7 @@ export interface ApiPorts extends ConnectingPorts {
   readonly sessions: Sessions;
   readonly auditLog: AuditLog;
   readonly history: History;
+  readonly traceRecords: TraceRecords;
   readonly activity: Activity;
   readonly outcomes: Outcomes;
   readonly sourceBacklogs: SourceBacklogs;
@@ -201,7 +203,8 @@ export interface History {
   listDeletions(source: string): Promise<readonly EventDeletion[]>;
   /** Newest first. @throws InvalidInput when the cursor's run is deleted */
   pageRuns(source: string, page: PageRequest & { readonly failed?: boolean }): Promise<Listed<Omit<RunSummary, "logs">>>;
-  findRun(source: string, id: string): Promise<RunSummary | undefined>;
+  /** `received`: JSON text of the event of a failed run, if it is stored. */
+  findRun(source: string, id: string): Promise<(RunSummary & { readonly received?: string }) | undefined>;
   /** Newest first by due time; the cursor's tick may be deleted. */
   pageTicks(source: string, page: PageRequest): Promise<Listed<Tick>>;
   /** Oldest first. */

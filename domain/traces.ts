@@ -54,6 +54,9 @@ export function parseTraceparent(value: unknown): string | undefined {
   return isZero(trace) || isZero(parent) ? undefined : `00-${trace}-${parent}-${flags}`;
 }
 
+/** The id of the trace in a valid traceparent. */
+export const traceIdOf = (traceparent: string): string => traceparent.slice(3, 35);
+
 const isZero = (id: string): boolean => /^0+$/.test(id);
 
 /** A longer tracestate is dropped completely, because only its authors know which members are dispensable. */

@@ -23,6 +23,8 @@ const kinds: Readonly<Record<string, IdKind>> = {
 };
 const others: Readonly<Record<string, string>> = {
   "components/:key": "Id of a component, `sc_…`, or its key.",
+  "traces/:id":
+    "A run, `r_…`; an event, `<source or workflow>.<event id>`, or the `webhook-id` under which it was delivered; or the id of a delivery.",
   "deliveries/:id": "Id of a delivery, as in attempts and dead letters.",
   "plans/:name": "Name of a plan.",
   "steps/:step": "Name of a step, or its id, `c_…`.",

@@ -97,6 +97,14 @@ export class Access {
     return found;
   }
 
+  /** The listed resource, for views of what many resources did: undefined also for those of others. Puts no load on the store. */
+  async findListed<S, T>(kind: Kind<S, T>, idKind: IdKind, id: string, user: User): Promise<Resource<S, T> | undefined> {
+    const listed = isId(idKind, id) ? await this.#ports.pages.findById(kind, id) : undefined;
+    if (listed === undefined || !(await this.#isVisible(listed, user))) return undefined;
+    const { organization } = this.#scope;
+    return organization === undefined || organization === (await this.ownerOf(listed)) ? listed : undefined;
+  }
+
   /** Undefined in a namespace without an owner. */
   async ownerOf({ metadata }: Resource): Promise<string | undefined> {
     return this.#ports.owners.ownerOf(metadata.namespace);

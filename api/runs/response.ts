@@ -1,3 +1,4 @@
+import { withParsedBody } from "../../domain/invocation/http-body.ts";
 import { parseJsonOrNull } from "../../domain/json.ts";
 import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/invocation/dry-run.ts";
 import type { RunSummary } from "../../domain/invocation/invocation.ts";
@@ -5,7 +6,8 @@ import type { Answered } from "../http/response/answered.ts";
 import type { dryRunSchema, runSchema } from "./schemas.ts";
 
 /** A run; `result` is what it returned, as JSON. Times in epoch ms, since a second holds many runs. */
-export function runResponse(run: Omit<RunSummary, "logs"> & Partial<Pick<RunSummary, "logs">>): Answered<typeof runSchema> {
+export function runResponse(run: ShownRun): Answered<typeof runSchema> {
+  const { cause, queuedMs, startMs, duplicates, dbChanges, received } = run;
   return {
     id: run.id,
     source_id: run.source,
@@ -20,8 +22,17 @@ export function runResponse(run: Omit<RunSummary, "logs"> & Partial<Pick<RunSumm
     ...(run.logs === undefined ? {} : { logs: run.logs }),
     error: run.error,
     result: run.result === null ? null : parseJsonOrNull(run.result),
+    ...(received === undefined ? {} : { event: withParsedBody(parseJsonOrNull(received)) }),
+    ...(cause === undefined ? {} : { cause: { emitter_id: cause.emitter, emit_id: cause.emitId } }),
+    ...(queuedMs === undefined ? {} : { queued_ms: queuedMs }),
+    ...(startMs === undefined ? {} : { start_ms: startMs }),
+    ...(duplicates === undefined ? {} : { duplicates }),
+    ...(dbChanges === undefined ? {} : { db_changes: dbChanges }),
   };
 }
+
+/** Only a single run has logs and, if it failed, the event that it received. */
+type ShownRun = Omit<RunSummary, "logs"> & { readonly logs?: RunSummary["logs"]; readonly received?: string };
 
 /** What a dry run would have stored; of its emits, only those with the verdict `emitted`. */
 export function dryRunResponse(

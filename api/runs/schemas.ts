@@ -16,6 +16,13 @@ export const logLine = z.object({
 /** A line of a source's log. */
 export const logLineSchema = logLine.extend({ run_id: z.string() }).meta({ id: "LogLine" });
 
+const dbChange = z.object({
+  prop: z.string(),
+  key: z.string(),
+  before: z.string().nullable().describe("The beginning of its JSON; null: there was no value."),
+  after: z.string().nullable().describe("The beginning of its JSON; null: it was deleted."),
+});
+
 export const runSchema = z
   .object({
     id: z.string().describe("`r_…`."),
@@ -31,6 +38,12 @@ export const runSchema = z
     logs: z.array(logLine).optional().describe("Only in the response for a single run."),
     error: thrownSchema.nullable(),
     result: z.unknown().describe("Return value; null if it is not JSON of at most 64 KiB."),
+    event: z.unknown().optional().describe("Of a failed run, the event that it received. Only in the response for a single run."),
+    cause: z.object({ emitter_id: z.string(), emit_id: z.string() }).optional().describe("The emitted event that started it."),
+    queued_ms: z.number().optional().describe("Time in the queue before it started."),
+    start_ms: z.number().optional().describe("Time from its start until its code began to run."),
+    duplicates: z.int().optional().describe("Number of its emits that dedupe had seen before."),
+    db_changes: z.array(dbChange).optional().describe("The first ten keys of `$.service.db` that it changed."),
   })
   .meta({ id: "Run" });
 
@@ -53,7 +66,7 @@ const emitSchema = z
 
 /** What a dry run would have stored. */
 export const dryRunSchema = runSchema
-  .omit({ hook: true, event_ids: true })
+  .omit({ hook: true, event_ids: true, event: true, cause: true, queued_ms: true, start_ms: true, duplicates: true, db_changes: true })
   .extend({
     dry_run: z.literal(true),
     emits: z.array(emitSchema),

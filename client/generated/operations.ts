@@ -593,6 +593,40 @@ export type Source = {
   /** Accepted invocations that are not finished; null while NATS does not respond. */ readonly backlog: number | null;
 };
 
+export type Trace = {
+  /** The span that was asked for. */ readonly focus_id: string;
+  /** At most 1,000, depth first: each follows its parent, siblings are in order of time. */ readonly spans: readonly (Span)[];
+  /** True: some spans are missing, because there are too many. See `has_more`. */ readonly cut: boolean;
+  /** Id of the OpenTelemetry trace. Null: tracing is off. */ readonly otel_trace_id: string | null;
+};
+
+export type Span = {
+  /** Unique within the trace. */ readonly id: string;
+  /** The span that caused it, or of which it is a part. Null: the first one. */ readonly parent_id: string | null;
+  /** Number of spans above it. */ readonly depth: number;
+  /** `queue` and `start`: of a run, before it started, and before its code began to run. */ readonly kind: "event" | "run" | "queue" | "start" | "step" | "wait" | "delivery" | "attempt";
+  /** For people. Null: the span belongs to another owner, or its source was deleted. */ readonly name: string | null;
+  /** What distinguishes it from others of its name. */ readonly detail?: string | undefined;
+  readonly status?: "succeeded" | "failed" | "running" | "waiting" | "canceled" | undefined;
+  /** Epoch milliseconds. Null: unknown. */ readonly started_at_ms: number | null;
+  /** Epoch milliseconds. Null: it has not ended, or is unknown. */ readonly ended_at_ms: number | null;
+  readonly cpu_ms?: number | undefined;
+  readonly source_id?: string | undefined;
+  readonly workflow_id?: string | undefined;
+  readonly webhook_id?: string | undefined;
+  readonly run_id?: string | undefined;
+  readonly event_id?: string | undefined;
+  readonly delivery_id?: string | undefined;
+  readonly step_id?: string | undefined;
+  readonly attempt?: number | undefined;
+  /** Of a run: the version of the code, `d_…`. */ readonly deployment_id?: string | undefined;
+  /** The run that it repeats: `r_…`. */ readonly repeats?: string | undefined;
+  /** Under this id, `GET /traces/{id}` shows it: of a run, event or delivery. */ readonly trace_id?: string | undefined;
+  /** It belongs to another owner, or its source was deleted: nothing else is shown. */ readonly hidden?: true | undefined;
+  /** It is no longer stored. */ readonly gone?: true | undefined;
+  /** Some of what is below it may be missing: ask for its trace with `below=true`. */ readonly has_more?: true | undefined;
+};
+
 export type Run = {
   /** `r_…`. */ readonly id: string;
   readonly source_id: string;
@@ -613,6 +647,20 @@ export type Run = {
   })[] | undefined;
   readonly error: Thrown | null;
   /** Return value; null if it is not JSON of at most 64 KiB. */ readonly result: unknown;
+  /** Of a failed run, the event that it received. Only in the response for a single run. */ readonly event?: unknown;
+  /** The emitted event that started it. */ readonly cause?: {
+    readonly emitter_id: string;
+    readonly emit_id: string;
+  } | undefined;
+  /** Time in the queue before it started. */ readonly queued_ms?: number | undefined;
+  /** Time from its start until its code began to run. */ readonly start_ms?: number | undefined;
+  /** Number of its emits that dedupe had seen before. */ readonly duplicates?: number | undefined;
+  /** The first ten keys of `$.service.db` that it changed. */ readonly db_changes?: readonly ({
+    readonly prop: string;
+    readonly key: string;
+    /** The beginning of its JSON; null: there was no value. */ readonly before: string | null;
+    /** The beginning of its JSON; null: it was deleted. */ readonly after: string | null;
+  })[] | undefined;
 };
 
 export type DryRun = {
@@ -1905,6 +1953,16 @@ export interface Operations {
     };
     readonly response: {
       readonly data: Props;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get the trace of a run, an event or a delivery */
+  readonly getTrace: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly below?: boolean | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Trace;
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
@@ -3536,6 +3594,7 @@ export const routes = {
   deleteSource: { method: "DELETE", path: "/v1/sources/{id}", isStream: false },
   listSourceOptions: { method: "POST", path: "/v1/sources/{id}/options", isStream: false },
   listSourceProps: { method: "POST", path: "/v1/sources/{id}/props", isStream: false },
+  getTrace: { method: "GET", path: "/v1/traces/{id}", isStream: false },
   listRuns: { method: "GET", path: "/v1/sources/{id}/runs", isStream: false },
   runSource: { method: "POST", path: "/v1/sources/{id}/runs", isStream: false },
   getRun: { method: "GET", path: "/v1/sources/{id}/runs/{run_id}", isStream: false },

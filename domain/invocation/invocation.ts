@@ -4,6 +4,7 @@ import type { EventMetadata } from "../event/event-metadata.ts";
 import type { Backfill } from "../schedule/backfill.ts";
 import type { SkippedTick } from "../schedule/ticks.ts";
 import type { HttpResponse, LogRecord, RunError } from "../run-products.ts";
+import type { DbChange } from "./db-change.ts";
 import type { TraceContext } from "../traces.ts";
 import type { Caller, Returned } from "../workflow/call.ts";
 import type { ResumeOutcome, ResumeRequest } from "../workflow/resume-request.ts";
@@ -134,6 +135,22 @@ export interface RunSummary {
   readonly error: RunError | null;
   /** JSON text of the return value of `run`, if it has at most 64 KiB; otherwise null. */
   readonly result: string | null;
+  /** The emitted event that started it; absent for other triggers. */
+  readonly cause?: EventCause;
+  /** Time in the queue before it started; absent if it was less than a millisecond. */
+  readonly queuedMs?: number;
+  /** Time until its code began to run: the wait for a place to compute, and the start of an isolate if none was warm. */
+  readonly startMs?: number;
+  /** Number of its emits that dedupe had seen before; absent: none. */
+  readonly duplicates?: number;
+  /** Keys of `$.service.db` that it changed, see doma./db-change.ts; absent: none. */
+  readonly dbChanges?: readonly DbChange[];
+}
+
+/** An emitted event as the cause of a run. A call of a workflow counts as one: its `emitId` is the id of the call. */
+export interface EventCause {
+  readonly emitter: string;
+  readonly emitId: string;
 }
 
 /** Joins invocations, given as JSON texts, to one message. */

@@ -6,6 +6,8 @@ export const historyOfRun = (workflow: string, run: string): string => `${workfl
 /** The id of the source or workflow that a history belongs to. */
 export const idOfHistory = (history: string): string => history.split(".", 1)[0] ?? history;
 
+export const isRunId = (text: string): boolean => /^r_\w{1,100}$/.test(text);
+
 /**
  * Id of the run that an invocation of a workflow starts or continues. It is the same for each repetition of the invocation, so that a
  * repetition finds the history of the run:

@@ -13,6 +13,7 @@ const time = z.number().min(-maxTimestampMs).max(maxTimestampMs);
 /** Used in subjects and message ids. */
 const token = z.string().regex(/^[\w-]{1,200}$/);
 const text = z.string().nullable();
+const durationMs = z.number().min(0).max(1e12);
 
 /** The parts of a commit that are read outside runners; only runners read its state. */
 const shape = z.looseObject({
@@ -29,6 +30,14 @@ const shape = z.looseObject({
     received: z.string().optional(),
     skippedTicks: z.array(time).max(maxReportedSkips).optional(),
     missedTicks: z.array(time).max(maxReportedSkips).optional(),
+    cause: z.looseObject({ emitter: token, emitId: token }).optional(),
+    queuedMs: durationMs.optional(),
+    startMs: durationMs.optional(),
+    duplicates: z.int().min(0).optional(),
+    dbChanges: z
+      .array(z.looseObject({ prop: z.string(), key: z.string(), before: text, after: text }))
+      .max(100)
+      .optional(),
   }),
   events: z.array(
     z.looseObject({

@@ -72,6 +72,7 @@ export const workflowProgress = z
     reason: z.string().optional(),
     event: z.string().optional(),
     cause: z.looseObject({ emitter: token, emitId: token }).optional(),
+    queuedMs: durationMs.min(0).optional(),
     sends: z.array(send).max(10_000).optional(),
     call: call.optional(),
     returns: returns.optional(),

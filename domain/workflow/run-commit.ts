@@ -28,6 +28,8 @@ export interface WorkflowProgress {
   readonly event?: string;
   /** The emitted event that started the run; absent for other triggers. */
   readonly cause?: { readonly emitter: string; readonly emitId: string };
+  /** In the first commit: how long the run was queued before it started. */
+  readonly queuedMs?: number;
   /** In the first commit of a run that repeats another one: the id of that one. */
   readonly repeats?: string;
   /** In a commit that fails the run: the name of the workflow, for the mail about the error. */

@@ -234,8 +234,11 @@ export interface RunTable {
   readonly deployment: string;
   readonly started_ms: number;
   readonly failed: boolean;
-  /** JSON of the run from its commit, with `eventIds` and `error`, without logs. */
+  /** JSON of the run from its commit, with `eventIds`, `error` and `traceId`, without logs. */
   readonly summary: string;
+  /** The emitted event that started it; null for other triggers. */
+  readonly cause_emitter: string | null;
+  readonly cause_emit_id: string | null;
 }
 
 export interface LogTable {

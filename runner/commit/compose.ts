@@ -7,6 +7,8 @@ import { nextEventId } from "../../domain/event/event-id.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import type { LogRecord, RunError } from "../../domain/run-products.ts";
 import { disabledError, isDisabled, recordRun } from "../../domain/run/kills.ts";
+import { dbChangesOf } from "../../domain/invocation/db-change.ts";
+import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import { traceContext } from "../../domain/traces.ts";
 import { raiseWatermarks, type QueuePosition } from "../../domain/invocation/watermark.ts";
 import type { Emit, Execution, Products } from "../sandbox/port.ts";
@@ -19,6 +21,10 @@ export interface FinishedRun {
   readonly position: QueuePosition;
   readonly runId: string;
   readonly startedAt: number;
+  /** Epoch ms from which it was queued. */
+  readonly queuedAt: number;
+  /** From its start until its code ran; absent: it did not run. */
+  readonly startMs?: number;
   readonly execution: Execution;
   /** JSON text of the event passed to the run, kept whole if it fails; absent: the run was not started, or its commit has no room for it. */
   readonly event?: string | undefined;
@@ -64,6 +70,10 @@ export function composeCommit(finished: FinishedRun, state: SourceState, now: nu
     deployment: deployment.id,
     events,
     ...masked,
+    run: {
+      ...masked.run,
+      ...detailsOf(finished, products, state, products.emits.length - accepted.accepted.length - accepted.errors.length),
+    },
     ...(invocation.hops === undefined ? {} : { hops: invocation.hops }),
     ...(invocation.way === undefined ? {} : { way: invocation.way }),
     ...traceContext({ traceparent: finished.traceparent, tracestate: invocation.tracestate }),
@@ -134,6 +144,29 @@ function runOf(finished: FinishedRun, products: Products, error: RunError | null
     ...(skippedDue.length === 0 ? {} : { skippedTicks: skippedDue }),
   };
 }
+
+/** What the trace of the run shows besides its result. */
+function detailsOf(
+  { invocation, startedAt, queuedAt, startMs, secrets = {} }: FinishedRun,
+  { db }: Products,
+  state: SourceState,
+  duplicates: number,
+): Pick<CommittedRun, "cause" | "queuedMs" | "startMs" | "duplicates" | "dbChanges"> {
+  const { metadata } = invocation;
+  let mask: SecretMask | undefined;
+  const dbChanges = dbChangesOf(state.db, db, (json) => (mask ??= new SecretMask(secrets)).json(json));
+  return {
+    ...(metadata === undefined ? {} : { cause: { emitter: metadata.emitter_id, emitId: metadata.emit_id } }),
+    ...queuedOf(startedAt, queuedAt),
+    ...(startMs === undefined ? {} : { startMs }),
+    ...(invocation.discardEvents === true || duplicates === 0 ? {} : { duplicates }),
+    ...(dbChanges.length === 0 ? {} : { dbChanges }),
+  };
+}
+
+/** The clock of NATS, which stored the invocation, may be ahead of ours. */
+export const queuedOf = (startedAt: number, queuedAt: number): { readonly queuedMs?: number } =>
+  startedAt > queuedAt ? { queuedMs: startedAt - queuedAt } : {};
 
 function eventsOf(emits: readonly Emit[], lastEventId: string | null, now: number, randomId: () => string): CommittedEvent[] {
   let last = lastEventId;

@@ -24,7 +24,7 @@ export async function execute(
 ): Promise<FinishedRun> {
   const { invocation, position } = received;
   const runId = invocation.run ?? runIdOf(invocation.movedFrom ?? position);
-  const run = { deployment, invocation, position, runId, startedAt: ports.clock.now() };
+  const run = { deployment, invocation, position, runId, startedAt: ports.clock.now(), queuedAt: received.storedAt };
   if (received.failure !== undefined) {
     // Without the event, secrets and ticks: reading them could fail again.
     const error = internalError(received.failure, (received.failures ?? 0) + 1);
@@ -40,10 +40,16 @@ export async function execute(
   const onResponse = (response: HttpResponse): void => {
     if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
   };
+  const began = performance.now();
   const execution = await ports.sandbox.execute(request, onResponse);
+  const startMs = startOf(execution, performance.now() - began);
   const mapped = mapStacks(execution, deployment.bundle, ports.stacks);
-  return { ...prepared, execution: mapped instanceof Promise ? await mapped : mapped };
+  return { ...prepared, ...startMs, execution: mapped instanceof Promise ? await mapped : mapped };
 }
+
+/** The time of an execution that was not the run itself, rounded, since each commit contains it. */
+const startOf = (execution: Execution, elapsedMs: number): Pick<FinishedRun, "startMs"> =>
+  execution.outcome === "crashed" ? {} : { startMs: Math.max(0, Math.round((elapsedMs - execution.durationMs) * 10) / 10) };
 
 /** Why the invocation must not run, if so. A disabled source still runs its hooks, which undo what it has set up in other systems. */
 function refusalOf(invocation: Invocation, { kills }: SourceState, deployment: Deployment): RunError | undefined {

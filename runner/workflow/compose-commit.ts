@@ -11,6 +11,7 @@ import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { CommittedStep, WorkflowProgress } from "../../domain/workflow/run-commit.ts";
 import { hasEnded, type EmitArgument, type SendRequest, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { queuedOf } from "../commit/compose.ts";
 import { maskSecrets } from "../commit/mask-secrets.ts";
 import type { Execution } from "../sandbox/port.ts";
 import { suspensionsOf } from "./branches.ts";
@@ -162,7 +163,7 @@ function composeCommit(
       ...said,
       ...(suspensions.length === 0 ? {} : { resumeAt: Math.min(...suspensions.map(({ until }) => until)) }),
       ...(isFirst && trigger.event.length <= maxKeptEvent ? { event: trigger.event } : {}),
-      ...(isFirst ? cause : {}),
+      ...(isFirst ? { ...cause, ...queuedOf(state.startedAt, trigger.at) } : {}),
       ...(isFirst && invocation.repeats !== undefined ? { repeats: invocation.repeats.run } : {}),
       ...(readable.error === null ? {} : mailOf(workflow)),
       ...(hasEnded(state.status) && state.caller !== undefined

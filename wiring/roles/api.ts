@@ -30,6 +30,7 @@ import { createRegisteredStores } from "../../platform/postgres/data-stores/regi
 import { createPublications } from "../../platform/postgres/publications/publications.ts";
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
+import { createTraceRecords } from "../../platform/postgres/history/traces/traces.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import { readConnectors } from "../../platform/process/connectors.ts";
 import { readApps } from "../../platform/process/apps.ts";
@@ -142,6 +143,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
   dataStores: { ...createDataStores(database, systemClock), ...createRegisteredStores(database) },
   connections: createConnections(database),
   history: createHistory(database, { kept: { events: keepEvents, logs: keepLogs } }),
+  traceRecords: createTraceRecords(database),
   activity: createActivity(database),
   storedUse: createStoredUse(database),
   outcomes: createOutcomes(database),

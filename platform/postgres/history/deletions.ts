@@ -85,7 +85,7 @@ export async function listDeletions(db: Kysely<Tables>, source: string): Promise
 }
 
 /** Condition on a row of `events`: no pending deletion includes it. Rows are only checked while the source has one. */
-export function isNotBeingDeleted(source: string): RawBuilder<unknown> {
+export function isNotBeingDeleted(source: string | RawBuilder<unknown>): RawBuilder<unknown> {
   const pending = sql`from event_deletions pending where pending.source = ${source} and pending.finished_at is null`;
   return sql`(not exists (select ${pending}) or not exists (
     select ${pending} and (events.ms, events.seq) >= (pending.next_ms, pending.next_seq) and (events.ms, events.seq) <= (pending.end_ms, pending.end_seq)

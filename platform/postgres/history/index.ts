@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import { partitionCount } from "../../../domain/subjects.ts";
 import type { DayUse } from "../../../domain/limits/quota.ts";
-import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import type { ItemSize } from "../../../domain/parts.ts";
 import type { RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
@@ -16,7 +15,7 @@ import { listEventsBetween, listEventSizes, pageEvents, type StoredEvent, type S
 import { createPruneCounter, defaultKept, prune, shapes, type Kept } from "./kept.ts";
 import type { EventFilter, EventRange } from "./ranges.ts";
 import { addPositions, partitionOfCommit, recordBatch, type ExpectedPositions, type SequencedCommit } from "./record.ts";
-import { findRun, lastLogs, pageRuns, type RecordedRun, type RunFilter, type StoredLog } from "./runs.ts";
+import { findRun, lastLogs, pageRuns, type FoundRun, type RecordedRun, type RunFilter, type StoredLog } from "./runs.ts";
 import { deleteScheduled, emitScheduled, findScheduled, pageScheduled } from "./scheduled.ts";
 import { deleteSource, sweep } from "./sweep.ts";
 import { pageTicks } from "./ticks.ts";
@@ -85,7 +84,7 @@ export interface History {
 
   /** Newest first. */
   pageRuns(source: string, page: PageRequest & RunFilter): Promise<StoredPage<RecordedRun>>;
-  findRun(source: string, id: string): Promise<RunSummary | undefined>;
+  findRun(source: string, id: string): Promise<FoundRun | undefined>;
   /** Ticks of its timers, newest first by due time. */
   pageTicks(source: string, page: PageRequest): Promise<StoredPage<Tick>>;
   /** Oldest first, at most as many as are stored. */

@@ -6,6 +6,7 @@ import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
 import type { LogRecord } from "../../../domain/run-products.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { traceIdOf } from "../../../domain/traces.ts";
 import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
 import { column, integerColumn, lastOfEach, optionalColumn } from "../columns.ts";
@@ -134,9 +135,11 @@ function runRows({ seq, commit }: SequencedCommit): RunRow[] {
   const { source, error, workflow } = commit;
   if (workflow !== undefined) return [];
   const { skippedTicks: _, missedTicks: _missed, received, ...run } = commit.run; // The ticks are stored apart.
-  const kept = received === undefined || received.length > maxStoredReceived ? {} : { received };
+  const kept = { ...traceOf(commit), ...(received === undefined || received.length > maxStoredReceived ? {} : { received }) };
   return [{ seq, commit, summary: JSON.stringify({ ...run, ...kept, source, error, eventIds: commit.events.map(({ id }) => id) }) }];
 }
+
+const traceOf = ({ traceparent }: Commit) => (traceparent === undefined ? {} : { traceId: traceIdOf(traceparent) });
 
 /** The part of the statement for workflows; nothing in a batch without any, which is most of them. */
 function recordWorkflows(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
@@ -169,14 +172,15 @@ function insertEvents(rows: readonly EventRow[]): RawBuilder<unknown> {
 
 function insertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
   return sql`
-    insert into runs (source, id, owner, deployment, started_ms, failed, summary)
-    select row.source, row.id, row.owner, row.deployment, row.started_ms, row.failed, row.summary
+    insert into runs (source, id, owner, deployment, started_ms, failed, summary, cause_emitter, cause_emit_id)
+    select row.source, row.id, row.owner, row.deployment, row.started_ms, row.failed, row.summary, row.cause_emitter, row.cause_emit_id
     from unnest(
       ${rows.map(({ seq }) => seq)}::bigint[], ${column(rows, sourceOf)}::text[], ${column(rows, ({ commit }) => commit.run.id)}::text[],
       ${column(rows, ({ commit }) => commit.owner)}::text[], ${column(rows, ({ commit }) => commit.deployment)}::text[],
       ${integerColumn(rows, ({ commit }) => commit.run.startedAt)}::bigint[], ${rows.map(({ commit }) => commit.error !== null)}::boolean[],
-      ${column(rows, ({ summary }) => summary)}::text[]
-    ) with ordinality as row (commit_seq, source, id, owner, deployment, started_ms, failed, summary, place)
+      ${column(rows, ({ summary }) => summary)}::text[], ${optionalColumn(rows, ({ commit }) => commit.run.cause?.emitter ?? null)}::text[],
+      ${optionalColumn(rows, ({ commit }) => commit.run.cause?.emitId ?? null)}::text[]
+    ) with ordinality as row (commit_seq, source, id, owner, deployment, started_ms, failed, summary, cause_emitter, cause_emit_id, place)
     where row.commit_seq in (select commit_seq from live)
     order by row.place`;
 }

@@ -9,6 +9,11 @@ import type { StoredPage } from "./events.ts";
 /** A run without its log lines. */
 export type RecordedRun = Omit<RunSummary, "logs">;
 
+export interface FoundRun extends RunSummary {
+  /** JSON text of the event of a failed run, if it is stored. */
+  readonly received?: string;
+}
+
 export interface RunFilter {
   /** Only failed runs, or only successful ones. */
   readonly failed?: boolean;
@@ -50,7 +55,7 @@ export async function pageRuns(
 }
 
 /** With its log lines that are still stored. */
-export async function findRun(db: Kysely<Tables>, source: string, id: string): Promise<RunSummary | undefined> {
+export async function findRun(db: Kysely<Tables>, source: string, id: string): Promise<FoundRun | undefined> {
   const { rows } = await sql<{
     summary: string;
   }>`select summary from runs where id = ${id} and source = ${source} order by n desc limit 1`.execute(db);

@@ -1,9 +1,13 @@
 import type { Kysely } from "kysely";
 import { transactionalMigrations } from "./transactional.ts";
 import type { Migration } from "./step.ts";
+import { traceColumns } from "./traces.ts";
 
 /** All migrations, in the order in which they run. Their order depends on no name and no date: add at the end, with the next number. */
-export const migrations: readonly Migration[] = Object.entries(transactionalMigrations).map(([name, { up }]) => ({
-  name,
-  steps: [{ kind: "transaction", run: (db) => up(db as unknown as Kysely<unknown>) }], // They alter tables and read none of their types.
-}));
+export const migrations: readonly Migration[] = [
+  ...Object.entries(transactionalMigrations).map(([name, { up }]): Migration => ({
+    name,
+    steps: [{ kind: "transaction", run: (db) => up(db as unknown as Kysely<unknown>) }], // They alter tables and read none of their types.
+  })),
+  traceColumns,
+];

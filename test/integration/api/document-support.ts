@@ -234,6 +234,7 @@ export async function makeWorld(api: TestApi): Promise<Ids> {
     "suspended/:run_id": unended.suspended,
     "events/:event_id": `${n}-0`,
     "webhooks/:id": webhook,
+    "traces/:id": run,
     "deliveries/:id": delivery,
     "workflows/:workflow_id": workflow,
     "steps/:step": "first",

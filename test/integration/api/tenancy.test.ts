@@ -71,6 +71,7 @@ beforeAll(async () => {
     "components/:key": source.component_id,
     "webhooks/:id": webhook.id,
     "subscriptions/:id": subscription.id,
+    "traces/:id": "r_hers",
     "deliveries/:id": "dlv_hers",
     "accounts/:id": account.id,
     "apps/:slug": "app-of-ada",

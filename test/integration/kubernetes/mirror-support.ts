@@ -30,6 +30,7 @@ import { createSessions } from "../../../platform/postgres/accounts/sessions.ts"
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
+import { createTraceRecords } from "../../../platform/postgres/history/traces/traces.ts";
 import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
 import { createConnections } from "../../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
@@ -164,6 +165,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       connector: { exchange: () => Promise.reject(new Error("not in this test")), revoke: async () => undefined },
       auditLog: createAuditLog(database),
       history: createHistory(database),
+      traceRecords: createTraceRecords(database),
       activity: createActivity(database),
       outcomes: createOutcomes(database),
       installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },

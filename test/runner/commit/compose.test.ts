@@ -16,6 +16,7 @@ const finished = (execution: Execution, more: Partial<FinishedRun> = {}): Finish
   invocation: { source: "dc_1", trigger: "http" },
   position: positionAt(9, 2),
   runId: "r_1",
+  queuedAt: 0,
   startedAt: 1,
   execution,
   event: '{"given":1}',
@@ -31,6 +32,25 @@ describe("composeCommit", () => {
     const commit = compose(finished(returned({ emits: [emit(1), emit(2)] })), { ...emptyState, lastEventId: "6000-0" });
     expect(commit.events.map(({ id }) => id)).toEqual(["6000-1", "6000-2"]);
     expect(commit.state.lastEventId).toBe("6000-2");
+  });
+
+  it("records what led to the run, how long it waited, the emits that dedupe dropped and the changed keys, without secrets", () => {
+    const metadata = { emit_id: "em_1", name: "", emitter_id: "dc_2", ts: 1 };
+    const invocation = { source: "dc_1", trigger: "event", metadata } as const;
+    const emits = [emit(1, { id: "seen" }), emit(2, { id: "new" })];
+    const execution = returned({ emits, db: { db: { cursor: '"to s3cret"', same: "1" } } });
+    const more = { invocation, queuedAt: 1, startedAt: 8, startMs: 2.5, secrets: { key: "s3cret" } };
+    const state = { ...emptyState, db: { db: { same: "1" } }, dedupe: { strategy: "unique", ids: ["seen"] } } as const;
+    const { run } = compose({ ...finished(execution, more), deployment: { ...deployment, dedupe: "unique" } }, state);
+    expect(run).toMatchObject({
+      cause: { emitter: "dc_2", emitId: "em_1" },
+      queuedMs: 7,
+      startMs: 2.5,
+      duplicates: 1,
+      dbChanges: [{ prop: "db", key: "cursor", before: null, after: '"to ***"' }],
+    });
+    const small = compose(finished(returned(), { queuedAt: 5 })).run;
+    for (const field of ["cause", "queuedMs", "startMs", "duplicates", "dbChanges"]) expect(small).not.toHaveProperty(field);
   });
 
   it("passes hops on, and records the last link of a chain beside those of other props", () => {

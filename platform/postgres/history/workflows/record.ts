@@ -3,6 +3,7 @@ import { endOf } from "../../../../domain/run/derived-events.ts";
 import { maxStoredReceived, type Commit } from "../../../../domain/run/commit.ts";
 import type { LogRecord, RunError } from "../../../../domain/run-products.ts";
 import type { CommittedStep, WorkflowProgress } from "../../../../domain/workflow/run-commit.ts";
+import { traceIdOf } from "../../../../domain/traces.ts";
 import { hasEnded } from "../../../../domain/workflow/run-state.ts";
 import { column, integerColumn, optionalColumn, optionalIntegerColumn } from "../../columns.ts";
 
@@ -44,13 +45,14 @@ export function upsertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
   );
   return sql`
     insert into workflow_runs (workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
-      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error)
+      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error, queued_ms, trace_id)
     select workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
-      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error
+      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error, queued_ms, trace_id
     from (
       select distinct on (workflow, id) workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count,
         max(steps_done) over run as steps_done, sum(compute_ms) over run as compute_ms, max(cause_emitter) over run as cause_emitter,
-        max(cause_emit_id) over run as cause_emit_id, max(repeats) over run as repeats, reason, max(event) over run as event, failed_step, error, min(commit_seq) over run as first_seq
+        max(cause_emit_id) over run as cause_emit_id, max(repeats) over run as repeats, reason, max(event) over run as event, failed_step, error,
+        max(queued_ms) over run as queued_ms, max(trace_id) over run as trace_id, min(commit_seq) over run as first_seq
       from ${given(rows)} where commit_seq in (select commit_seq from live)
       window run as (partition by workflow, id)
       order by workflow, id, number desc, commit_seq desc
@@ -60,7 +62,8 @@ export function upsertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
       compute_ms = workflow_runs.compute_ms + excluded.compute_ms, event = coalesce(workflow_runs.event, excluded.event),
       cause_emitter = coalesce(workflow_runs.cause_emitter, excluded.cause_emitter),
       cause_emit_id = coalesce(workflow_runs.cause_emit_id, excluded.cause_emit_id),
-      repeats = coalesce(workflow_runs.repeats, excluded.repeats)`;
+      repeats = coalesce(workflow_runs.repeats, excluded.repeats), queued_ms = coalesce(workflow_runs.queued_ms, excluded.queued_ms),
+      trace_id = coalesce(workflow_runs.trace_id, excluded.trace_id)`;
 }
 
 function given(rows: readonly RunRow[]): RawBuilder<unknown> {
@@ -80,9 +83,11 @@ function given(rows: readonly RunRow[]): RawBuilder<unknown> {
       ${optionalColumn(rows, ({ progress }) => progress.repeats ?? null)}::text[],
       ${optionalColumn(rows, ({ progress }) => progress.reason?.slice(0, maxReason) ?? null)}::text[],
       ${optionalColumn(rows, eventOf)}::text[], ${optionalColumn(rows, failedStep)}::text[],
-      ${optionalColumn(rows, ({ commit }) => errorText(commit.error))}::text[]
+      ${optionalColumn(rows, ({ commit }) => errorText(commit.error))}::text[],
+      ${optionalIntegerColumn(rows, ({ progress }) => progress.queuedMs ?? null)}::bigint[],
+      ${optionalColumn(rows, ({ commit }) => (commit.traceparent === undefined ? null : traceIdOf(commit.traceparent)))}::text[]
     ) as row (commit_seq, workflow, id, number, owner, deployment, trigger, status, started_ms, ended_ms, resume_at_ms, step_count, steps_done,
-      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error)`;
+      compute_ms, cause_emitter, cause_emit_id, repeats, reason, event, failed_step, error, queued_ms, trace_id)`;
 }
 
 /** The first commit has it, and so has the one that fails the run. */

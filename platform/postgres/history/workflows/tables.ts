@@ -35,6 +35,10 @@ export interface WorkflowRunTable {
   readonly failed_step: string | null;
   /** JSON of the error that failed the run. */
   readonly error: string | null;
+  /** Time in the queue before it started; null if it was less than a millisecond, or recorded by an earlier version. */
+  readonly queued_ms: number | null;
+  /** Its OpenTelemetry trace; null while tracing is off. */
+  readonly trace_id: string | null;
 }
 
 /** An attempt of a step of a workflow run. */

@@ -1,0 +1,44 @@
+import { sourceKind } from "../../crds/source.ts";
+import { webhookKind } from "../../crds/webhook.ts";
+import { workflowKind } from "../../crds/workflow.ts";
+import { kindOfId } from "../../domain/ids.ts";
+import type { User } from "../http/ports.ts";
+import { readText } from "../resources/stored-fields.ts";
+import type { Access } from "../resources/access.ts";
+
+interface Named {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly name?: string | undefined };
+}
+
+/** Names of the sources, workflows and webhooks of a trace that the caller may see. Each is looked up once. */
+export class VisibleObjects {
+  readonly #access: Access;
+  readonly #user: User;
+  readonly #names = new Map<string, Promise<string | undefined>>();
+
+  constructor(access: Access, user: User) {
+    this.#access = access;
+    this.#user = user;
+  }
+
+  /** Undefined: it belongs to another owner, or was deleted. */
+  nameOf(id: string): Promise<string | undefined> {
+    const known = this.#names.get(id) ?? this.#find(id).then((found) => found && (readText(found.spec.name) ?? found.metadata.name));
+    this.#names.set(id, known);
+    return known;
+  }
+
+  async #find(id: string): Promise<Named | undefined> {
+    switch (kindOfId(id)) {
+      case "source":
+        return this.#access.findListed(sourceKind, "source", id, this.#user);
+      case "workflow":
+        return this.#access.findListed(workflowKind, "workflow", id, this.#user);
+      case "webhook":
+        return this.#access.findListed(webhookKind, "webhook", id, this.#user);
+      default:
+        return undefined;
+    }
+  }
+}
