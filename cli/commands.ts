@@ -57,6 +57,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import("./commands/logs.ts"),
   },
   { name: "runs", group: "Read", summary: "list runs, or show one with its logs", load: () => import("./commands/runs.ts") },
+  {
+    name: "trace",
+    group: "Read",
+    summary: "show all that belongs to a run, an event or a delivery",
+    load: () => import("./commands/trace.ts"),
+  },
   { name: "ticks", group: "Read", summary: "list ticks of a source's timers", load: () => import("./commands/ticks.ts") },
   {
     name: "usage",
