@@ -18,6 +18,7 @@ export const pageRoutes = [
   { path: "/subscriptions", component: lazyRouteComponent(() => import("../pages/subscriptions/page.tsx"), "SubscriptionsPage") },
   { path: "/workflows", component: lazyRouteComponent(() => import("../pages/workflows/page.tsx"), "WorkflowsPage") },
   { path: "/workflows/$id", component: lazyRouteComponent(() => import("../pages/workflow/page.tsx"), "WorkflowPage") },
+  { path: "/traces/$id", component: lazyRouteComponent(() => import("../pages/trace/page.tsx"), "TracePage") },
   { path: "/accounts", component: lazyRouteComponent(() => import("../pages/accounts/page.tsx"), "AccountsPage") },
   { path: "/variables", component: lazyRouteComponent(() => import("../pages/variables/page.tsx"), "VariablesPage") },
   { path: "/data-stores", component: lazyRouteComponent(() => import("../pages/data-stores/page.tsx"), "DataStoresPage") },

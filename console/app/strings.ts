@@ -22,6 +22,7 @@ export const text = {
   shortcuts: [
     ["/", "Search on this page"],
     ["Ctrl K", "Go to a page or a source"],
+    ["J, K", "In a trace: the older and the newer run"],
     ["?", "Show these shortcuts"],
     ["Escape", "Close what is open"],
   ],

@@ -24,6 +24,7 @@ const toneOf: Readonly<Record<string, Tone>> = {
   late: "warn",
   lost: "warn",
   suspended: "warn",
+  waiting: "warn",
 };
 
 /** A state as a word with a coloured dot: colour is never the only sign. */

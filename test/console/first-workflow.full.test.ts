@@ -133,9 +133,9 @@ describe.skipIf(chromiumPath === undefined)("the first workflow", () => {
       .toEqual([{ sheet: "Requests", name: "Linus", text: "Please renew the license of the editor" }]);
     const runs = () => world.api<{ id: string; status: string }[]>("GET", `/workflows/${id}/runs`);
     await expect.poll(runs, { timeout: 150_000 }).toMatchObject([{ status: "succeeded" }]);
-    await flow.goto(`${world.url}/workflows/${id}?tab=runs&run=${(await runs())[0]?.id}`);
+    await flow.goto(`${world.url}/traces/${(await runs())[0]?.id}`);
     await flow
-      .getByRole("dialog")
+      .getByRole("region", { name: "Inspector" })
       .getByText(/renew the license/)
       .first()
       .waitFor();

@@ -100,11 +100,12 @@ describe.skipIf(chromiumPath === undefined)("pages", () => {
     await page.getByRole("button", { name: "Run now" }).click();
     await page.getByRole("dialog").getByLabel("Event").fill('{"answer": 42}');
     await page.getByRole("dialog").getByRole("button", { name: "Start" }).click();
-    const run = page.getByRole("dialog", { name: "Run" });
-    await run.getByText("Succeeded", { exact: true }).waitFor();
-    await run.getByRole("region", { name: "first" }).getByText("got an event").waitFor();
+    const inspector = page.getByRole("region", { name: "Inspector" });
+    await inspector.getByText("Succeeded", { exact: true }).waitFor();
+    await page.getByRole("row", { name: /Step first/ }).click();
+    await inspector.getByRole("tab", { name: "Logs" }).click();
+    await inspector.getByText("got an event").waitFor();
     await expectAccessible(page);
-    await page.keyboard.press("Escape");
     await expectFitsWidths(page);
   });
 

@@ -82,13 +82,12 @@ describe.skipIf(chromiumPath === undefined)("the page of a source", () => {
     await send({ n: 6, fail: true });
     const page = await open("?tab=runs");
     await page.getByLabel("Only failed runs").check();
-    await page.getByRole("table", { name: "Runs" }).getByRole("button").first().click();
-    const dialog = page.getByRole("dialog", { name: "Run" });
-    await dialog.getByText("cannot use order 6").first().waitFor();
-    await dialog.getByText("got 6").waitFor();
-    await dialog.getByText("http", { exact: true }).waitFor();
-    await page.keyboard.press("Escape");
-    await dialog.waitFor({ state: "detached" });
+    await page.getByRole("table", { name: "Runs" }).getByRole("link").first().click();
+    const inspector = page.getByRole("region", { name: "Inspector" });
+    await inspector.getByText("cannot use order 6").first().waitFor();
+    await inspector.getByRole("tab", { name: "Logs" }).click();
+    await inspector.getByText("got 6").waitFor();
+    await page.getByRole("row", { name: /HTTP request/ }).waitFor();
     await expectAccessible(page);
   });
 
@@ -212,7 +211,7 @@ describe.skipIf(chromiumPath === undefined)("the page of a source", () => {
     await dialog.getByText("db.last = 77").waitFor();
     await dialog.getByRole("checkbox", { name: /^Dry run/ }).uncheck();
     await dialog.getByRole("button", { name: "Start" }).click();
-    await page.getByRole("dialog", { name: "Run", exact: true }).getByText("manual").waitFor();
+    await page.getByRole("row", { name: /Run by hand/ }).waitFor();
   });
 
   test("replays events to the listeners", async () => {

@@ -114,9 +114,15 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     await page.getByRole("checkbox").first().check();
     await page.getByRole("button", { name: "Send 1 again" }).click();
     await page.getByText("1 delivery is on the way again").waitFor();
+    await page.getByLabel("Filter by cause").fill("answered 404");
+    await page.getByText("No dead letter has this cause").waitFor();
+    await page.getByLabel("Filter by cause").fill("ANSWERED");
+    await page.getByRole("button", { name: /^Choose \d that match$/ }).click();
+    await page.getByRole("button", { name: /^Send \d again$/ }).waitFor();
+    await page.getByLabel("Filter by cause").fill("");
     await until(async () => (await totalDelivered(webhook)) === 1, "one was delivered");
     expect(await totalDead(webhook)).toBe(2);
-    await page.getByRole("button", { name: "Send all again" }).click();
+    await page.getByRole("button", { name: /^Send all \d again$/ }).click();
     // A dead letter that is sent again is no dead letter, and may become one again.
     await until(async () => (await totalDelivered(webhook)) === 3, "all were delivered");
     expect(await totalDead(webhook)).toBe(0);

@@ -107,7 +107,7 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     await home.getByRole("listitem").filter({ hasText: "the last 2 runs failed" }).getByRole("link", { name: "Failing" }).waitFor();
     await page.getByRole("link", { name: "Runs" }).click();
     await page.getByLabel("Status").selectOption("failed");
-    await page.getByRole("table", { name: "Runs" }).getByRole("button").first().waitFor();
+    await page.getByRole("table", { name: "Runs" }).getByRole("link").first().waitFor();
     expect(new URL(page.url()).searchParams.get("status")).toBe("failed");
     await expectAccessible(page);
     await page.getByRole("button", { name: "Deactivate" }).click();
@@ -117,23 +117,23 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
   });
 
   test("pause, resume, cancel and repeat their runs", async () => {
-    const id = await workflow("Waiting", "if (steps.trigger.event.fails) throw new Error('no stock'); $.flow.suspend();");
+    const id = await workflow("Holding", "if (steps.trigger.event.fails) throw new Error('no stock'); $.flow.suspend();");
     const run = (await world.api<{ readonly id: string }>("POST", `/workflows/${id}/runs`, { event: {} })).id;
     const page = await world.open(`/workflows/${id}?tab=runs&run=${run}`);
-    const dialog = page.getByRole("dialog");
-    await dialog.getByText("Suspended", { exact: true }).waitFor();
+    const inspector = page.getByRole("region", { name: "Inspector" });
+    await inspector.getByText("Waiting", { exact: true }).waitFor();
     await expectAccessible(page);
-    await dialog.getByRole("button", { name: "Cancel" }).click();
-    await dialog.getByText("it was canceled").waitFor();
-    await dialog.getByRole("button", { name: "Repeat from the first step" }).click();
-    await dialog.getByText("Suspended", { exact: true }).waitFor();
-    await dialog.getByRole("button", { name: run }).waitFor();
-    await dialog.getByRole("button", { name: "Resume" }).click();
-    await dialog.getByText("Succeeded", { exact: true }).waitFor();
+    await inspector.getByRole("button", { name: "Cancel" }).click();
+    await inspector.getByText("it was canceled").waitFor();
+    await inspector.getByRole("button", { name: "Repeat from the first step" }).click();
+    await inspector.getByRole("link", { name: run }).waitFor();
+    await inspector.getByText("Waiting", { exact: true }).waitFor();
+    await inspector.getByRole("button", { name: "Approve" }).click();
+    await inspector.getByText("Succeeded", { exact: true }).waitFor();
     const failed = (await world.api<{ readonly id: string }>("POST", `/workflows/${id}/runs`, { event: { fails: true } })).id;
     const other = await world.open(`/workflows/${id}?tab=runs&run=${failed}`);
     await other.getByRole("button", { name: "Repeat from the step that failed" }).click();
-    await other.getByRole("dialog").getByRole("button", { name: failed }).waitFor();
+    await other.getByRole("region", { name: "Inspector" }).getByRole("link", { name: failed }).waitFor();
     await expectAccessible(other);
   });
 

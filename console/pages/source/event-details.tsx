@@ -42,6 +42,7 @@ export function EventDetails({ source, id, channel }: EventDetailsProps) {
               [text.time, <Time key="time" ms={event.indexed_at_ms} />],
               [text.channel, event.metadata.name || text.defaultChannel],
               ["emit_id", <Id key="emit" id={event.metadata.emit_id} />],
+              ...(isListedId(id) ? [[text.trace, <TraceLink key="trace" id={`${source}.${id}`} />] as const] : []),
             ]}
           />
           <div className="max-h-[50dvh] overflow-auto rounded-md bg-page p-3" tabIndex={0} role="group" aria-label={text.event}>
@@ -54,6 +55,12 @@ export function EventDetails({ source, id, channel }: EventDetailsProps) {
     </Loaded>
   );
 }
+
+const TraceLink = ({ id }: { readonly id: string }) => (
+  <TextLink to="/traces/$id" params={{ id } as never}>
+    {text.openTrace}
+  </TextLink>
+);
 
 type Delivered = Attempt & { readonly webhook: string };
 
@@ -124,7 +131,7 @@ function WorkflowRuns({ source, id }: { readonly source: string; readonly id: st
         {items.map((run) => (
           <li key={run.id} className="flex flex-wrap items-center gap-3">
             <State state={run.status} />
-            <TextLink to="/workflows/$id" params={{ id: run.workflow_id } as never} search={{ tab: "runs", run: run.id } as never}>
+            <TextLink to="/traces/$id" params={{ id: run.id } as never}>
               {run.workflow_id}
             </TextLink>
             <Time ms={run.started_at_ms} />

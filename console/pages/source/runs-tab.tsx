@@ -1,13 +1,14 @@
+import { Navigate, useNavigate } from "@tanstack/react-router";
 import type { Run, Source } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
 import { useSearchParams } from "../../parts/search.ts";
+import { TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { Checkbox } from "../../parts/field.tsx";
 import { formatDuration } from "../../parts/format.ts";
 import { EmptyState } from "../../parts/notices.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
-import { RunDetailsDialog } from "./run-details.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 5_000;
@@ -17,15 +18,17 @@ export function RunsTab({ source }: { readonly source: Source }) {
   const onlyFailed = failed === "true";
   const query = onlyFailed ? { failed: true } : {};
   const list = useList("listRuns", { path: { id: source.id }, query }, { everyMs: refreshMs });
-  const open = (id: string): void => setSearch({ run: id });
+  const navigate = useNavigate();
+  const open = (id: string): void => void navigate({ to: "/traces/$id", params: { id } as never }); // Cannot fail: the page exists.
+  if (run !== undefined) return <Navigate to="/traces/$id" params={{ id: run } as never} replace />;
   const columns: readonly Column<Run>[] = [
     {
       title: text.run,
       parts: 2,
       cell: ({ id }) => (
-        <button type="button" className="font-mono text-xs text-accent hover:underline" onClick={() => open(id)}>
+        <TextLink to="/traces/$id" params={{ id } as never} className="font-mono text-xs">
           {id}
-        </button>
+        </TextLink>
       ),
     },
     { title: text.status, parts: 2, cell: ({ status }) => <State state={status} /> },
@@ -58,7 +61,6 @@ export function RunsTab({ source }: { readonly source: Source }) {
           </EmptyState>
         }
       />
-      {run !== undefined && <RunDetailsDialog source={source.id} id={run} onClose={() => setSearch({ run: undefined })} />}
     </>
   );
 }

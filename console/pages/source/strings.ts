@@ -1,4 +1,6 @@
 export const text = {
+  trace: "Trace",
+  openTrace: "Open the trace",
   views: "Views of the source",
   tabs: { events: "Events", runs: "Runs", logs: "Logs", ticks: "Ticks", errors: "Errors", code: "Code", settings: "Settings" },
   states: { active: "Active", paused: "Paused", failing: "Failing", disabled: "Disabled", deploying: "Deploying" },
@@ -55,12 +57,6 @@ export const text = {
   onlyFailed: "Only failed runs",
   noRuns: "No runs yet",
   noRunsHint: "Each trigger starts a run. Run the source now to see one.",
-  cpu: "CPU",
-  result: "Result",
-  logs: "Logs",
-  noLogs: "This run wrote no logs.",
-  emitted: "Emitted events",
-  noEmits: "It emitted no event that is still stored.",
   // Logs
   noLogLines: "No log lines yet",
   noLogLinesHint: "What the component writes with console.log appears here, and errors of its runs.",
@@ -111,7 +107,6 @@ export const text = {
   start: "Start",
   running: "Running…",
   runFailed: "The run could not be started",
-  stillRunning: "The run has started and is still running.",
   invalidJson: "The event is not JSON",
   // Replay
   replayText: "Delivers stored events again, oldest first, to the listeners that you choose.",

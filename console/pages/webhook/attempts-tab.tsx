@@ -114,6 +114,7 @@ function AttemptDialog({ webhook, attempt, onClose }: AttemptDialogProps) {
           [text.duration, formatDuration(attempt.duration_ms)],
           [text.event, <Id key="event" id={event} />],
           [text.channel, channel || text.defaultChannel],
+          [text.trace, <TraceLink key="trace" id={id} />],
           ...(source === null ? [] : [[text.source, <SourceLink key="source" source={source} event={event} />] as const]),
         ]}
       />
@@ -139,6 +140,12 @@ function AttemptDialog({ webhook, attempt, onClose }: AttemptDialogProps) {
     </Dialog>
   );
 }
+
+const TraceLink = ({ id }: { readonly id: string }) => (
+  <TextLink to="/traces/$id" params={{ id } as never}>
+    {text.openTrace}
+  </TextLink>
+);
 
 function SourceLink({ source, event }: { readonly source: string; readonly event: string }) {
   if (source.startsWith("p_"))

@@ -1,4 +1,6 @@
 export const text = {
+  trace: "Trace",
+  openTrace: "Open the trace",
   views: "Views of the webhook",
   tabs: { attempts: "Attempts", dead: "Dead letters", backlog: "Backlog", subscriptions: "Subscriptions", settings: "Settings" },
   notFound: "This webhook could not be loaded",
@@ -54,7 +56,10 @@ export const text = {
   attempts: "Attempts",
   choose: (event: string) => `Choose ${event}`,
   redriveSome: (count: number) => `Send ${count} again`,
-  redriveAll: "Send all again",
+  redriveAll: (count: number) => `Send all ${count} again`,
+  filterCause: "Filter by cause",
+  noDeadMatch: "No dead letter has this cause",
+  chooseMatching: (count: number) => `Choose ${count} that match`,
   redriven: (count: number) => `${count === 1 ? "1 delivery is" : `${count} deliveries are`} on the way again`,
   redriveFailed: "The dead letters were not sent again",
   purge: "Delete all…",

@@ -2,6 +2,7 @@ import { useState } from "react";
 import type { Event, Workflow } from "../../../client/generated/operations.ts";
 import { useFollow } from "../../api/follow.ts";
 import { useList } from "../../api/queries.ts";
+import { TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { clip } from "../../parts/format.ts";
@@ -11,7 +12,8 @@ import { Time } from "../../parts/time.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { text } from "./strings.ts";
 
-type ShownEvent = Pick<Event, "event" | "metadata">;
+/** One that has just arrived has no id. */
+type ShownEvent = Pick<Event, "event" | "metadata"> & Partial<Pick<Event, "id">>;
 const maxLength = 300;
 
 const parseEvent = (data: string): ShownEvent => JSON.parse(data) as ShownEvent; // By the form of the stream.
@@ -54,6 +56,11 @@ export function EventsTab({ workflow }: { readonly workflow: Workflow }) {
       />
       {shown !== undefined && (
         <Dialog title={text.event} isOpen onClose={() => setShown(undefined)} isWide>
+          {shown.id !== undefined && (
+            <TextLink to="/traces/$id" params={{ id: `${workflow.id}.${shown.id}` } as never} className="text-sm">
+              {text.openTrace}
+            </TextLink>
+          )}
           <Tree value={shown.event} />
         </Dialog>
       )}

@@ -1,13 +1,14 @@
+import { Navigate, useNavigate } from "@tanstack/react-router";
 import type { Workflow, WorkflowRun } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
 import { useSearchParams } from "../../parts/search.ts";
+import { TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { inputLook } from "../../parts/field.tsx";
 import { formatDuration } from "../../parts/format.ts";
 import { EmptyState } from "../../parts/notices.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
-import { RunDetailsDialog } from "./run-details.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 5_000;
@@ -19,14 +20,16 @@ export function RunsTab({ workflow }: { readonly workflow: Workflow }) {
   const chosen = statuses.find((each) => each === status);
   const query = chosen === undefined ? {} : { status: chosen };
   const list = useList("listWorkflowRuns", { path: { workflow_id: workflow.id }, query }, { everyMs: refreshMs });
+  const navigate = useNavigate();
+  if (run !== undefined) return <Navigate to="/traces/$id" params={{ id: run } as never} replace />;
   const columns: readonly Column<WorkflowRun>[] = [
     {
       title: text.run,
       parts: 2,
       cell: ({ id }) => (
-        <button type="button" className="font-mono text-xs text-accent hover:underline" onClick={() => setSearch({ run: id })}>
+        <TextLink to="/traces/$id" params={{ id } as never} className="font-mono text-xs">
           {id}
-        </button>
+        </TextLink>
       ),
     },
     { title: text.status, parts: 2, cell: ({ status: state }) => <State state={state} label={text.statuses[state]} /> },
@@ -55,14 +58,13 @@ export function RunsTab({ workflow }: { readonly workflow: Workflow }) {
         columns={columns}
         list={list}
         keyOf={({ id }) => id}
-        onOpen={({ id }) => setSearch({ run: id })}
+        onOpen={({ id }) => void navigate({ to: "/traces/$id", params: { id } as never })} // Cannot fail: the page exists.
         empty={
           <EmptyState title={chosen === undefined ? text.noRuns : text.noMatch}>
             <p className="text-sm text-muted">{text.noRunsHint}</p>
           </EmptyState>
         }
       />
-      {run !== undefined && <RunDetailsDialog workflow={workflow.id} id={run} onClose={() => setSearch({ run: undefined })} />}
     </>
   );
 }

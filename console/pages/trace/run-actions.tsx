@@ -1,12 +1,12 @@
 import type { WorkflowRunDetails } from "../../../client/generated/operations.ts";
 import { useChange } from "../../api/queries.ts";
 import { Button } from "../../parts/button.tsx";
-import { useSearchParams } from "../../parts/search.ts";
 import { useCanWrite } from "../../parts/session-context.tsx";
 import { showFailure } from "../../parts/toasts.tsx";
+import { useShowRun } from "./run-again.tsx";
 import { text } from "./strings.ts";
 
-const invalidates = ["getWorkflowRun", "listWorkflowRuns"] as const;
+const invalidates = ["getWorkflowRun", "listWorkflowRuns", "getTrace"] as const;
 
 /** What can be asked of a run: to cancel, pause or resume it while it has not ended, then to repeat it. */
 export function RunActions({ run }: { readonly run: WorkflowRunDetails }) {
@@ -22,7 +22,7 @@ export function RunActions({ run }: { readonly run: WorkflowRunDetails }) {
     <div className="flex flex-wrap gap-2">
       {run.status === "suspended" ? (
         <Button kind="primary" disabled={isBusy} onClick={() => resume.mutate({ path, body: {} }, { onError })}>
-          {text.resumeRun}
+          {run.reason === null ? text.approve : text.resumeRun}
         </Button>
       ) : (
         <Button disabled={isBusy} onClick={() => pause.mutate({ path, body: {} }, { onError })}>
@@ -66,8 +66,8 @@ export function RepeatFrom({ run, step }: { readonly run: WorkflowRunDetails; re
 
 /** Starts the new run, and shows it. */
 function useRepeat({ workflow_id: workflow, id }: WorkflowRunDetails) {
-  const [, setSearch] = useSearchParams();
-  const repeat = useChange("repeatWorkflowRun", { invalidates, onDone: ({ data }) => setSearch({ run: data.id }) });
+  const show = useShowRun();
+  const repeat = useChange("repeatWorkflowRun", { invalidates, onDone: ({ data }) => show(data.id) });
   const start = (from: string | null): void =>
     repeat.mutate(
       { path: { workflow_id: workflow, run_id: id }, body: from === null ? {} : { from } },
