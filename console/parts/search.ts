@@ -27,7 +27,8 @@ export function useSearchParams(): readonly [SearchParams, SetSearch] {
   const setSearch = useCallback<SetSearch>(
     (changes, { keepsOthers = true, replaces = false } = {}) => {
       const next = (before: SearchParams): SearchParams => ({ ...(keepsOthers ? before : { org: before["org"] }), ...changes });
-      void navigate({ to: ".", search: next as never, replace: replaces }); // Cannot fail: the page is the same.
+      // A page that changes its own address while a person types or moves in a list keeps where it is scrolled to.
+      void navigate({ to: ".", search: next as never, replace: replaces, resetScroll: !replaces }); // Cannot fail: the page is the same.
     },
     [navigate],
   );
