@@ -51,6 +51,8 @@ export interface CommittedRun extends Omit<RunSummary, "eventIds" | "logs" | "er
   readonly trigger: Trigger;
   /** Epoch ms at which the run's tick was due; set exactly when `trigger` is `timer`, of a workflow in the first commit of a run. */
   readonly dueAt?: number;
+  /** Time between the acceptance of its invocation and its start; of a workflow, in the first commit of a run. */
+  readonly waitedMs?: number;
   /** JSON text of a failed run's event, unless its commit has no room for it. */
   readonly received?: string;
   /** Due times, epoch ms, of the last ticks that were skipped since the previous run. */

@@ -128,6 +128,8 @@ function runOf(finished: FinishedRun, products: Products, error: RunError | null
     startedAt: finished.startedAt,
     durationMs: products.durationMs,
     cpuMs: products.cpuMs,
+    // The clock of NATS may be ahead of ours.
+    waitedMs: Math.max(0, finished.startedAt - (invocation.movedFrom ?? finished.position).storedAt),
     result: execution.outcome === "returned" ? execution.result : null,
     ...(error === null || event === undefined ? {} : { received: event }),
     ...(dueAt === undefined ? {} : { dueAt }),

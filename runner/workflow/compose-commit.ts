@@ -147,9 +147,7 @@ function composeCommit(
     owner: workflow.owner,
     deployment: workflow.id,
     ...readable,
-    ...(isFirst && invocation.trigger === "timer" && invocation.backfill === undefined
-      ? { run: { ...readable.run, ...ticksOf(invocation, state) } }
-      : {}),
+    ...(isFirst ? { run: { ...readable.run, ...beginningOf(invocation, state) } } : {}),
     events: isEnd ? eventsOf(run, sends, now, randomId) : [],
     ...(state.hops === undefined ? {} : { hops: state.hops }),
     ...(state.way === undefined ? {} : { way: state.way }),
@@ -172,6 +170,13 @@ function composeCommit(
     },
     state: isEnd ? withoutData(state) : state,
   };
+}
+
+/** How long the run has waited, and the tick that started it. The clock of NATS may be ahead of ours. */
+function beginningOf(invocation: Invocation, state: WorkflowRunState): Partial<CommittedRun> {
+  const waitedMs = Math.max(0, state.startedAt - state.trigger.at);
+  const isTick = invocation.trigger === "timer" && invocation.backfill === undefined;
+  return { waitedMs, ...(isTick ? ticksOf(invocation, state) : {}) };
 }
 
 /** When the tick of a run was due, and the ticks before it that started none. */
