@@ -1,3 +1,4 @@
+/** The steps for which measures are stored. */
 export const measureSteps = ["minute", "hour", "day"] as const;
 export type MeasureStep = (typeof measureSteps)[number];
 

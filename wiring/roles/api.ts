@@ -31,6 +31,7 @@ import { createPublications } from "../../platform/postgres/publications/publica
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
+import { createMeasures } from "../../platform/postgres/measures/read.ts";
 import { readConnectors } from "../../platform/process/connectors.ts";
 import { readApps } from "../../platform/process/apps.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
@@ -119,6 +120,7 @@ async function apiConfig(configuration: Configuration): Promise<ApiConfig> {
     maxConnections: configuration.maxConnections,
     streamsPerUser: configuration.streamsPerUser,
     storage: configuration.ownerStorage,
+    keptMeasures: configuration.keptMeasures,
     servesMetrics: configuration.healthListen === undefined,
     ...(configuration.sharedAppsOwner === undefined ? {} : { sharedAppsOwner: configuration.sharedAppsOwner }),
     ...(adminToken === undefined ? {} : { adminToken }),
@@ -145,6 +147,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
   activity: createActivity(database),
   storedUse: createStoredUse(database),
   outcomes: createOutcomes(database),
+  measures: createMeasures(database),
   deliveries: createDeliveryRecords(database),
 });
 

@@ -1,22 +1,9 @@
 import { sql, type Kysely } from "kysely";
+import type { Measures } from "../../../api/metrics/ports.ts";
 import { emptyHistogram } from "../../../domain/measures/histogram.ts";
 import { emptyMeasure, type TimedMeasure } from "../../../domain/measures/measure.ts";
-import { stepMs, type MeasureStep } from "../../../domain/measures/steps.ts";
 import type { Tables } from "../tables.ts";
 import { measureColumns } from "./columns.ts";
-
-export interface MeasureRange {
-  /** Start of a step, epoch ms. */
-  readonly fromMs: number;
-  /** Before this time. */
-  readonly untilMs: number;
-  readonly step: MeasureStep;
-}
-
-export interface Measures {
-  /** By subject, in the order of time; steps in which nothing happened are absent. */
-  read(subjects: readonly string[], range: MeasureRange): Promise<ReadonlyMap<string, readonly TimedMeasure[]>>;
-}
 
 interface Row extends Readonly<Record<string, unknown>> {
   readonly subject: string;
@@ -32,13 +19,13 @@ const [perBucket, perStep] = ["", "coalesce"].map((zero) =>
 /** What happened is in rows of its minute, later of its hour, then of its day. So the rows of all steps are added. */
 export function createMeasures({ db }: { readonly db: Kysely<Tables> }): Measures {
   return {
-    async read(subjects, { fromMs, untilMs, step }) {
+    async read(subjects, { fromMs, untilMs, stepMs }) {
       const { rows } = await sql<Row>`
         select subject, at, ${sql.raw(perStep)},
           array_agg(bucket::integer) filter (where bucket >= 0) as buckets,
           array_agg((coalesce(runs, 0) + coalesce(attempts, 0))::float8) filter (where bucket >= 0) as counts
         from (
-          select subject, at_ms - at_ms % ${sql.lit(stepMs[step])} as at, bucket, ${sql.raw(perBucket)} from measures
+          select subject, at_ms - at_ms % ${sql.lit(stepMs)} as at, bucket, ${sql.raw(perBucket)} from measures
           where subject = any(${subjects}::text[]) and at_ms >= ${fromMs} and at_ms < ${untilMs}
           group by subject, at, bucket
         ) part group by subject, at order by subject, at`.execute(db);

@@ -7,7 +7,7 @@ import { defaultKeptMeasures, stepMs } from "../../../domain/measures/steps.ts";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
 import type { WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
-import { createMeasures, type MeasureRange } from "../../../platform/postgres/measures/read.ts";
+import { createMeasures } from "../../../platform/postgres/measures/read.ts";
 import { keepMeasures } from "../../../platform/postgres/measures/keep.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
@@ -53,9 +53,9 @@ function commitOf({ source, owner = "u_m", at = minute, durationMs = 5, waitedMs
 }
 
 const inOrder = (runs: readonly Run[]) => runs.map((run, index) => ({ seq: index + 1, commit: commitOf(run) }));
-const hourOf = (at = minute): MeasureRange => ({ fromMs: at - (at % stepMs.hour), untilMs: at + stepMs.hour, step: "minute" });
+const hourOf = (at = minute) => ({ fromMs: at - (at % stepMs.hour), untilMs: at + stepMs.hour, stepMs: stepMs.minute });
 
-async function totalOf(subject: string, range: MeasureRange = { fromMs: 0, untilMs: 9e15, step: "day" }): Promise<Measure> {
+async function totalOf(subject: string, range = { fromMs: 0, untilMs: 9e15, stepMs: stepMs.day }): Promise<Measure> {
   const read = await measures.read([subject], range);
   return (read.get(subject) ?? []).map(({ atMs: _, ...measure }): Measure => measure).reduce(addMeasures, emptyMeasure);
 }
