@@ -57,6 +57,12 @@ export const commands: readonly CommandEntry[] = [
     load: () => import("./commands/logs.ts"),
   },
   { name: "runs", group: "Read", summary: "list runs, or show one with its logs", load: () => import("./commands/runs.ts") },
+  {
+    name: "metrics",
+    group: "Read",
+    summary: "show runs, errors and durations over time",
+    load: () => import("./commands/metrics.ts"),
+  },
   { name: "ticks", group: "Read", summary: "list ticks of a source's timers", load: () => import("./commands/ticks.ts") },
   {
     name: "usage",
