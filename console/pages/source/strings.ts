@@ -1,6 +1,15 @@
 export const text = {
   views: "Views of the source",
-  tabs: { events: "Events", runs: "Runs", logs: "Logs", ticks: "Ticks", errors: "Errors", code: "Code", settings: "Settings" },
+  tabs: {
+    events: "Events",
+    runs: "Runs",
+    logs: "Logs",
+    ticks: "Ticks",
+    metrics: "Metrics",
+    errors: "Errors",
+    code: "Code",
+    settings: "Settings",
+  },
   states: { active: "Active", paused: "Paused", failing: "Failing", disabled: "Disabled", deploying: "Deploying" },
   notFound: "This source could not be loaded",
   runNow: "Run now",

@@ -1,6 +1,13 @@
 export const text = {
   views: "Views of the webhook",
-  tabs: { attempts: "Attempts", dead: "Dead letters", backlog: "Backlog", subscriptions: "Subscriptions", settings: "Settings" },
+  tabs: {
+    attempts: "Attempts",
+    dead: "Dead letters",
+    backlog: "Backlog",
+    metrics: "Metrics",
+    subscriptions: "Subscriptions",
+    settings: "Settings",
+  },
   notFound: "This webhook could not be loaded",
   pause: "Pause",
   resume: "Resume",

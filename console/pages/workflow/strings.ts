@@ -1,6 +1,6 @@
 export const text = {
   views: "Views of the workflow",
-  tabs: { steps: "Steps", runs: "Runs", events: "Events", errors: "Errors", settings: "Settings" },
+  tabs: { steps: "Steps", runs: "Runs", events: "Events", metrics: "Metrics", errors: "Errors", settings: "Settings" },
   notFound: "This workflow could not be loaded",
   inactive: "Inactive",
   runNow: "Run now",
