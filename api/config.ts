@@ -1,3 +1,4 @@
+import { defaultKeptMeasures, type KeptMeasures } from "../domain/measures/steps.ts";
 import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
 
 export interface ListenAddress {
@@ -32,6 +33,8 @@ export interface ApiConfig {
   readonly streamsPerUser: number;
   /** What one owner may store in resources. */
   readonly storage: { readonly resources: number; readonly bytes: number };
+  /** How far back metrics can be read, by step. */
+  readonly keptMeasures: KeptMeasures;
   /** Token of the admin API; absent: there is no admin API. */
   readonly adminToken?: string;
   /** Whether the API's address, which may be public, serves `/metrics` too. */
@@ -62,6 +65,7 @@ export const defaultApiConfig: Omit<ApiConfig, "listen" | "publicUrl"> = {
   failureLimit: { requests: 60, windowMs: 60_000 },
   streamsPerUser: 1_000,
   storage: { resources: 20_000, bytes: 256 * 2 ** 20 },
+  keptMeasures: defaultKeptMeasures,
   servesMetrics: true,
   trustedProxies: noProxies,
   maxConnections: 4_096,

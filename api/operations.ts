@@ -14,6 +14,7 @@ import { dataStoreOperations } from "./data-stores/operations.ts";
 import { deliveryOperations } from "./deliveries/operations.ts";
 import { eventOperations } from "./events/operations.ts";
 import { streamOperations } from "./events/stream-operations.ts";
+import { metricsOperations } from "./metrics/operations.ts";
 import { namespaceOperations } from "./namespaces/operations.ts";
 import { keyOperations } from "./keys/operations.ts";
 import { oauthClientOperations } from "./oauth-clients/operations.ts";
@@ -58,6 +59,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...workflowTestOperations,
     ...stepConfigurationOperations,
   ],
+  Metrics: metricsOperations,
   "Apps and accounts": [...appOperations, ...oauthClientOperations, ...connectionOperations, ...accountOperations],
   Variables: variableOperations,
   "Data stores": dataStoreOperations,

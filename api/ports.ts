@@ -33,6 +33,7 @@ import type { ConnectingPorts } from "./connections/ports.ts";
 import type { ComponentLibrary, Publications, PublishedCode } from "./resources/library/ports.ts";
 import type { Installation } from "./admin/ports.ts";
 import type { NamespaceClaims } from "./namespaces/ports.ts";
+import type { Measures } from "./metrics/ports.ts";
 import type { Accounts } from "./owners/ports.ts";
 import type { ReadinessReport, ServerLimits, Sessions } from "./http/ports.ts";
 import type { Replays } from "./replays/ports.ts";
@@ -65,6 +66,7 @@ export interface ApiPorts extends ConnectingPorts {
   readonly traceRecords: TraceRecords;
   readonly activity: Activity;
   readonly outcomes: Outcomes;
+  readonly measures: Measures;
   readonly sourceBacklogs: SourceBacklogs;
   readonly builds: Builds;
   readonly runs: Runs;

@@ -63,6 +63,12 @@ export const commands: readonly CommandEntry[] = [
     summary: "show all that belongs to a run, an event or a delivery",
     load: () => import("./commands/trace.ts"),
   },
+  {
+    name: "metrics",
+    group: "Read",
+    summary: "show runs, errors and durations over time",
+    load: () => import("./commands/metrics.ts"),
+  },
   { name: "ticks", group: "Read", summary: "list ticks of a source's timers", load: () => import("./commands/ticks.ts") },
   {
     name: "usage",

@@ -53,7 +53,7 @@ const apiLayers: readonly (readonly string[])[] = [
     "sources",
     "webhooks",
   ].map((folder) => [folder]),
-  ...["configuration", "packages", "connectors", "deliveries", "events", "runs", "replays", "traces", "workflows", "admin", "console"].map(
+  ...["configuration", "packages", "connectors", "deliveries", "events", "runs", "replays", "traces", "workflows", "metrics", "admin", "console"].map(
     (folder) => [folder],
   ),
   ["operations.ts"],

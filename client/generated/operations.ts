@@ -1039,6 +1039,49 @@ export type TestedStep = {
   readonly error: Thrown | null;
 };
 
+export type Metrics = {
+  /** The source, workflow, webhook, user or organization. */ readonly id: string;
+  readonly step: "minute" | "5_minutes" | "15_minutes" | "hour" | "day";
+  /** Length of a step in milliseconds. */ readonly step_ms: number;
+  /** Start of the first step, epoch milliseconds. */ readonly from_ms: number;
+  /** End of the last step, epoch milliseconds. */ readonly to_ms: number;
+  readonly total: Measured;
+  /** One for each step, in order, also for those in which nothing happened. */ readonly points: readonly (MetricsPoint)[];
+};
+
+export type Measured = {
+  /** Runs that ended. */ readonly runs: number;
+  /** Runs that failed. */ readonly errors: number;
+  /** Emitted events. */ readonly events: number;
+  /** Milliseconds in which code ran. */ readonly compute_ms: number;
+  /** Milliseconds; null: none. Median duration of runs; of a webhook, of attempts. Within 19 %. */ readonly p50_ms: number | null;
+  /** Milliseconds; null: none. The duration that 95 % do not exceed. Within 19 %. */ readonly p95_ms: number | null;
+  /** Milliseconds; null: none. The longest duration. */ readonly max_ms: number | null;
+  /** Milliseconds; null: none. Mean time from the acceptance of an invocation to the start of its run. */ readonly wait_avg_ms: number | null;
+  /** Milliseconds; null: none. The longest of these times. */ readonly wait_max_ms: number | null;
+  /** Attempts at webhooks, and of what runs of workflows send. */ readonly attempts: number;
+  /** Attempts that failed. */ readonly failed_attempts: number;
+  /** Deliveries that succeeded. */ readonly deliveries: number;
+  /** Deliveries whose last attempt failed. */ readonly dead_letters: number;
+};
+
+export type MetricsPoint = {
+  /** Start of the step, epoch milliseconds. */ readonly at_ms: number;
+  /** Runs that ended. */ readonly runs: number;
+  /** Runs that failed. */ readonly errors: number;
+  /** Emitted events. */ readonly events: number;
+  /** Milliseconds in which code ran. */ readonly compute_ms: number;
+  /** Milliseconds; null: none. Median duration of runs; of a webhook, of attempts. Within 19 %. */ readonly p50_ms: number | null;
+  /** Milliseconds; null: none. The duration that 95 % do not exceed. Within 19 %. */ readonly p95_ms: number | null;
+  /** Milliseconds; null: none. The longest duration. */ readonly max_ms: number | null;
+  /** Milliseconds; null: none. Mean time from the acceptance of an invocation to the start of its run. */ readonly wait_avg_ms: number | null;
+  /** Milliseconds; null: none. The longest of these times. */ readonly wait_max_ms: number | null;
+  /** Attempts at webhooks, and of what runs of workflows send. */ readonly attempts: number;
+  /** Attempts that failed. */ readonly failed_attempts: number;
+  /** Deliveries that succeeded. */ readonly deliveries: number;
+  /** Deliveries whose last attempt failed. */ readonly dead_letters: number;
+};
+
 export type ConnectableApp = {
   /** `app_…`. */ readonly id: string;
   /** Such as `slack`. */ readonly name_slug: string;
@@ -2457,6 +2500,66 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** Get runs, errors, durations and events of a source over time */
+  readonly getSourceMetrics: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly from?: number | undefined; readonly to?: number | undefined; readonly step?: "auto" | "minute" | "5_minutes" | "15_minutes" | "hour" | "day" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Metrics;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get runs, errors and durations of a workflow over time */
+  readonly getWorkflowMetrics: {
+    readonly path: { readonly workflow_id: string; };
+    readonly query: { readonly from?: number | undefined; readonly to?: number | undefined; readonly step?: "auto" | "minute" | "5_minutes" | "15_minutes" | "hour" | "day" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Metrics;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get attempts, deliveries and dead letters of a webhook over time */
+  readonly getWebhookMetrics: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly from?: number | undefined; readonly to?: number | undefined; readonly step?: "auto" | "minute" | "5_minutes" | "15_minutes" | "hour" | "day" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Metrics;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get what all sources, workflows and webhooks of the caller did over time */
+  readonly getMyMetrics: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly from?: number | undefined; readonly to?: number | undefined; readonly step?: "auto" | "minute" | "5_minutes" | "15_minutes" | "hour" | "day" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Metrics;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get what all sources, workflows and webhooks of an organization did over time */
+  readonly getMetrics: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly from?: number | undefined; readonly to?: number | undefined; readonly step?: "auto" | "minute" | "5_minutes" | "15_minutes" | "hour" | "day" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Metrics;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get the metrics of several sources, workflows and webhooks */
+  readonly listMetrics: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly from?: number | undefined; readonly to?: number | undefined; readonly step?: "auto" | "minute" | "5_minutes" | "15_minutes" | "hour" | "day" | undefined; readonly ids: string; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (Metrics)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** List and search apps */
   readonly listApps: {
     readonly path: Readonly<Record<string, never>>;
@@ -3635,6 +3738,12 @@ export const routes = {
   testWorkflow: { method: "POST", path: "/v1/workflows/{workflow_id}/test", isStream: false },
   listStepOptions: { method: "POST", path: "/v1/workflows/{workflow_id}/steps/{step}/options", isStream: false },
   listStepProps: { method: "POST", path: "/v1/workflows/{workflow_id}/steps/{step}/props", isStream: false },
+  getSourceMetrics: { method: "GET", path: "/v1/sources/{id}/metrics", isStream: false },
+  getWorkflowMetrics: { method: "GET", path: "/v1/workflows/{workflow_id}/metrics", isStream: false },
+  getWebhookMetrics: { method: "GET", path: "/v1/webhooks/{id}/metrics", isStream: false },
+  getMyMetrics: { method: "GET", path: "/v1/users/me/metrics", isStream: false },
+  getMetrics: { method: "GET", path: "/v1/orgs/{org_id}/metrics", isStream: false },
+  listMetrics: { method: "GET", path: "/v1/metrics", isStream: false },
   listApps: { method: "GET", path: "/v1/apps", isStream: false },
   createApp: { method: "POST", path: "/v1/apps", isStream: false },
   getApp: { method: "GET", path: "/v1/apps/{slug}", isStream: false },

@@ -143,7 +143,7 @@ export interface RunSummary {
   readonly startMs?: number;
   /** Number of its emits that dedupe had seen before; absent: none. */
   readonly duplicates?: number;
-  /** Keys of `$.service.db` that it changed, see doma./db-change.ts; absent: none. */
+  /** Keys of `$.service.db` that it changed, see ./db-change.ts; absent: none. */
   readonly dbChanges?: readonly DbChange[];
 }
 

@@ -4,6 +4,7 @@ import { Conflict, Invariant } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
 import { grantsTable, replaceRights } from "./granted-rights.ts";
 import { formerTable, migrationsTable } from "./migrations/record.ts";
+import { slotCount, slotTable } from "./measures/slots.ts";
 import type { Tables } from "./tables.ts";
 
 /** Roles of processes that have a user of Postgres each. `backup` is that of the CronJob. */
@@ -26,6 +27,9 @@ const resources = {
   resource_counts: "select",
   resource_tombstones: "select, insert, delete",
 } as const;
+
+/** Slots of measures are emptied as a whole. */
+const slotRights = Object.fromEntries(Array.from({ length: slotCount }, (_, slot) => [slotTable(slot), "truncate"]));
 
 /** Rights of each role per table. No role may change the schema. A delete also reads the columns of its conditions. */
 const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<Record<keyof Tables, string>>>>> = {
@@ -53,6 +57,7 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     recorder_positions: "select",
     recorder_partitions: "select",
     usage: "select",
+    measures: "select",
     audit_log: "select, insert",
     attempts: "select, delete",
     dead_letters: "select, delete",
@@ -93,6 +98,8 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
     recorder_partitions: "select, insert, update",
     ended_sources: "select, delete",
     usage: everything,
+    measures: "select, insert, update",
+    ...slotRights,
     plans: "select",
     owner_plans: "select",
     events: "select, insert, delete",

@@ -10,6 +10,7 @@ import type { DataStoreEntryTable, DataStoreOperationTable, DataStoreTable } fro
 import type { OwnerNamespaceTable } from "./namespaces/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
 import type { EmailConfirmationTable, ErrorMailTable, MailCountTable } from "./mail/tables.ts";
+import type { MeasureTable } from "./measures/table.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
 /** The schema after all migrations; maintained by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
@@ -38,6 +39,7 @@ export interface Tables {
   readonly ticks: TickTable;
   readonly workflow_runs: WorkflowRunTable;
   readonly workflow_steps: WorkflowStepTable;
+  readonly measures: MeasureTable;
   readonly error_mails: ErrorMailTable;
   readonly mail_counts: MailCountTable;
   readonly email_confirmations: EmailConfirmationTable;

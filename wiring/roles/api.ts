@@ -32,6 +32,7 @@ import { createDeliveryRecords } from "../../platform/postgres/history/deliverie
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createTraceRecords } from "../../platform/postgres/history/traces/traces.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
+import { createMeasures } from "../../platform/postgres/measures/read.ts";
 import { readConnectors } from "../../platform/process/connectors.ts";
 import { readApps } from "../../platform/process/apps.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
@@ -120,6 +121,7 @@ async function apiConfig(configuration: Configuration): Promise<ApiConfig> {
     maxConnections: configuration.maxConnections,
     streamsPerUser: configuration.streamsPerUser,
     storage: configuration.ownerStorage,
+    keptMeasures: configuration.keptMeasures,
     servesMetrics: configuration.healthListen === undefined,
     ...(configuration.sharedAppsOwner === undefined ? {} : { sharedAppsOwner: configuration.sharedAppsOwner }),
     ...(adminToken === undefined ? {} : { adminToken }),
@@ -147,6 +149,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
   activity: createActivity(database),
   storedUse: createStoredUse(database),
   outcomes: createOutcomes(database),
+  measures: createMeasures(database),
   deliveries: createDeliveryRecords(database),
 });
 

@@ -43,7 +43,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   disposeWith(opened, await servePoolRequests(connection));
   disposeWith(opened, await serveDataStores(connection, createDataStores(database, systemClock), () => performance.now()));
   disposeWith(opened, startRecoveringStranded(connection, dueConsumer, logger));
-  disposeWith(opened, startUpkeep(upkeepOf(database), logger));
+  disposeWith(opened, startUpkeep(upkeepOf(database, configuration), logger));
   const metrics = deliveryMetrics(connection);
   const parts = await openParts(context, { connection, database }, opened);
   const delivery = await startDelivery(deliveryConfig(configuration), deliveryPorts({ ...parts, metrics }));
@@ -56,8 +56,8 @@ export async function start(context: RoleContext): Promise<StartedRole> {
 }
 
 /** Of the history, and of data stores. */
-function upkeepOf(database: Database): Upkeep {
-  const history = createHistory(database);
+function upkeepOf(database: Database, { keptMeasures }: Configuration): Upkeep {
+  const history = createHistory(database, { keptMeasures });
   return {
     ...history,
     continueDeletions: async () => {

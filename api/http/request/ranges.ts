@@ -22,14 +22,24 @@ export function checkEventIds(start: string | undefined, end: string | undefined
   if (start !== undefined && end !== undefined && compareEventIds(start, end) > 0) throw swapped("start_id", start, "end_id", end);
 }
 
-/** @throws InvalidInput when `since` is after `until`, or when either is in seconds, which as milliseconds is in early 1970 */
-export function checkTimes(since: number | undefined, until: number | undefined): void {
-  for (const [name, time] of Object.entries({ since, until }))
+/**
+ * @param names of the parameters
+ * @throws InvalidInput when `since` is after `until`, or when either is in seconds, which as milliseconds is in early 1970
+ */
+export function checkTimes(
+  since: number | undefined,
+  until: number | undefined,
+  [start, end]: readonly [string, string] = ["since", "until"],
+): void {
+  for (const [name, time] of [
+    [start, since],
+    [end, until],
+  ] as const)
     if (time !== undefined && time >= 1e9 && time < 1e10)
       throw new InvalidInput(`${name} ${time} looks like seconds: it must be epoch milliseconds, ${time * 1_000}`, {
         code: "time_in_seconds",
       });
-  if (since !== undefined && until !== undefined && since > until) throw swapped("since", since, "until", until);
+  if (since !== undefined && until !== undefined && since > until) throw swapped(start, since, end, until);
 }
 
 function swapped(startName: string, start: string | number, endName: string, end: string | number): InvalidInput {

@@ -16,10 +16,11 @@ const maxCounted = 10;
 
 const isUnwell = ({ state }: { readonly state: string }): boolean => ["degraded", "failing", "circuit_open", "disabled"].includes(state);
 
-/** Sources, workflows and webhooks that do not work, dead letters, and a quota that is used up. @param hidesEmpty shows nothing if all is well */
+/** Every source, workflow and webhook that does not work, dead letters, and a quota that is used up. @param hidesEmpty shows nothing if all is well */
 export function Attention({ hidesEmpty = false }: { readonly hidesEmpty?: boolean }) {
   const owner = useOwnerQuery();
-  const failing = useList("listMySources", { query: { ...owner, state: "failing" } }, { everyMs: refreshMs, pageItems: 5 });
+  const failing = useList("listMySources", { query: { ...owner, state: "failing" } }, { everyMs: refreshMs });
+  const disabled = useList("listMySources", { query: { ...owner, state: "disabled" } }, { everyMs: refreshMs });
   const webhooks = useList("listMyWebhooks", { query: owner }, { everyMs: refreshMs });
   const workflows = useMatching(useList("listMyWorkflows", { query: owner }, { everyMs: refreshMs }), isUnwell);
   const unwell = useMatching(webhooks, isUnwell);
@@ -30,15 +31,19 @@ export function Attention({ hidesEmpty = false }: { readonly hidesEmpty?: boolea
     ...(until === undefined
       ? []
       : [<Item key="quota" state={<State state="failed" />} label={text.quota} note={<Time ms={until * 1_000} />} />]),
-    ...failing.items.map((source) => <Unwell key={source.id} item={source} label={link("/sources/$id", source.id, source.name)} />),
+    ...[...failing.items, ...disabled.items].map((source) => (
+      <Unwell key={source.id} item={source} page="/sources/$id" name={source.name} action={errorsAction} />
+    )),
     ...workflows.items.map((workflow) => (
-      <Unwell key={workflow.id} item={workflow} label={link("/workflows/$id", workflow.id, workflow.name)} />
+      <Unwell key={workflow.id} item={workflow} page="/workflows/$id" name={workflow.name} action={errorsAction} />
     )),
     ...unwell.items.map((webhook) => (
       <Unwell
         key={webhook.id}
         item={webhook}
-        label={link("/webhooks/$id", webhook.id, webhook.name ?? webhook.url)}
+        page="/webhooks/$id"
+        name={webhook.name ?? webhook.url}
+        action={{ label: text.seeAttempts, search: {} }}
         disabledAs={text.disabled}
       />
     )),
@@ -53,6 +58,7 @@ export function Attention({ hidesEmpty = false }: { readonly hidesEmpty?: boolea
               state={<State state="dead" />}
               label={link("/webhooks/$id", id, name ?? url, target)}
               note={text.deadLetters(formatCount(count))}
+              action={<ActionLink page="/webhooks/$id" id={id} name={name ?? url} action={{ label: text.deliverAgain, search: target }} />}
             />,
           ];
     }),
@@ -84,11 +90,54 @@ const link = (to: string, id: string, name: string, search: object = {}): ReactN
   </TextLink>
 );
 
-/** @param disabledAs begins the note of a disabled one */
-function Unwell({ item, label, disabledAs }: { readonly item: Healthy; readonly label: ReactNode; readonly disabledAs?: string }) {
-  const { state, problem } = item;
+/** What leads to the cause. */
+interface Action {
+  readonly label: string;
+  readonly search: object;
+}
+
+const errorsAction: Action = { label: text.seeErrors, search: { tab: "errors" } };
+
+interface UnwellProps {
+  readonly item: Healthy & { readonly id: string };
+  readonly page: string;
+  readonly name: string;
+  readonly action: Action;
+  /** Begins the note of a disabled one. */
+  readonly disabledAs?: string;
+}
+
+/** Its problem says how many failed, and why. */
+function Unwell({ item, page, name, action, disabledAs }: UnwellProps) {
+  const { id, state, problem } = item;
   const prefix = state === "disabled" && disabledAs !== undefined ? `${disabledAs}: ` : "";
-  return <Item state={<HealthState item={item} />} label={label} note={`${prefix}${problem?.message ?? ""}`} at={problem?.since} />;
+  return (
+    <Item
+      state={<HealthState item={item} />}
+      label={link(page, id, name)}
+      note={`${prefix}${problem?.message ?? ""}`}
+      at={problem?.since}
+      action={<ActionLink page={page} id={id} name={name} action={action} />}
+    />
+  );
+}
+
+function ActionLink({
+  page,
+  id,
+  name,
+  action: { label, search },
+}: {
+  readonly page: string;
+  readonly id: string;
+  readonly name: string;
+  readonly action: Action;
+}) {
+  return (
+    <TextLink to={page} params={{ id } as never} search={search as never} aria-label={text.actionOf(label, name)} className="ml-auto">
+      {label}
+    </TextLink>
+  );
 }
 
 interface ItemProps {
@@ -97,9 +146,10 @@ interface ItemProps {
   readonly note: ReactNode;
   /** Epoch seconds. */
   readonly at?: number | undefined;
+  readonly action?: ReactNode;
 }
 
-function Item({ state, label, note, at }: ItemProps) {
+function Item({ state, label, note, at, action }: ItemProps) {
   return (
     <li className="flex min-w-0 flex-wrap items-center gap-x-3 gap-y-1 text-sm">
       {state}
@@ -110,6 +160,7 @@ function Item({ state, label, note, at }: ItemProps) {
           {text.since} <Time ms={at * 1_000} />
         </span>
       )}
+      {action}
     </li>
   );
 }

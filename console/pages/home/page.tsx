@@ -6,6 +6,7 @@ import { Page, Section } from "../../parts/page.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { Attention } from "./attention.tsx";
+import { Curves } from "./curves.tsx";
 import { LastEvents } from "./last-events.tsx";
 import { text } from "./strings.ts";
 import { Usage } from "./usage.tsx";
@@ -13,7 +14,7 @@ import { Usage } from "./usage.tsx";
 const refreshMs = 15_000;
 const shownSources = 8;
 
-/** What needs attention, today's use, the newest sources and their last events. Without sources: the way to the first one. */
+/** The last day as curves, what needs attention, today's use, the newest sources and their last events. Without sources: the way to the first one. */
 export function HomePage() {
   const owner = useOwnerQuery();
   const sources = useList("listMySources", { query: owner }, { everyMs: refreshMs, pageItems: shownSources });
@@ -27,6 +28,7 @@ export function HomePage() {
           </>
         ) : (
           <>
+            <Curves />
             <Attention />
             <div className="grid grid-cols-1 gap-4 xl:grid-cols-2">
               <Section title={text.sources} actions={<ButtonLink to="/sources">{text.allSources}</ButtonLink>}>

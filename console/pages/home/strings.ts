@@ -1,6 +1,11 @@
 export const text = {
   title: "Home",
+  lastDay: "The last 24 hours",
   attention: "Needs attention",
+  seeErrors: "See errors",
+  seeAttempts: "See attempts",
+  deliverAgain: "Deliver again",
+  actionOf: (action: string, name: string) => `${action} of ${name}`,
   nothing: "Nothing needs your attention.",
   disabled: "Webhook disabled",
   deadLetters: (count: string) => `${count} deliveries failed for good`,

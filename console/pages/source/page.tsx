@@ -20,6 +20,7 @@ import { LogsTab } from "./logs-tab.tsx";
 import { ReplayDialog } from "./replay-dialog.tsx";
 import { RunDialog } from "./run-dialog.tsx";
 import { RunsTab } from "./runs-tab.tsx";
+import { MetricsTab } from "./metrics-tab.tsx";
 import { SettingsTab } from "./settings-tab.tsx";
 import { text } from "./strings.ts";
 import { TicksTab } from "./ticks-tab.tsx";
@@ -31,6 +32,7 @@ const tabs: Readonly<Record<string, (props: { readonly source: Source }) => Reac
   runs: RunsTab,
   logs: LogsTab,
   ticks: TicksTab,
+  metrics: MetricsTab,
   errors: ErrorsTab,
   code: CodeTab,
   settings: SettingsTab,

@@ -8,6 +8,8 @@ import { Button, ButtonLink, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { inputLook } from "../../parts/field.tsx";
 import { formatCount } from "../../parts/format.ts";
+import { metricsColumns } from "../../parts/metrics/sparkline.tsx";
+import { useMetricsOf } from "../../parts/metrics/use-metrics-of.ts";
 import { EmptyState } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
@@ -56,6 +58,7 @@ export function SourcesPage() {
   const chosen = states.find((each) => each === state);
   const filters = { ...(q === "" ? {} : { q }), ...(chosen === undefined ? {} : { state: chosen }) };
   const list = useList("listMySources", { query: { ...owner, ...filters } }, { everyMs: refreshMs });
+  const metrics = useMetricsOf(list.items.map(({ id }) => id));
   const search = useCallback((value: string) => setSearch({ q: value }, { replaces: true }), [setSearch]);
   const isFiltered = Object.keys(filters).length > 0;
   return (
@@ -86,7 +89,7 @@ export function SourcesPage() {
       </div>
       <DataTable
         label={text.title}
-        columns={columns}
+        columns={[...columns, ...metricsColumns<Source>(metrics)]}
         list={list}
         keyOf={({ id }) => id}
         onOpen={({ id }) => void navigate({ to: "/sources/$id", params: { id } as never })}

@@ -16,6 +16,7 @@ import { Time } from "../../parts/time.tsx";
 import { AttemptsTab } from "./attempts-tab.tsx";
 import { BacklogTab } from "./backlog-tab.tsx";
 import { DeadLettersTab } from "./dead-letters-tab.tsx";
+import { MetricsTab } from "./metrics-tab.tsx";
 import { SettingsTab } from "./settings-tab.tsx";
 import { text } from "./strings.ts";
 import { SubscriptionsTab } from "./subscriptions-tab.tsx";
@@ -26,6 +27,7 @@ const tabs: Readonly<Record<string, (props: { readonly webhook: Webhook }) => Re
   attempts: AttemptsTab,
   dead: DeadLettersTab,
   backlog: BacklogTab,
+  metrics: MetricsTab,
   subscriptions: SubscriptionsTab,
   settings: SettingsTab,
 };

@@ -7,6 +7,8 @@ import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { HealthState } from "../../parts/health.tsx";
+import { metricsColumns } from "../../parts/metrics/sparkline.tsx";
+import { useMetricsOf } from "../../parts/metrics/use-metrics-of.ts";
 import { EmptyState } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
@@ -43,6 +45,7 @@ export function WebhooksPage() {
   const all = useList("listMyWebhooks", { query: useOwnerQuery() }, { everyMs: refreshMs });
   const search = useCallback((value: string) => setSearch({ q: value }, { replaces: true }), [setSearch]);
   const list = useMatching(all, ({ name, url }) => `${name ?? ""} ${url}`.toLowerCase().includes(q.toLowerCase()));
+  const metrics = useMetricsOf(list.items.map(({ id }) => id));
   return (
     <Page
       title={text.title}
@@ -55,7 +58,7 @@ export function WebhooksPage() {
       <SearchField label={text.search} value={q} onChange={search} />
       <DataTable
         label={text.title}
-        columns={columns}
+        columns={[...columns, ...metricsColumns<Webhook>(metrics)]}
         list={list}
         keyOf={({ id }) => id}
         onOpen={({ id }) => void navigate({ to: "/webhooks/$id", params: { id } as never })}

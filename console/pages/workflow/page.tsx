@@ -16,6 +16,7 @@ import { Tabs } from "../../parts/tabs.tsx";
 import { Time } from "../../parts/time.tsx";
 import { ErrorsTab } from "./errors-tab.tsx";
 import { EventsTab } from "./events-tab.tsx";
+import { MetricsTab } from "./metrics-tab.tsx";
 import { RunDialog } from "./run-dialog.tsx";
 import { RunsTab } from "./runs-tab.tsx";
 import { StepsTab } from "./steps-tab.tsx";
@@ -27,6 +28,7 @@ const tabs: Readonly<Record<string, (props: { readonly workflow: Workflow }) => 
   steps: StepsTab,
   runs: RunsTab,
   events: EventsTab,
+  metrics: MetricsTab,
   errors: ErrorsTab,
   settings: SettingsTab,
 };

@@ -1,7 +1,7 @@
 export const text = {
   openTrace: "Open the trace",
   views: "Views of the workflow",
-  tabs: { steps: "Steps", runs: "Runs", events: "Events", errors: "Errors", settings: "Settings" },
+  tabs: { steps: "Steps", runs: "Runs", events: "Events", metrics: "Metrics", errors: "Errors", settings: "Settings" },
   notFound: "This workflow could not be loaded",
   inactive: "Inactive",
   runNow: "Run now",

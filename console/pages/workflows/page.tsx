@@ -6,6 +6,8 @@ import { useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { HealthState } from "../../parts/health.tsx";
+import { metricsColumns } from "../../parts/metrics/sparkline.tsx";
+import { useMetricsOf } from "../../parts/metrics/use-metrics-of.ts";
 import { EmptyState } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { Time } from "../../parts/time.tsx";
@@ -38,6 +40,7 @@ export function WorkflowsPage() {
   const [isOpen, setIsOpen] = useState(false);
   const navigate = useNavigate();
   const list = useList("listMyWorkflows", { query: useOwnerQuery() }, { everyMs: refreshMs });
+  const metrics = useMetricsOf(list.items.map(({ id }) => id));
   return (
     <Page
       title={text.title}
@@ -49,7 +52,7 @@ export function WorkflowsPage() {
     >
       <DataTable
         label={text.title}
-        columns={columns}
+        columns={[...columns, ...metricsColumns<Workflow>(metrics)]}
         list={list}
         keyOf={({ id }) => id}
         onOpen={({ id }) => void navigate({ to: "/workflows/$id", params: { id } as never })}

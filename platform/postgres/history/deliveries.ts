@@ -7,8 +7,10 @@ import { dayOf } from "../../../domain/limits/quota.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import type { Database } from "../connection.ts";
 import { column, integerColumn } from "../columns.ts";
+import { addAttempts } from "../measures/add.ts";
 import type { StoredPage } from "./events.ts";
 import { createPruneCounter, prune, shapes } from "./kept.ts";
+import { usageFirst } from "./record.ts";
 
 /** `id` is the list's cursor. */
 export type Listed<Item> = Item & { readonly id: string };
@@ -189,7 +191,7 @@ async function pageOf(
   return { items: rows.filter((row) => row.n !== null), total: rows[0]?.total ?? 0, ...leftBehind(rows) };
 }
 
-/** A delivery that succeeded also counts as usage, once. */
+/** Attempts also count as measures, and deliveries that succeeded as usage, once. */
 function insertAttempts(rows: readonly Attempt[]): RawBuilder<unknown> {
   const delivered = rows.filter(({ outcome }) => outcome === "delivered");
   return sql`
@@ -202,7 +204,8 @@ function insertAttempts(rows: readonly Attempt[]): RawBuilder<unknown> {
       ) with ordinality as row (webhook, delivery, attempt, source, event, at_ms, record, place)
       order by place
       on conflict do nothing returning delivery, attempt
-    )
+    ),
+    new_usage as (
     insert into usage (owner, day_ms, runs, compute_ms, deliveries)
     select row.owner, row.day_ms, 0, 0, count(*)
     from unnest(
@@ -211,7 +214,9 @@ function insertAttempts(rows: readonly Attempt[]): RawBuilder<unknown> {
     ) as row (delivery, attempt, owner, day_ms) join inserted using (delivery, attempt)
     group by row.owner, row.day_ms
     order by row.owner, row.day_ms
-    on conflict (owner, day_ms) do update set deliveries = usage.deliveries + excluded.deliveries`;
+    on conflict (owner, day_ms) do update set deliveries = usage.deliveries + excluded.deliveries returning 1
+    )
+    ${addAttempts(rows, usageFirst)}`;
 }
 
 /** Keeps the newest dead letters up to this size, and always the newest one. */

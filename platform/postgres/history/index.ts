@@ -5,6 +5,7 @@ import type { PageRequest } from "../../../domain/page.ts";
 import type { ItemSize } from "../../../domain/parts.ts";
 import type { RecordedWorkflowRun, WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../../../domain/workflow/run-state.ts";
+import { defaultKeptMeasures, type KeptMeasures } from "../../../domain/measures/steps.ts";
 import type { Tick } from "../../../domain/schedule/ticks.ts";
 import type { EventDeletion, TimeRange } from "../../../api/ports.ts";
 import { defaultAuditDays } from "../audit/audit-log.ts";
@@ -106,7 +107,7 @@ export interface History {
 
   /** Deletes the history of a source or workflow, and ignores its commits that arrive later. Idempotent. */
   deleteSource(source: string): Promise<void>;
-  /** Call it every few hours: deletes records of deleted sources and events, and usage older than 40 days. */
+  /** Call it every few hours: deletes records of deleted sources and events, usage older than 40 days, and measures that are not kept. */
   sweep(): Promise<void>;
 }
 
@@ -118,6 +119,7 @@ export interface HistoryOptions {
   readonly kept?: Partial<Kept>;
   /** Days for which the audit log is kept. */
   readonly keepAuditDays?: number;
+  readonly keptMeasures?: KeptMeasures;
   /** Events deleted per transaction. */
   readonly deletionBatch?: number;
 }
@@ -153,7 +155,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
     readUsage: (owner, fromMs, untilMs) => readUsage(db, owner, fromMs, untilMs),
     readDay: (owner, dayMs) => readDay(db, owner, dayMs),
     deleteSource: (source) => deleteSource(db, source),
-    sweep: () => sweep(db, options.keepAuditDays ?? defaultAuditDays),
+    sweep: () => sweep(db, options.keepAuditDays ?? defaultAuditDays, options.keptMeasures ?? defaultKeptMeasures),
   };
 }
 

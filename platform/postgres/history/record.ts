@@ -10,6 +10,7 @@ import { traceIdOf } from "../../../domain/traces.ts";
 import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
 import { column, integerColumn, lastOfEach, optionalColumn } from "../columns.ts";
+import { addCommits } from "../measures/add.ts";
 import type { Kept } from "./kept.ts";
 import { countErrors, errorRows } from "../mail/record-errors.ts";
 import { insertScheduled, scheduledRows } from "./scheduled.ts";
@@ -88,7 +89,8 @@ export async function recordBatch(
     new_runs as (${insertRuns(lastOfEach(batch.flatMap(runRows), sourceOf, kept.runs))}),
     new_logs as (${insertLogs(lastOfEach(batch.flatMap(logRows), sourceOf, kept.logs))}),
     new_ticks as (${insertTicks(lastOfEach(batch.flatMap(tickRows), sourceOf, kept.ticks))}),
-    new_usage as (${addUsage(batch)}),
+    new_usage as (${addUsage(batch)} returning 1),
+    new_measures as (${addCommits(batch, usageFirst)}),
     -- Reads the position first: the row can be locked above only before it is changed here.
     moved as (
       update recorder_partitions set seq = position.last from position
@@ -196,6 +198,9 @@ function insertLogs(rows: readonly LogRow[]): RawBuilder<unknown> {
     where row.commit_seq in (select commit_seq from live)
     order by row.line`;
 }
+
+/** Usage before measures, as in `insertAttempts`: statements that change both in one order cannot block each other. */
+export const usageFirst = sql`(select count(*) from new_usage) >= 0`;
 
 /**
  * Runs of a deleted source also count as usage, although nothing else of them is stored. A run of a workflow counts with its first commit,

@@ -1,6 +1,8 @@
 import { sql } from "kysely";
+import type { KeptMeasures } from "../../../domain/measures/steps.ts";
 import { pruneAuditLog } from "../audit/audit-log.ts";
 import type { Database } from "../connection.ts";
+import { keepMeasures } from "../measures/keep.ts";
 
 type Db = Database["db"];
 
@@ -12,7 +14,7 @@ export async function deleteSource(db: Db, source: string): Promise<void> {
 }
 
 /** As `History.sweep`. */
-export async function sweep(db: Db, keepAuditDays: number): Promise<void> {
+export async function sweep(db: Db, keepAuditDays: number, keptMeasures: KeptMeasures): Promise<void> {
   const { rows } = await sql<{
     source: string;
   }>`select source from ended_sources where ended_at < now() - interval '1 day' limit 10000`.execute(db);
@@ -27,6 +29,7 @@ export async function sweep(db: Db, keepAuditDays: number): Promise<void> {
   // The operator adds rows whether or not the installation sends mails.
   await sql`delete from error_mails where last_ms < extract(epoch from now() - interval '7 days') * 1000 and due_ms = 0`.execute(db);
   await pruneAuditLog(db, keepAuditDays);
+  await keepMeasures(db, keptMeasures);
 }
 
 async function deleteRows(db: Db, sources: readonly string[]): Promise<void> {

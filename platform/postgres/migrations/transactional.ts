@@ -5,6 +5,7 @@ import { errorMailTables } from "./error-mails.ts";
 import { partitionHistory } from "../history/partitions.ts";
 import { connectionsTable } from "./connections.ts";
 import { dataStoreTables } from "./data-stores.ts";
+import { measuresTable } from "./measures.ts";
 import { publicationsTable } from "./publications.ts";
 import { workflowRunTables } from "./workflow-runs.ts";
 import { countResources } from "./resource-counts.ts";
@@ -190,4 +191,5 @@ export const transactionalMigrations: Record<string, Migration> = {
     alter table data_store_operations add column version bigint not null default 0;
     create index data_store_operations_by_version on data_store_operations (store, version);
   `,
+  "m0037-measures": measuresTable,
 };

@@ -6,6 +6,7 @@ import { suggestion } from "../../../domain/nearest-name.ts";
 import { encryptionMistakes, encryptionOf } from "./encryption.ts";
 import { backUp, environment, sandboxHost, setUp } from "./environment.ts";
 import { mailsOf } from "./mail-settings.ts";
+import { keptHistory } from "./history-settings.ts";
 import { limitsOfUsers } from "./user-settings.ts";
 import { formerNatsSettings, natsMistakes } from "./nats-settings.ts";
 import { givenSettings, settingNotes, type ListenAddress } from "./settings.ts";
@@ -47,8 +48,7 @@ const configurationSchema = environment.transform((env) => ({
   runTimeoutMs: env.HEADWATER_RUN_TIMEOUT * 1_000,
   runMemoryMb: env.HEADWATER_RUN_MEMORY,
   httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
-  keepEvents: env.HEADWATER_KEEP_EVENTS,
-  keepLogs: env.HEADWATER_KEEP_LOGS,
+  ...keptHistory(env),
   backlog: {
     ...defaultBacklogLimits,
     sourceInvocations: env.HEADWATER_BACKLOG_PER_SOURCE,

@@ -20,6 +20,7 @@ import {
   wholeNumber,
 } from "./settings.ts";
 import { tlsSettings } from "./tls-settings.ts";
+import { historySettings } from "./history-settings.ts";
 import { userSettings } from "./user-settings.ts";
 
 export const roleNames = ["ingress", "api", "operator", "delivery", "runner", "builder"] as const;
@@ -171,16 +172,7 @@ export const environment = z.object({
     default: "524288",
     reason: "max body of a request to an endpoint; larger ones are refused with 413. NATS messages have at most 8 MB",
   }),
-  HEADWATER_KEEP_EVENTS: setting(wholeNumber(1, 100_000), {
-    ...number,
-    default: "100",
-    reason: "events stored per source",
-  }),
-  HEADWATER_KEEP_LOGS: setting(wholeNumber(1, 100_000), {
-    ...number,
-    default: "100",
-    reason: "log entries and errors stored per source",
-  }),
+  ...historySettings,
   HEADWATER_BACKLOG_PER_SOURCE: setting(wholeNumber(1, 10_000_000), {
     ...number,
     default: "2048",

@@ -62,6 +62,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /webhooks": () => ({ body: { url: "https://valid.test/" } }),
   "PUT /webhooks/:id": () => ({ body: { name: null, active: true } }),
   "POST /sources/:id/replays": (ids) => ({ body: { listener_id: ids["webhooks/:id"], event_name: "c" } }),
+  "GET /metrics": (ids) => ({ query: `ids=${ids["sources/:id"]},${ids["webhooks/:id"]}&step=hour` }),
   "POST /subscriptions": (ids) => ({ body: { emitter_id: ids["sources/:id"], listener_id: ids["webhooks/:id"], event_name: "c" } }),
   "DELETE /subscriptions": (ids) => ({ query: `emitter_id=${ids["sources/:id"]}&listener_id=${ids["webhooks/:id"]}` }),
   "POST /auto_subscriptions": (ids) => ({ body: { listener_id: ids["webhooks/:id"], event_name: "$logs" } }),

@@ -23,6 +23,7 @@ import { createPublications } from "../../../platform/postgres/publications/publ
 import type { Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
+import { createMeasures } from "../../../platform/postgres/measures/read.ts";
 import { createHistory, type History } from "../../../platform/postgres/history/index.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import { createBoundedServer } from "../../../platform/http/bounded-server.ts";
@@ -135,6 +136,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         activity: createActivity(database),
         storedUse: createStoredUse(database),
         outcomes: createOutcomes(database),
+        measures: createMeasures(database),
         sourceBacklogs: { read: async () => new Map() },
         accounts,
         sessions: createSessions(database.db),

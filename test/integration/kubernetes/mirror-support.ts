@@ -29,6 +29,7 @@ import { createResourceMirror } from "../../../platform/postgres/resources/resou
 import { createSessions } from "../../../platform/postgres/accounts/sessions.ts";
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
+import { createMeasures } from "../../../platform/postgres/measures/read.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createTraceRecords } from "../../../platform/postgres/history/traces/traces.ts";
 import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
@@ -168,6 +169,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       traceRecords: createTraceRecords(database),
       activity: createActivity(database),
       outcomes: createOutcomes(database),
+      measures: createMeasures(database),
       installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },
       sourceBacklogs: { read: async () => new Map() },
       builds: { build: async ({ code }) => fakeBuild(code) },

@@ -10,7 +10,7 @@ import { createPostgresResourceStore } from "../../../platform/postgres/resource
 import { databaseRoles, isRoleUrl, setUpRoles, type DatabaseRole } from "../../../platform/postgres/roles.ts";
 import { withPostgres } from "../../support/postgres.ts";
 import { rolePasswords } from "../../support/postgres-users.ts";
-import { postgresRights, refusedStatements } from "../../support/rights/postgres.ts";
+import { partitionRights, postgresRights, refusedStatements } from "../../support/rights/postgres.ts";
 
 /** Each role's own user on a real Postgres, whose catalog is compared with the table of rights. */
 const postgres = withPostgres();
@@ -52,7 +52,7 @@ async function rightsOf(role: DatabaseRole): Promise<Readonly<Record<string, str
           where attrelid = pg_class.oid and attnum > 0 and not attisdropped and (has_table_privilege(pg_class.oid, name) or
             case when name in ('select', 'insert', 'update', 'references') then has_column_privilege(pg_class.oid, attnum, name) else false end)
         ) right_of
-      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S') and not relispartition and right_of.text is not null
+      where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S') and right_of.text is not null
       order by relname, privilege.n`)) ?? {};
   const byTable = Map.groupBy(rows, ({ table }) => table);
   return Object.fromEntries([...byTable].map(([table, rights]) => [table, rights.map(({ right }) => right).join(" ")]));
@@ -65,8 +65,8 @@ const sorted = (rights: string): string =>
 /** A backup reads all tables but the record of rights. */
 const expectedRights = (role: DatabaseRole): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(postgresRights).flatMap(([table, rights]) => {
-      const right = role === "backup" ? "select" : rights[role];
+    [...Object.entries(postgresRights), ...Object.entries(partitionRights)].flatMap(([table, rights]) => {
+      const right = role === "backup" && table in postgresRights ? "select" : { backup: undefined, ...rights }[role];
       return right === undefined ? [] : [[table, sorted(right)]];
     }),
   );

@@ -19,6 +19,7 @@ import type { Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { createFailingEndpoints } from "../../../platform/postgres/history/failing-endpoints.ts";
 import { createHistory } from "../../../platform/postgres/history/index.ts";
+import { createMeasures } from "../../../platform/postgres/measures/read.ts";
 import { listOverQuota, listWeights } from "../../../platform/postgres/quotas.ts";
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
@@ -285,6 +286,10 @@ const delivery: Calls<DeliveryPort> = {
   saveWebhookFailures: (port) => port.saveWebhookFailures([failures], [failures]),
 };
 
+const measures: Calls<ApiPorts["measures"]> = {
+  read: (port) => port.read(["dc_1"], { fromMs: 0, untilMs: 1, stepMs: 60_000 }),
+};
+
 const upkeep: Calls<Upkeep> = { continueDeletions: (port) => port.continueDeletions(), sweep: (port) => port.sweep() };
 
 interface Case {
@@ -318,6 +323,7 @@ describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
       casesOf("library", createComponentLibrary(api), library),
       casesOf("history", createHistory(api), history),
       casesOf("activity", createActivity(api), activity),
+      casesOf("measures", createMeasures(api), measures),
       casesOf("accounts", createAccounts(api), accounts),
       casesOf("auditLog", createAuditLog(api), auditLog),
       casesOf("deliveries", createDeliveryRecords(api), deliveries),

@@ -25,6 +25,7 @@ export const postgresRights: Readonly<Record<string, Readonly<Partial<Record<Exc
   kubernetes_requests: { delivery: "select(id,started_ms) delete" },
   logs: { api: "select", operator: "select(source) delete", delivery: "select insert delete" },
   mail_counts: { api: "select insert update", delivery: everything },
+  measures: { api: "select", delivery: "select insert update" },
   memberships: { api: everything, operator: "select(user_id,organization_id)" },
   organizations: { api: everything, delivery: "select(id,email,email_confirmed_at,error_mails)" },
   connections: { api: "select insert update delete" },
@@ -56,11 +57,17 @@ export const postgresRights: Readonly<Record<string, Readonly<Partial<Record<Exc
   headwater_schema: versions,
 };
 
+/** Partitions on which roles have rights of their own. */
+export const partitionRights: Readonly<Record<string, Readonly<Partial<Record<DatabaseRole, string>>>>> = Object.fromEntries(
+  Array.from({ length: 24 }, (_, slot) => [`measures_${slot}`, { delivery: "truncate" }]),
+);
+
 /** Statements that no role may execute: none may change the schema, users or the server. */
 export const refusedStatements = [
   "create table mine (n int)",
   "drop table events",
   "truncate runs",
+  "truncate measures",
   "drop table ticks",
   "alter table users add column x int",
   "create role other superuser",
