@@ -11,7 +11,6 @@ import type { CommittedEvent } from "../domain/event/committed-event.ts";
 import type { ComponentCode } from "../domain/component/component-code.ts";
 import type { ConnectorIndex } from "../domain/component/connector.ts";
 import type { PackageListing, WantedPackage } from "../domain/component/package-listing.ts";
-import type { ConfigureCall, ConfiguredOptions, ConfiguredProps } from "../domain/component/configure.ts";
 import type { Build } from "../domain/component/definition.ts";
 import type { DryRunOutcome } from "../domain/invocation/dry-run.ts";
 import type { EventMetadata } from "../domain/event/event-metadata.ts";
@@ -29,6 +28,7 @@ import type { RunStatus } from "../domain/workflow/run-state.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { AuditLog } from "./audit/ports.ts";
+import type { Configurations } from "./configure-ports.ts";
 import type { ConnectingPorts } from "./connections/ports.ts";
 import type { ComponentLibrary, Publications, PublishedCode } from "./resources/library/ports.ts";
 import type { Installation } from "./admin/ports.ts";
@@ -228,29 +228,6 @@ export interface History {
 export interface Builds {
   /** Builds, or returns the cached build of the same code. Owners take turns. @throws InvalidInput, LimitExceeded, Unavailable */
   build(component: ComponentCode, owner: string): Promise<Build>;
-}
-
-/** A call to a component's code while a user configures it, or a source that runs it. */
-export interface ConfigureRequest {
-  readonly namespace: string;
-  /** Name of the Component. */
-  readonly component: string;
-  /** Name of the Source, whose secrets are the default for absent ones, and whose props for absent `props`. */
-  readonly source?: string;
-  /** The same for a step: name of the Workflow. */
-  readonly workflow?: string;
-  /** Name of that step; set exactly beside `workflow`. */
-  readonly step?: string;
-  readonly props?: Readonly<Record<string, unknown>>;
-  readonly call: ConfigureCall;
-}
-
-export interface Configurations {
-  /**
-   * @throws UserCode or InvalidInput for an error of the component, an exceeded limit, or a prop without options; NotFound; QuotaExceeded;
-   * Unavailable; 504 `configure_timeout` when no runner replies in time
-   */
-  configure(request: ConfigureRequest): Promise<ConfiguredOptions | ConfiguredProps>;
 }
 
 export interface ManualRun {

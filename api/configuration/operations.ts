@@ -14,7 +14,7 @@ import { optional, ownerParameters, text } from "../http/request/parameters.ts";
 import { ok } from "../http/response/replies.ts";
 import { pathOf } from "../http/routing/handle.ts";
 import { one } from "../http/response/schemas.ts";
-import type { ConfigureRequest } from "../ports.ts";
+import type { ConfigureRequest } from "../configure-ports.ts";
 import { asItRuns } from "../resources/source.ts";
 import { componentNameOf } from "../resources/source.ts";
 import { sourceOf } from "../sources/find-source.ts";

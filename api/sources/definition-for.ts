@@ -2,7 +2,7 @@ import { withAdditional, type ComponentDefinition } from "../../domain/component
 import { checkConfiguredProps } from "../../domain/component/prop-values.ts";
 import { knownProps, propsWithExpressions } from "../../domain/workflow/step-props.ts";
 import type { ApiContext } from "../context.ts";
-import type { ConfigureRequest } from "../ports.ts";
+import type { ConfigureRequest } from "../configure-ports.ts";
 
 interface Configured {
   readonly props: Readonly<Record<string, unknown>>;

@@ -31,7 +31,7 @@ describe.skipIf(chromiumPath === undefined)("metrics", () => {
   beforeAll(async () => {
     const receiver = await startReceiver();
     source = await world.api<Created>("POST", "/sources", { component_code: code, name: "Counted" });
-    webhook = await world.api<Created>("POST", "/webhooks", { url: receiver.url, name: "Told" });
+    webhook = await world.api<Created>("POST", "/webhooks", { url: receiver.url, name: "Informed" });
     await world.api("POST", `/subscriptions?emitter_id=${source.id}&listener_id=${webhook.id}`);
     for (const fails of [false, false, true]) await world.api("POST", `/sources/${source.id}/runs`, { event: { body: { fails } } });
     await until(async () => (await world.api<Total>("GET", `/sources/${source.id}/metrics`)).total.runs === 3, "its runs are counted");

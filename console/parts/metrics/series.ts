@@ -11,7 +11,7 @@ export interface Series {
   readonly tone: Tone;
   readonly value: (numbers: Numbers) => number | null;
   readonly isBar?: boolean;
-  /** A line that is told from another one without its colour. */
+  /** A line that differs from another one also without its colour. */
   readonly isDashed?: boolean;
 }
 

@@ -2,7 +2,7 @@ import { transaction, type Migration } from "./step.ts";
 
 /** What leads from a run to its cause and to what it has caused, see `../history/traces`. Earlier rows have only what they had. */
 export const traceColumns: Migration = {
-  name: "m0037-traces",
+  name: "m0038-traces",
   steps: [
     transaction(`
       alter table runs add column cause_emitter text, add column cause_emit_id text;

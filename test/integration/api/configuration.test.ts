@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sourceKind } from "../../../crds/source.ts";
-import type { ConfigureRequest, Configurations } from "../../../api/ports.ts";
+import type { ConfigureRequest, Configurations } from "../../../api/configure-ports.ts";
 import type { PropDefinition } from "../../../domain/component/definition.ts";
 import { HeadwaterError, UserCode } from "../../../domain/errors.ts";
 import { keys, withApi } from "./support.ts";

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ConfigureRequest, ManualRun, WorkflowTests } from "../../../api/ports.ts";
+import type { ConfigureRequest } from "../../../api/configure-ports.ts";
+import type { ManualRun, WorkflowTests } from "../../../api/ports.ts";
 import type { DraftRequest } from "../../../api/workflows/ports.ts";
 import { namespaceOfOwner, resourceNameOf } from "../../../domain/ids.ts";
 import type { StepDeployment } from "../../../domain/workflow/deployment.ts";

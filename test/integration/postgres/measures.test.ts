@@ -73,7 +73,7 @@ describe("recorded commits", () => {
     const read = await measures.read([source, other, owner, "dc_absent"], hourOf());
     expect(read.get(source)).toMatchObject([
       { atMs: minute, runs: 2, errors: 1, events: 2, computeMs: 40, waits: 2, waitedMs: 11, maxWaitedMs: 8, maxDurationMs: 30 },
-      { atMs: minute + stepMs.minute, runs: 1, errors: 0, events: 0, waits: 0, maxDurationMs: 500 },
+      { atMs: minute + stepMs.minute, runs: 1, errors: 0, events: 0, waits: 1, maxDurationMs: 500 },
     ]);
     expect(read.get(other)).toMatchObject([{ atMs: minute, runs: 1, computeMs: 40_000 }]);
     expect(read.get(owner)?.map(({ runs, errors }) => [runs, errors])).toEqual([

@@ -18,7 +18,7 @@ export const notes: Readonly<Record<string, Note>> = {
   dgram: { refused: true },
   dns: { differs: "by the egress policy: private addresses are not returned" },
   domain: { refused: true },
-  fs: { differs: "`/tmp` alone, 64 MB in memory, gone with the isolate" },
+  fs: { differs: "`/tmp` alone: of a source 64 MB in memory, gone with the isolate; of a step the files of its run" },
   "fs/promises": { differs: "as `fs`" },
   http: { differs: "a client; bodies of requests are collected, to 10 MB, and sent when they are whole" },
   ffi: { refused: true },

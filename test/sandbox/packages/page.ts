@@ -82,7 +82,7 @@ more than 64 KiB) counts as computing without a pause: it has 5 seconds.
 | a server (\`http.createServer\`, \`net.createServer\`) | runs end, and nothing can reach an isolate | a prop of type \`$.interface.http\`: its requests are events |
 | programs, threads (\`child_process\`, \`worker_threads\`, \`cluster\`) | an isolate is one thread without a process | call a service over HTTP; split the work into several sources |
 | native addons (\`*.node\`) | they would run outside of the isolate | the package's version in JavaScript, or a service |
-| files of the host | there is one machine for many | \`/tmp\`: 64 MB in memory, gone with the isolate; state that must stay is for \`this.db\` |
+| files of the host | there is one machine for many | \`/tmp\`: of a source 64 MB in memory, gone with the isolate, of a step [the files of its run](workflows.md#files); state that must stay is for \`this.db\` |
 | UDP, HTTP/2, local sockets | only TCP leaves the sandbox | \`fetch\`, \`node:https\`, \`node:net\`, \`node:tls\` |
 | a realm of its own for code that you do not trust (\`vm\`) | an isolate has one realm | a source of its own; \`vm\` evaluates templates and expressions, and separates nothing |
 `;
