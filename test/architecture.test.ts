@@ -31,7 +31,7 @@ const rules: Readonly<Record<string, Rule>> = {
 
 /** Layers of api, each of which imports only those before it. A new folder needs a place in this order. */
 const apiLayers: readonly (readonly string[])[] = [
-  ["ports.ts", "config.ts"],
+  ["ports.ts", "configure-ports.ts", "config.ts"],
   ["http"],
   ["openapi", "resources", "streams"],
   ["context.ts"],
