@@ -69,9 +69,9 @@ function propsOf(given: Fields): Fields {
     Object.entries(given).flatMap(([name, value]) => {
       if (typeof value !== "object" || value === null || Array.isArray(value)) return [[name, value]];
       const fields = value as Fields;
-      if ("endpoint_url" in fields || fields["type"] === "$.service.db") return [];
-      if (!("interval_seconds" in fields)) return [[name, value]];
-      const { cron, timezone, interval_seconds: intervalSeconds } = fields;
+      const { cron, timezone, interval_seconds: intervalSeconds, ...others } = fields;
+      if (typeof fields["endpoint_url"] === "string" || fields["type"] === "$.service.db") return [];
+      if (!("interval_seconds" in fields) || Object.keys(others).length > 0) return [[name, value]];
       return [[name, cron ? { cron, ...(timezone ? { timezone } : {}) } : { intervalSeconds }]];
     }),
   );

@@ -21,7 +21,7 @@ const subscription = z.object({
   listener_id: z.string().min(1).max(64),
   event_name: z.string().nullish(),
 });
-const component = z.object({ data: z.object({ code: z.string().min(1) }) });
+const component = z.object({ data: z.object({ code: z.string().nullish() }) });
 export type HostedSource = z.output<typeof source>;
 export type HostedWebhook = z.output<typeof webhook>;
 export type HostedSubscription = z.output<typeof subscription>;
@@ -56,7 +56,8 @@ export async function readHosted(access: HostedAccess): Promise<HostedProject> {
   const code = new Map<string, string>();
   for (const id of new Set(sources.map(({ component_id }) => component_id))) {
     const found = await get(access, `/components/${encodeURIComponent(id)}`, [404]);
-    if (found !== undefined) code.set(id, parsed(component, found, `/components/${id}`).data.code);
+    const text = found === undefined ? undefined : parsed(component, found, `/components/${id}`).data.code;
+    if (text) code.set(id, text);
   }
   return {
     sources,

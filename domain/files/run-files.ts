@@ -1,3 +1,5 @@
+import { Unavailable } from "../errors.ts";
+
 /**
  * The files that the steps of a workflow run share, below `/tmp`. Contents are stored in parts, which never change. What a step has changed is
  * one *layer*: the entries that it has added or replaced, and the paths that it has removed. A commit names the layers of its run in their
@@ -56,8 +58,6 @@ export const fileLimits = {
   /** UTF-8, JSON of all entries of a run, or of changes: stored as one part. */
   listingBytes: 480 * 1024,
   pathCharacters: 1_024,
-  /** Of a run: steps that change files side by side add one each, and the next step that is alone joins them. */
-  layers: 2_000,
 } as const;
 
 /** The name of a part: random, with its size. It is a token of a NATS subject. */
@@ -69,25 +69,35 @@ export const isFilePath = (path: string): boolean =>
   !path.includes("\0") &&
   path.split("/").every((name) => name !== "" && name !== "." && name !== "..");
 
+/** What a part counts in limits of stored bytes: each is a message, however small it is. */
+export const chargeOf = (bytes: number): number => Math.max(bytes, 4_096);
+
+/** While the store restarts. */
+export const fileRetries = { firstMs: 200, maxMs: 2_000, withinMs: 15_000, isTransient: (error: unknown) => error instanceof Unavailable };
+
 export const partsOf = (bytes: number): number => Math.ceil(bytes / fileLimits.partBytes);
 
-/** Directories on the way to a path, the outermost first. `a/b/c`: `a`, `a/b`. */
-export function directoriesAbove(path: string): readonly string[] {
-  const names = path.split("/").slice(0, -1);
-  return names.map((_, index) => names.slice(0, index + 1).join("/"));
-}
+const parentOf = (path: string): string => path.slice(0, Math.max(0, path.lastIndexOf("/")));
+const byPath = (entries: Iterable<FileEntry>): readonly FileEntry[] => [...entries].sort((a, b) => (a.path < b.path ? -1 : 1));
 
 /**
- * Entries after a change, sorted by path. Other steps may have changed the same directories side by side: what lies below a path that is no
- * directory any more is left out.
+ * Entries after a change, sorted by path, so that a directory comes before what is in it. Other steps may have changed the same directories
+ * side by side: what lies below a path that is no directory any more is left out.
  */
 export function withChanges(entries: readonly FileEntry[], { removed, put }: FileChanges): readonly FileEntry[] {
   const gone = new Set(removed);
-  const isGone = (path: string): boolean => gone.has(path) || directoriesAbove(path).some((above) => gone.has(above));
-  const kept = entries.filter(({ path }) => !isGone(path));
-  const merged = new Map([...kept, ...put].map((entry) => [entry.path, entry]));
-  const isReachable = ({ path }: FileEntry): boolean => directoriesAbove(path).every((above) => merged.get(above)?.kind === "directory");
-  return [...merged.values()].filter(isReachable).sort((a, b) => (a.path < b.path ? -1 : 1));
+  const merged = new Map<string, FileEntry>();
+  for (const entry of byPath(entries)) {
+    if (gone.has(parentOf(entry.path))) gone.add(entry.path);
+    if (!gone.has(entry.path)) merged.set(entry.path, entry);
+  }
+  for (const entry of put) merged.set(entry.path, entry);
+  const directories = new Set([""]);
+  return byPath(merged.values()).filter(({ kind, path }) => {
+    const isReachable = directories.has(parentOf(path));
+    if (isReachable && kind === "directory") directories.add(path);
+    return isReachable;
+  });
 }
 
 /** Bytes of all files. */

@@ -29,6 +29,8 @@ export interface StepEnd {
   readonly call?: Call;
 }
 
+/** Codes of errors that another attempt would meet again. */
+const notRetried: ReadonlySet<string | undefined> = new Set([hopLimitCode, "files_full", "files_too_many"]);
 const retryDelays = { firstMs: 1_000, maxMs: 300_000 };
 const defaultMaxReruns = 10;
 const dayMs = 86_400_000;
@@ -202,7 +204,7 @@ function failed(
 ): Pick<StepEnd, "outcome" | "exports" | "state" | "failure"> {
   const exports = objectText(products.exports);
   const failures = state.failures + 1;
-  if (mayRetry && failures <= step.retries && error.code !== hopLimitCode) {
+  if (mayRetry && failures <= step.retries && !notRetried.has(error.code)) {
     const until = now + Math.round(backoffMs(failures, retryDelays, random));
     return { outcome: "retried", exports, state: suspended({ ...state, failures }, "retry", until) };
   }

@@ -1,5 +1,6 @@
 import {
   fileLimits,
+  fileRetries,
   totalBytes,
   withChanges,
   type FileChanges,
@@ -8,6 +9,7 @@ import {
   type RunOfFiles,
 } from "../../domain/files/run-files.ts";
 import { HeadwaterError, Unavailable } from "../../domain/errors.ts";
+import { retry } from "../../domain/retry.ts";
 import type { RunError } from "../../domain/run-products.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { Execution } from "../sandbox/port.ts";
@@ -41,11 +43,12 @@ export async function keepFiles(
   const changes = execution.outcome === "returned" ? execution.action?.files : undefined;
   if (execution.outcome !== "returned" || changes === undefined || files === undefined) return { execution };
   try {
-    const before = layers.length === 0 ? [] : await files.list(run, layers);
+    const before = layers.length === 0 ? [] : await retry(() => files.list(run, layers), fileRetries);
     const refusal = tooMany(withChanges(before, changes));
     if (refusal !== undefined) return { execution: refused(execution, refusal) };
     const join = async (): Promise<ChangedFiles["joined"]> => ({ layers, as: await write({ removed: [], put: before }, run, files) });
-    const joined = layers.length < joinedLayers ? undefined : await join();
+    // Steps side by side may have stored more than a layer can have: a later step that deletes some makes room.
+    const joined = layers.length < joinedLayers || tooMany(before) !== undefined ? undefined : await join();
     const layer = await write(changes, run, files);
     return { execution, files: { layer, ...(joined && { joined }) } };
   } catch (error) {
@@ -68,7 +71,7 @@ function layersWith(state: WorkflowRunState, { layer, joined }: ChangedFiles): r
 }
 
 const write = (changes: FileChanges, run: RunOfFiles, files: RunFiles): Promise<string> =>
-  files.write(run, new TextEncoder().encode(JSON.stringify(changes)));
+  retry(() => files.write(run, new TextEncoder().encode(JSON.stringify(changes))), fileRetries);
 
 function tooMany(entries: readonly FileEntry[]): RunError | undefined {
   const [bytes, listed] = [totalBytes(entries), Buffer.byteLength(JSON.stringify(entries))];

@@ -47,6 +47,26 @@ describe("the files of a run", () => {
     ).toEqual(["1,2", "hällo\n"]);
   });
 
+  it("do not count once they are removed, also while they are open", async () => {
+    const left = await fixture.startRun().value(`
+      const size = 1_000_000;
+      for (let n = 0; n < 600; n++) {
+        const fd = fs.openSync("/tmp/x", "w");
+        fs.unlinkSync("/tmp/x");
+        fs.ftruncateSync(fd, size);
+        fs.ftruncateSync(fd, 0);
+        fs.ftruncateSync(fd, size);
+        fs.closeSync(fd);
+      }
+      fs.writeFileSync("/tmp/y", "");
+      fs.truncateSync("/tmp/y", 512 * 2 ** 20);
+      let code;
+      try { fs.writeFileSync("/tmp/z", "z"); } catch (error) { ({ code } = error); }
+      fs.rmSync("/tmp/y");
+      return [code, fs.readdirSync("/tmp")];`);
+    expect(left).toEqual(["ENOSPC", ["z"]]);
+  });
+
   it("are not those of another run", async () => {
     await fixture.startRun().step(`fs.writeFileSync("/tmp/a", "x");`);
     expect(await fixture.startRun().value(everything)).toEqual([]);

@@ -135,9 +135,9 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   file_twice: [422, 'component_files has "a.mjs" twice'],
   files_full: [
     429,
-    "the files of the owner's runs have 1610612736 bytes, and with 524288 more they exceed the owner's share, which is 1610612736 bytes now: write less, or cancel suspended runs; files of ended runs are deleted after 24 hours",
+    "the files of the owner's runs have 1610612736 bytes, and with 524288 more they exceed the owner's share, which is 1610612736 bytes now: write less, or cancel suspended runs; files of ended runs are deleted after two hours",
   ],
-  files_gone: [404, "the files of run r_7f3kq0w9zn5a are gone: they are kept while it runs, and for 24 hours"],
+  files_gone: [404, "the files of run r_7f3kq0w9zn5a are gone: they are kept until two hours after its end"],
   forbidden: [403, "you do not belong to organization o_7f3kq0w9zn5a"],
   gone: [410, "resourceVersion 12 is too old: list sources again"],
   import_not_found: [422, 'component.mjs:1:15: "./missing.mjs" is not found'],

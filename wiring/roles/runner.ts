@@ -88,7 +88,7 @@ function openRunFiles(connection: Connection, pool: string): RunFiles {
 }
 
 const noRoomForFiles: Refusal = (held, more, share) =>
-  `the files of the owner's runs have ${held} bytes, and with ${more} more they exceed the owner's share, which is ${share} bytes now: write less, or cancel suspended runs; files of ended runs are deleted after 24 hours`;
+  `the files of the owner's runs have ${held} bytes, and with ${more} more they exceed the owner's share, which is ${share} bytes now: write less, or cancel suspended runs; files of ended runs are deleted after two hours`;
 
 /** The process host in another container, if there is one. */
 async function listenForHost({ configuration, logger }: RoleContext, opened: AsyncDisposableStack): Promise<HostListener | undefined> {

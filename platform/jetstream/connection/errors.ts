@@ -39,7 +39,7 @@ function lastSequence({ description }: ApiError): number | undefined {
 }
 
 /** A stream is at its `max_bytes`, or all streams are at the server's `max_file_store`. NATS reports a full disk differently. */
-const fullDescriptions = /^(maximum bytes exceeded|insufficient resources|insufficient storage resources available)$/;
+const fullDescriptions = /^(maximum (bytes|messages) exceeded|insufficient resources|insufficient storage resources available)$/;
 
 /** Converts an error of NATS into one of ours. */
 export function refusal(subject: string, expected: number | undefined, error: ApiError): HeadwaterError {

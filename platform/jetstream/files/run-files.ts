@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { fileChanges } from "../../../domain/files/schemas.ts";
-import { withChanges, type FileEntry, type RunFiles, type RunOfFiles } from "../../../domain/files/run-files.ts";
+import { chargeOf, withChanges, type FileEntry, type RunFiles, type RunOfFiles } from "../../../domain/files/run-files.ts";
 import { NotFound, QuotaExceeded, Unavailable } from "../../../domain/errors.ts";
 import { waitUntil } from "../../../domain/retry.ts";
 import { filePartSubject, streams } from "../../../domain/subjects.ts";
@@ -25,7 +25,7 @@ export function createRunFiles(connection: Connection, reserve: (owner: string, 
       return changes.reduce<readonly FileEntry[]>(withChanges, []);
     },
     write: async (run, bytes) => {
-      const room = await reserve(run.owner, bytes.length);
+      const room = await reserve(run.owner, chargeOf(bytes.length));
       if (room.refusal !== undefined) throw new QuotaExceeded(room.refusal, { code: "files_full" });
       try {
         return await writePart(connection, run, bytes);
@@ -49,7 +49,7 @@ async function readPart({ manager }: Connection, { owner, workflow, run }: RunOf
     return found !== undefined;
   };
   if ((await waitUntil(isFound, maxReplicaLagMs, pollMs)) && found !== undefined) return found;
-  throw new NotFound(`the files of run ${run} are gone: they are kept while it runs, and for 24 hours`, { code: "files_gone" });
+  throw new NotFound(`the files of run ${run} are gone: they are kept until two hours after its end`, { code: "files_gone" });
 }
 
 async function writePart({ publisher }: Connection, { owner, workflow, run }: RunOfFiles, bytes: Uint8Array): Promise<string> {

@@ -1,13 +1,13 @@
 import { z } from "zod";
+import { chargeOf } from "../../../domain/files/run-files.ts";
 import { filesOfOwner, fileUsageSubject, partsOfFilePart, stateUsageSubject, streams } from "../../../domain/subjects.ts";
 import type { OwnerUsage } from "../../../runner/commit/ports.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
 import { followFrom } from "../read/follow.ts";
+import { sharedUsage } from "../streams/stream-limits.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
-/** Of the stream's limit. The rest is for the small shares that owners have in a full stream. */
-const intendedShare = 3 / 4;
 /** Approximate size of a stored message besides its body: subject, headers, and what NATS adds. */
 const overheadBytes = 256;
 
@@ -56,9 +56,8 @@ function serveUsage(connection: Connection, { stream, subject, count }: Counted)
     return bytes;
   };
   return serve(connection.nats, subject("*", "*"), service, async (body, asked): Promise<z.infer<typeof usageReply>> => {
-    const { config, state } = await connection.manager.streams.info(stream);
-    if (config.max_bytes <= 0) return {};
-    const usage = { bytes: state.bytes, maxBytes: config.max_bytes * intendedShare };
+    const usage = sharedUsage(await connection.manager.streams.info(stream));
+    if (usage === undefined) return {};
     const isNearlyEmpty = usage.bytes + usageRequest.parse(body).moreBytes <= usage.maxBytes / 2;
     return isNearlyEmpty ? { usage } : { usage, bytes: await countOnce(asked.split(".").at(-1) ?? "") };
   });
@@ -96,5 +95,5 @@ async function countStates(connection: Connection, owner: string): Promise<numbe
 
 async function countFiles({ manager }: Connection, owner: string): Promise<number> {
   const { state } = await manager.streams.info(streams.files, { subjects_filter: filesOfOwner(owner) });
-  return Object.keys(state.subjects ?? {}).reduce((sum, subject) => sum + overheadBytes + partsOfFilePart(subject).bytes, 0);
+  return Object.keys(state.subjects ?? {}).reduce((sum, subject) => sum + chargeOf(partsOfFilePart(subject).bytes), 0);
 }

@@ -20,7 +20,10 @@ export interface SavingOrder {
   /** Then the position in Postgres is fixed, then these, then commits end at the cut. */
   readonly accepted: readonly string[];
   readonly commits: readonly string[];
-  /** Bundles: what is saved before names only existing ones, and none is deleted within an hour after the last reference to it ended. */
+  /**
+   * Bundles and files of runs: what is saved before names only existing ones, and none is deleted within an hour after the last reference to it
+   * has ended.
+   */
   readonly rest: readonly string[];
 }
 

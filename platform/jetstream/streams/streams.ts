@@ -36,6 +36,8 @@ const minVersion = [2, 14] as const;
 const duplicateWindow = nanos(120_000);
 /** Events wait this long for a workflow that is not active. */
 const maxWaitingMs = 7 * 86_400_000;
+/** Of the files of all runs: the operator lists them. */
+const maxFileParts = 1_000_000;
 
 /**
  * Creates missing streams and updates those that differ. Streams and subjects are only added, since roles of the previous or the next version may
@@ -149,6 +151,7 @@ function unboundedConfigs({ replicas }: StreamOptions): readonly Config[] {
       // The operator deletes the files of ended runs. A full stream refuses parts: it never drops those of another run.
       max_age: 0,
       discard: DiscardPolicy.New,
+      max_msgs: maxFileParts,
       allow_direct: true,
     },
     {

@@ -122,6 +122,7 @@ export class ChildRequests {
         return send({ kind: "stored", id, result });
       }
       if (message.kind === "file") {
+        await connector.admit(owner, this.#end.signal);
         const result = await performFileCall(message.call, user, runFiles, signal);
         await this.#untilRead();
         return send({ kind: "filed", id, result });

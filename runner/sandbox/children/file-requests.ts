@@ -1,5 +1,5 @@
 import { Forbidden, QuotaExceeded, Unavailable } from "../../../domain/errors.ts";
-import { fileLimits, type RunFiles, type RunOfFiles } from "../../../domain/files/run-files.ts";
+import { chargeOf, fileLimits, fileRetries, type RunFiles, type RunOfFiles } from "../../../domain/files/run-files.ts";
 import { retry } from "../../../domain/retry.ts";
 import type { ExecuteRequest } from "../port.ts";
 import type { FileRequest } from "./protocol.ts";
@@ -10,10 +10,11 @@ export interface FileUser {
   readonly files?: ExecuteRequest["files"] | undefined;
   /** Bytes that the execution has stored so far, also those that it has deleted or replaced since. */
   storedBytes?: number;
+  /** How often it has asked for the list: an honest guest asks once, and once more if its isolate was disposed. */
+  lists?: number;
 }
 
-/** While NATS restarts. A part that was stored although its answer is lost is swept with the others of its run. */
-const retries = { firstMs: 200, maxMs: 2_000, withinMs: 15_000, isTransient: (error: unknown) => error instanceof Unavailable };
+const maxLists = 8;
 
 /**
  * Performs what an execution asks of the files of its workflow run. The runner has said which run that is, and whose: the child names parts
@@ -33,9 +34,11 @@ export async function performFileCall(
   if (runFiles === undefined) throw new Unavailable("this process has no access to the files of runs");
   const { workflow, run, layers } = files;
   const of: RunOfFiles = { owner, workflow, run };
-  const attempt = <Result>(act: () => Promise<Result>): Promise<Result> => retry(act, { ...retries, signal });
+  const attempt = <Result>(act: () => Promise<Result>): Promise<Result> => retry(act, { ...fileRetries, signal });
   switch (call.kind) {
     case "list":
+      user.lists = (user.lists ?? 0) + 1;
+      if (user.lists > maxLists) throw new Forbidden(`an execution may list its files ${maxLists} times`);
       return bounded(JSON.stringify(await attempt(() => runFiles.list(of, layers))));
     case "read": {
       const bytes = await attempt(() => runFiles.read(of, call.part));
@@ -51,7 +54,7 @@ export async function performFileCall(
 }
 
 function countStored(user: FileUser, bytes: number): void {
-  const stored = (user.storedBytes ?? 0) + bytes;
+  const stored = (user.storedBytes ?? 0) + chargeOf(bytes);
   if (stored > fileLimits.runBytes)
     throw new QuotaExceeded(`a step may store ${fileLimits.runBytes / 2 ** 20} MiB of files in all, also what it deletes or writes again`, {
       code: "files_full",
@@ -59,8 +62,12 @@ function countStored(user: FileUser, bytes: number): void {
   user.storedBytes = stored;
 }
 
-/** It was stored under the same limit, so a longer one is damaged. */
+/** Each step has kept the limit, but steps side by side may exceed it together. */
 function bounded(listing: string): string {
-  if (Buffer.byteLength(listing) <= fileLimits.listingBytes) return listing;
-  throw new Error(`the list of the run's files has more than ${fileLimits.listingBytes} bytes`);
+  const bytes = Buffer.byteLength(listing);
+  if (bytes <= fileLimits.listingBytes) return listing;
+  throw new QuotaExceeded(
+    `the names and parts of the run's files have ${bytes} bytes of JSON, and may have ${fileLimits.listingBytes}: steps that ran side by side have stored too many files together`,
+    { code: "files_full" },
+  );
 }

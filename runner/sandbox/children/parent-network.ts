@@ -37,7 +37,7 @@ interface Waiting {
 export class ParentNetwork implements SharedNetwork {
   readonly #send: (message: FromChild) => void;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #unanswered = unansweredOf(maxRequests - maxStoreRequests);
+  readonly #unanswered = unansweredOf(maxRequests - maxStoreRequests - maxFileRequests);
   readonly #unansweredByStores = unansweredOf(maxStoreRequests);
   readonly #unansweredByFiles = unansweredOf(maxFileRequests);
   #nextId = 1;

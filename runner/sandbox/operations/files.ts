@@ -57,12 +57,12 @@ export const filesWaited: Record<string, AsyncOperation> = mapped((operation) =>
 const writesOf = new WeakMap<OperationContext, number>();
 
 function ask(context: OperationContext, call: FileCall, signal: AbortSignal): Promise<FileResult> {
-  return withSlot(context, "files", concurrent, async () => {
-    await outOfDebt(context);
+  const perform = async (): Promise<FileResult> => {
+    await outOfDebt(context, signal);
     charge(context, callMs);
-    signal.throwIfAborted();
     return await context.network.askFiles(call, signal);
-  });
+  };
+  return withSlot(context, "files", concurrent, perform, signal);
 }
 
 function mapped(change: (operation: FileOperation) => AsyncOperation): Record<string, AsyncOperation> {

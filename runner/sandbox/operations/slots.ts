@@ -13,16 +13,21 @@ export async function withSlot<Result>(
   name: string,
   limit: number,
   task: () => Promise<Result>,
+  signal = context.signal,
 ): Promise<Result> {
   const slots = slotsOf(context, name, limit);
   if (slots.waitingFor(name) >= maxWaiting)
     throw Object.assign(new Error(`more than ${maxWaiting} calls of ${name} are waiting`), {
       code: "limit_exceeded",
     });
-  return slots.use(name, () => {
-    context.signal.throwIfAborted();
-    return task();
-  });
+  return slots.use(
+    name,
+    () => {
+      signal.throwIfAborted();
+      return task();
+    },
+    signal,
+  );
 }
 
 /**

@@ -51,9 +51,9 @@ export function charge(context: OperationContext, ms: number): boolean {
 }
 
 /** Waits until the owner's debt is paid off: what can wait is not refused. Rejects when the run ends before. */
-export async function outOfDebt(context: OperationContext): Promise<void> {
+export async function outOfDebt(context: OperationContext, signal = context.signal): Promise<void> {
   for (let { leftMs } = meterOf(context); leftMs <= 0; { leftMs } = meterOf(context))
-    await sleep(Math.min(-leftMs / share + 10, 60_000), undefined, { signal: context.signal });
+    await sleep(Math.min(-leftMs / share + 10, 60_000), undefined, { signal });
 }
 
 function meterOf({ owner }: OperationContext): Meter {

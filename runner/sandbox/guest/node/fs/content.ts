@@ -96,7 +96,7 @@ export function* resize(file: FileNode, size: number, syscall: string): Steps<vo
 export function setSize(file: FileNode, size: number, syscall: string): void {
   const { volume, parts } = file;
   volume.checkRoom(size - file.size, syscall);
-  volume.usedBytes += size - file.size;
+  if (file.isRemoved === undefined) volume.usedBytes += size - file.size;
   const count = ceil(size / partBytes);
   if (parts.length > count) for (const part of parts.splice(count)) volume.forget(part);
   for (let index = floor(min(size, file.size) / partBytes); index < count; index++) {

@@ -119,6 +119,7 @@ function release(node: FsNode, volume: Volume): void {
     return;
   }
   volume.usedBytes -= node.size;
+  node.isRemoved = true;
   // A descriptor may still use it.
   for (const part of node.parts) volume.forget(part);
 }

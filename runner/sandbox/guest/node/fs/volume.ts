@@ -10,6 +10,8 @@ export interface FileNode {
   size: number;
   readonly parts: Part[];
   readonly meta: Meta;
+  /** Only descriptors that were opened before still use it: what it holds does not count. */
+  isRemoved?: true;
 }
 export interface DirectoryNode {
   readonly kind: "directory";
