@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import type { Resource } from "../../crds/resource.ts";
 import { sourceKind } from "../../crds/source.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
@@ -65,7 +66,7 @@ export const metricsOperations = [
     route: "GET /metrics",
     id: "listMetrics",
     summary: "Get the metrics of several sources, workflows and webhooks",
-    description: `For lists: at most ${maxIds} ids, and ${maxListedPoints} points together.`,
+    description: `For lists: at most ${maxIds} ids, and ${maxListedPoints} points together. Ids that do not exist or are not yours are left out.`,
     query: listParameters,
     responses: all(metricsSchema),
     handle: async (call, context) => {
@@ -79,7 +80,8 @@ export const metricsOperations = [
         throw new InvalidInput(
           `${named.length} ids with ${pointsOf(range)} points each are ${points} points, and a response has at most ${maxListedPoints}: choose a longer step, a shorter range or fewer ids`,
         );
-      const ids = await Promise.all(named.map((id) => idOf(id, call, context)));
+      const found = await Promise.all(named.map((id) => findId(id, call, context)));
+      const ids = found.filter((id) => id !== undefined);
       const read = await context.ports.measures.read(ids, range);
       return ok(ids.map((id) => metricsResponse(id, read.get(id) ?? [], range)));
     },
@@ -110,9 +112,13 @@ async function organizationOf(call: Call, { access }: ApiContext): Promise<strin
   return organization;
 }
 
-/** @throws NotFound if the caller may not see it */
-async function idOf(id: string, { user }: Call, { access }: ApiContext): Promise<string> {
-  if (isId("workflow", id)) return publicIdOf(await access.getListed(workflowKind, "workflow", id, user));
-  if (isId("webhook", id)) return publicIdOf(await access.getListed(webhookKind, "webhook", id, user));
-  return publicIdOf(await access.getListed(sourceKind, "source", id, user));
+/** Undefined if it does not exist, or if the caller may not see it. */
+async function findId(id: string, { user }: Call, { access }: ApiContext): Promise<string | undefined> {
+  const find = async (): Promise<Resource | undefined> => {
+    if (isId("workflow", id)) return access.findListed(workflowKind, "workflow", id, user);
+    if (isId("webhook", id)) return access.findListed(webhookKind, "webhook", id, user);
+    return access.findListed(sourceKind, "source", id, user);
+  };
+  const found = await find();
+  return found === undefined ? undefined : publicIdOf(found);
 }

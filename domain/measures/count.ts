@@ -1,6 +1,7 @@
 import type { Commit } from "../run/commit.ts";
 import { endOf } from "../run/derived-events.ts";
 import { hasEnded } from "../workflow/run-state.ts";
+import { stepMs } from "./steps.ts";
 
 /** What a commit adds to the measures of its source or workflow, and of the owner. */
 export interface CommitCount {
@@ -30,16 +31,24 @@ export function countCommit(commit: Commit): CommitCount {
     errors: ends && error !== null ? 1 : 0,
     events: events.length,
     computeMs: durationOf(computeMs),
-    durationMs: ends ? durationOf(elapsedMs) : null,
-    waitedMs: begins ? durationOf((workflow ?? run).queuedMs ?? 0) : null,
+    durationMs: ends ? within(elapsedMs, maxElapsedMs) : null,
+    waitedMs: begins ? durationOf((workflow ?? run).queuedMs ?? 0) : null, // Commits of former runners have no `queuedMs`: they count as 0 ms.
   };
 }
 
 const maxTimeMs = 8.64e15;
-/** Sums of many still fit into 64 bits. */
-const maxDurationMs = 100 * 365 * 86_400_000;
+/** From the start to the end of a run. That of a workflow may be suspended for months. It is compared, and never added. */
+const maxElapsedMs = 100 * 365 * stepMs.day;
+/** Of durations that are added. Longer ones count as a day, so that a forged one adds little to a sum. */
+export const maxDurationMs = stepMs.day;
 
-/** Runners execute user code: a forged time must not stop the recorder. */
+/**
+ * Runners execute user code and may forge times. A time further in the past or in the future counts in the current minute: otherwise
+ * commits could fill any number of hours, in partitions that are being swept.
+ */
+export const maxLateMs = stepMs.day;
+export const maxEarlyMs = stepMs.hour;
+
 export const timeOf = (ms: number): number => within(ms, maxTimeMs);
 export const durationOf = (ms: number): number => within(ms, maxDurationMs);
 

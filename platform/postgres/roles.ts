@@ -1,5 +1,6 @@
 import { sql, type Kysely } from "kysely";
 import { z } from "zod";
+import { advisoryLocks } from "./advisory-locks.ts";
 import { Conflict, Invariant } from "../../domain/errors.ts";
 import { asUnavailable } from "./failures.ts";
 import { grantsTable, replaceRights } from "./granted-rights.ts";
@@ -127,9 +128,6 @@ const rights: Readonly<Record<Exclude<DatabaseRole, "backup">, Readonly<Partial<
   },
 };
 
-/** Arbitrary; serializes concurrent migrations. */
-const lock = 4_126_871_234;
-
 export type RolePasswords = Readonly<Record<DatabaseRole, string>> & {
   /** Of the users' names. Default: {@link defaultRolePrefix}. */
   readonly prefix?: string | undefined;
@@ -157,7 +155,7 @@ export function parseRolePasswords(text: string): RolePasswords {
 export async function setUpRoles(db: Kysely<Tables>, passwords: RolePasswords): Promise<void> {
   try {
     await db.transaction().execute(async (transaction) => {
-      await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
+      await sql`select pg_advisory_xact_lock(${advisoryLocks.roles})`.execute(transaction);
       for (const role of databaseRoles) {
         const user = userOf(role, passwords.prefix);
         await requireOwn(transaction, user);

@@ -1,4 +1,4 @@
-import { useQueries } from "@tanstack/react-query";
+import { keepPreviousData, useQueries } from "@tanstack/react-query";
 import type { Metrics } from "../../../client/generated/operations.ts";
 import { api } from "../../api/queries.ts";
 
@@ -16,6 +16,7 @@ export function useMetricsOf(ids: readonly string[]): ReadonlyMap<string, Metric
       queryKey: ["listMetrics", chunk],
       queryFn: ({ signal }: { readonly signal: AbortSignal }) =>
         api.call("listMetrics", { query: { ids: chunk, step: "hour" } }, { signal }),
+      placeholderData: keepPreviousData,
       staleTime: refreshMs,
       refetchInterval: refreshMs,
     })),

@@ -191,8 +191,13 @@ async function pageOf(
   return { items: rows.filter((row) => row.n !== null), total: rows[0]?.total ?? 0, ...leftBehind(rows) };
 }
 
-/** Attempts also count as measures, and deliveries that succeeded as usage, once. */
-function insertAttempts(rows: readonly Attempt[]): RawBuilder<unknown> {
+/**
+ * Attempts also count as measures, and deliveries that succeeded as usage, once: the counts join `inserted`, so no attempt may be in a batch
+ * twice.
+ */
+function insertAttempts(attempts: readonly Attempt[]): RawBuilder<unknown> {
+  const equal = Map.groupBy(attempts, ({ delivery, attempt }) => `${delivery} ${attempt}`);
+  const rows = [...equal.values()].flatMap((repeated) => repeated.slice(0, 1));
   const delivered = rows.filter(({ outcome }) => outcome === "delivered");
   return sql`
     with inserted as (

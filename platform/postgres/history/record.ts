@@ -6,6 +6,7 @@ import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
 import type { LogRecord } from "../../../domain/run-products.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { maxDurationMs } from "../../../domain/measures/count.ts";
 import { traceIdOf } from "../../../domain/traces.ts";
 import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
@@ -210,7 +211,7 @@ function addUsage(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
   const runs = ({ commit: { workflow } }: SequencedCommit): number => (workflow === undefined || workflow.number === 1 ? 1 : 0);
   const startedAt = ({ commit: { run, workflow } }: SequencedCommit): number => workflow?.step?.startedAt ?? run.startedAt;
   const computeMs = ({ commit: { run, workflow } }: SequencedCommit): number =>
-    workflow === undefined ? Math.max(0, run.durationMs) : computeMsOf(workflow);
+    Math.min(workflow === undefined ? Math.max(0, run.durationMs) : computeMsOf(workflow), maxDurationMs);
   return sql`
     insert into usage (owner, day_ms, runs, compute_ms, events)
     select row.owner, row.day_ms, sum(row.runs), sum(row.compute_ms), sum(row.events)

@@ -19,9 +19,14 @@ export const measureColumns: readonly Column[] = [...columnsOf(counters, "sum"),
 /** `name, name, …` */
 export const names = (columns: readonly Column[]): string => columns.map(({ name }) => name).join(", ");
 
-/** One row of several. Zero is stored as null, which takes no room. */
+/** Sums stay here, far below the end of 64 bits: forged numbers must not make statements fail. */
+const maxSum = Number.MAX_SAFE_INTEGER;
+/** SQL: a sum, null for zero, which takes no room. The argument must not be null: `least` would ignore it. */
+const saturated = (sum: string): string => `nullif(least(${sum}, ${maxSum}), 0)`;
+
+/** One row of several. */
 export const combined = (columns: readonly Column[]): string =>
-  columns.map(({ name, combine }) => `nullif(${combine}(${name}), 0)`).join(", ");
+  columns.map(({ name, combine }) => saturated(`coalesce(${combine}(${name}), 0)`)).join(", ");
 
 /** Adds a row to the one that is stored. */
 export const onConflict = (columns: readonly Column[]): string =>
@@ -30,4 +35,4 @@ export const onConflict = (columns: readonly Column[]): string =>
 const added = (name: string, combine: Column["combine"]): string =>
   combine === "max"
     ? `greatest(measures.${name}, excluded.${name})`
-    : `coalesce(measures.${name} + excluded.${name}, measures.${name}, excluded.${name})`;
+    : saturated(`coalesce(measures.${name}, 0) + coalesce(excluded.${name}, 0)`);

@@ -1,11 +1,10 @@
 import { sql, type Kysely, type Transaction } from "kysely";
 import { measureSteps, stepMs, type KeptMeasures, type MeasureStep } from "../../../domain/measures/steps.ts";
+import { advisoryLocks } from "../advisory-locks.ts";
 import type { Tables } from "../tables.ts";
 import { combined, measureColumns, names, onConflict } from "./columns.ts";
 import { expiredSlots, slotOf, slotTable } from "./slots.ts";
 
-/** Arbitrary; replicas of the delivery role sweep at the same time. */
-const lock = 4_126_871_236;
 const maxLockWait = "2s";
 const lockNotAvailable = "55P03";
 
@@ -29,7 +28,9 @@ export async function keepMeasures(db: Kysely<Tables>, kept: KeptMeasures): Prom
 async function emptySlot(db: Kysely<Tables>, slot: number, next: MeasureStep | undefined): Promise<void> {
   try {
     await db.transaction().execute(async (transaction) => {
-      const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${sql.lit(lock)}) as taken`.execute(transaction);
+      const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_xact_lock(${sql.lit(advisoryLocks.measures)}) as taken`.execute(
+        transaction,
+      );
       if (rows[0]?.taken !== true) return;
       await sql.raw(`set local lock_timeout = '${maxLockWait}'`).execute(transaction);
       // Nothing can be added to the slot from here on; readers continue.
@@ -43,15 +44,11 @@ async function emptySlot(db: Kysely<Tables>, slot: number, next: MeasureStep | u
   }
 }
 
-/** Step by step, so that each statement is short. */
+/** In one statement, which reads the slot once, whatever times are in it. */
 async function addTo(transaction: Transaction<Tables>, slot: number, next: MeasureStep): Promise<void> {
-  const length = sql.lit(stepMs[next]);
-  const { rows } = await sql<{ at: number }>`
-    select distinct at_ms - at_ms % ${length} as at from measures where slot = ${sql.lit(slot)} order by at`.execute(transaction);
-  for (const { at } of rows)
-    await sql`
-      insert into measures (subject, slot, at_ms, bucket, ${sql.raw(names(measureColumns))})
-      select subject, ${sql.raw(slotOf(next, "at"))}, at, bucket, ${sql.raw(combined(measureColumns))}
-      from (select *, ${at}::bigint as at from measures where slot = ${sql.lit(slot)} and at_ms >= ${at} and at_ms < ${at}::bigint + ${length}) old
-      group by subject, at, bucket ${sql.raw(onConflict(measureColumns))}`.execute(transaction);
+  await sql`
+    insert into measures (subject, slot, at_ms, bucket, ${sql.raw(names(measureColumns))})
+    select subject, ${sql.raw(slotOf(next, "start_ms"))}, start_ms, bucket, ${sql.raw(combined(measureColumns))}
+    from (select *, at_ms - at_ms % ${sql.lit(stepMs[next])} as start_ms from measures where slot = ${sql.lit(slot)}) old
+    group by subject, start_ms, bucket ${sql.raw(onConflict(measureColumns))}`.execute(transaction);
 }

@@ -12,11 +12,16 @@ interface Row extends Readonly<Record<string, unknown>> {
   readonly counts: readonly number[];
 }
 
-const [perBucket, perStep] = ["", "coalesce"].map((zero) =>
-  measureColumns.map(({ name, combine }) => `${zero}(${combine}(${name})${zero === "" ? "" : ", 0"})::bigint as ${name}`).join(", "),
-) as [string, string];
+const perBucket = measureColumns.map(({ name, combine }) => `${combine}(${name}) as ${name}`).join(", ");
+const perStep = measureColumns
+  .map(({ name, combine }) => `least(coalesce(${combine}(${name}), 0), ${Number.MAX_SAFE_INTEGER})::bigint as ${name}`)
+  .join(", ");
 
-/** What happened is in rows of its minute, later of its hour, then of its day. So the rows of all steps are added. */
+/**
+ * What happened is in rows of its minute, later of its hour, then of its day. So the rows of all steps are added. While the sweep truncates a
+ * partition, a read waits for its lock. Postgres locks all partitions before it takes the snapshot of the statement, so the read then sees the
+ * moved rows. It must stay one statement, outside of transactions with an older snapshot: those would see neither the old rows nor the new.
+ */
 export function createMeasures({ db }: { readonly db: Kysely<Tables> }): Measures {
   return {
     async read(subjects, { fromMs, untilMs, stepMs }) {

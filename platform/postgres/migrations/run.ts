@@ -1,12 +1,11 @@
 import { sql, type Kysely } from "kysely";
 import { assertNever, Unavailable } from "../../../domain/errors.ts";
 import { retry } from "../../../domain/retry.ts";
+import { advisoryLocks } from "../advisory-locks.ts";
 import type { Tables } from "../tables.ts";
 import { createRecords, readRecords, recognizeFormer, recordStep, refuseNewer, stepsDone } from "./record.ts";
 import type { Migration, Step } from "./step.ts";
 
-/** Arbitrary; the first serializes processes, the second their transactions. */
-const [lock, transactionLock] = [4_126_871_235, 4_126_871_236];
 const lockEvery = { firstMs: 250 } as const;
 /**
  * A statement that waits for the lock of a table makes all later statements wait as well: it gives up after this time, and is repeated once
@@ -28,7 +27,7 @@ export async function runMigrations(db: Kysely<Tables>, list: readonly Migration
     try {
       await runList(connection, list);
     } finally {
-      await sql`select pg_advisory_unlock(${lock})`.execute(connection);
+      await sql`select pg_advisory_unlock(${advisoryLocks.migrations})`.execute(connection);
     }
   });
 }
@@ -44,7 +43,7 @@ async function runList(db: Kysely<Tables>, list: readonly Migration[]): Promise<
 
 /** @throws Unavailable while another process migrates */
 async function takeLock(db: Kysely<Tables>): Promise<void> {
-  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${lock}) as taken`.execute(db);
+  const { rows } = await sql<{ taken: boolean }>`select pg_try_advisory_lock(${advisoryLocks.migrations}) as taken`.execute(db);
   if (rows[0]?.taken !== true) throw new Unavailable("another process migrates Postgres");
 }
 
@@ -79,7 +78,7 @@ function inLockedTransaction<Result>(db: Kysely<Tables>, run: (transaction: Kyse
   const attempt = (): Promise<Result> =>
     db.transaction().execute(async (transaction) => {
       await sql.raw(`set local lock_timeout = '${maxLockWait}'`).execute(transaction);
-      await sql`select pg_advisory_xact_lock(${transactionLock})`.execute(transaction);
+      await sql`select pg_advisory_xact_lock(${advisoryLocks.migrationTransactions})`.execute(transaction);
       return run(transaction);
     });
   return retry(attempt, { ...lockWait, isTransient: isLockTimeout });

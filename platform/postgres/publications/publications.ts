@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import { sql, type RawBuilder, type Transaction } from "kysely";
+import { advisoryLocks } from "../advisory-locks.ts";
 import type { ListedPublication, NewPublication, Publication, Publications, PublishOutcome } from "../../../api/resources/library/ports.ts";
 import { codeBytes, identityOf, type ComponentCode } from "../../../domain/component/component-code.ts";
 import type { ComponentDefinition } from "../../../domain/component/definition.ts";
@@ -29,14 +30,12 @@ interface Bounds {
 }
 
 const listed: RawBuilder<unknown> = sql`key, version, id, component, published_ms, deprecated`;
-/** Arbitrary; publishing and deprecating take turns, so that the bounds and the current version are right. */
-const lock = 4_126_871_235;
 const maxKeysLike = 100;
 
 export function createPublications({ db }: Pick<Database, "db">, bounds: Bounds = publicationLimits): Publications {
   const alone = <T>(change: (transaction: Transaction<Tables>) => Promise<T>): Promise<T> =>
     db.transaction().execute(async (transaction) => {
-      await sql`select pg_advisory_xact_lock(${lock})`.execute(transaction);
+      await sql`select pg_advisory_xact_lock(${advisoryLocks.publications})`.execute(transaction);
       return change(transaction);
     });
   return {

@@ -1,14 +1,16 @@
+import { RawNode, type KyselyPlugin } from "kysely";
 import pg from "pg";
 import { describe, expect, test } from "vitest";
 import type { Attempt } from "../../../delivery/record/ports.ts";
 import { addMeasures, emptyMeasure, type Measure } from "../../../domain/measures/measure.ts";
 import { quantile, quantileErrorFactor } from "../../../domain/measures/histogram.ts";
-import { defaultKeptMeasures, stepMs } from "../../../domain/measures/steps.ts";
+import { defaultKeptMeasures, startOfStep, stepMs } from "../../../domain/measures/steps.ts";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
 import type { WorkflowProgress } from "../../../domain/workflow/run-commit.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { createMeasures } from "../../../platform/postgres/measures/read.ts";
 import { keepMeasures } from "../../../platform/postgres/measures/keep.ts";
+import { slotOf, slotTable } from "../../../platform/postgres/measures/slots.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { until } from "../../support/until.ts";
 import { committedEvent } from "../committed-event.ts";
@@ -20,7 +22,8 @@ const delivery = withDatabase("delivery", postgres);
 const attempts = createDeliveryRecords(delivery);
 const measures = createMeasures(withDatabase("api", postgres));
 
-const minute = 1_800_000_000_000;
+/** Five hours ago: later times of a test are in the past as well. */
+const minute = startOfStep(Date.now(), "hour") - 5 * stepMs.hour;
 let names = 0;
 const newName = (prefix: string): string => `${prefix}_m${(names++).toString().padStart(5, "0")}`;
 
@@ -137,6 +140,38 @@ describe("recorded commits", () => {
     expect(await totalOf(source)).toMatchObject({ runs: 8 });
   });
 
+  test("count in the current minute if their times are over a day ago, or over an hour ahead", async () => {
+    const [source, webhook] = [newName("dc"), newName("wh")];
+    const begin = startOfStep(Date.now(), "minute");
+    const away = Array.from({ length: 200 }, (_, n) => (n % 2 === 0 ? -25 - n : 2 + n) * stepMs.hour);
+    const near = [-23 * stepMs.hour, 30 * stepMs.minute];
+    await history.recordCommits(newName("S"), inOrder([...away, ...near].map((ms) => ({ source, at: begin + ms }))));
+    await attempts.recordAttempts([...away, ...near].map((ms) => ({ ...attemptOf({ webhook }), at: begin + ms })));
+    const range = { fromMs: 0, untilMs: 9e15, stepMs: stepMs.minute };
+    const read = await measures.read([source, webhook], range);
+    const end = Date.now();
+    for (const subject of [source, webhook]) {
+      const counts = new Map((read.get(subject) ?? []).map(({ atMs, runs, attempts: made }) => [atMs, runs + made]));
+      expect(near.map((ms) => counts.get(begin + ms))).toEqual([1, 1]);
+      const current = [...counts].filter(([at]) => at >= begin && at <= end);
+      expect(current.reduce((sum, [, count]) => sum + count, 0)).toBe(200);
+      expect(counts.size).toBe(near.length + current.length);
+    }
+  });
+
+  test("with huge durations count as a day each, and sums stop before they overflow", async () => {
+    const [source, owner] = [newName("dc"), newName("u")];
+    const huge = (count: number): Run[] =>
+      Array.from({ length: count }, () => ({ source, owner, durationMs: 9e15, queuedMs: 9e15, at: 0 }));
+    const stream = newName("S");
+    await history.recordCommits(stream, inOrder(huge(2_000)));
+    expect(await totalOf(source)).toMatchObject({ runs: 2_000, computeMs: 2_000 * stepMs.day, waitedMs: 2_000 * stepMs.day });
+    await postgres.client.query("update measures set compute_ms = $2, waited_ms = $2 where subject = $1", [owner, Number.MAX_SAFE_INTEGER]);
+    const more = huge(3).map((run, index) => ({ seq: 2_001 + index, commit: commitOf(run) }));
+    expect(await history.recordCommits(stream, more)).toEqual([]);
+    expect(await totalOf(owner)).toMatchObject({ runs: 2_003, computeMs: Number.MAX_SAFE_INTEGER, waitedMs: Number.MAX_SAFE_INTEGER });
+  });
+
   test("of one owner are counted by recorders of many partitions and by deliveries at once", async () => {
     const owners = ["u_b", "u_a", "u_c"];
     const sources = Array.from({ length: 12 }, () => newName("dc"));
@@ -199,6 +234,15 @@ describe("recorded attempts", () => {
     expect(await totalOf(owner)).toEqual({ ...emptyMeasure, ...counted });
   });
 
+  test("that are equal in one batch are counted once, also as usage", async () => {
+    const [webhook, owner] = [newName("wh"), newName("u")];
+    const made = attemptOf({ webhook, owner });
+    await attempts.recordAttempts([made, { ...made, durationMs: 30 }, attemptOf({ webhook, owner })]);
+    expect(await totalOf(webhook)).toMatchObject({ attempts: 2, deliveries: 2, maxDurationMs: 20 });
+    const { rows } = await postgres.client.query("select deliveries::int from usage where owner = $1", [owner]);
+    expect(rows).toEqual([{ deliveries: 2 }]);
+  });
+
   test("of tests are not counted, those of what a workflow sends are", async () => {
     const [webhook, workflow] = [newName("wh"), newName("p")];
     await attempts.recordAttempts([attemptOf({ webhook, source: webhook }), attemptOf({ webhook: workflow, source: workflow })]);
@@ -225,7 +269,15 @@ test("quantiles of any range are those of all runs in it, within the error of a 
 });
 
 describe("measures that are not kept", () => {
-  const ago = (ms: number): number => Date.now() - ms;
+  const hours = 33 * stepMs.hour;
+  /** Moves what a subject did in the last hours into the past: no commit can. @param byMs whole minutes */
+  const age = async (subjects: readonly string[], byMs: number): Promise<void> => {
+    const moved = `at_ms - ${byMs}`;
+    await postgres.client.query(
+      `update measures set at_ms = ${moved}, slot = ${slotOf("minute", `(${moved})`)} where subject = any($1) and at_ms > $2`,
+      [subjects, minute - stepMs.hour],
+    );
+  };
   const steps = async (): Promise<Readonly<Record<string, number>>> => {
     const { rows } = await postgres.client.query<{ step: string; rows: number }>(
       `select case when slot < 8 then 'minutes' when slot < 16 then 'hours' else 'days' end as step, count(distinct at_ms)::int as rows from measures where subject like $1 group by 1`,
@@ -237,9 +289,11 @@ describe("measures that are not kept", () => {
 
   test("of minutes are added to hours, those of hours to days, and those of days are deleted", async () => {
     // In slots whose turn has come: of minutes and hours 33 hours ago, of days five blocks ago.
-    const hours = 33 * stepMs.hour;
-    const times = [ago(stepMs.minute), ago(hours), ago(hours) + 1, ago(hours + 42 * stepMs.day), ago(hours + 682 * stepMs.day)];
-    await history.recordCommits(newName("S"), inOrder(times.map((at, n) => ({ ...old, at, durationMs: 10 + n, fails: n === 1 }))));
+    const ages = [hours + 682 * stepMs.day, hours + 42 * stepMs.day, hours, hours, 0];
+    for (const [n, byMs] of ages.entries()) {
+      await history.recordCommits(newName("S"), inOrder([{ ...old, at: Date.now() - 10_000, durationMs: 14 - n, fails: n === 3 }]));
+      await age([old.source, old.owner], byMs);
+    }
     const before = await totalOf(old.source);
     expect(before).toMatchObject({ runs: 5, errors: 1 });
     await Promise.all([keepMeasures(delivery.db, defaultKeptMeasures), keepMeasures(delivery.db, defaultKeptMeasures)]);
@@ -251,12 +305,58 @@ describe("measures that are not kept", () => {
     expect(await totalOf(old.source)).toMatchObject({ runs: 4 });
   });
 
+  test("are moved by one statement, whatever hours are in a slot", async () => {
+    const source = newName("dc");
+    await history.recordCommits(newName("S"), inOrder([{ source, at: Date.now() - 10_000 }]));
+    await age([source], hours);
+    // As a version without a bound for times recorded them: in one slot, 48 hours from one to the next.
+    await postgres.client.query(
+      "insert into measures (subject, slot, at_ms, bucket, runs) select subject, slot, at_ms - n * $2::bigint, bucket, 1 from measures, generate_series(1, 300) n where subject = $1",
+      [source, 48 * stepMs.hour],
+    );
+    const moves: string[] = [];
+    const plugin: KyselyPlugin = {
+      transformQuery({ node }) {
+        if (RawNode.is(node) && node.sqlFragments.join(" ").includes("insert into measures")) moves.push(node.sqlFragments.join(" "));
+        return node;
+      },
+      transformResult: async ({ result }) => Promise.resolve(result),
+    };
+    const endless = Number.POSITIVE_INFINITY;
+    await keepMeasures(delivery.db.withPlugin(plugin), { ...defaultKeptMeasures, hour: endless, day: endless });
+    expect(moves).toHaveLength(1);
+    expect((await measures.read([source], { fromMs: 0, untilMs: 9e15, stepMs: stepMs.hour })).get(source)).toHaveLength(301);
+    expect(await totalOf(source)).toMatchObject({ runs: 301 });
+  });
+
+  test("are in a read that begins while a slot is being moved", async () => {
+    const source = newName("dc");
+    await history.recordCommits(newName("S"), inOrder([{ source }, { source }]));
+    const before = await totalOf(source);
+    const moving = new pg.Client(postgres.url);
+    await moving.connect();
+    await moving.query("begin");
+    const { rows } = await moving.query("select slot from measures where subject = $1 limit 1", [source]);
+    const slot = Number(rows[0].slot);
+    await moving.query(`create temporary table moved on commit drop as select * from measures where slot = ${slot}`);
+    await moving.query(`insert into measures select (jsonb_populate_record(moved, '{"slot": 8}')).* from moved`);
+    await moving.query(`truncate ${slotTable(slot)}`);
+    const read = totalOf(source);
+    await until(async () => {
+      const { rowCount } = await postgres.client.query(
+        "select from pg_stat_activity where query like '%array_agg(bucket%' and wait_event_type = 'Lock' and pid <> pg_backend_pid()",
+      );
+      return (rowCount ?? 0) > 0;
+    });
+    await moving.query("commit");
+    await moving.end();
+    expect(await read).toEqual(before);
+  });
+
   test("are added once when the process dies in between, and when a backup reads them", async () => {
     const source = newName("dc");
-    await history.recordCommits(
-      newName("S"),
-      inOrder(Array.from({ length: 50 }, (_, n) => ({ source, at: ago(33 * stepMs.hour) + n * 1_000 }))),
-    );
+    await history.recordCommits(newName("S"), inOrder(Array.from({ length: 50 }, (_, n) => ({ source, at: Date.now() - n * 1_000 }))));
+    await age([source], hours);
     const before = await totalOf(source);
     const backup = new pg.Client(postgres.url);
     await backup.connect();
