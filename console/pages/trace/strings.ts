@@ -58,6 +58,7 @@ export const text = {
   returned: "Returned",
   event: "Event",
   reason: "Reason",
+  summary: "Summary",
   eventGone: "The event is no longer stored.",
   channel: "Channel",
   defaultChannel: "default channel",

@@ -78,7 +78,7 @@ function StepView({ span, run }: ViewProps) {
   const last = attempts.at(-1);
   return (
     <>
-      <SpanFacts span={span} />
+      <SpanFacts span={span} more={typeof last?.summary === "string" ? [[text.summary, <bdi key="summary">{last.summary}</bdi>]] : []} />
       <RepeatFrom run={run} step={span.step_id ?? ""} />
       {last !== undefined && <Attempt attempt={last} all={attempts} />}
     </>
