@@ -103,7 +103,6 @@ describe.skipIf(chromiumPath === undefined)("pages", () => {
     const inspector = page.getByRole("region", { name: "Inspector" });
     await inspector.getByText("Succeeded", { exact: true }).waitFor();
     await page.getByRole("row", { name: /Step first/ }).click();
-    await inspector.getByRole("tab", { name: "Logs" }).click();
     await inspector.getByText("got an event").waitFor();
     await expectAccessible(page);
     await expectFitsWidths(page);
