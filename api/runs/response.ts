@@ -1,3 +1,4 @@
+import type { DbChange } from "../../domain/invocation/db-change.ts";
 import { withParsedBody } from "../../domain/invocation/http-body.ts";
 import { parseJsonOrNull } from "../../domain/json.ts";
 import type { DbWrite, DryRunOutcome, JudgedEmit } from "../../domain/invocation/dry-run.ts";
@@ -27,9 +28,12 @@ export function runResponse(run: ShownRun): Answered<typeof runSchema> {
     ...(queuedMs === undefined ? {} : { queued_ms: queuedMs }),
     ...(startMs === undefined ? {} : { start_ms: startMs }),
     ...(duplicates === undefined ? {} : { duplicates }),
-    ...(dbChanges === undefined ? {} : { db_changes: dbChanges }),
+    ...(dbChanges === undefined ? {} : { db_changes: dbChanges.map(changeResponse) }),
   };
 }
+
+/** Earlier versions stored values, too. */
+const changeResponse = ({ prop, key, change, bytes }: DbChange) => ({ prop, key, change, ...(bytes === undefined ? {} : { bytes }) });
 
 /** Only a single run has logs and, if it failed, the event that it received. */
 type ShownRun = Omit<RunSummary, "logs"> & { readonly logs?: RunSummary["logs"]; readonly received?: string };

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { emitVerdicts } from "../../domain/invocation/dry-run.ts";
+import { dbChangeKinds } from "../../domain/invocation/db-change.ts";
 import { hooks, triggers } from "../../domain/trigger.ts";
 import { thrownSchema } from "../http/response/errors.ts";
 
@@ -19,8 +20,8 @@ export const logLineSchema = logLine.extend({ run_id: z.string() }).meta({ id: "
 const dbChange = z.object({
   prop: z.string(),
   key: z.string(),
-  before: z.string().nullable().describe("The beginning of its JSON; null: there was no value."),
-  after: z.string().nullable().describe("The beginning of its JSON; null: it was deleted."),
+  change: z.enum(dbChangeKinds),
+  bytes: z.int().optional().describe("Size of the new value's JSON; absent: it was deleted."),
 });
 
 export const runSchema = z
@@ -43,7 +44,7 @@ export const runSchema = z
     queued_ms: z.number().optional().describe("Time in the queue before it started."),
     start_ms: z.number().optional().describe("Time from its start until its code began to run."),
     duplicates: z.int().optional().describe("Number of its emits that dedupe had seen before."),
-    db_changes: z.array(dbChange).optional().describe("The first ten keys of `$.service.db` that it changed."),
+    db_changes: z.array(dbChange).optional().describe("The first ten keys of `$.service.db` that it changed, without their values."),
   })
   .meta({ id: "Run" });
 

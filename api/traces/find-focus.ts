@@ -24,7 +24,8 @@ export async function findFocus(id: string, records: TraceRecords, objects: Visi
       `'${id}' names an event, but not its source or workflow: write dc_….${id}, with the id of the one that emitted it`,
     );
   if (isRunId(id)) {
-    for (const run of await records.findRuns(id)) if ((await objects.nameOf(run.emitter)) !== undefined) return { kind: "run", run };
+    for (const run of await records.findRuns(id, await objects.owners()))
+      if ((await objects.nameOf(run.emitter)) !== undefined) return { kind: "run", run };
     throw notFound(id);
   }
   const [emitter = "", event = ""] = id.split(".", 2);
@@ -32,8 +33,8 @@ export async function findFocus(id: string, records: TraceRecords, objects: Visi
     const found = await records.findEvent(emitter, event);
     if (found !== undefined) return { kind: "event", event: found };
   }
-  const attempts = id.includes(".") ? await visibleOf(await records.findDelivery(id), objects) : [];
-  const ofEmit = id.includes(".") ? [] : await visibleOf(await records.findDeliveriesOf(id), objects);
+  const attempts = id.includes(".") ? await visibleOf(await records.findDelivery(id, await objects.owners()), objects) : [];
+  const ofEmit = id.includes(".") ? [] : await visibleOf(await records.findDeliveriesOf(id, await objects.owners()), objects);
   const [first, ...more] = [...attempts, ...ofEmit];
   if (first === undefined) throw notFound(id);
   const isOwn = ofEmit.length > 0 && (await objects.nameOf(first.source)) !== undefined;

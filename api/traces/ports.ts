@@ -3,13 +3,13 @@ import type { TracedAttempt, TracedEvent, TracedRun, TracedStep } from "../../do
 
 /** What the history has of traces. Every list has a limit; rows are in the order of what was asked for, then in their own. */
 export interface TraceRecords {
-  /** Runs with this id: ids are unique, unless a runner has forged one. */
-  findRuns(id: string): Promise<readonly TracedRun[]>;
+  /** Runs with this id, those of these owners first: ids are unique, unless a runner has forged one. */
+  findRuns(id: string, owners: readonly string[]): Promise<readonly TracedRun[]>;
   findEvent(emitter: string, id: string): Promise<TracedEvent | undefined>;
   /** Attempts at a delivery, or its dead letter. */
-  findDelivery(delivery: string): Promise<readonly TracedAttempt[]>;
-  /** Of an emit, by the id that receivers have as `webhook-id`: at most a hundred attempts. */
-  findDeliveriesOf(emitId: string): Promise<readonly TracedAttempt[]>;
+  findDelivery(delivery: string, owners: readonly string[]): Promise<readonly TracedAttempt[]>;
+  /** Of an emit, by the id that receivers have as `webhook-id`: at most a hundred attempts, those of these owners' webhooks first. */
+  findDeliveriesOf(emitId: string, owners: readonly string[]): Promise<readonly TracedAttempt[]>;
   /** What led to a run, the nearest first: causes of causes, until one is unknown. */
   ancestors(run: RunKey, limit: number): Promise<readonly Ancestor[]>;
   runs(keys: readonly RunKey[]): Promise<readonly TracedRun[]>;

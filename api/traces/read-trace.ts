@@ -29,7 +29,7 @@ export async function readTrace(id: string, records: TraceRecords, objects: Visi
   const top = addTop(path, tree);
   let above = top;
   for (const node of path.nodes) {
-    await tree.addOfPath(above, node);
+    if (!(await tree.addOfPath(above, node))) break;
     await tree.expand(node);
     above = spanIdOf(node);
   }

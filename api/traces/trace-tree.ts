@@ -69,12 +69,18 @@ export class TraceTree {
     return this.addRoot(this.#hiddenSpan("event"));
   }
 
-  /** Adds a span that leads to the focus. @param above null: it is the root */
-  async addOfPath(above: string | null, node: Below): Promise<void> {
-    if (this.#tree.has(spanIdOf(node))) return;
-    if (node.kind === "event") this.#add(above, eventSpan(node.event));
-    else this.#add(above, runSpan(node.run, (await this.#objects.nameOf(node.run.emitter)) ?? node.run.emitter));
-    if (node.kind === "run") for (const wait of waitsOf(node.run)) this.#add(spanIdOf(node), wait);
+  /** Adds a span that leads to the focus. @param above null: it is the root @returns false: it is hidden */
+  async addOfPath(above: string | null, node: Below): Promise<boolean> {
+    if (this.#tree.has(spanIdOf(node))) return true;
+    if (node.kind === "event") return this.#add(above, eventSpan(node.event));
+    const name = await this.#objects.nameOf(node.run.emitter);
+    if (name === undefined) {
+      this.#add(above, this.#hiddenSpan("run"));
+      return false;
+    }
+    this.#add(above, runSpan(node.run, name));
+    for (const wait of waitsOf(node.run)) this.#add(spanIdOf(node), wait);
+    return true;
   }
 
   /** Reads what is below the node, unless that was done before. */

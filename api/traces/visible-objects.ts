@@ -29,6 +29,11 @@ export class VisibleObjects {
     return known;
   }
 
+  /** Owners whose records the caller may see. */
+  owners(): Promise<readonly string[]> {
+    return this.#access.ownersOf(this.#user);
+  }
+
   async #find(id: string): Promise<Named | undefined> {
     switch (kindOfId(id)) {
       case "source":

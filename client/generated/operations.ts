@@ -655,11 +655,11 @@ export type Run = {
   /** Time in the queue before it started. */ readonly queued_ms?: number | undefined;
   /** Time from its start until its code began to run. */ readonly start_ms?: number | undefined;
   /** Number of its emits that dedupe had seen before. */ readonly duplicates?: number | undefined;
-  /** The first ten keys of `$.service.db` that it changed. */ readonly db_changes?: readonly ({
+  /** The first ten keys of `$.service.db` that it changed, without their values. */ readonly db_changes?: readonly ({
     readonly prop: string;
     readonly key: string;
-    /** The beginning of its JSON; null: there was no value. */ readonly before: string | null;
-    /** The beginning of its JSON; null: it was deleted. */ readonly after: string | null;
+    readonly change: "added" | "changed" | "deleted";
+    /** Size of the new value's JSON; absent: it was deleted. */ readonly bytes?: number | undefined;
   })[] | undefined;
 };
 

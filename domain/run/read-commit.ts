@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Commit } from "./commit.ts";
 import { maxTimestampMs } from "../clock.ts";
 import { isId } from "../ids.ts";
+import { dbChangeKinds } from "../invocation/db-change.ts";
 import { partitionOf } from "../invocation/partition.ts";
 import { runSubject, workflowRunSubject } from "../subjects.ts";
 import { maxReportedSkips } from "../schedule/ticks.ts";
@@ -35,7 +36,7 @@ const shape = z.looseObject({
     startMs: durationMs.optional(),
     duplicates: z.int().min(0).optional(),
     dbChanges: z
-      .array(z.looseObject({ prop: z.string(), key: z.string(), before: text, after: text }))
+      .array(z.looseObject({ prop: z.string(), key: z.string(), change: z.enum(dbChangeKinds), bytes: z.int().min(0).optional() }))
       .max(100)
       .optional(),
   }),

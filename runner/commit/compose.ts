@@ -147,18 +147,19 @@ function runOf(finished: FinishedRun, products: Products, error: RunError | null
 
 /** What the trace of the run shows besides its result. */
 function detailsOf(
-  { invocation, startedAt, queuedAt, startMs, secrets = {} }: FinishedRun,
+  { invocation, startedAt, queuedAt, startMs, execution, secrets = {} }: FinishedRun,
   { db }: Products,
   state: SourceState,
   duplicates: number,
 ): Pick<CommittedRun, "cause" | "queuedMs" | "startMs" | "duplicates" | "dbChanges"> {
   const { metadata } = invocation;
   let mask: SecretMask | undefined;
-  const dbChanges = dbChangesOf(state.db, db, (json) => (mask ??= new SecretMask(secrets)).json(json));
+  const dbChanges = dbChangesOf(state.db, db, (name) => (mask ??= new SecretMask(secrets)).text(name));
   return {
     ...(metadata === undefined ? {} : { cause: { emitter: metadata.emitter_id, emitId: metadata.emit_id } }),
     ...queuedOf(startedAt, queuedAt),
-    ...(startMs === undefined ? {} : { startMs }),
+    // If its process ended with the run, the duration is 0, and that of the run is part of `startMs`.
+    ...(startMs === undefined || costProcess(execution) ? {} : { startMs }),
     ...(invocation.discardEvents === true || duplicates === 0 ? {} : { duplicates }),
     ...(dbChanges.length === 0 ? {} : { dbChanges }),
   };

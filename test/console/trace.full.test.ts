@@ -141,7 +141,7 @@ describe.skipIf(chromiumPath === undefined)("the page of a trace", () => {
     await inspector(page).getByText("Dedupe dropped 1 event").waitFor();
     await open("State");
     await inspector(page).getByRole("cell", { name: "db.last" }).waitFor();
-    await inspector(page).getByRole("cell", { name: "7", exact: true }).waitFor();
+    await inspector(page).getByRole("cell", { name: "Added", exact: true }).waitFor();
     await open("Cost");
     await inspector(page).getByText("CPU time").waitFor();
     await tree(page)
@@ -183,10 +183,19 @@ describe.skipIf(chromiumPath === undefined)("the page of a trace", () => {
       .click();
     await inspector(page).getByRole("button", { name: "Run again with an edited event" }).click();
     const dialog = page.getByRole("dialog");
+    await dialog.getByRole("button", { name: "Start" }).focus();
+    const { pathname } = new URL(page.url());
+    await page.keyboard.press("j");
     await dialog.getByLabel("Event").fill("{");
     await dialog.getByRole("button", { name: "Start" }).click();
     await dialog.getByText("The event is not JSON").waitFor();
+    expect(new URL(page.url()).pathname).toBe(pathname);
     await dialog.getByLabel("Event").fill('{"order": 99}');
+    // A refresh that fails must not take away what was typed.
+    await page.route("**/v1/traces/**", (route) => route.fulfill({ status: 503, body: "{}" }));
+    await page.getByText("The trace could not be loaded again").waitFor();
+    expect(await dialog.getByLabel("Event").inputValue()).toBe('{"order": 99}');
+    await page.unroute("**/v1/traces/**");
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Start" }).click();
     await dialog.waitFor({ state: "detached" });

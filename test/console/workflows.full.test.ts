@@ -104,7 +104,11 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     await page.getByRole("alert").filter({ hasText: "the last 2 runs failed" }).waitFor();
     await page.getByText("Failing", { exact: true }).first().waitFor();
     const home = await world.open("/");
-    await home.getByRole("listitem").filter({ hasText: "the last 2 runs failed" }).getByRole("link", { name: "Failing" }).waitFor();
+    await home
+      .getByRole("listitem")
+      .filter({ hasText: "the last 2 runs failed" })
+      .getByRole("link", { name: "Failing", exact: true })
+      .waitFor();
     await page.getByRole("link", { name: "Runs" }).click();
     await page.getByLabel("Status").selectOption("failed");
     await page.getByRole("table", { name: "Runs" }).getByRole("link").first().waitFor();

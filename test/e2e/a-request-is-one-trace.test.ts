@@ -84,7 +84,7 @@ describe("a request", () => {
     for (const { trace_id } of kept) if (trace_id !== undefined) expect(await spansOf(trace_id)).toEqual(spans);
 
     const run = await headwater.call<{ readonly data: object }>("GET", `/sources/${source.id}/runs/${kept[1]?.run_id}`);
-    expect(run.body.data).toMatchObject({ duplicates: 1, db_changes: [{ prop: "db", key: "last", before: null, after: "7" }] });
+    expect(run.body.data).toMatchObject({ duplicates: 1, db_changes: [{ prop: "db", key: "last", change: "added", bytes: 1 }] });
     const heard = await headwater.call<{ readonly data: object }>("GET", `/sources/${listener.id}/runs/${kept[3]?.run_id}`);
     expect(heard.body.data).toMatchObject({ trigger: "event", cause: { emitter_id: source.id, emit_id: expect.any(String) } });
   });

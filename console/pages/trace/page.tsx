@@ -22,14 +22,16 @@ export function TracePage() {
   const query = below === "true" ? { below: true } : {};
   const read = useRead("getTrace", { path: { id }, query }, { everyMs: refreshMs });
   const trace = read.data?.data;
-  // The data of the trace before stays until this one is there.
-  const isShown = trace !== undefined && read.error === null;
+  // The data of the trace before stays until this one is there, and this one stays if a refresh fails.
+  const isShown = trace !== undefined;
   const focus = trace?.spans.find(({ id: span }) => span === trace.focus_id);
   const title = focus === undefined || !isShown ? text.title : text.titleOf(focus.name ?? text.hidden);
   return (
     <Page title={title} note={<Id id={id} />}>
-      {read.error !== null && id.startsWith("r_") && <Hint>{text.waiting}</Hint>}
-      {read.error !== null && <ErrorNotice title={text.notFound} error={read.error} retry={() => void read.refetch()} />}
+      {read.error !== null && !isShown && id.startsWith("r_") && <Hint>{text.waiting}</Hint>}
+      {read.error !== null && (
+        <ErrorNotice title={isShown ? text.notRefreshed : text.notFound} error={read.error} retry={() => void read.refetch()} />
+      )}
       <Loaded isLoading={read.isPending && read.error === null} error={null}>
         {isShown && <TraceView trace={trace} />}
       </Loaded>
@@ -100,7 +102,8 @@ function Neighbours({ run }: { readonly run: Span | undefined }) {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       const isTyping = event.target instanceof HTMLElement && event.target.closest("input,textarea,select,[contenteditable]") !== null;
-      if (!isTyping && !event.ctrlKey && !event.metaKey && !event.altKey) go.current(event.key.toLowerCase());
+      const isTaken = event.defaultPrevented || document.querySelector("[role=dialog],[role=alertdialog]") !== null;
+      if (!isTyping && !isTaken && !event.ctrlKey && !event.metaKey && !event.altKey) go.current(event.key.toLowerCase());
     };
     document.addEventListener("keydown", onKey);
     return () => document.removeEventListener("keydown", onKey);

@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { Run, Span } from "../../../client/generated/operations.ts";
 import { useRead } from "../../api/queries.ts";
 import { Button } from "../../parts/button.tsx";
-import { formatDuration } from "../../parts/format.ts";
+import { formatBytes, formatDuration } from "../../parts/format.ts";
 import { LogLines } from "../../parts/log-lines.tsx";
 import { ErrorNotice, Loaded } from "../../parts/notices.tsx";
 import { Facts } from "../../parts/page.tsx";
@@ -30,7 +30,7 @@ export function SourceRun({ span, run, spans }: SourceRunProps) {
   return (
     <>
       <SpanFacts span={span} />
-      <Loaded isLoading={read.isPending} error={read.error} retry={() => void read.refetch()}>
+      <Loaded isLoading={read.isPending} error={found === undefined ? read.error : null} retry={() => void read.refetch()}>
         {found !== undefined && found.status !== "running" && <Details run={found} cause={causeOf(run, spans)} />}
       </Loaded>
     </>
@@ -76,8 +76,12 @@ function State({ run: { db_changes: changes = [] } }: { readonly run: Run }) {
   return (
     <SimpleTable
       label={text.tabs.state}
-      head={[text.key, text.before, text.after]}
-      rows={changes.map(({ prop, key, before, after }) => [`${prop}.${key}`, before ?? text.none, after ?? text.none])}
+      head={[text.key, text.change, text.size]}
+      rows={changes.map(({ prop, key, change, bytes }) => [
+        `${prop}.${key}`,
+        text.changes[change],
+        bytes === undefined ? text.none : formatBytes(bytes),
+      ])}
     />
   );
 }

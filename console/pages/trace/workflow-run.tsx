@@ -76,9 +76,10 @@ function attemptsOf(
 function StepView({ span, run }: ViewProps) {
   const attempts = attemptsOf(span, run.steps);
   const last = attempts.at(-1);
+  const summary = last?.summary;
   return (
     <>
-      <SpanFacts span={span} more={typeof last?.summary === "string" ? [[text.summary, <bdi key="summary">{last.summary}</bdi>]] : []} />
+      <SpanFacts span={span} more={typeof summary === "string" ? [[text.summary, <bdi key="summary">{summary}</bdi>]] : []} />
       <RepeatFrom run={run} step={span.step_id ?? ""} />
       {last !== undefined && <Attempt attempt={last} all={attempts} />}
     </>

@@ -137,9 +137,13 @@ function logRows({ seq, commit }: SequencedCommit): LogRow[] {
 function runRows({ seq, commit }: SequencedCommit): RunRow[] {
   const { source, error, workflow } = commit;
   if (workflow !== undefined) return [];
-  const { skippedTicks: _, missedTicks: _missed, received, ...run } = commit.run; // The ticks are stored apart.
-  const kept = { ...traceOf(commit), ...(received === undefined || received.length > maxStoredReceived ? {} : { received }) };
-  return [{ seq, commit, summary: JSON.stringify({ ...run, ...kept, source, error, eventIds: commit.events.map(({ id }) => id) }) }];
+  // The ticks are stored apart. What may be long is last: of a long summary, traces read only the beginning.
+  const { skippedTicks: _, missedTicks: _missed, cause, dbChanges, result, received, ...run } = commit.run;
+  const eventIds = commit.events.map(({ id }) => id);
+  const kept = received === undefined || received.length > maxStoredReceived ? {} : { received };
+  return [
+    { seq, commit, summary: JSON.stringify({ ...run, ...traceOf(commit), source, cause, dbChanges, error, eventIds, result, ...kept }) },
+  ];
 }
 
 const traceOf = ({ traceparent }: Commit) => (traceparent === undefined ? {} : { traceId: traceIdOf(traceparent) });

@@ -1,35 +1,35 @@
 import { describe, expect, it } from "vitest";
 import { dbChangesOf } from "../../../domain/invocation/db-change.ts";
 
-const asItIs = (json: string): string => json;
+const asItIs = (text: string): string => text;
 
 describe("dbChangesOf", () => {
-  it("shows changed, added and deleted keys, and no key that was set to the value that it had", () => {
+  it("lists changed, added and deleted keys without their values, and no key that was set to the value that it had", () => {
     const before = { db: { cursor: "1", gone: '"x"', same: "true" } };
-    expect(dbChangesOf(before, { db: { cursor: "2", gone: null, same: "true", added: "[]", never: null } }, asItIs)).toEqual([
-      { prop: "db", key: "cursor", before: "1", after: "2" },
-      { prop: "db", key: "gone", before: '"x"', after: null },
-      { prop: "db", key: "added", before: null, after: "[]" },
+    expect(dbChangesOf(before, { db: { cursor: '"ä"', gone: null, same: "true", added: "[]", never: null } }, asItIs)).toEqual([
+      { prop: "db", key: "cursor", change: "changed", bytes: 4 },
+      { prop: "db", key: "gone", change: "deleted" },
+      { prop: "db", key: "added", change: "added", bytes: 2 },
     ]);
   });
 
-  it("has at most ten changes of 280 characters each, and masks before it cuts", () => {
+  it("has at most ten changes with names of 81 characters each, and masks names before it cuts them", () => {
     const secret = "s3cret".repeat(20);
-    const mask = (json: string): string => json.replaceAll(secret, "***");
-    const writes = Object.fromEntries(
-      Array.from({ length: 50 }, (_, n) => [`${n}-${"k".repeat(500)}`, JSON.stringify(`${"v".repeat(90)}${secret}`)]),
-    );
-    const changes = dbChangesOf({}, { db: writes }, mask);
+    const mask = (text: string): string => text.replaceAll(secret, "***");
+    const writes = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`${"k".repeat(70)}${secret}${n}${"k".repeat(300)}`, "1"]));
+    const changes = dbChangesOf({}, { [`${"p".repeat(70)}${secret}`]: writes }, mask);
     expect(changes).toHaveLength(10);
     expect(JSON.stringify(changes)).not.toContain("s3c");
-    for (const change of changes) expect(change.key.length + (change.after?.length ?? 0)).toBeLessThanOrEqual(181);
+    for (const { prop, key } of changes) expect([prop.length, key.length]).toEqual([73, 81]);
   });
 
-  it("does not read long values", () => {
+  it("does not mask long names, and never cuts an emoji in half", () => {
     const masked: number[] = [];
-    const note = (json: string): string => (masked.push(json.length), json);
-    const [change] = dbChangesOf({ db: { large: "1".repeat(1_024) } }, { db: { large: "1".repeat(1_000_000) } }, note);
-    expect(change?.after).toBe("… (1000000 characters of JSON)");
-    expect(masked).toEqual([1_024]);
+    const note = (text: string): string => (masked.push(text.length), text);
+    const writes = { ["k".repeat(1_025)]: "1", [`${"k".repeat(79)}😀`]: "1" };
+    const [long, emoji] = dbChangesOf({}, { db: writes }, note);
+    expect(long?.key).toBe("… (1025 characters)");
+    expect(emoji?.key).toBe(`${"k".repeat(79)}\ufffd…`);
+    expect(Math.max(...masked)).toBe(81);
   });
 });

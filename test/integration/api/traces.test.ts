@@ -8,6 +8,7 @@ import type { EventCause } from "../../../domain/invocation/invocation.ts";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
 import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
+import { createTraceRecords } from "../../../platform/postgres/history/traces/traces.ts";
 import { began, committedStep, recordable, type Given } from "../../domain/run/workflow-commits.ts";
 import { committedEvent } from "../committed-event.ts";
 import { acme, ada, bob, keys, withApi } from "./support.ts";
@@ -189,7 +190,7 @@ describe("a request that became an event, a workflow run and a webhook", () => {
       { started_at_ms: began - 12, ended_at_ms: began },
       { started_at_ms: began, ended_at_ms: began + 4 },
     ]);
-    expect(run).toMatchObject({ source_id: source, run_id: "r_request", deployment_id: "d_orders", ended_at_ms: began + 30, cpu_ms: 3 });
+    expect(run).toMatchObject({ source_id: source, run_id: "r_request", deployment_id: "d_orders", ended_at_ms: began + 34, cpu_ms: 3 });
     expect(event).toMatchObject({ detail: "Order 7", event_id: eventId(31), started_at_ms: began + 31 });
     expect(JSON.stringify(spans)).not.toContain("payload");
   });
@@ -221,6 +222,29 @@ test("a workflow's calls and sends are below the step and the run that asked for
     "      wait Suspended waiting",
   ];
   for (const id of ["r_caller", "r_ccalled", "r_ccalled.s0"]) expect(lines((await trace(id)).spans)).toEqual(tree);
+});
+
+test("shows runs with long and malformed strings: a NUL and half an emoji", async () => {
+  const hostile = `\u0000\ud83d"}{\","durationMs":1,`.repeat(1_000);
+  const base = sourceRun("r_hostile");
+  const dbChanges = [{ prop: "db", key: hostile, change: "added", bytes: 3 }] as const;
+  const run = { ...base.run, dbChanges, result: JSON.stringify(hostile), received: JSON.stringify(hostile) };
+  await record({
+    ...base,
+    run,
+    error: { name: hostile, message: hostile },
+    traceparent: "00-0af7651916cd43dd8448eb211c80319d-b7ad6b7169203331-01",
+  });
+  // As an earlier version has written it: the result is before most of what traces show.
+  const earlier = { id: "r_earlier", trigger: "http", durationMs: 30, cpuMs: 3, result: hostile, queuedMs: 12 };
+  await sql`insert into runs (source, id, owner, deployment, started_ms, failed, summary)
+    values (${source}, 'r_earlier', ${ada.id}, 'd_orders', ${began}, true, ${JSON.stringify(earlier)})`.execute(api.database.db);
+  const { spans, otel_trace_id } = await trace("r_hostile");
+  expect(lines(spans)).toEqual(["event HTTP request", "  run Orders failed", "    queue Queue", "    start Start of the code"]);
+  expect(spans[1]).toMatchObject({ cpu_ms: 3, ended_at_ms: began + 34 });
+  expect(otel_trace_id).toBe("0af7651916cd43dd8448eb211c80319d");
+  const [, old] = (await trace("r_earlier")).spans;
+  expect(old).toMatchObject({ status: "failed", cpu_ms: 3, ended_at_ms: began + 30 });
 });
 
 describe("what is not stored", () => {
@@ -307,6 +331,20 @@ describe("what belongs to another owner", () => {
     expect(JSON.stringify(spans)).not.toMatch(new RegExp(`${source}|em_shared|r_shared|r_of_ada|Orders|secretive`));
   });
 
+  test("does not hide what is the caller's behind many forged records with its id", async () => {
+    await record(sourceRun("r_contested"));
+    await sql`insert into runs (source, id, owner, deployment, started_ms, failed, summary)
+      select 'dc_forger', 'r_contested', ${bob.id}, 'd_1', ${began}, false, '{}' from generate_series(1, 150)`.execute(api.database.db);
+    expect((await trace("r_contested")).focus_id).toBe(`${source}.r_contested`);
+    await deliver(
+      ...Array.from({ length: 150 }, (_, n) =>
+        attempt(eventId(300), "em_contested", { delivery: `em_contested.sub_${n}`, webhook: "wh_forged", owner: bob.id }),
+      ),
+      attempt(eventId(300), "em_contested"),
+    );
+    expect((await trace("em_contested")).focus_id).toBe("em_contested.sub_shop");
+  });
+
   test("is not found by its id", async () => {
     for (const id of ["r_shared", `${source}.${eventId(200)}`, "em_billed.sub_shop", "em_billed", "r_ccalled.s0"])
       expect((await ask(id, "", keys.bob)).status).toBe(404);
@@ -350,6 +388,30 @@ describe("very many spans", () => {
     await insertRuns([run(source, "r_forged", "em_forged")]);
     await insertEvents(source, [{ emit: "em_forged", run: "r_forged", n: 9_000 }]);
     expect(lines((await trace("r_forged")).spans)).toEqual(["event Event", "  run Orders succeeded"]);
+  });
+
+  test("are not read beyond the room that is left, however many parents there are", async () => {
+    const ids = Array.from({ length: 400 }, (_, n) => n);
+    await insertRuns([run(source, "r_many", null)]);
+    for (const n of ids) await insertEvents(source, [{ emit: `em_many${n}`, run: "r_many", n: 20_000 + n }]);
+    await insertRuns(ids.flatMap((n) => Array.from({ length: 20 }, (_, m) => run(source, `r_many${n}x${m}`, `em_many${n}`))));
+    const causes = ids.map((n) => ({ emitter: source, emitId: `em_many${n}` }));
+    const [found, read] = await api.database.db.transaction().execute(async (db) => {
+      await sql`set local enable_seqscan = off`.execute(db); // The table is small.
+      await sql`set local enable_incremental_sort = off`.execute(db); // The bound must not depend on this choice of the planner.
+      const runs = await createTraceRecords({ db }).caused(causes, 100);
+      const { rows } = await sql<{ readonly read: number }>`
+        select idx_tup_fetch + seq_tup_read as read from pg_stat_xact_user_tables where relname = 'runs'`.execute(db);
+      return [runs, Number(rows[0]?.read)];
+    });
+    expect(found.map(({ of }) => of)).toEqual(Array.from({ length: 100 }, (_, n) => Math.floor(n / 20)));
+    expect(read).toBeGreaterThanOrEqual(100);
+    expect(read).toBeLessThan(200);
+    const { spans } = await trace("r_many");
+    expect(spans.filter(({ kind }) => kind === "run").length).toBeGreaterThan(550);
+    // The first parents have all of theirs, the last ones none.
+    const events = spans.filter(({ kind, depth }) => kind === "event" && depth === 2);
+    expect(events.findLastIndex(({ has_more }) => !has_more)).toBeLessThan(events.findIndex(({ has_more }) => has_more));
   });
 
   test("of a chain of 10,000 are 1,000 around the run that was asked for", async () => {

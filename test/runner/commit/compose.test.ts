@@ -38,7 +38,7 @@ describe("composeCommit", () => {
     const metadata = { emit_id: "em_1", name: "", emitter_id: "dc_2", ts: 1 };
     const invocation = { source: "dc_1", trigger: "event", metadata } as const;
     const emits = [emit(1, { id: "seen" }), emit(2, { id: "new" })];
-    const execution = returned({ emits, db: { db: { cursor: '"to s3cret"', same: "1" } } });
+    const execution = returned({ emits, db: { db: { "of s3cret": '"a value"', same: "1" } } });
     const more = { invocation, queuedAt: 1, startedAt: 8, startMs: 2.5, secrets: { key: "s3cret" } };
     const state = { ...emptyState, db: { db: { same: "1" } }, dedupe: { strategy: "unique", ids: ["seen"] } } as const;
     const { run } = compose({ ...finished(execution, more), deployment: { ...deployment, dedupe: "unique" } }, state);
@@ -47,10 +47,18 @@ describe("composeCommit", () => {
       queuedMs: 7,
       startMs: 2.5,
       duplicates: 1,
-      dbChanges: [{ prop: "db", key: "cursor", before: null, after: '"to ***"' }],
+      dbChanges: [{ prop: "db", key: "of ***", change: "added", bytes: 9 }],
     });
+    expect(JSON.stringify(run.dbChanges)).not.toContain("a value");
     const small = compose(finished(returned(), { queuedAt: 5 })).run;
     for (const field of ["cause", "queuedMs", "startMs", "duplicates", "dbChanges"]) expect(small).not.toHaveProperty(field);
+  });
+
+  it("leaves out the time until the code ran if the process ended with the run, since its duration is unknown", () => {
+    const error = { name: "Error", message: "out of memory", code: "memory_limit" };
+    const limited = { outcome: "limited", error, emits: [], logs: [], db: {}, response: null, durationMs: 0, cpuMs: 0 } as const;
+    expect(compose(finished(limited, { startMs: 5 })).run.startMs).toBe(5);
+    expect(compose(finished({ ...limited, costProcess: true }, { startMs: 30_000 })).run).not.toHaveProperty("startMs");
   });
 
   it("passes hops on, and records the last link of a chain beside those of other props", () => {

@@ -7,12 +7,8 @@ import { hasEnded } from "../../../../domain/workflow/run-state.ts";
 import type { AttemptTable, DeadLetterTable, EventTable, RunTable } from "../../tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "../workflows/tables.ts";
 
-/**
- * A run's summary without what may be long. Its parts are read from the text, because only few runs have more than the 4,096 characters of
- * which each is read.
- */
-const shortSummary = sql`case when length(summary) < 4096 then summary else (
-  select json_object_agg(key, value)::text from json_each(summary::json) where key not in ('received', 'result', 'error', 'eventIds', 'dbChanges')) end`;
+/** Selects the beginning of a summary, which has all that a trace shows: a summary may have 2 MiB. */
+const shortSummary = sql`left(summary, 4096)`;
 
 /** One select list for both kinds of runs, so that they can be read together. */
 export const sourceRun = sql`source as emitter, id, n, deployment, started_ms, cause_emitter, cause_emit_id, ${shortSummary} as summary, failed,
@@ -42,14 +38,13 @@ export function runFrom(row: RunRow): TracedRun {
     const ended = { endedAt: hasEnded(status) ? row.ended_ms : null, resumeAt: row.resume_at_ms };
     return { ...run, ...own, ...ended, queuedMs: row.queued_ms, repeats: row.repeats, traceId: row.trace_id };
   }
-  // Written by record.ts from this type.
-  const stored = JSON.parse(summary) as RunSummary & { readonly traceId?: string };
+  const stored = readSummary(summary);
   return {
     ...run,
     trigger: stored.trigger,
     hook: stored.hook ?? null,
     status: row.failed === true ? "failed" : "succeeded",
-    endedAt: row.started_ms + stored.durationMs,
+    endedAt: row.started_ms + (stored.startMs ?? 0) + stored.durationMs,
     resumeAt: null,
     queuedMs: stored.queuedMs ?? null,
     startMs: stored.startMs ?? null,
@@ -57,6 +52,22 @@ export function runFrom(row: RunRow): TracedRun {
     repeats: null,
     traceId: stored.traceId ?? null,
   };
+}
+
+type Stored = Pick<RunSummary, "trigger" | "hook" | "durationMs" | "cpuMs" | "queuedMs" | "startMs"> & { readonly traceId?: string };
+
+/** A member of an object in JSON, if its value is no object or array, and is complete. */
+const scalarMember = /("[a-zA-Z]+"):("(?:[^"\\]|\\.)*"|[\d.eE+-]+|null|true|false)[,}]/y;
+
+/**
+ * Reads a summary, or the fields at the beginning of a cut one, up to the first object or array. Postgres cannot read them: its JSON
+ * functions fail for `\u0000` and half of an emoji, which texts of components may have.
+ */
+function readSummary(text: string): Stored {
+  const members: string[] = [];
+  scalarMember.lastIndex = 1; // After the brace.
+  for (let found = scalarMember.exec(text); found !== null; found = scalarMember.exec(text)) members.push(`${found[1]}:${found[2]}`);
+  return JSON.parse(`{${members.join(",")}}`) as Stored; // Written by record.ts from these types.
 }
 
 const maxSummary = 200;

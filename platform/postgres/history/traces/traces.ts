@@ -26,11 +26,13 @@ const clockToleranceMs = 60_000;
 /** Reads level by level: each method is one statement, whose work is bounded by its limit and by what the history keeps of each source. */
 export function createTraceRecords({ db }: Pick<Database, "db">): TraceRecords {
   return {
-    async findRuns(id) {
+    async findRuns(id, owners) {
       const rows = await read<RunRow>(
         db,
-        sql`(select ${sourceRun} from runs where id = ${id} order by n desc limit ${maxFound})
-          union all (select ${workflowRun} from workflow_runs where id = ${id} limit ${maxFound})`,
+        sql`(select ${sourceRun} from (
+            select * from runs where id = ${id} order by owner = any(${owners}::text[]) desc, n desc limit ${maxFound}
+          ) runs) union all (
+            select ${workflowRun} from workflow_runs where id = ${id} order by owner = any(${owners}::text[]) desc limit ${maxFound})`,
       );
       return rows.map(runFrom);
     },
@@ -44,19 +46,19 @@ export function createTraceRecords({ db }: Pick<Database, "db">): TraceRecords {
       );
       return rows.map(eventFrom)[0];
     },
-    async findDelivery(delivery) {
+    async findDelivery(delivery, owners) {
       const rows = await read<AttemptRow>(
         db,
-        sql`(select ${attempt} from attempts where delivery = ${delivery} order by attempt desc limit ${maxFound})
+        sql`(select ${attempt} from attempts where delivery = ${delivery} order by ${isOf(owners)} desc, attempt desc limit ${maxFound})
           union all (${deadWithoutAttempts} and delivery = ${delivery})`,
       );
       return rows.map(attemptFrom);
     },
-    async findDeliveriesOf(emitId) {
+    async findDeliveriesOf(emitId, owners) {
       const rows = await read<AttemptRow>(
         db,
-        sql`(select ${attempt} from attempts where ${emitOf} = ${emitId} order by n limit ${maxFound})
-          union all (${deadWithoutAttempts} and ${emitOf} = ${emitId} limit ${maxFound})`,
+        sql`(select ${attempt} from attempts where ${emitOf} = ${emitId} order by ${isOf(owners)} desc, n limit ${maxFound})
+          union all (${deadWithoutAttempts} and ${emitOf} = ${emitId} order by ${isOf(owners)} desc, n limit ${maxFound})`,
       );
       return rows.map(attemptFrom);
     },
@@ -67,7 +69,7 @@ export function createTraceRecords({ db }: Pick<Database, "db">): TraceRecords {
       const rows = await read<RunRow>(
         db,
         sql`select found.* from ${asked} cross join lateral (
-          (select ${sourceRun} from runs where id = asked.run and source = asked.emitter order by n desc limit 1)
+          (select ${sourceRun} from (select * from runs where id = asked.run and source = asked.emitter order by n desc limit 1) runs)
           union all (select ${workflowRun} from workflow_runs where workflow = asked.emitter and id = asked.run)
         ) found`,
       );
@@ -132,10 +134,19 @@ const deadWithoutAttempts = sql`select webhook, delivery, n, source, event, reco
 /** As the index has it. */
 const emitOf = sql`split_part(delivery, '.', 1)`;
 
+/** In a text that JSON.stringify wrote, only a member can match: within strings, quotes are escaped. */
+const isOf = (owners: readonly string[]): RawBuilder<unknown> =>
+  sql`exists (select from unnest(${owners.map((owner) => `"owner":${JSON.stringify(owner)}`)}::text[]) as own where strpos(record, own) > 0)`;
+
 const pairs = (of: readonly (readonly [string, string])[]): RawBuilder<unknown> =>
   sql`unnest(${of.map(([one]) => one)}::text[], ${of.map(([, other]) => other)}::text[]) with ordinality as asked (one, other, place)`;
 
-/** Rows of each parent, in order of the parents. @param rows of one parent, of `asked` */
+/**
+ * Rows of each parent, in order of the parents. The inner limit ends the loop over the parents once there are enough rows; ordered first,
+ * all rows of all parents would be read.
+ *
+ * @param rows of one parent, of `asked`
+ */
 async function below<Row, Result>(
   db: Kysely<Tables>,
   asked: RawBuilder<unknown>,
@@ -146,8 +157,9 @@ async function below<Row, Result>(
 ): Promise<readonly Found<Result>[]> {
   const found = await read<Row & { place: number }>(
     db,
-    sql`select asked.place, found.* from ${asked} cross join lateral (select * from (${rows}) each limit ${limit}) found
-      order by asked.place, ${order} limit ${limit}`,
+    sql`select * from (
+        select asked.place, found.* from ${asked} cross join lateral (select * from (${rows}) each limit ${limit}) found limit ${limit}
+      ) chosen order by place, ${order}`,
   );
   return found.map((row) => ({ of: row.place - 1, row: from(row) }));
 }
