@@ -106,7 +106,7 @@ describe("limits of an account", () => {
     ];
     const info = { ...used, limits: { ...limits, max_storage: 3_500, max_streams: 20 }, streams: 4, storage: 1_400, reserved_storage: 900 };
     expect(tooSmall(info, own, needed)).toEqual([]);
-    expect(tooSmall({ ...info, streams: 9 }, own, needed)).toEqual(["its limit of streams leaves 14, and Headwater needs 15"]);
+    expect(tooSmall({ ...info, streams: 9 }, own, needed)).toEqual(["its limit of streams leaves 13, and Headwater needs 15"]);
     expect(tooSmall({ ...info, storage: 1_500 }, own, needed)).toEqual([expect.stringContaining("its storage limit leaves 2900 bytes")]);
     expect(tooSmall({ ...info, reserved_storage: 1_200 }, own, needed)).toEqual([expect.stringContaining("leaves 2800 bytes")]);
   });

@@ -225,7 +225,7 @@ test("a workflow's calls and sends are below the step and the run that asked for
 });
 
 test("shows runs with long and malformed strings: a NUL and half an emoji", async () => {
-  const hostile = `\u0000\ud83d"}{\","durationMs":1,`.repeat(1_000);
+  const hostile = `\u0000\ud83d"}{\\","durationMs":1,`.repeat(1_000);
   const base = sourceRun("r_hostile");
   const dbChanges = [{ prop: "db", key: hostile, change: "added", bytes: 3 }] as const;
   const run = { ...base.run, dbChanges, result: JSON.stringify(hostile), received: JSON.stringify(hostile) };
