@@ -61,7 +61,6 @@ export const text = {
   event: "Event",
   summary: "Summary",
   reason: "Reason",
-  summary: "Summary",
   eventGone: "The event is no longer stored.",
   channel: "Channel",
   defaultChannel: "default channel",
