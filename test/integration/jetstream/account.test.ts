@@ -72,7 +72,7 @@ describe("an account that is too small", () => {
       { disk_storage: 100_000_000 },
       /its storage limit leaves 100000000 bytes, and the streams need 1073741824 with 1 replica: raise the limit, or lower HEADWATER_STORE_SIZE/,
     ],
-    [{ streams: 5 }, /its limit of streams leaves 5, and Headwater needs 14$/],
+    [{ streams: 5 }, /its limit of streams leaves 5, and Headwater needs 15$/],
     [{ max_bytes_required: true }, /it requires max_bytes of every stream/],
   ])("is refused with its limit: %o", async (limits, message) => {
     const small = await startForeignNats({ directory: join(directory.path, `small-${Object.keys(limits)[0]}`), limits });

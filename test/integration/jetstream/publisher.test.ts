@@ -63,7 +63,7 @@ test("setup creates the streams of streamNames, and no others", async () => {
 test("setup can be repeated and applies changes", async () => {
   await setUpStreams(nats.connection, { ...streamOptions, storeBytes: 1_000_000_000, maxAckPending: 77 });
   const info = await nats.connection.manager.streams.info("RUNS");
-  expect(info.config.max_bytes).toBe(340_000_000);
+  expect(info.config.max_bytes).toBe(310_000_000);
   expect((await nats.connection.manager.consumers.info("INVOCATIONS", "runner-default-0")).config.max_ack_pending).toBe(77);
   expect((await nats.connection.manager.streams.info("STATE")).config.persist_mode).toBe("async");
 });
