@@ -103,12 +103,14 @@ const idBeside =
 const deliveryOfEvent = (printed: string): string | undefined =>
   (JSON.parse(printed) as { data: { source_id: string | null; delivery_id: string }[] }).data.find(({ source_id }) => source_id !== null)
     ?.delivery_id;
+const firstEvent = (printed: string): string | undefined => (JSON.parse(printed) as { data: { id: string }[] }).data[0]?.id;
 const whole = (printed: string): string => printed.trim();
 
 /** What stands for ids and addresses that only this installation has: the command that prints them, and how to find them in its output. */
 const placeholders: Readonly<Record<string, readonly [command: string, find: (printed: string) => string | undefined]>> = {
   dc_0123456789ab: ["hw describe source/hello -o name", whole],
   r_0123456789ab: ["hw runs hello -n 1 -o name", whole],
+  "1795265888617-0": ["hw events hello -n 1 -o json", firstEvent],
   dlv_0123456789ab: ["hw webhooks deliveries orders -o json", deliveryOfEvent],
   o_0123456789ab: ["hw admin orgs list", idBeside("acme", "o")],
   pk_0123456789ab: ["hw list keys", idBeside("ci", "pk")],
@@ -159,6 +161,7 @@ const before: readonly (readonly [beginning: string, lines: readonly string[]])[
   ["hw data-stores list", []],
   ["hw data-stores ", ["hw data-stores delete orders --yes", "hw data-stores create orders", "hw data-stores set orders last 1"]],
   ["hw runs hello r_", ["hw run hello --event null"]],
+  ["hw trace ", ["hw run hello --event null"]],
   ["hw webhooks retry", ["hw subscribe hello orders", "hw run hello --event null"]],
   ["hw profiles use", [login]],
   ["hw logout", [login]],
