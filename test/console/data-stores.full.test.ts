@@ -22,7 +22,8 @@ describe.skipIf(chromiumPath === undefined)("data stores", () => {
     await expectAccessible(again);
     await again.getByRole("button", { name: "orders", exact: true }).click();
     const dialog = again.getByRole("dialog");
-    await dialog.getByText('{"number":7', { exact: false }).waitFor();
+    await dialog.getByRole("button", { name: "last", exact: true }).click();
+    await dialog.getByText('"number": 7', { exact: false }).waitFor();
     await expectAccessible(again);
     await expectFitsWidths(again);
     await world.api("DELETE", `/data_stores/${store?.id}`);

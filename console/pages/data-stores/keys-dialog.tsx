@@ -79,5 +79,7 @@ function EntryValue({ store, name }: { readonly store: string; readonly name: st
   const { data, error } = useRead("getDataStoreEntry", { path: { id: store, key: name } });
   if (error !== null) return <ErrorNotice error={error} />;
   if (data === undefined) return <Loading />;
-  return <pre className="w-full overflow-x-auto text-muted">{clip(JSON.stringify(data.data.value, null, 2), shownCharacters)}</pre>;
+  return (
+    <pre className="w-full break-all whitespace-pre-wrap text-muted">{clip(JSON.stringify(data.data.value, null, 2), shownCharacters)}</pre>
+  );
 }
