@@ -133,10 +133,7 @@ kube.describe("a status", () => {
     const status = { id: "dc_1", component: "feed-code", endpoint: "http://localhost:3001/x", conditions: [condition] };
     await kube.client.request("PATCH", `${path}/status`, { status }, { "content-type": "application/merge-patch+json" });
 
-    const table = "application/json;as=Table;v=v1;g=meta.k8s.io";
-    const { body } = await kube.client.request("GET", pathOf(source, namespace), undefined, { accept: table });
-    const { columnDefinitions, rows } = tableSchema.parse(body);
-    const shown = columnDefinitions.filter(({ priority }) => priority === 0).map(({ name }) => name);
+    const { shown, rows } = await tableOf(source, namespace);
     expect(shown).toEqual(["Name", "Ready", "Reason", "Component", "Endpoint", "Age"]);
     expect(rows[0]?.cells.slice(0, 5)).toEqual(["feed", "True", "Deployed", "feed-code", "http://localhost:3001/x"]);
 
@@ -151,6 +148,28 @@ kube.describe("a status", () => {
     expect(await names("spec.active=false")).toEqual(["other"]);
     expect(await names("spec.componentRef.name=feed-code")).toEqual(["feed"]);
   });
+
+  it("shows which accounts must be connected again", async () => {
+    const namespace = await kube.namespace();
+    const account = kindOf("Account");
+    for (const name of ["valid", "refused"]) await create(account, namespace, { name, spec: { app: "shop", credentials: {} } });
+    const path = `${pathOf(account, namespace)}/refused/status`;
+    await kube.client.request("PATCH", path, { status: { needsReconnect: true } }, { "content-type": "application/merge-patch+json" });
+    const { shown, rows } = await tableOf(account, namespace);
+    const [name, needed] = [shown.indexOf("Name"), shown.indexOf("Needs reconnect")];
+    expect(rows.map(({ cells }) => [cells[name], String(cells[needed])]).toSorted()).toEqual([
+      ["refused", "true"],
+      ["valid", expect.not.stringContaining("true")],
+    ]);
+  });
+
+  /** What `kubectl get` prints without `-o wide`. */
+  async function tableOf(kind: ReturnType<typeof kindOf>, namespace: string) {
+    const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+    const { body } = await kube.client.request("GET", pathOf(kind, namespace), undefined, { accept });
+    const { columnDefinitions, rows } = tableSchema.parse(body);
+    return { shown: columnDefinitions.filter(({ priority }) => priority === 0).map(({ name }) => name), rows };
+  }
 
   const tableSchema = z.object({
     columnDefinitions: z.array(z.object({ name: z.string(), priority: z.number() })),
