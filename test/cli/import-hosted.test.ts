@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { startHostedService, type HostedService } from "../support/hosted-service.ts";
+import { hostedSource, startHostedService, type HostedService } from "../support/hosted-service.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { hw, type World } from "./hw.ts";
 
@@ -12,23 +12,15 @@ let directory: TemporaryDirectory;
 let there: HostedService;
 let world: World;
 
-const source = (id: string, component_id: string, configured_props: Readonly<Record<string, unknown>>, active = true) => ({
-  id,
-  component_id,
-  name: `my ${id}`,
-  configured_props,
-  active,
-});
-
 beforeAll(async () => {
   directory = await temporaryDirectory("import-hosted");
   there = await startHostedService({
     components: { sc_feed: "export default { feed: 1 };", sc_shop: "export default { shop: 1 };" },
     sources: [
-      source("dc_feed", "sc_feed", { timer: { cron: null, interval_seconds: 900 }, db: { type: "$.service.db" }, city: "Bern" }),
-      source("dc_cron", "sc_feed", { timer: { cron: "0 9 * * *", timezone: "Europe/Bern", interval_seconds: null } }, false),
-      source("dc_shop", "sc_shop", { shop: { authProvisionId: "apn_there" }, token: null, http: { endpoint_url: "https://x" } }),
-      source("dc_lost", "sc_lost", {}),
+      hostedSource("dc_feed", "sc_feed", { timer: { cron: null, interval_seconds: 900 }, db: { type: "$.service.db" }, city: "Bern" }),
+      hostedSource("dc_cron", "sc_feed", { timer: { cron: "0 9 * * *", timezone: "Europe/Bern", interval_seconds: null } }, false),
+      hostedSource("dc_shop", "sc_shop", { shop: { authProvisionId: "apn_there" }, token: null, http: { endpoint_url: "https://x" } }),
+      hostedSource("dc_lost", "sc_lost", {}),
     ],
     webhooks: [{ id: "wh_there", url: "https://example.com/hook", name: "My Feed", description: null, active: false }],
     subscriptions: [

@@ -21,6 +21,14 @@ interface HostedSource {
   active: boolean;
 }
 
+/** A source that the service has. */
+export const hostedSource = (
+  id: string,
+  component_id: string,
+  configured_props: Readonly<Record<string, unknown>>,
+  active = true,
+): HostedSource => ({ id, component_id, name: `my ${id}`, configured_props, active });
+
 const pageSize = 2;
 const change = z.object({ active: z.boolean() });
 

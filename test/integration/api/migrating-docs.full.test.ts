@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { keys, withApi } from "./support.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../../support/temporary-directory.ts";
-import { startHostedService, type HostedService } from "../../support/hosted-service.ts";
+import { hostedSource, startHostedService, type HostedService } from "../../support/hosted-service.ts";
 
 /** The program of docs/migrating.md, from a server that knows the specification alone to our API. Its steps follow one another. */
 const program = join(import.meta.dirname, "../../../docs/examples/move.mjs");
@@ -23,11 +23,11 @@ beforeAll(async () => {
       sc_shop: "name: Shop; props: shop token",
     },
     sources: [
-      source("dc_feed", "sc_feed", { timer: { cron: null, interval_seconds: 900 }, db: { type: "$.service.db" }, city: "Bern" }),
-      source("dc_cron", "sc_feed", { timer: { cron: "0 9 * * *", interval_seconds: null }, db: { type: "$.service.db" } }, false),
-      source("dc_hook", "sc_hook", { http: { endpoint_url: "https://there.example.com/x" } }),
-      source("dc_shop", "sc_shop", { shop: app }),
-      source("dc_lost", "sc_lost", {}),
+      hostedSource("dc_feed", "sc_feed", { timer: { cron: null, interval_seconds: 900 }, db: { type: "$.service.db" }, city: "Bern" }),
+      hostedSource("dc_cron", "sc_feed", { timer: { cron: "0 9 * * *", interval_seconds: null }, db: { type: "$.service.db" } }, false),
+      hostedSource("dc_hook", "sc_hook", { http: { endpoint_url: "https://there.example.com/x" } }),
+      hostedSource("dc_shop", "sc_shop", { shop: app }),
+      hostedSource("dc_lost", "sc_lost", {}),
     ],
     webhooks: [{ id: "wh_there", url: "https://example.com/hook", name: "mine", description: null, active: true }],
     subscriptions: [
@@ -42,10 +42,6 @@ afterAll(async () => {
   await there.stop();
   await directory.remove();
 });
-
-function source(id: string, component_id: string, configured_props: Readonly<Record<string, unknown>>, active = true) {
-  return { id, component_id, name: `my ${id}`, configured_props, active };
-}
 
 const file = (): string => join(directory.path, "moved.json");
 const movedSchema = z.looseObject({ sources: z.record(z.string(), z.string()), webhooks: z.record(z.string(), z.string()) });

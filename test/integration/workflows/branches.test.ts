@@ -2,31 +2,16 @@ import { describe, expect, it } from "vitest";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, partitionCount, runnerConsumer, streams } from "../../../domain/subjects.ts";
-import { type StepControl } from "../../../domain/workflow/step-control.ts";
-import { flatten } from "../../../domain/workflow/step-tree.ts";
 import { calledRun } from "../../../domain/workflow/call.ts";
-import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import { suspensionsOf } from "../../../runner/workflow/branches.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
 import { until } from "../../support/until.ts";
-import { returned, stepOf, threw, withWorkflows, workflowOf } from "./support.ts";
+import { returned, threw, treeOf, withWorkflows, type Node } from "./support.ts";
 
 /** Branches of a run, on real streams; the code of steps is a function of the test. */
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
 const { deploy, start, invoke, commits } = withWorkflows(nats);
-
-interface Node extends StepControl<Node> {
-  readonly name: string;
-  readonly retries?: number;
-}
-
-const deployed = (id: string, tree: readonly Node[]): WorkflowDeployment =>
-  workflowOf(id, [], {
-    steps: flatten(tree).map(({ node, control }) =>
-      stepOf(id, node.name, { retries: node.retries ?? 0, ...(control === undefined ? {} : { control }) }),
-    ),
-  });
 
 const lastOf = async (workflow: string) => (await commits(workflow)).at(-1);
 const statusOf = async (workflow: string) => (await lastOf(workflow))?.workflow.status;
@@ -50,7 +35,7 @@ const parallel = (...names: readonly (readonly string[])[]): Node => ({
 
 describe("branches of a run", () => {
   it("run side by side, read nothing of one another, and are all read behind them", async () => {
-    await deploy(deployed("p_side", [{ name: "first" }, parallel(["a1", "a2"], ["b1"], ["c1"]), { name: "last" }]));
+    await deploy(treeOf("p_side", [{ name: "first" }, parallel(["a1", "a2"], ["b1"], ["c1"]), { name: "last" }]));
     const { promise: allBegan, resolve } = Promise.withResolvers<void>();
     const began = new Set<string>();
     const read: Record<string, readonly string[]> = {};
@@ -70,7 +55,7 @@ describe("branches of a run", () => {
   });
 
   it("are as many items of a list as may be under way, with results in the order of the items", async () => {
-    await deploy(deployed("p_items", [{ name: "each", forEach: "{{ 1 }}", concurrency: 2, steps: [{ name: "act" }] }, { name: "last" }]));
+    await deploy(treeOf("p_items", [{ name: "each", forEach: "{{ 1 }}", concurrency: 2, steps: [{ name: "act" }] }, { name: "last" }]));
     let [now, most, seen] = [0, 0, undefined as unknown];
     await start("r_items", async ({ name, steps }) => {
       if (name === "last") seen = steps["each"];
@@ -87,7 +72,7 @@ describe("branches of a run", () => {
   });
 
   it("wait each for itself: a delay goes on while others run, and a request resumes its own", async () => {
-    await deploy(deployed("p_waits", [parallel(["pause", "late"], ["ask", "asked"], ["busy"]), { name: "last" }]));
+    await deploy(treeOf("p_waits", [parallel(["pause", "late"], ["ask", "asked"], ["busy"]), { name: "last" }]));
     const { promise: isLate, resolve } = Promise.withResolvers<void>();
     const requests: Record<string, unknown> = {};
     await start("r_waits", async ({ name, steps }) => {
@@ -110,7 +95,7 @@ describe("branches of a run", () => {
   });
 
   it("are all woken, though a run has one wake-up at a time", async () => {
-    await deploy(deployed("p_woken", [parallel(["late", "a2"], ["soon", "b2"], ["later", "c2"]), { name: "last" }]));
+    await deploy(treeOf("p_woken", [parallel(["late", "a2"], ["soon", "b2"], ["later", "c2"]), { name: "last" }]));
     const delays: Readonly<Record<string, number>> = { late: 1_500, soon: 1, later: 2_500 };
     const order: string[] = [];
     await start("r_woken", ({ name }) => {
@@ -124,7 +109,7 @@ describe("branches of a run", () => {
   });
 
   it("end with the first that fails: others end their step, and nothing else begins", async () => {
-    await deploy(deployed("p_fails", [parallel(["bad"], ["good", "never"]), { name: "after" }]));
+    await deploy(treeOf("p_fails", [parallel(["bad"], ["good", "never"]), { name: "after" }]));
     const executed: string[] = [];
     const { promise: hasFailed, resolve } = Promise.withResolvers<void>();
     await start("r_fails", async ({ name }) => {
@@ -146,7 +131,7 @@ describe("branches of a run", () => {
   it("are caught together, and fail one by one in a loop that continues", async () => {
     const loop: Node = { name: "each", forEach: "{{ 1 }}", concurrency: 3, onError: "continue", steps: [{ name: "act" }] };
     await deploy(
-      deployed("p_caught", [{ name: "guard", try: [parallel(["bad"], ["good"])], catch: [{ name: "handle" }] }, loop, { name: "last" }]),
+      treeOf("p_caught", [{ name: "guard", try: [parallel(["bad"], ["good"])], catch: [{ name: "handle" }] }, loop, { name: "last" }]),
     );
     let seen: unknown;
     const { promise: hasFailed, resolve } = Promise.withResolvers<void>();
@@ -170,7 +155,7 @@ describe("branches of a run", () => {
     const inner: Node = { name: "inner", parallel: [[{ name: "bad" }], [{ name: "ask" }]] };
     const loop: Node = { name: "each", forEach: "{{ 1 }}", concurrency: 2, steps: [{ name: "act" }, { name: "held" }] };
     const guard: Node = { name: "guard", try: [inner], catch: [{ name: "handle" }] };
-    await deploy(deployed("p_beside", [{ name: "fork", parallel: [[guard], [loop]] }, { name: "last" }]));
+    await deploy(treeOf("p_beside", [{ name: "fork", parallel: [[guard], [loop]] }, { name: "last" }]));
     const { promise: isAsked, resolve } = Promise.withResolvers<void>();
     await start("r_beside", async ({ name, steps }) => {
       const item = steps["item"]?.["item"];
@@ -195,7 +180,7 @@ describe("branches of a run", () => {
   });
 
   it("begin nothing more when the run is canceled, and end what they have begun before it", async () => {
-    await deploy(deployed("p_stop", [{ name: "each", forEach: "{{ 1 }}", concurrency: 50, steps: [{ name: "act" }, { name: "more" }] }]));
+    await deploy(treeOf("p_stop", [{ name: "each", forEach: "{{ 1 }}", concurrency: 50, steps: [{ name: "act" }, { name: "more" }] }]));
     const executed: string[] = [];
     const { promise: isAsked, resolve } = Promise.withResolvers<void>();
     await start("r_stop", async ({ name }) => {
@@ -215,7 +200,7 @@ describe("branches of a run", () => {
   });
 
   it("end the run when one exits it", async () => {
-    await deploy(deployed("p_exit", [parallel(["out"], ["ask"]), { name: "never" }]));
+    await deploy(treeOf("p_exit", [parallel(["out"], ["ask"]), { name: "never" }]));
     await start("r_exit", ({ name }) =>
       name === "out"
         ? returned(null, { flow: { kind: "exit", reason: "enough" } })
@@ -229,7 +214,7 @@ describe("branches of a run", () => {
   it("are retried, and called workflows return to their own branch", async () => {
     const call = (name: string): Node => ({ name, workflow: "p_other", wait: true });
     const tree: Node[] = [{ name: "fork", parallel: [[call("one")], [call("two")], [{ name: "flaky", retries: 1 }]] }, { name: "last" }];
-    await deploy(deployed("p_calls", tree));
+    await deploy(treeOf("p_calls", tree));
     let [failures, seen] = [0, undefined as unknown];
     await start("r_calls", ({ name, steps }) => {
       if (name === "last") seen = steps;
@@ -255,7 +240,7 @@ describe("branches of a run", () => {
 
   it("are canceled together, with the runs for which they wait", async () => {
     const call = (name: string): Node => ({ name, workflow: "p_other", wait: true });
-    await deploy(deployed("p_cancel", [{ name: "fork", parallel: [[call("one")], [call("two")], [{ name: "ask" }]] }]));
+    await deploy(treeOf("p_cancel", [{ name: "fork", parallel: [[call("one")], [call("two")], [{ name: "ask" }]] }]));
     await start("r_cancel", ({ name }) => returned(name, name === "ask" ? { flow: { kind: "suspend", ms: null } } : {}));
     await begin("p_cancel");
     await untilStatus("p_cancel", "suspended");
@@ -268,7 +253,7 @@ describe("branches of a run", () => {
   });
 
   it("stay where they are while the run is paused, also when the time of one has come", async () => {
-    await deploy(deployed("p_pause", [parallel(["wait", "a2"], ["busy", "b2"])]));
+    await deploy(treeOf("p_pause", [parallel(["wait", "a2"], ["busy", "b2"])]));
     const executed: string[] = [];
     const { promise: isAsked, resolve } = Promise.withResolvers<void>();
     await start("r_pause", async ({ name }) => {

@@ -2,24 +2,14 @@ import { expect, it } from "vitest";
 import { errorEvent } from "../../../domain/run/derived-events.ts";
 import type { RunError } from "../../../domain/run-products.ts";
 import { partitionCount } from "../../../domain/subjects.ts";
-import { type StepControl } from "../../../domain/workflow/step-control.ts";
-import { flatten } from "../../../domain/workflow/step-tree.ts";
-import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
 import { until } from "../../support/until.ts";
-import { returned, stepOf, threw, withWorkflows, workflowOf } from "./support.ts";
+import { returned, stepOf, threw, treeOf, withWorkflows } from "./support.ts";
 
 /** Real streams and runners; the code of steps is a function of the test. */
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
 const { deploy, start, invoke, commits } = withWorkflows(nats);
-
-interface Node extends StepControl<Node> {
-  readonly name: string;
-}
-
-const deployed = (id: string, tree: readonly Node[]): WorkflowDeployment =>
-  workflowOf(id, [], { steps: flatten(tree).map(({ node, control }) => stepOf(id, node.name, control === undefined ? {} : { control })) });
 
 async function untilEnded(workflow: string): Promise<readonly string[]> {
   await until(
@@ -31,7 +21,7 @@ async function untilEnded(workflow: string): Promise<readonly string[]> {
 
 it("goes on at the item and the branch at which a runner was killed, without deciding again", async () => {
   await deploy(
-    deployed("p_loop", [{ name: "each", forEach: "{{ 1 }}", steps: [{ name: "check", if: "{{ 1 }}", then: [{ name: "act" }] }] }]),
+    treeOf("p_loop", [{ name: "each", forEach: "{{ 1 }}", steps: [{ name: "check", if: "{{ 1 }}", then: [{ name: "act" }] }] }]),
   );
   const executed: string[] = [];
   const code =
@@ -53,7 +43,7 @@ it("goes on at the item and the branch at which a runner was killed, without dec
 });
 
 it("leaves a loop whose last step was suspended, when its time has come", async () => {
-  await deploy(deployed("p_wait", [{ name: "each", forEach: "{{ 1 }}", steps: [{ name: "pause" }] }, { name: "sum" }]));
+  await deploy(treeOf("p_wait", [{ name: "each", forEach: "{{ 1 }}", steps: [{ name: "pause" }] }, { name: "sum" }]));
   let seen: unknown;
   await start("r_wait", ({ name, steps }) => {
     if (name === "sum") seen = steps["each"];
@@ -70,7 +60,7 @@ it("leaves a loop whose last step was suspended, when its time has come", async 
 });
 
 it("masks the secrets of a step in the error with which its run fails behind a finally", async () => {
-  const workflow = deployed("p_secret", [{ name: "guard", try: [{ name: "act" }], finally: [{ name: "clean" }] }]);
+  const workflow = treeOf("p_secret", [{ name: "guard", try: [{ name: "act" }], finally: [{ name: "clean" }] }]);
   const secrets = JSON.stringify({ token: "s3cr3t-token" });
   await deploy({ ...workflow, steps: workflow.steps.map((step) => (step.name === "act" ? { ...step, secrets } : step)) });
   await start("r_secret", ({ name }) => (name === "act" ? threw("no luck with s3cr3t-token") : returned(null)));
@@ -82,7 +72,7 @@ it("masks the secrets of a step in the error with which its run fails behind a f
 });
 
 it("fails with the error of a step after its finally has run, and says so once", async () => {
-  await deploy(deployed("p_finally", [{ name: "guard", try: [{ name: "act" }], finally: [{ name: "clean" }] }, { name: "never" }]));
+  await deploy(treeOf("p_finally", [{ name: "guard", try: [{ name: "act" }], finally: [{ name: "clean" }] }, { name: "never" }]));
   await start("r_finally", ({ name }) => (name === "act" ? threw("no luck") : returned(null)));
   await invoke({ source: "p_finally", trigger: "http", event: {} });
   expect(await untilEnded("p_finally")).toEqual(["guard succeeded running", "act continued running", "clean succeeded failed"]);

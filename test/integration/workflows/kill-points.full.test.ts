@@ -1,23 +1,14 @@
 import { expect, it } from "vitest";
 import { partitionCount } from "../../../domain/subjects.ts";
-import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
-import type { StepControl } from "../../../domain/workflow/step-control.ts";
-import { flatten } from "../../../domain/workflow/step-tree.ts";
 import { until } from "../../support/until.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
-import { returned, stepOf, threw, withWorkflows, workflowOf, type StepCode } from "./support.ts";
+import { returned, threw, treeOf, withWorkflows, type Node, type StepCode } from "./support.ts";
 
 /** A runner is killed at each execution, and at each commit, of a run that has all that a step may control. */
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
 const { deploy, start, invoke, commits } = withWorkflows(nats);
 
-interface Node extends StepControl<Node> {
-  readonly name: string;
-}
-
-const deployed = (id: string, tree: readonly Node[]): WorkflowDeployment =>
-  workflowOf(id, [], { steps: flatten(tree).map(({ node, control }) => stepOf(id, node.name, control === undefined ? {} : { control })) });
 const begin = (source: string): Promise<void> => invoke({ source, trigger: "http", event: {} });
 const untilEnded = (workflow: string): Promise<void> =>
   until(
@@ -69,7 +60,7 @@ const codeOf =
 async function runWhole(workflow: string): Promise<{ readonly executed: readonly string[]; readonly ends: readonly unknown[] }> {
   const executed: string[] = [];
   const ends: unknown[] = [];
-  await deploy(deployed(workflow, everything()));
+  await deploy(treeOf(workflow, everything()));
   const runner = await start(`r_${workflow}`, codeOf(executed, 0, ends));
   await begin(workflow);
   await untilEnded(workflow);
@@ -86,7 +77,7 @@ it("goes on behind the last commit of each branch, whichever execution its runne
     const workflow = `p_kill${at}`;
     const executed: string[] = [];
     const ends: unknown[] = [];
-    await deploy(deployed(workflow, everything()));
+    await deploy(treeOf(workflow, everything()));
     const killed = await start(`r_killed${at}`, codeOf(executed, at, ends));
     await begin(workflow);
     await until(() => executed.length >= at, `execution ${at}`);
@@ -113,7 +104,7 @@ it("goes on behind a commit of which its runner was killed before it knew", asyn
     const ends: unknown[] = [];
     const { promise: isStored, resolve } = Promise.withResolvers<void>();
     let stored = 0;
-    await deploy(deployed(workflow, everything()));
+    await deploy(treeOf(workflow, everything()));
     const killed = await start(`r_stored${at}`, codeOf(executed, 0, ends), [], (store) => ({
       ...store,
       append: async (...commit) => {

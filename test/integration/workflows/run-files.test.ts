@@ -5,16 +5,10 @@ import { partitionCount, streams } from "../../../domain/subjects.ts";
 import { fileSweeper } from "../../../operator/file-sweep.ts";
 import { createRunFiles } from "../../../platform/jetstream/files/run-files.ts";
 import { createStoredFiles } from "../../../platform/jetstream/files/stored-files.ts";
-import type { StepControl } from "../../../domain/workflow/step-control.ts";
-import { flatten } from "../../../domain/workflow/step-tree.ts";
 import type { ExecuteRequest } from "../../../runner/sandbox/port.ts";
 import { until } from "../../support/until.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
-import { owner, returned, stepOf, threw, withWorkflows, workflowOf } from "./support.ts";
-
-interface Node extends StepControl<Node> {
-  readonly name: string;
-}
+import { owner, returned, stepOf, threw, treeOf, withWorkflows, workflowOf } from "./support.ts";
 
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
@@ -129,11 +123,7 @@ describe("files of a run", () => {
     const { promise: haveBegun, resolve } = Promise.withResolvers<void>();
     let begun = 0;
     let last: readonly string[] = [];
-    await deploy(
-      workflowOf("p_together", [], {
-        steps: flatten<Node>(tree).map(({ node, control }) => stepOf("p_together", node.name, control === undefined ? {} : { control })),
-      }),
-    );
+    await deploy(treeOf("p_together", tree));
     await start(
       "r_together",
       async ({ name, request }) => {

@@ -6,6 +6,8 @@ import type { WorkflowCommit } from "../../../domain/run/commit.ts";
 import { defaultPool, deploymentKey, invokeSubject, runSubject, streams } from "../../../domain/subjects.ts";
 import { defaultWorkflowSettings, versionName, type StepDeployment, type WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import { isEndMarker } from "../../../domain/workflow/run-commit.ts";
+import type { StepControl } from "../../../domain/workflow/step-control.ts";
+import { flatten } from "../../../domain/workflow/step-tree.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { workflowEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { createRunFiles } from "../../../platform/jetstream/files/run-files.ts";
@@ -77,6 +79,20 @@ export function workflowOf(id: string, names: readonly string[], more: Partial<W
 }
 
 const hasRoom = async (): Promise<Room> => ({ release: () => undefined });
+
+/** A step of a test, with those that it controls. */
+export interface Node extends StepControl<Node> {
+  readonly name: string;
+  readonly retries?: number;
+}
+
+/** A workflow of steps within steps. */
+export const treeOf = (id: string, tree: readonly Node[]): WorkflowDeployment =>
+  workflowOf(id, [], {
+    steps: flatten(tree).map(({ node, control }) =>
+      stepOf(id, node.name, { retries: node.retries ?? 0, ...(control === undefined ? {} : { control }) }),
+    ),
+  });
 
 /** Runners on real streams, whose user code is a function of the test. */
 export function withWorkflows(nats: TestJetStream, reserve: (owner: string, bytes: number) => Promise<Room> = hasRoom) {
