@@ -82,7 +82,7 @@ const byPath = (entries: Iterable<FileEntry>): readonly FileEntry[] => [...entri
 
 /**
  * Entries after a change, sorted by path, so that a directory comes before what is in it. Other steps may have changed the same directories
- * side by side: what lies below a path that is no directory any more is left out.
+ * side by side: entries below a path that is no directory any more are left out.
  */
 export function withChanges(entries: readonly FileEntry[], { removed, put }: FileChanges): readonly FileEntry[] {
   const gone = new Set(removed);

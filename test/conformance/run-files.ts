@@ -69,7 +69,7 @@ export function runFilesConformance(make: () => Promise<RunFilesUnderTest>): voi
     expect(await list(second, first)).toEqual([directory("a"), file("a/x"), file("b"), file("c")]);
   });
 
-  test("leaves out what lies in a directory that another layer has removed", async () => {
+  test("leaves out entries of a directory that another layer has removed", async () => {
     const { layer, list } = await world();
     const first = await layer([], [directory("a"), file("b")]);
     const [removal, addition] = [await layer(["a"], []), await layer([], [file("a/late")])];
