@@ -1,5 +1,10 @@
 /** Texts of the shared parts. */
 export const text = {
+  event: "Event",
+  invalidJson: "The event is not JSON",
+  runFailed: "The run could not be started",
+  start: "Start",
+  starting: "Starting…",
   cancel: "Cancel",
   close: "Close",
   copy: "Copy",

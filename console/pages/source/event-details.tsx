@@ -10,6 +10,7 @@ import { Loaded } from "../../parts/notices.tsx";
 import { Facts } from "../../parts/page.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
+import { TraceLink } from "../../parts/trace-link.tsx";
 import { Tree } from "../../parts/tree.tsx";
 import { text } from "./strings.ts";
 
@@ -42,7 +43,16 @@ export function EventDetails({ source, id, channel }: EventDetailsProps) {
               [text.time, <Time key="time" ms={event.indexed_at_ms} />],
               [text.channel, event.metadata.name || text.defaultChannel],
               ["emit_id", <Id key="emit" id={event.metadata.emit_id} />],
-              ...(isListedId(id) ? [[text.trace, <TraceLink key="trace" id={`${source}.${id}`} />] as const] : []),
+              ...(isListedId(id)
+                ? [
+                    [
+                      text.trace,
+                      <TraceLink key="trace" id={`${source}.${id}`}>
+                        {text.openTrace}
+                      </TraceLink>,
+                    ] as const,
+                  ]
+                : []),
             ]}
           />
           <div className="max-h-[50dvh] overflow-auto rounded-md bg-page p-3" tabIndex={0} role="group" aria-label={text.event}>
@@ -55,12 +65,6 @@ export function EventDetails({ source, id, channel }: EventDetailsProps) {
     </Loaded>
   );
 }
-
-const TraceLink = ({ id }: { readonly id: string }) => (
-  <TextLink to="/traces/$id" params={{ id } as never}>
-    {text.openTrace}
-  </TextLink>
-);
 
 type Delivered = Attempt & { readonly webhook: string };
 
@@ -131,9 +135,7 @@ function WorkflowRuns({ source, id }: { readonly source: string; readonly id: st
         {items.map((run) => (
           <li key={run.id} className="flex flex-wrap items-center gap-3">
             <State state={run.status} />
-            <TextLink to="/traces/$id" params={{ id: run.id } as never}>
-              {run.workflow_id}
-            </TextLink>
+            <TraceLink id={run.id}>{run.workflow_id}</TraceLink>
             <Time ms={run.started_at_ms} />
           </li>
         ))}

@@ -1,14 +1,13 @@
-import { Navigate, useNavigate } from "@tanstack/react-router";
 import type { Run, Source } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
 import { useSearchParams } from "../../parts/search.ts";
-import { TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { Checkbox } from "../../parts/field.tsx";
 import { formatDuration } from "../../parts/format.ts";
 import { EmptyState } from "../../parts/notices.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
+import { ToTrace, TraceLink, useOpenTrace } from "../../parts/trace-link.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 5_000;
@@ -18,18 +17,13 @@ export function RunsTab({ source }: { readonly source: Source }) {
   const onlyFailed = failed === "true";
   const query = onlyFailed ? { failed: true } : {};
   const list = useList("listRuns", { path: { id: source.id }, query }, { everyMs: refreshMs });
-  const navigate = useNavigate();
-  const open = (id: string): void => void navigate({ to: "/traces/$id", params: { id } as never }); // Cannot fail: the page exists.
-  if (run !== undefined) return <Navigate to="/traces/$id" params={{ id: run } as never} replace />;
+  const open = useOpenTrace();
+  if (run !== undefined) return <ToTrace id={run} />;
   const columns: readonly Column<Run>[] = [
     {
       title: text.run,
       parts: 2,
-      cell: ({ id }) => (
-        <TextLink to="/traces/$id" params={{ id } as never} className="font-mono text-xs">
-          {id}
-        </TextLink>
-      ),
+      cell: ({ id }) => <TraceLink id={id} className="font-mono text-xs" />,
     },
     { title: text.status, parts: 2, cell: ({ status }) => <State state={status} /> },
     {

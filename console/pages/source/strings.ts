@@ -107,16 +107,11 @@ export const text = {
   deleted: (name: string) => `${name} was deleted`,
   danger: "Delete",
   // Run now
-  runEvent: "Event",
   runEventHint: "What run(event) receives, as JSON. Leave it empty for none.",
   pastEvent: "Start from a past event",
   noPastEvent: "None",
   dryRun: "Dry run: store nothing, and show what would be stored",
   dryRunResult: "Result of the dry run",
-  start: "Start",
-  running: "Running…",
-  runFailed: "The run could not be started",
-  invalidJson: "The event is not JSON",
   // Replay
   replayText: "Delivers stored events again, oldest first, to the listeners that you choose.",
   from: "From event",

@@ -1,5 +1,6 @@
 import type { Span } from "../../../client/generated/operations.ts";
-import { Hint, TraceLink } from "./parts.tsx";
+import { TraceLink } from "../../parts/trace-link.tsx";
+import { Hint } from "./parts.tsx";
 import { EventValue } from "./event-view.tsx";
 import { text } from "./strings.ts";
 

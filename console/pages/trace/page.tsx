@@ -1,4 +1,4 @@
-import { useNavigate, useParams } from "@tanstack/react-router";
+import { useParams } from "@tanstack/react-router";
 import { useEffect, useRef } from "react";
 import type { Span, Trace } from "../../../client/generated/operations.ts";
 import { useRead } from "../../api/queries.ts";
@@ -7,6 +7,7 @@ import { Id } from "../../parts/copy-button.tsx";
 import { ErrorNotice, Loaded } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useSearchParams } from "../../parts/search.ts";
+import { useOpenTrace } from "../../parts/trace-link.tsx";
 import { Inspector } from "./inspector.tsx";
 import { useNeighbours } from "./neighbours.ts";
 import { Hint } from "./parts.tsx";
@@ -23,17 +24,16 @@ export function TracePage() {
   const read = useRead("getTrace", { path: { id }, query }, { everyMs: refreshMs });
   const trace = read.data?.data;
   // The data of the trace before stays until this one is there, and this one stays if a refresh fails.
-  const isShown = trace !== undefined;
   const focus = trace?.spans.find(({ id: span }) => span === trace.focus_id);
-  const title = focus === undefined || !isShown ? text.title : text.titleOf(focus.name ?? text.hidden);
+  const title = focus === undefined ? text.title : text.titleOf(focus.name ?? text.hidden);
   return (
     <Page title={title} note={<Id id={id} />}>
-      {read.error !== null && !isShown && id.startsWith("r_") && <Hint>{text.waiting}</Hint>}
+      {read.error !== null && trace === undefined && id.startsWith("r_") && <Hint>{text.waiting}</Hint>}
       {read.error !== null && (
-        <ErrorNotice title={isShown ? text.notRefreshed : text.notFound} error={read.error} retry={() => void read.refetch()} />
+        <ErrorNotice title={trace === undefined ? text.notFound : text.notRefreshed} error={read.error} retry={() => void read.refetch()} />
       )}
       <Loaded isLoading={read.isPending && read.error === null} error={null}>
-        {isShown && <TraceView trace={trace} />}
+        {trace !== undefined && <TraceView trace={trace} />}
       </Loaded>
     </Page>
   );
@@ -72,11 +72,6 @@ function runOf(span: Span, spans: readonly Span[]): Span | undefined {
   if (span.kind === "run") return span;
   const above = spans.find(({ id }) => id === span.parent_id);
   return above === undefined ? spans.find(({ kind }) => kind === "run") : runOf(above, spans);
-}
-
-function useOpenTrace(): (id: string, search?: Readonly<Record<string, string>>) => void {
-  const navigate = useNavigate();
-  return (id, search = {}) => void navigate({ to: "/traces/$id", params: { id } as never, search: search as never }); // Cannot fail: the page exists.
 }
 
 function More({ id }: { readonly id: string }) {

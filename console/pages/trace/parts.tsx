@@ -7,6 +7,7 @@ import { formatDuration } from "../../parts/format.ts";
 import { Facts } from "../../parts/page.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
+import { TraceLink } from "../../parts/trace-link.tsx";
 import { text } from "./strings.ts";
 
 /** What every span has. */
@@ -40,12 +41,6 @@ function objectFact({ source_id: source, workflow_id: workflow, webhook_id: webh
 const ObjectLink = ({ to, id }: { readonly to: string; readonly id: string }) => (
   <TextLink to={to} params={{ id } as never} className="font-mono text-xs">
     {id}
-  </TextLink>
-);
-
-export const TraceLink = ({ id, children = id }: { readonly id: string; readonly children?: ReactNode }) => (
-  <TextLink to="/traces/$id" params={{ id } as never}>
-    {children}
   </TextLink>
 );
 

@@ -3,7 +3,8 @@ import { useChange } from "../../api/queries.ts";
 import { Button } from "../../parts/button.tsx";
 import { useCanWrite } from "../../parts/session-context.tsx";
 import { showFailure } from "../../parts/toasts.tsx";
-import { useShowRun } from "./run-again.tsx";
+
+import { useOpenTrace } from "../../parts/trace-link.tsx";
 import { text } from "./strings.ts";
 
 const invalidates = ["getWorkflowRun", "listWorkflowRuns", "getTrace"] as const;
@@ -66,7 +67,7 @@ export function RepeatFrom({ run, step }: { readonly run: WorkflowRunDetails; re
 
 /** Starts the new run, and shows it. */
 function useRepeat({ workflow_id: workflow, id }: WorkflowRunDetails) {
-  const show = useShowRun();
+  const show = useOpenTrace();
   const repeat = useChange("repeatWorkflowRun", { invalidates, onDone: ({ data }) => show(data.id) });
   const start = (from: string | null): void =>
     repeat.mutate(

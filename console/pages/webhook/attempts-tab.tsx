@@ -14,6 +14,7 @@ import { Facts } from "../../parts/page.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
+import { TraceLink } from "../../parts/trace-link.tsx";
 import { EventPayload } from "./event-payload.tsx";
 import { text } from "./strings.ts";
 
@@ -114,7 +115,12 @@ function AttemptDialog({ webhook, attempt, onClose }: AttemptDialogProps) {
           [text.duration, formatDuration(attempt.duration_ms)],
           [text.event, <Id key="event" id={event} />],
           [text.channel, channel || text.defaultChannel],
-          [text.trace, <TraceLink key="trace" id={id} />],
+          [
+            text.trace,
+            <TraceLink key="trace" id={id}>
+              {text.openTrace}
+            </TraceLink>,
+          ],
           ...(source === null ? [] : [[text.source, <SourceLink key="source" source={source} event={event} />] as const]),
         ]}
       />
@@ -140,12 +146,6 @@ function AttemptDialog({ webhook, attempt, onClose }: AttemptDialogProps) {
     </Dialog>
   );
 }
-
-const TraceLink = ({ id }: { readonly id: string }) => (
-  <TextLink to="/traces/$id" params={{ id } as never}>
-    {text.openTrace}
-  </TextLink>
-);
 
 function SourceLink({ source, event }: { readonly source: string; readonly event: string }) {
   if (source.startsWith("p_"))

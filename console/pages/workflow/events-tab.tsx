@@ -2,7 +2,7 @@ import { useState } from "react";
 import type { Event, Workflow } from "../../../client/generated/operations.ts";
 import { useFollow } from "../../api/follow.ts";
 import { useList } from "../../api/queries.ts";
-import { TextLink } from "../../parts/button.tsx";
+import { TraceLink } from "../../parts/trace-link.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
 import { clip } from "../../parts/format.ts";
@@ -57,9 +57,9 @@ export function EventsTab({ workflow }: { readonly workflow: Workflow }) {
       {shown !== undefined && (
         <Dialog title={text.event} isOpen onClose={() => setShown(undefined)} isWide>
           {shown.id !== undefined && (
-            <TextLink to="/traces/$id" params={{ id: `${workflow.id}.${shown.id}` } as never} className="text-sm">
+            <TraceLink id={`${workflow.id}.${shown.id}`} className="text-sm">
               {text.openTrace}
-            </TextLink>
+            </TraceLink>
           )}
           <Tree value={shown.event} />
         </Dialog>

@@ -1,14 +1,13 @@
-import { Navigate, useNavigate } from "@tanstack/react-router";
 import type { Workflow, WorkflowRun } from "../../../client/generated/operations.ts";
 import { useList } from "../../api/queries.ts";
 import { useSearchParams } from "../../parts/search.ts";
-import { TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { inputLook } from "../../parts/field.tsx";
 import { formatDuration } from "../../parts/format.ts";
 import { EmptyState } from "../../parts/notices.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
+import { ToTrace, TraceLink, useOpenTrace } from "../../parts/trace-link.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 5_000;
@@ -20,17 +19,13 @@ export function RunsTab({ workflow }: { readonly workflow: Workflow }) {
   const chosen = statuses.find((each) => each === status);
   const query = chosen === undefined ? {} : { status: chosen };
   const list = useList("listWorkflowRuns", { path: { workflow_id: workflow.id }, query }, { everyMs: refreshMs });
-  const navigate = useNavigate();
-  if (run !== undefined) return <Navigate to="/traces/$id" params={{ id: run } as never} replace />;
+  const open = useOpenTrace();
+  if (run !== undefined) return <ToTrace id={run} />;
   const columns: readonly Column<WorkflowRun>[] = [
     {
       title: text.run,
       parts: 2,
-      cell: ({ id }) => (
-        <TextLink to="/traces/$id" params={{ id } as never} className="font-mono text-xs">
-          {id}
-        </TextLink>
-      ),
+      cell: ({ id }) => <TraceLink id={id} className="font-mono text-xs" />,
     },
     { title: text.status, parts: 2, cell: ({ status: state }) => <State state={state} label={text.statuses[state]} /> },
     { title: text.startedBy, parts: 2, isSecondary: true, cell: ({ trigger }) => trigger },
@@ -58,7 +53,7 @@ export function RunsTab({ workflow }: { readonly workflow: Workflow }) {
         columns={columns}
         list={list}
         keyOf={({ id }) => id}
-        onOpen={({ id }) => void navigate({ to: "/traces/$id", params: { id } as never })} // Cannot fail: the page exists.
+        onOpen={({ id }) => open(id)}
         empty={
           <EmptyState title={chosen === undefined ? text.noRuns : text.noMatch}>
             <p className="text-sm text-muted">{text.noRunsHint}</p>

@@ -74,8 +74,6 @@ export const text = {
   returned: "Returned",
   runFailed: "The run could not be started",
   invalidJson: "The event is not JSON",
-  start: "Start",
-  starting: "Running…",
   // Events and errors
   live: { connecting: "Connecting…", connected: "Live", lost: "Connection lost, trying again…", refused: "The live view was refused" },
   noEvents: "No events yet",
