@@ -24,23 +24,29 @@ export function countCommit(commit: Commit): CommitCount {
   const ends = workflow === undefined || hasEnded(workflow.status);
   const begins = workflow === undefined || workflow.number === 1;
   const elapsedMs = workflow === undefined ? run.durationMs : atMs - workflow.startedAt;
-  const computeMs = workflow === undefined ? run.durationMs : (workflow.step?.durationMs ?? 0);
   return {
     atMs,
     runs: ends ? 1 : 0,
     errors: ends && error !== null ? 1 : 0,
     events: events.length,
-    computeMs: durationOf(computeMs),
+    computeMs: computeMsOf(commit),
     durationMs: ends ? within(elapsedMs, maxElapsedMs) : null,
     waitedMs: begins ? durationOf((workflow ?? run).queuedMs ?? 0) : null, // Commits of former runners have no `queuedMs`: they count as 0 ms.
   };
+}
+
+/** Wall time of a run of a source, or of the steps that a commit of a workflow ends. Waiting between steps costs nothing. */
+export function computeMsOf({ run, workflow }: Pick<Commit, "run" | "workflow">): number {
+  if (workflow === undefined) return durationOf(run.durationMs);
+  const { step, before = [] } = workflow;
+  return before.reduce((sum, each) => sum + durationOf(each.step.durationMs), durationOf(step?.durationMs ?? 0));
 }
 
 const maxTimeMs = 8.64e15;
 /** From the start to the end of a run. That of a workflow may be suspended for months. It is compared, and never added. */
 const maxElapsedMs = 100 * 365 * stepMs.day;
 /** Of durations that are added. Longer ones count as a day, so that a forged one adds little to a sum. */
-export const maxDurationMs = stepMs.day;
+const maxDurationMs = stepMs.day;
 
 /**
  * Runners execute user code and may forge times. A time further in the past or in the future counts in the current minute: otherwise

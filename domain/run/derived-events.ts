@@ -4,7 +4,7 @@ import { withParsedBody } from "../invocation/http-body.ts";
 import type { LogRecord, RunError } from "../run-products.ts";
 import type { Trigger } from "../trigger.ts";
 import { platformVersion } from "../version.ts";
-import type { CommittedStep } from "../workflow/run-commit.ts";
+import type { CommittedStep, WorkflowProgress } from "../workflow/run-commit.ts";
 
 /** An event derived from a run's error or log line. */
 export type DerivedEvent = Pick<CommittedEvent, "emitId" | "channel" | "ts" | "payload">;
@@ -116,11 +116,15 @@ export const logEvent = ({ run }: { readonly run: Pick<Commit["run"], "id"> }, r
   payload: JSON.stringify(record),
 });
 
-/** More than the log lines of a commit. */
-const placesPerCommit = 20_000;
-/** A place has 31 bits. Of a run with more commits, only the last so many have log lines with different places. */
-const numberedCommits = 100_000;
+/** More than the log lines of a step. */
+const placesPerStep = 20_000;
+/** A place has 31 bits. Of a run with more steps, only the last so many have log lines with different places. */
+const numberedSteps = 100_000;
 
-/** The place of a commit's line among all lines of its run. A run of a workflow has a commit for each step. */
-export const logPlace = ({ workflow }: { readonly workflow?: { readonly number: number } }, index: number): number =>
-  workflow === undefined ? index : ((workflow.number - 1) % numberedCommits) * placesPerCommit + Math.min(index, placesPerCommit - 1);
+/** The place of a commit's line among all lines of its run. A run of a workflow has a number for each step. */
+export function logPlace({ workflow }: { readonly workflow?: Pick<WorkflowProgress, "number" | "before"> }, index: number): number {
+  if (workflow === undefined) return index;
+  const { number, before = [] } = workflow;
+  const first = ((number - before.length - 1) % numberedSteps) * placesPerStep;
+  return first + Math.min(index, (before.length + 1) * placesPerStep - 1);
+}

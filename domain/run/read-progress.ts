@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { maxTimestampMs } from "../clock.ts";
 import { maxReturnedBytes } from "../workflow/call.ts";
-import { stepOutcomes, type WorkflowProgress } from "../workflow/run-commit.ts";
+import { maxStepsBefore, stepOutcomes, type WorkflowProgress } from "../workflow/run-commit.ts";
 import { hasEnded, maxSuspensionNumber, runStatuses, sendKinds } from "../workflow/run-state.ts";
 import { stepNamePattern } from "../workflow/step-id.ts";
 
@@ -67,6 +67,10 @@ export const workflowProgress = z
     startedAt: time,
     stepCount: z.int().min(0).max(maxSteps),
     step: step.optional(),
+    before: z
+      .array(z.looseObject({ step, logs: z.int().min(0).max(1e6) }))
+      .max(maxStepsBefore)
+      .optional(),
     failedStep: z.looseObject(named).optional(),
     resumeAt: time.optional(),
     reason: z.string().optional(),
@@ -79,6 +83,7 @@ export const workflowProgress = z
     // A version before this one wrote one alone.
     cancels: z.union([z.array(canceled).max(10_000), canceled]).optional(),
   })
+  .refine(({ number, step: last, before = [] }) => before.length === 0 || (last !== undefined && before.length < number))
   // What is sent would be sent again by a later commit of the run.
   .refine(({ status, sends }) => hasEnded(status) || sends === undefined || sends.length === 0)
   .refine(({ status, returns: ending, cancels }) => hasEnded(status) || (ending === undefined && cancels === undefined));

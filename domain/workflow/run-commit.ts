@@ -10,7 +10,7 @@ import type { RunStatus, SendRequest, SuspensionEnd, WorkflowRunState } from "./
  */
 export interface WorkflowProgress {
   readonly status: RunStatus;
-  /** From 1, within the run: number of this commit. */
+  /** From 1, within the run: number of this commit. One that ends several attempts has the numbers of all of them, and this is the last one. */
   readonly number: number;
   /** Epoch ms at which the run began. */
   readonly startedAt: number;
@@ -18,6 +18,8 @@ export interface WorkflowProgress {
   readonly stepCount: number;
   /** The attempt of a step that this commit ends; absent in a commit without one: a cancellation, a pause, or an event for a workflow without steps. */
   readonly step?: CommittedStep;
+  /** Attempts of steps of other branches that this commit ends as well, in their order, before `step`; absent: none. */
+  readonly before?: readonly StepBefore[];
   /** In a commit that fails the run with the error of an earlier step, whose `finally` has ended: that step. */
   readonly failedStep?: { readonly id: string; readonly name: string };
   /** Epoch ms, while suspended. */
@@ -80,6 +82,34 @@ export interface CommittedStep {
   /** JSON text of an object: exports by name, with `$return_value` and `$summary`. */
   readonly exports: string;
   readonly error: RunError | null;
+}
+
+/** Each runs beside the others. None of them starts or ends a run, or lets one wait: what does so is the last of its commit. */
+export interface StepBefore {
+  readonly step: CommittedStep;
+  /** The commit's `logs` have the lines of one step after those of another: so many of them are of this one. */
+  readonly logs: number;
+}
+
+/** More than the branches of a run that may be open. */
+export const maxStepsBefore = 1_000;
+
+/** The attempts that a commit ends, each with its number within the run and with its log lines. */
+export function stepsOf<Line>({ number, step, before = [] }: WorkflowProgress, logs: readonly Line[]): readonly NumberedStep<Line>[] {
+  if (step === undefined) return [];
+  let from = 0;
+  const earlier = before.map((each, index) => {
+    const own = logs.slice(from, from + each.logs);
+    from += each.logs;
+    return { step: each.step, number: number - before.length + index, logs: own };
+  });
+  return [...earlier, { step, number, logs: logs.slice(from) }];
+}
+
+export interface NumberedStep<Line> {
+  readonly step: CommittedStep;
+  readonly number: number;
+  readonly logs: readonly Line[];
 }
 
 export interface CommittedSend extends SendRequest {

@@ -6,7 +6,7 @@ import { isEventId, parseEventId } from "../../../domain/event/event-id.ts";
 import type { LogRecord } from "../../../domain/run-products.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
-import { maxDurationMs } from "../../../domain/measures/count.ts";
+import { computeMsOf } from "../../../domain/measures/count.ts";
 import { traceIdOf } from "../../../domain/traces.ts";
 import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { Tables } from "../tables.ts";
@@ -16,7 +16,7 @@ import type { Kept } from "./kept.ts";
 import { countErrors, errorRows } from "../mail/record-errors.ts";
 import { insertScheduled, scheduledRows } from "./scheduled.ts";
 import { insertTicks, tickRows } from "./ticks.ts";
-import { computeMsOf, insertSteps, upsertRuns, workflowRunRows, workflowStepRows } from "./workflows/record.ts";
+import { insertSteps, upsertRuns, workflowRunRows, workflowStepRows } from "./workflows/record.ts";
 
 /** A commit with its sequence in the stream. */
 export interface SequencedCommit {
@@ -214,15 +214,13 @@ export const usageFirst = sql`(select count(*) from new_usage) >= 0`;
 function addUsage(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
   const runs = ({ commit: { workflow } }: SequencedCommit): number => (workflow === undefined || workflow.number === 1 ? 1 : 0);
   const startedAt = ({ commit: { run, workflow } }: SequencedCommit): number => workflow?.step?.startedAt ?? run.startedAt;
-  const computeMs = ({ commit: { run, workflow } }: SequencedCommit): number =>
-    Math.min(workflow === undefined ? Math.max(0, run.durationMs) : computeMsOf(workflow), maxDurationMs);
   return sql`
     insert into usage (owner, day_ms, runs, compute_ms, events)
     select row.owner, row.day_ms, sum(row.runs), sum(row.compute_ms), sum(row.events)
     from unnest(
       ${batch.map(({ seq }) => seq)}::bigint[], ${column(batch, ({ commit }) => commit.owner)}::text[],
       ${integerColumn(batch, (each) => dayOf(startedAt(each)).startMs)}::bigint[], ${integerColumn(batch, runs)}::bigint[],
-      ${integerColumn(batch, computeMs)}::bigint[], ${batch.map(({ commit }) => commit.events.length)}::bigint[]
+      ${integerColumn(batch, ({ commit }) => computeMsOf(commit))}::bigint[], ${batch.map(({ commit }) => commit.events.length)}::bigint[]
     ) as row (commit_seq, owner, day_ms, runs, compute_ms, events)
     where row.commit_seq in (select commit_seq from unrecorded)
     group by row.owner, row.day_ms

@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { committedStep } from "./workflow-commits.ts";
 import { errorEvent, logEvent, logPlace } from "../../../domain/run/derived-events.ts";
 import { platformVersion } from "../../../domain/version.ts";
 
@@ -52,6 +53,9 @@ it("log lines of a run have different ids, whichever commit of the run has them"
   expect(new Set(places).size).toBe(12);
   expect(Math.max(...places)).toBeLessThan(2 ** 31);
   expect(logPlace({}, 3)).toBe(3);
+  // The second of three steps that one commit has ended, and the step of the next commit.
+  const before = [1, 2].map(() => ({ step: committedStep(), logs: 20_000 }));
+  expect([logPlace({ workflow: { number: 6, before } }, 30_000), logPlace({ workflow: { number: 7 } }, 0)]).toEqual([90_000, 120_000]);
   expect(logEvent({ run }, { k: "console.log", ts: 1 }, 20_001).emitId).toBe("r_1l20001");
 });
 

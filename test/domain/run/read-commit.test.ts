@@ -26,6 +26,8 @@ it("reads the commit of a workflow run from the subject of the run", () => {
   expect(readCommit(JSON.stringify(canceled), subject)).toEqual(canceled);
   const calling = workflowCommit({ workflow: { status: "suspended", call } });
   expect(readCommit(JSON.stringify(calling), subject)).toEqual(calling);
+  const shared = workflowCommit({ workflow: { number: 2, before: [{ step: committedStep(), logs: 0 }] } });
+  expect(readCommit(JSON.stringify(shared), subject)).toEqual(shared);
   const ended = workflowCommit({ workflow: { status: "failed", returns: { to, returned }, cancels: [{ workflow: "p_2", run: "r_3" }] } });
   expect(readCommit(JSON.stringify(ended), subject)).toEqual(ended);
 });
@@ -70,6 +72,11 @@ describe("refuses the commit of a workflow", () => {
     ["a step of more than 30 years", { step: committedStep({ durationMs: 1e13 }) }],
     ["a step with exports that are an object", { step: { ...committedStep(), exports: {} } }],
     ["a step whose error is a string", { step: { ...committedStep(), error: "no" } }],
+    ["a step before that has no number", { number: 1, before: [{ step: committedStep(), logs: 0 }] }],
+    ["a step before another one that is none", { number: 3, step: undefined, before: [{ step: committedStep(), logs: 0 }] }],
+    ["a step before with an unknown outcome", { number: 3, before: [{ step: { ...committedStep(), outcome: "done" }, logs: 0 }] }],
+    ["a step before with less than no lines", { number: 3, before: [{ step: committedStep(), logs: -1 }] }],
+    ["more steps than branches", { number: 9_999, before: Array.from({ length: 1_001 }, () => ({ step: committedStep(), logs: 0 })) }],
     ["a send of an unknown kind", { sends: [{ ...send, kind: "fax" }] }],
     ["a send whose id is a subject", { sends: [{ ...send, id: "a.>" }] }],
     ["a send of another run", { sends: [{ ...send, id: "r_2.s1" }] }],

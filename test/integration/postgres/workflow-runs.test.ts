@@ -94,6 +94,34 @@ describe("recording", () => {
     expect(found?.attempts[1]).toMatchObject({ id: stepId("p_shop", "second"), error: { code: "ECONNRESET" }, inputs: '{"to":"Ada"}' });
   });
 
+  test("makes a row for each of the steps that one commit has ended, with its own lines", async () => {
+    const [stream, workflow] = [newName("S"), newName("p_")];
+    const line = (msg: string) => ({ k: "console.log", ts: began, msg });
+    const before = [
+      { step: committedStep({ name: "a", index: 1 }), logs: 2 },
+      { step: committedStep({ name: "b", index: 3, outcome: "retried" }), logs: 0 },
+    ];
+    const more = { logs: ["a1", "a2", "c1"].map(line) };
+    const shared = commitOf(
+      { workflow, run: "r_shared", more },
+      { status: "running", number: 4, stepCount: 4, before },
+      { name: "c", index: 2 },
+    );
+    await record(stream, [commitOf({ workflow, run: "r_shared" }, { status: "running", number: 1 }, { name: "fork", index: 0 }), shared]);
+    const found = await history.findWorkflowRun(workflow, "r_shared");
+    expect(found).toMatchObject({ stepsDone: 3, computeMs: 80 });
+    const { rows } = await postgres.client.query<{ number: number; name: string; logs: string }>(
+      "select number, name, logs::text as logs from workflow_steps where run = 'r_shared' order by number",
+    );
+    const linesOf = (text: string) => (JSON.parse(text) as { readonly msg: string }[]).map(({ msg }) => msg);
+    expect(rows.map(({ number, name, logs }) => [number, name, linesOf(logs)])).toEqual([
+      [1, "fork", []],
+      [2, "a", ["a1", "a2"]],
+      [3, "b", []],
+      [4, "c", ["c1"]],
+    ]);
+  });
+
   test("gives the same rows whatever the batches, repetitions and recorders", async () => {
     const cuts = fc.array(fc.record({ from: fc.nat(12), length: fc.integer({ min: 1, max: 12 }) }), { minLength: 1, maxLength: 8 });
     await fc.assert(

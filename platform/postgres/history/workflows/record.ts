@@ -1,8 +1,9 @@
 import { sql, type RawBuilder } from "kysely";
+import { computeMsOf } from "../../../../domain/measures/count.ts";
 import { endOf } from "../../../../domain/run/derived-events.ts";
 import { maxStoredReceived, type Commit } from "../../../../domain/run/commit.ts";
 import type { LogRecord, RunError } from "../../../../domain/run-products.ts";
-import type { CommittedStep, WorkflowProgress } from "../../../../domain/workflow/run-commit.ts";
+import { stepsOf, type CommittedStep, type NumberedStep, type WorkflowProgress } from "../../../../domain/workflow/run-commit.ts";
 import { traceIdOf } from "../../../../domain/traces.ts";
 import { hasEnded } from "../../../../domain/workflow/run-state.ts";
 import { column, integerColumn, optionalColumn, optionalIntegerColumn } from "../../columns.ts";
@@ -14,9 +15,7 @@ interface Sequenced {
 interface RunRow extends Sequenced {
   readonly progress: WorkflowProgress;
 }
-interface StepRow extends RunRow {
-  readonly step: CommittedStep;
-}
+interface StepRow extends Sequenced, NumberedStep<LogRecord> {}
 
 /** Maximum characters of a text that is stored with a run: exports, the lines of a step's log. */
 const maxText = 65_536;
@@ -26,10 +25,8 @@ const maxReason = 4_096;
 export const workflowRunRows = ({ seq, commit }: Sequenced): RunRow[] =>
   commit.workflow === undefined ? [] : [{ seq, commit, progress: commit.workflow }];
 
-export const workflowStepRows = (row: RunRow): StepRow[] => (row.progress.step === undefined ? [] : [{ ...row, step: row.progress.step }]);
-
-/** Wall time of the commit's step. Waiting between steps costs nothing. */
-export const computeMsOf = ({ step }: WorkflowProgress): number => Math.max(0, step?.durationMs ?? 0);
+export const workflowStepRows = ({ seq, commit, progress }: RunRow): StepRow[] =>
+  stepsOf(progress, commit.logs).map((step) => ({ seq, commit, ...step }));
 
 /** Columns that the commit with the highest number decides. */
 const latest = ["number", "deployment", "status", "ended_ms", "resume_at_ms", "reason", "failed_step", "error"];
@@ -77,7 +74,7 @@ function given(rows: readonly RunRow[]): RawBuilder<unknown> {
       ${optionalIntegerColumn(rows, ({ commit, progress }) => (hasEnded(progress.status) ? endOf(commit) : null))}::bigint[],
       ${optionalIntegerColumn(rows, ({ progress }) => progress.resumeAt ?? null)}::bigint[],
       ${rows.map(({ progress }) => progress.stepCount)}::integer[], ${rows.map(({ progress }) => stepsDone(progress))}::integer[],
-      ${integerColumn(rows, ({ progress }) => computeMsOf(progress))}::bigint[],
+      ${integerColumn(rows, ({ commit }) => computeMsOf(commit))}::bigint[],
       ${optionalColumn(rows, ({ progress }) => progress.cause?.emitter ?? null)}::text[],
       ${optionalColumn(rows, ({ progress }) => progress.cause?.emitId ?? null)}::text[],
       ${optionalColumn(rows, ({ progress }) => progress.repeats ?? null)}::text[],
@@ -100,10 +97,10 @@ const failedStep = ({ commit, progress }: RunRow): string | null =>
   commit.error === null ? null : ((progress.failedStep ?? progress.step)?.id ?? null);
 
 /** Number of steps that need not run again. */
-function stepsDone({ step, status }: WorkflowProgress): number {
-  if (step === undefined) return 0;
-  const continues = step.outcome !== "retried" && step.outcome !== "rerun" && status !== "failed";
-  return continues ? step.index + 1 : step.index;
+function stepsDone({ step, before = [], status }: WorkflowProgress): number {
+  const done = ({ index, outcome }: CommittedStep): number =>
+    outcome !== "retried" && outcome !== "rerun" && status !== "failed" ? index + 1 : index;
+  return Math.max(0, ...(step === undefined ? [] : [step]).concat(before.map((each) => each.step)).map(done));
 }
 
 /** For commits in `live`. */
@@ -115,12 +112,12 @@ export function insertSteps(rows: readonly StepRow[]): RawBuilder<unknown> {
       row.inputs, row.exports, row.error, row.logs
     from unnest(
       ${rows.map(({ seq }) => seq)}::bigint[], ${own(({ commit }) => commit.source)}::text[], ${own(({ commit }) => commit.run.id)}::text[],
-      ${rows.map(({ progress }) => progress.number)}::integer[], ${own(({ step }) => step.id)}::text[], ${own(({ step }) => step.name)}::text[],
+      ${rows.map(({ number }) => number)}::integer[], ${own(({ step }) => step.id)}::text[], ${own(({ step }) => step.name)}::text[],
       ${rows.map(({ step }) => step.index)}::integer[], ${rows.map(({ step }) => step.attempt)}::integer[],
       ${integerColumn(rows, ({ step }) => step.startedAt)}::bigint[], ${rows.map(({ step }) => step.durationMs)}::double precision[],
       ${rows.map(({ step }) => step.cpuMs)}::double precision[], ${own(({ step }) => step.outcome)}::text[],
       ${optionalColumn(rows, ({ step }) => withinBound(step.inputs))}::text[], ${own(({ step }) => exportsText(step.exports))}::text[],
-      ${optionalColumn(rows, ({ step }) => errorText(step.error))}::text[], ${own(({ commit }) => logsText(commit.logs))}::text[]
+      ${optionalColumn(rows, ({ step }) => errorText(step.error))}::text[], ${own(({ logs }) => logsText(logs))}::text[]
     ) as row (commit_seq, workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs)
     where row.commit_seq in (select commit_seq from live)
     on conflict do nothing`;
