@@ -29,7 +29,7 @@ export class BranchRuns {
   readonly #queue: string;
   readonly #owner: string;
   readonly #places: Places;
-  /** Those that wait for a place, are executed, or have ended and were not returned by `next`. */
+  /** Those that wait for a place, are executed, or have ended and were neither returned by `next` nor committed. */
   readonly #started = new Set<number>();
   readonly #waiting: Waiting[] = [];
   readonly #executed = new Set<Promise<void>>();
@@ -56,6 +56,21 @@ export class BranchRuns {
   /** Numbers of the branches. */
   get started(): readonly number[] {
     return [...this.#started];
+  }
+
+  /**
+   * Those that have ended and were not returned by `next`, in their order, up to one that could not be started or must not be followed by
+   * another attempt.
+   */
+  get alsoEnded(): readonly Attempted[] {
+    const attempted = this.#ended.map((ended) => ("attempted" in ended && !ended.attempted.isRefused ? ended.attempted : undefined));
+    const stop = attempted.indexOf(undefined);
+    return attempted.slice(0, stop < 0 ? undefined : stop).filter((each) => each !== undefined);
+  }
+
+  /** The first of `alsoEnded` are committed. */
+  committed(count: number): void {
+    for (const { branch } of this.#ended.splice(0, count)) this.#started.delete(branch);
   }
 
   /** @param execute `withdrawn`: aborts when it must not begin any more; it rejects then with the reason, if it has not begun */

@@ -1,5 +1,6 @@
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
+import { Invariant } from "../../domain/errors.ts";
 import type { RunError } from "../../domain/run-products.ts";
 import { callId } from "../../domain/workflow/call.ts";
 import { controlLimits, type StepFailure } from "../../domain/workflow/control.ts";
@@ -100,6 +101,41 @@ export function composeStep(
     const cancels = endsRun && branch !== 0 ? cancelsOf(state) : {};
     return composeStepCommit(about, { ...ended, ...cancels, execution, end: forCaller(answerTo, end) }, clock.now(), randomId);
   };
+}
+
+/**
+ * One commit for steps of branches that have ended: each ends as it would alone, in their order, up to one that starts a run, or with which the
+ * run ends or waits. @param started as in `composeStep`
+ */
+export function composeTogether(
+  state: WorkflowRunState,
+  attempts: readonly Attempted[],
+  started: readonly number[],
+  answerTo: string | undefined,
+  ports: ComposePorts,
+): Compose {
+  return (about) => {
+    const ended: WorkflowCommit[] = [];
+    const going = new Set(started);
+    let now = state;
+    for (const attempted of attempts) {
+      going.delete(attempted.branch);
+      const compose = composeStep(now, attempted, [...going], answerTo, ports);
+      const commit = compose({ ...about, commits: about.commits + ended.length });
+      ended.push(commit);
+      now = commit.state;
+      if (commit.workflow.call !== undefined || now.status !== "running") break;
+    }
+    return asOne(ended);
+  };
+}
+
+function asOne(commits: readonly WorkflowCommit[]): WorkflowCommit {
+  const last = commits.at(-1);
+  if (last === undefined) throw new Invariant("a commit ends a step");
+  const before = commits.slice(0, -1).flatMap(({ workflow: { step }, logs }) => (step === undefined ? [] : [{ step, logs: logs.length }]));
+  if (before.length === 0) return last;
+  return { ...last, logs: commits.flatMap(({ logs }) => logs), workflow: { ...last.workflow, before } };
 }
 
 /** A commit that is too large would be the same again. */

@@ -1,4 +1,5 @@
 import type { WorkflowCommit } from "../../domain/run/commit.ts";
+import { stepsOf } from "../../domain/workflow/run-commit.ts";
 import type { RunnerPorts } from "../ports.ts";
 import { suspensionsOf } from "./branches.ts";
 
@@ -12,8 +13,11 @@ export function reportCommit(commit: WorkflowCommit, answerTo: string | undefine
     if (state.response !== null) ports.answer(answerTo, { kind: "response", response: state.response });
     ports.answer(answerTo, { kind: "run", run: { ...run, source, eventIds: events.map(({ id }) => id), logs, error } });
   }
-  const { step } = workflow;
   const about = { "workflow.id": source, "owner.id": owner, "run.id": run.id, trigger: run.trigger, status: workflow.status };
-  const ofStep = step === undefined ? {} : { "step.id": step.id, attempt: step.attempt, outcome: step.outcome };
-  ports.log.info({ op: "workflow.step", ...about, ...ofStep, durationMs: run.durationMs, cpuMs: run.cpuMs }, "step");
+  const steps = stepsOf(workflow, logs);
+  if (steps.length === 0) ports.log.info({ op: "workflow.step", ...about, durationMs: run.durationMs, cpuMs: run.cpuMs }, "step");
+  for (const { step } of steps) {
+    const { id, attempt, outcome, durationMs, cpuMs } = step;
+    ports.log.info({ op: "workflow.step", ...about, "step.id": id, attempt, outcome, durationMs, cpuMs }, "step");
+  }
 }

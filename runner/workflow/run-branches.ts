@@ -4,14 +4,19 @@ import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import { attemptStep } from "./attempt-step.ts";
 import { inBranch, leavesOf } from "./branches.ts";
 import type { RunOfWorkflow } from "./compose-commit.ts";
-import { composeStep, type Compose } from "./next-commit.ts";
+import { composeStep, composeTogether, type Compose } from "./next-commit.ts";
 import { resumed, withEnd } from "./next-state.ts";
 import { waitingCaller, type Run, type RunContext } from "./open-run.ts";
 
 /** How often requests of the API are looked for while no step ends: those that have not begun must not begin then. */
 const controlPollMs = 500;
+/** Steps that one commit ends. */
+const maxTogether = 64;
 
-/** Starts steps of branches that may run, and waits for the first one that has ended. @returns undefined if there is none yet */
+/**
+ * Starts steps of branches that may run, and waits for the first one that has ended. Those that have ended in the meantime are committed with
+ * it. @returns undefined if there is none yet
+ */
 export async function composeBranchStep(
   run: Run,
   about: RunOfWorkflow,
@@ -19,7 +24,7 @@ export async function composeBranchStep(
   context: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
-): Promise<Compose | undefined> {
+): Promise<readonly Compose[] | undefined> {
   const { branches } = run;
   const leaves = leavesOf(state);
   const going = leaves.filter((leaf) => leaf.state.status === "running");
@@ -49,7 +54,12 @@ export async function composeBranchStep(
     run.refused ??= ended.attempted;
     return undefined;
   }
-  return composeStep(state, ended.attempted, branches.started, waitingCaller(run, state), ports);
+  const answerTo = waitingCaller(run, state);
+  const alone = composeStep(state, ended.attempted, branches.started, answerTo, ports);
+  const others = branches.alsoEnded.slice(0, maxTogether - 1);
+  // The first commit of a run says how it began, and has one step.
+  if (others.length === 0 || ended.attempted.isRefused || about.commits === 0) return [alone];
+  return [composeTogether(state, [ended.attempted, ...others], branches.started, answerTo, ports), alone];
 }
 
 /** The state with its branches whose time has come, while others run: their wake-ups wait behind this invocation. */

@@ -86,6 +86,7 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
     }
     refusals = 0;
     run.mayRepeat = false;
+    run.branches.committed(commit.workflow.before?.length ?? 0);
     reportCommit(commit, waitingCaller(run, state), ports);
   }
 }
@@ -125,17 +126,20 @@ async function commitNext(
   };
   let commit: WorkflowCommit | undefined;
   try {
-    const compose = await composeNext(run, begun, about, version !== undefined, context, config, ports);
-    if (compose === undefined) return "later";
+    const composed = await composeNext(run, begun, about, version !== undefined, context, config, ports);
+    const [first, ...smaller] = composed ?? [];
+    if (first === undefined) return "later";
+    const last = smaller.at(-1) ?? first;
     trace ??= openTrace();
-    const traceparent = trace?.startCommit() ?? run.parent;
-    const composeTraced = (replacement?: Replacement): WorkflowCommit => compose({ ...about, traceparent }, replacement);
+    const traced = { ...about, traceparent: trace?.startCommit() ?? run.parent };
+    const replaced = (replacement: Replacement): WorkflowCommit => last(traced, replacement);
     // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
     const stored = await history.append(
-      composeTraced(),
-      (error) => composeTraced({ error, mayContinue: true }),
-      (error) => composeTraced({ error, mayContinue: false }),
-      (error) => compose({ ...about, traceparent, withoutEvent: true }, { error, mayContinue: false }),
+      first(traced),
+      ...smaller.map((compose) => () => compose(traced)),
+      (error) => replaced({ error, mayContinue: true }),
+      (error) => replaced({ error, mayContinue: false }),
+      (error) => last({ ...traced, withoutEvent: true }, { error, mayContinue: false }),
     );
     commit = stored === undefined || stored.state === null ? undefined : stored;
     return commit;
@@ -144,7 +148,7 @@ async function commitNext(
   }
 }
 
-/** @returns undefined if nothing has ended yet */
+/** @returns what is committed, or what follows it if it is too large; undefined if nothing has ended yet */
 async function composeNext(
   run: Run,
   begun: Begun,
@@ -153,7 +157,7 @@ async function composeNext(
   context: RunContext,
   config: RunnerConfig,
   ports: RunnerPorts,
-): Promise<Compose | undefined> {
+): Promise<readonly Compose[] | undefined> {
   const { canceled, paused } = begun;
   const { workflow } = about;
   // A suspended step is behind: it may have been the last one of a loop.
@@ -161,15 +165,15 @@ async function composeNext(
   const settled: Settled = hasVersion ? placeIn(workflow, run, unsettled) : versionForgotten(begun.state, run.current);
   const { state, failure, exit } = settled;
   if (run.branches.size === 0) {
-    if (canceled !== undefined) return composeEnd(state, unsettled, { canceled, failure: undefined, exit: undefined }, ports);
+    if (canceled !== undefined) return [composeEnd(state, unsettled, { canceled, failure: undefined, exit: undefined }, ports)];
     if (run.failed !== undefined) throw run.failed.error;
-    if (run.refused !== undefined) return composeStep(unsettled, run.refused, [], waitingCaller(run, state), ports);
-    if (isOver(settled) || hasReachedEnd(state, workflow.steps)) return composeEnd(state, unsettled, { canceled, failure, exit }, ports);
-    if (paused !== undefined) return composePause(state, paused, ports);
+    if (run.refused !== undefined) return [composeStep(unsettled, run.refused, [], waitingCaller(run, state), ports)];
+    if (isOver(settled) || hasReachedEnd(state, workflow.steps)) return [composeEnd(state, unsettled, { canceled, failure, exit }, ports)];
+    if (paused !== undefined) return [composePause(state, paused, ports)];
     if (state.fork === undefined) {
       const how = { mayRepeat: run.mayRepeat, queue: run.history.source };
       const attempted = await attemptStep(run, about, { branch: 0, state }, how, context, config, ports);
-      return composeStep(state, attempted, [], waitingCaller(run, state), ports);
+      return [composeStep(state, attempted, [], waitingCaller(run, state), ports)];
     }
   }
   // Steps that have begun end in the state that still has their branches.

@@ -1,12 +1,16 @@
 import { describe, expect, it } from "vitest";
+import { LimitExceeded } from "../../../domain/errors.ts";
 import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { defaultPool, partitionCount, runnerConsumer, streams } from "../../../domain/subjects.ts";
+import type { WorkflowCommit } from "../../../domain/run/commit.ts";
+import type { CommitStore } from "../../../runner/commit/ports.ts";
+import type { Execution } from "../../../runner/sandbox/port.ts";
 import { calledRun } from "../../../domain/workflow/call.ts";
 import { suspensionsOf } from "../../../runner/workflow/branches.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
 import { until } from "../../support/until.ts";
-import { returned, threw, treeOf, withWorkflows, type Node } from "./support.ts";
+import { endedBy, returned, threw, treeOf, withWorkflows, type Node, type StepCode } from "./support.ts";
 
 /** Branches of a run, on real streams; the code of steps is a function of the test. */
 const nats = withJetStream({ partitions: partitionCount });
@@ -17,7 +21,10 @@ const lastOf = async (workflow: string) => (await commits(workflow)).at(-1);
 const statusOf = async (workflow: string) => (await lastOf(workflow))?.workflow.status;
 async function untilStatus(workflow: string, ...statuses: readonly string[]): Promise<readonly string[]> {
   await until(async () => statuses.includes((await statusOf(workflow)) ?? ""), `the run is ${statuses.join(" or ")}`);
-  return (await commits(workflow)).map(({ workflow: { step, status } }) => (step === undefined ? status : `${step.name} ${step.outcome}`));
+  return (await commits(workflow)).flatMap((commit) => {
+    const steps = endedBy(commit).map(({ name, outcome }) => `${name} ${outcome}`);
+    return steps.length === 0 ? [commit.workflow.status] : steps;
+  });
 }
 const untilEnded = (workflow: string) => untilStatus(workflow, "succeeded", "failed", "exited", "canceled");
 /** A runner of this process has all invocations of the workflow. */
@@ -33,7 +40,67 @@ const parallel = (...names: readonly (readonly string[])[]): Node => ({
   parallel: names.map((list) => list.map((name) => ({ name }))),
 });
 
+/**
+ * Code and commits of a run of branches `b0`, `b1` …: while the first one is committed, all others end.
+ * @param append instead of that of the store
+ */
+function endWhileCommitted(branches: number, append: (store: CommitStore) => CommitStore["append"] = ({ append: own }) => own) {
+  const [isCommitted, haveEnded] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const executed: string[] = [];
+  const code: StepCode = async ({ name }) => {
+    if (name.startsWith("b") && name !== "b0") await isCommitted.promise;
+    executed.push(name);
+    if (executed.filter((each) => each.startsWith("b")).length === branches) setTimeout(haveEnded.resolve, 50);
+    return { ...returned(name), logs: [{ k: "console.log", ts: 1, msg: name }] } as Execution;
+  };
+  const change = (store: CommitStore): CommitStore => ({
+    ...store,
+    append: async (owner, history, text, ...expected) => {
+      if (namesOf(JSON.parse(text) as WorkflowCommit)[0] === "b0") {
+        isCommitted.resolve();
+        await haveEnded.promise;
+      }
+      return append(store)(owner, history, text, ...expected);
+    },
+  });
+  return { executed, code, change };
+}
+const namesOf = (commit: WorkflowCommit): readonly string[] => endedBy(commit).map(({ name }) => name);
+
 describe("branches of a run", () => {
+  it("share a commit when they end while another one is stored: ten branches need one more than the slowest", async () => {
+    const names = Array.from({ length: 10 }, (_, number) => `b${number}`);
+    await deploy(treeOf("p_shared", [parallel(...names.map((name) => [name])), { name: "last" }]));
+    const { executed, code, change } = endWhileCommitted(names.length);
+    await start("r_shared", code, [], change);
+    await begin("p_shared");
+    await untilEnded("p_shared");
+    const stored = await commits("p_shared");
+    expect(stored.map((commit) => namesOf(commit).length)).toEqual([1, 1, 9, 1]);
+    expect(stored.map(({ workflow: { number } }) => number)).toEqual([1, 2, 11, 12]);
+    const [fork, first, others, last] = stored.map(namesOf);
+    expect([fork, first, others?.toSorted(), last]).toEqual([["fork"], ["b0"], names.slice(1), ["last"]]);
+    expect(stored[2]?.logs.map(({ msg }) => msg)).toEqual(others);
+    expect(executed).toHaveLength(names.length + 2);
+  });
+
+  it("are committed alone if they are too large together", async () => {
+    await deploy(treeOf("p_toolarge", [parallel(["b0"], ["b1"], ["b2"])]));
+    const refused: number[] = [];
+    const { executed, code, change } = endWhileCommitted(3, ({ append }) => async (owner, history, text, ...expected) => {
+      const { before = [] } = (JSON.parse(text) as WorkflowCommit).workflow;
+      if (before.length === 0) return append(owner, history, text, ...expected);
+      refused.push(before.length);
+      throw new LimitExceeded("more than a message has");
+    });
+    await start("r_toolarge", code, [], change);
+    await begin("p_toolarge");
+    await untilEnded("p_toolarge");
+    const stored = (await commits("p_toolarge")).map(namesOf);
+    expect([stored.flat().toSorted(), executed.toSorted(), refused]).toEqual([["b0", "b1", "b2", "fork"], ["b0", "b1", "b2", "fork"], [1]]);
+    expect((await lastOf("p_toolarge"))?.workflow.status).toBe("succeeded");
+  });
+
   it("run side by side, read nothing of one another, and are all read behind them", async () => {
     await deploy(treeOf("p_side", [{ name: "first" }, parallel(["a1", "a2"], ["b1"], ["c1"]), { name: "last" }]));
     const { promise: allBegan, resolve } = Promise.withResolvers<void>();
@@ -169,7 +236,7 @@ describe("branches of a run", () => {
     });
     await begin("p_beside");
     // Items two and three go on while the first one waits.
-    const held = async () => (await commits("p_beside")).filter(({ workflow: { step } }) => step?.name === "held").length;
+    const held = async () => (await commits("p_beside")).flatMap(namesOf).filter((name) => name === "held").length;
     await until(async () => (await held()) === 2 && (await statusOf("p_beside")) === "suspended", "two items have ended");
     const last = await lastOf("p_beside");
     const [waiting, ...others] = suspensionsOf(last?.state ?? { suspension: null });

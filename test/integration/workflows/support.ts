@@ -5,7 +5,7 @@ import { partitionOf } from "../../../domain/invocation/partition.ts";
 import type { WorkflowCommit } from "../../../domain/run/commit.ts";
 import { defaultPool, deploymentKey, invokeSubject, runSubject, streams } from "../../../domain/subjects.ts";
 import { defaultWorkflowSettings, versionName, type StepDeployment, type WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
-import { isEndMarker } from "../../../domain/workflow/run-commit.ts";
+import { isEndMarker, stepsOf, type CommittedStep } from "../../../domain/workflow/run-commit.ts";
 import type { StepControl } from "../../../domain/workflow/step-control.ts";
 import { flatten } from "../../../domain/workflow/step-tree.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
@@ -93,6 +93,9 @@ export const treeOf = (id: string, tree: readonly Node[]): WorkflowDeployment =>
       stepOf(id, node.name, { retries: node.retries ?? 0, ...(control === undefined ? {} : { control }) }),
     ),
   });
+
+/** The attempts that a commit ends, in their order. */
+export const endedBy = ({ workflow }: WorkflowCommit): readonly CommittedStep[] => stepsOf(workflow, []).map(({ step }) => step);
 
 /** Runners on real streams, whose user code is a function of the test. */
 export function withWorkflows(nats: TestJetStream, reserve: (owner: string, bytes: number) => Promise<Room> = hasRoom) {

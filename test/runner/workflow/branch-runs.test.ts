@@ -90,3 +90,25 @@ it("says why an execution could not be started, and that none has ended in time"
   end(1, new Error("no bundle"));
   expect(await runs.next(undefined, now)).toEqual({ branch: 1, error: new Error("no bundle") });
 });
+
+it("shows what else has ended, up to what could not be started, until that is committed", async () => {
+  const { asked, places } = placesOf();
+  const runs = new BranchRuns("p_1.r_1", "u_1", places);
+  const { start, end } = executions(runs);
+  for (const branch of [1, 2, 3, 4, 5]) start(branch);
+  for (const grant of asked.values()) grant();
+  await turn();
+  for (const branch of [1, 2, 3]) end(branch);
+  end(4, new Error("no bundle"));
+  end(5);
+  expect(await runs.next(undefined, now)).toMatchObject({ branch: 1 });
+  await turn();
+  expect([runs.alsoEnded.map(({ branch }) => branch), runs.started]).toEqual([
+    [2, 3],
+    [2, 3, 4, 5],
+  ]);
+  runs.committed(1);
+  expect([runs.alsoEnded.map(({ branch }) => branch), runs.started]).toEqual([[3], [3, 4, 5]]);
+  expect(await runs.next(undefined, now)).toMatchObject({ branch: 3 });
+  expect(runs.alsoEnded).toEqual([]);
+});
