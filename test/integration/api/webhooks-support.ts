@@ -48,6 +48,8 @@ export interface Receiver {
   readonly received: Received[];
   /** What it answers from now on. */
   status: number;
+  /** Of the next answer only. */
+  nextStatus?: number;
 }
 
 export interface RepairWorld {
@@ -151,7 +153,9 @@ export function withRepairWorld(): RepairWorld {
       request.on("data", (chunk: Buffer) => (body += chunk.toString()));
       request.on("end", () => {
         receiver.received.push({ body, headers: textsOf(request.headers) });
-        response.writeHead(receiver.status).end();
+        const { status, nextStatus = status } = receiver;
+        delete receiver.nextStatus;
+        response.writeHead(nextStatus).end();
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
