@@ -112,6 +112,13 @@ export interface NumberedStep<Line> {
   readonly logs: readonly Line[];
 }
 
+/** Maximum characters of a text of a step that is kept for people. The state of the run has the exports whole, while it needs them. */
+export const maxShownText = 65_536;
+
+/** Exports for people: of larger ones, the beginning. */
+export const shownExports = (text: string): string =>
+  text.length <= maxShownText ? text : JSON.stringify({ $truncated: { characters: text.length, start: text.slice(0, 1_024) } });
+
 export interface CommittedSend extends SendRequest {
   /** Unique and stable over repetitions: `<run id>.s<number>`. */
   readonly id: string;

@@ -44,6 +44,8 @@ export interface WorkflowRunState extends Position {
   readonly files?: readonly string[];
   /** The run that waits until this one has ended; absent: none. */
   readonly caller?: Caller;
+  /** Never stored: pages of its stored state (domain/workflow/state-pages.ts) are gone, so that no step may follow. */
+  readonly isIncomplete?: true;
   /** NATS subject of the caller of the trigger, who waits until the run that was called has ended, too; absent: no caller waits. */
   readonly answerTo?: string;
 }

@@ -11,6 +11,17 @@ const maxAttempts = 3;
 const maxRoomWaitMs = 60_000;
 const roomPollMs = 500;
 
+/** The text of a commit, or why it cannot be stored, for users. */
+export type Encoded = { readonly text: string; readonly refusal?: never } | { readonly refusal: RunError; readonly text?: never };
+
+/** How commits are stored. */
+export interface CommitForm<Stored> {
+  readonly encode: (commit: Stored) => Encoded | Promise<Encoded>;
+  readonly decode: (text: string) => Stored | Promise<Stored>;
+  /** Whether a commit stays stored until the next one. */
+  readonly isKept: (commit: Stored) => boolean;
+}
+
 /**
  * The commits of one source, or of one run of a workflow, as this runner last saw them: the state after the last commit and the sequence
  * that the next one expects. They can be out of date, because another runner may commit at any time. Then `append` is refused.
@@ -23,25 +34,19 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
   readonly source: string;
   readonly owner: string;
   readonly #store: CommitStore;
-  readonly #parse: (text: string) => Stored;
+  readonly #form: CommitForm<Stored>;
   #last: Stored | undefined;
   #sequence = 0;
   /** Of the last commit. */
   #bytes = 0;
   #isKnownEmpty = false;
 
-  readonly #isKept: (commit: Stored) => boolean;
-
-  /**
-   * @param source as in `CommitStore`
-   * @param isKept whether a commit stays stored until the next one; default: each does
-   */
-  constructor(source: string, owner: string, store: CommitStore, parse: (text: string) => Stored, isKept = (_: Stored): boolean => true) {
-    this.#isKept = isKept;
+  /** @param source as in `CommitStore` */
+  constructor(source: string, owner: string, store: CommitStore, form: CommitForm<Stored>) {
+    this.#form = form;
     this.source = source;
     this.owner = owner;
     this.#store = store;
-    this.#parse = parse;
   }
 
   /** Undefined before the first commit. */
@@ -56,7 +61,7 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
 
   async load(): Promise<void> {
     const { commit, sequence } = await this.#store.last(this.owner, this.source);
-    this.#last = commit === undefined ? undefined : this.#parse(commit);
+    this.#last = commit === undefined ? undefined : await this.#form.decode(commit);
     this.#sequence = sequence;
     this.#bytes = commit === undefined ? 0 : Buffer.byteLength(commit);
     this.#isKnownEmpty = false;
@@ -72,8 +77,12 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
    */
   async append(commit: Stored, ...replacements: readonly ((error: RunError) => Stored)[]): Promise<Stored | undefined> {
     const [replace, ...others] = replacements;
-    const text = JSON.stringify(commit);
-    if (replace === undefined) return this.#append(commit, text);
+    const { text, refusal } = await this.#form.encode(commit);
+    if (replace === undefined) {
+      if (refusal !== undefined) throw new Invariant(`the last form of a commit is refused: ${refusal.message}`);
+      return this.#append(commit, text);
+    }
+    if (refusal !== undefined) return this.append(replace(refusal), ...others);
     const room = await this.#reserve(commit, text);
     if (room?.refusal !== undefined) return this.append(replace(overShare(room.refusal)), ...others);
     try {
@@ -94,7 +103,7 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
   /** Room in the owner's share of STATE, if the commit needs any. */
   async #reserve(commit: Stored, text: string): Promise<Room | undefined> {
     const moreBytes = Buffer.byteLength(text) - this.#bytes;
-    return moreBytes > 0 && this.#isKept(commit) ? this.#store.reserve?.(this.owner, moreBytes) : undefined;
+    return moreBytes > 0 && this.#form.isKept(commit) ? this.#store.reserve?.(this.owner, moreBytes) : undefined;
   }
 
   async #append(commit: Stored, text: string): Promise<Stored | undefined> {
@@ -113,7 +122,11 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
 /** The commits of one source. */
 export class SourceCommits extends CommitHistory<Commit> {
   constructor(source: string, owner: string, store: CommitStore) {
-    super(source, owner, store, parseCommit);
+    super(source, owner, store, {
+      encode: (commit) => ({ text: JSON.stringify(commit) }),
+      decode: parseCommit,
+      isKept: () => true,
+    });
   }
 
   get state(): SourceState {

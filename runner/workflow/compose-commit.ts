@@ -9,7 +9,7 @@ import { traceContext } from "../../domain/traces.ts";
 import { maxReturnedBytes, type EndStatus, type Returned } from "../../domain/workflow/call.ts";
 import type { StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
-import type { CommittedStep, WorkflowProgress } from "../../domain/workflow/run-commit.ts";
+import { shownExports, type CommittedStep, type WorkflowProgress } from "../../domain/workflow/run-commit.ts";
 import { hasEnded, type EmitArgument, type SendRequest, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { queuedOf } from "../commit/compose.ts";
 import { maskSecrets } from "../commit/mask-secrets.ts";
@@ -70,7 +70,7 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
     cpuMs,
     outcome,
     inputs: inputs === null ? null : (mask?.json(inputs) ?? inputs),
-    exports: mask?.json(exports) ?? exports,
+    exports: shownExports(mask?.json(exports) ?? exports),
     error: error === null ? null : (mask?.error(error) ?? error),
   };
   return composeCommit(

@@ -151,9 +151,16 @@ export function refusalOf(
   commits: number,
 ): RunError | undefined {
   if (failure !== undefined) return internalError(failure, failures + 1);
+  if (state.isIncomplete === true) return stateGone;
   if (commits >= controlLimits.executions) return tooManySteps;
   return isOverHopLimit(state.hops ?? 0) ? hopLimitError(workflow, state.way) : undefined;
 }
+
+const stateGone: RunError = {
+  name: "LimitError",
+  code: "state_gone",
+  message: "parts of what earlier steps of the run have exported are no longer stored: run it again with its event",
+};
 
 const tooManySteps: RunError = {
   name: "LimitError",

@@ -8,12 +8,13 @@ import type { RunnerPorts } from "../ports.ts";
 import type { DeploymentCache } from "../run/deployment-cache.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import { traceWait } from "../run/run-trace.ts";
-import { parseLast, type LastOfRun } from "./begin-run.ts";
+import type { LastOfRun } from "./begin-run.ts";
 import { BranchRuns } from "./branch-runs.ts";
 import { settle, type Settled } from "./branches.ts";
 import type { Attempted } from "./next-commit.ts";
 import type { WorkflowContext } from "./execute-step.ts";
 import { beginRepetition } from "./repeated-run.ts";
+import { StatePages } from "./state-pages.ts";
 
 /** A run of a workflow during one invocation. */
 export interface Run {
@@ -48,7 +49,12 @@ export async function openRun(
 ): Promise<Run> {
   const { invocation, position, isNew = false, failures = 0 } = received;
   const id = workflowRunId(invocation, position);
-  const history = new CommitHistory<LastOfRun>(historyOfRun(current.workflow, id), current.owner, ports.commits, parseLast, isUnfinished);
+  const pages = new StatePages({ owner: current.owner, workflow: current.workflow, run: id }, ports.files);
+  const history = new CommitHistory<LastOfRun>(historyOfRun(current.workflow, id), current.owner, ports.commits, {
+    encode: (commit) => pages.encode(commit),
+    decode: (text) => pages.decode(text),
+    isKept: isUnfinished,
+  });
   // The run of a new invocation has no commits. One that was delivered, moved or armed may repeat another invocation.
   const { delivery, movedFrom, resume, control, chain } = invocation;
   const mayRepeat = !isNew || failures > 0;

@@ -429,7 +429,7 @@ describe("a child that an attacker controls", () => {
   it("reaches the files of the run of its own execution, and stores no more than a run may have", async () => {
     const call = (id: string, what: string): string => `frame("file", { id: ${id}, execution: ID, call: ${what} })`;
     const write = `{ kind: "write", base64: Buffer.alloc(2 ** 19).toString("base64") }`;
-    // One after the other, and it answers pings meanwhile, so that it is not taken for one that hangs.
+    // One after the other, and it answers pings in between, so that it is not taken for one that hangs.
     const answer = `(() => {
       let id = 0; let text = "";
       channel.on("data", (bytes) => {

@@ -3,7 +3,14 @@ import { computeMsOf } from "../../../../domain/measures/count.ts";
 import { endOf } from "../../../../domain/run/derived-events.ts";
 import { maxStoredReceived, type Commit } from "../../../../domain/run/commit.ts";
 import type { LogRecord, RunError } from "../../../../domain/run-products.ts";
-import { stepsOf, type CommittedStep, type NumberedStep, type WorkflowProgress } from "../../../../domain/workflow/run-commit.ts";
+import {
+  maxShownText,
+  shownExports,
+  stepsOf,
+  type CommittedStep,
+  type NumberedStep,
+  type WorkflowProgress,
+} from "../../../../domain/workflow/run-commit.ts";
 import { traceIdOf } from "../../../../domain/traces.ts";
 import { hasEnded } from "../../../../domain/workflow/run-state.ts";
 import { column, integerColumn, optionalColumn, optionalIntegerColumn } from "../../columns.ts";
@@ -17,8 +24,6 @@ interface RunRow extends Sequenced {
 }
 interface StepRow extends Sequenced, NumberedStep<LogRecord> {}
 
-/** Maximum characters of a text that is stored with a run: exports, the lines of a step's log. */
-const maxText = 65_536;
 const maxErrorText = 16_384;
 const maxReason = 4_096;
 
@@ -91,7 +96,7 @@ function given(rows: readonly RunRow[]): RawBuilder<unknown> {
 const eventOf = ({ progress, commit }: RunRow): string | null =>
   withinBound(progress.event ?? null) ?? withinBound(commit.run.received ?? null, maxStoredReceived);
 
-const withinBound = (text: string | null, max = maxText): string | null => (text === null || text.length > max ? null : text);
+const withinBound = (text: string | null, max = maxShownText): string | null => (text === null || text.length > max ? null : text);
 
 const failedStep = ({ commit, progress }: RunRow): string | null =>
   commit.error === null ? null : ((progress.failedStep ?? progress.step)?.id ?? null);
@@ -116,16 +121,12 @@ export function insertSteps(rows: readonly StepRow[]): RawBuilder<unknown> {
       ${rows.map(({ step }) => step.index)}::integer[], ${rows.map(({ step }) => step.attempt)}::integer[],
       ${integerColumn(rows, ({ step }) => step.startedAt)}::bigint[], ${rows.map(({ step }) => step.durationMs)}::double precision[],
       ${rows.map(({ step }) => step.cpuMs)}::double precision[], ${own(({ step }) => step.outcome)}::text[],
-      ${optionalColumn(rows, ({ step }) => withinBound(step.inputs))}::text[], ${own(({ step }) => exportsText(step.exports))}::text[],
+      ${optionalColumn(rows, ({ step }) => withinBound(step.inputs))}::text[], ${own(({ step }) => shownExports(step.exports))}::text[],
       ${optionalColumn(rows, ({ step }) => errorText(step.error))}::text[], ${own(({ logs }) => logsText(logs))}::text[]
     ) as row (commit_seq, workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs)
     where row.commit_seq in (select commit_seq from live)
     on conflict do nothing`;
 }
-
-/** Large exports are replaced by their beginning: the run's state has them, while the run needs them. */
-const exportsText = (text: string): string =>
-  text.length <= maxText ? text : JSON.stringify({ $truncated: { characters: text.length, start: text.slice(0, 1_024) } });
 
 function errorText(error: RunError | null): string | null {
   if (error === null) return null;
@@ -142,7 +143,7 @@ function logsText(logs: readonly LogRecord[]): string {
   for (const record of logs.toReversed()) {
     const text = JSON.stringify(record);
     characters += text.length + 1;
-    if (characters > maxText) break;
+    if (characters > maxShownText) break;
     kept.push(text);
   }
   const missing = logs.length - kept.length;
