@@ -4,7 +4,7 @@ import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
 import type { Answer } from "../domain/invocation/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
-import type { EmailConfig, ParseEmail, StartEmailServer } from "./email/ports.ts";
+import type { AuthenticateEmail, EmailConfig, ParseEmail, StartEmailServer } from "./email/ports.ts";
 
 /** Dependencies of the ingress. main.ts supplies the adapters. */
 export interface IngressPorts {
@@ -32,6 +32,8 @@ export interface EmailPorts {
   readonly config: EmailConfig;
   readonly start: StartEmailServer;
   readonly parse: ParseEmail;
+  /** Absent: senders are not checked. */
+  readonly authenticate?: AuthenticateEmail | undefined;
   /** Milliseconds of a clock that never goes back, for the limits of rates. */
   readonly now: () => number;
 }

@@ -37,10 +37,10 @@ export async function startIngress(config: IngressConfig, ports: IngressPorts): 
 async function startEmail({ config, ports, packs, storing }: Receiving): Promise<EmailServer | undefined> {
   const { email } = ports;
   if (email === undefined) return undefined;
-  const { config: emailConfig, parse, now } = email;
+  const { config: emailConfig, parse, authenticate, now } = email;
   return email.start(
     emailConfig,
-    emailHandlers({ config: emailConfig, eventLimitBytes: config.bodyLimitBytes, ports, packs, storing, parse, now }),
+    emailHandlers({ config: emailConfig, eventLimitBytes: config.bodyLimitBytes, ports, packs, storing, parse, authenticate, now }),
   );
 }
 

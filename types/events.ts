@@ -37,6 +37,70 @@ export interface TimerEvent {
   readonly timezone?: string;
 }
 
+/** `steps.trigger.event` of a workflow that an email has started. */
+export interface EmailEvent {
+  /** The `From` of the message; null if it has none. `authentication.dmarc` says whether it is genuine. */
+  readonly from: EmailAddress | null;
+  readonly to: readonly EmailAddress[];
+  readonly cc: readonly EmailAddress[];
+  readonly reply_to: readonly EmailAddress[];
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** ISO 8601, or as the message has it; null without one. */
+  readonly date: string | null;
+  readonly message_id: string | null;
+  /** By lower-case name; several of one name are a list. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly attachments: readonly EmailAttachment[];
+  /** Addresses of the SMTP conversation: the sender ("" of a bounce), and the address of the workflow. */
+  readonly envelope: { readonly from: string; readonly to: string };
+  /** Address of the server that has sent it. */
+  readonly client_ip: string;
+  /** Null if the installation does not check. */
+  readonly authentication: EmailAuthentication | null;
+}
+
+export interface EmailAddress {
+  readonly name: string;
+  readonly address: string;
+}
+
+export interface EmailAttachment {
+  readonly filename: string | null;
+  readonly contentType: string;
+  /** Bytes. */
+  readonly size: number;
+  /** Base64. */
+  readonly content: string;
+  /** Of a part that the HTML shows, such as an image. */
+  readonly contentId?: string;
+}
+
+/** Results of RFC 8601. Only `pass` says something in favor of a sender. */
+export interface EmailAuthentication {
+  /** Whether the domain of the envelope's sender, or of HELO for a bounce, lets this server send. */
+  readonly spf: {
+    readonly result: "pass" | "fail" | "softfail" | "neutral" | "none" | "temperror" | "permerror";
+    readonly domain: string | null;
+  };
+  /** The first five signatures, from the top; empty without any. */
+  readonly dkim: readonly {
+    /** `policy`: correct, but with a weak key or algorithm, or not for the whole message. */
+    readonly result: "pass" | "fail" | "policy" | "neutral" | "temperror" | "permerror";
+    readonly domain: string | null;
+    readonly selector: string | null;
+  }[];
+  /** Whether `From` is genuine: SPF or DKIM passes for its domain, or another one of the same organization. */
+  readonly dmarc: {
+    readonly result: "pass" | "fail" | "none" | "temperror" | "permerror";
+    /** That of `From`; null if there is not exactly one. */
+    readonly domain: string | null;
+    /** What the domain asks for if mail fails; null if it asks for nothing. */
+    readonly policy: "none" | "quarantine" | "reject" | null;
+  };
+}
+
 /** Options of `$emit`. */
 export interface EmitMetadata {
   /** What dedupe compares: required with a strategy. */

@@ -5,7 +5,18 @@
 export type { ActionContext, ActionFile, ActionFiles, ActionFlow, ActionHelper, ActionSend, ResumeUrls } from "./action.ts";
 export { defineAction, defineApp, defineSource } from "./component.ts";
 export type { ActionDefinition, ActionInstance, App, AppDefinition, EventOf, SourceDefinition, SourceInstance } from "./component.ts";
-export type { Emit, EmitMetadata, EventMetadata, FormFile, HttpEvent, TimerEvent } from "./events.ts";
+export type {
+  EmailAddress,
+  EmailAttachment,
+  EmailAuthentication,
+  EmailEvent,
+  Emit,
+  EmitMetadata,
+  EventMetadata,
+  FormFile,
+  HttpEvent,
+  TimerEvent,
+} from "./events.ts";
 export type { Database, DataStore, HttpInterface, HttpRequest, HttpResponse, Timer } from "./interfaces.ts";
 export type {
   AppInstance,

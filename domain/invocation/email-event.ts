@@ -1,6 +1,8 @@
+import type { EmailAuthentication } from "./email-authentication.ts";
+
 /** The event of a run that an email starts. */
 export interface EmailEvent {
-  /** The `From` of the message; null if it has none. Not verified: anyone can write anything there. */
+  /** The `From` of the message; null if it has none. Anyone can write anything there: `authentication.dmarc` says whether it is genuine. */
   readonly from: EmailAddress | null;
   /** The recipients that the message names, which need not include the address of the workflow. */
   readonly to: readonly EmailAddress[];
@@ -19,7 +21,12 @@ export interface EmailEvent {
   readonly envelope: { readonly from: string; readonly to: string };
   /** Address of the server that has sent it. */
   readonly client_ip: string;
+  /** Null if the installation does not check. */
+  readonly authentication: EmailAuthentication | null;
 }
+
+/** What is in the message. */
+export type EmailContent = Omit<EmailEvent, "envelope" | "client_ip" | "authentication">;
 
 export interface EmailAddress {
   readonly name: string;

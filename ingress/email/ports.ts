@@ -1,4 +1,5 @@
-import type { EmailEvent } from "../../domain/invocation/email-event.ts";
+import type { EmailAuthentication } from "../../domain/invocation/email-authentication.ts";
+import type { EmailContent } from "../../domain/invocation/email-event.ts";
 
 /** Serves SMTP. The adapter speaks the protocol, and the handlers decide. */
 export type StartEmailServer = (config: EmailConfig, handlers: EmailHandlers) => Promise<EmailServer>;
@@ -33,10 +34,18 @@ export interface ArrivedEmail {
   readonly from: string;
   readonly recipients: readonly string[];
   readonly peer: string;
+  /** The name that the client gives itself by HELO. */
+  readonly helo: string;
 }
 
 /** The content of a message. One is read at a time. @throws InvalidInput if it cannot be read */
-export type ParseEmail = (raw: Buffer) => Promise<Omit<EmailEvent, "envelope" | "client_ip">>;
+export type ParseEmail = (raw: Buffer) => Promise<EmailContent>;
+
+/**
+ * Finds out whether the sender is genuine, within bounds of time and work that all messages share. Never rejects.
+ * @param from the address that the event shows as `From`; "" without one
+ */
+export type AuthenticateEmail = (mail: ArrivedEmail, from: string) => Promise<EmailAuthentication>;
 
 export interface EmailConfig {
   readonly host: string;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { networkOf } from "../../domain/client-address.ts";
 import { InvalidInput, Unavailable } from "../../domain/errors.ts";
-import { emailKeyOf, type EmailEvent } from "../../domain/invocation/email-event.ts";
+import { emailKeyOf, type EmailContent, type EmailEvent } from "../../domain/invocation/email-event.ts";
 import type { Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import { Budget } from "../../domain/limits/budget.ts";
@@ -12,7 +12,7 @@ import type { Endpoint } from "../../domain/source/deployment.ts";
 import { ownerOf } from "../await-answer.ts";
 import type { Packs } from "../packs.ts";
 import type { IngressPorts } from "../ports.ts";
-import type { ArrivedEmail, EmailConfig, EmailHandlers, ParseEmail } from "./ports.ts";
+import type { ArrivedEmail, AuthenticateEmail, EmailConfig, EmailHandlers, ParseEmail } from "./ports.ts";
 
 export interface EmailReceiving {
   readonly config: Pick<EmailConfig, "domain">;
@@ -23,6 +23,8 @@ export interface EmailReceiving {
   /** Bytes of invocations that are being stored, those of requests among them. */
   readonly storing: Budget;
   readonly parse: ParseEmail;
+  /** Absent: senders are not checked. */
+  readonly authenticate?: AuthenticateEmail | undefined;
   /** Ms of a clock that never goes back. */
   readonly now: () => number;
 }
@@ -41,7 +43,7 @@ const unknown = (): EmailRefusal => new EmailRefusal(550, "5.1.1 there is no suc
 /**
  * Decides about messages to the addresses of workflows. A message is answered 250 once an invocation is stored for each of its recipients.
  *
- *     MAIL ─▶ rate of the client ─▶ RCPT ─▶ address, rate, backlog ─▶ DATA ─▶ size, parse ─▶ Packs ─▶ NATS ─▶ 250
+ *     MAIL ─▶ rate of the client ─▶ RCPT ─▶ address, rate, backlog ─▶ DATA ─▶ size, parse ─▶ SPF, DKIM, DMARC ─▶ Packs ─▶ NATS ─▶ 250
  */
 export function emailHandlers(receiving: EmailReceiving): EmailHandlers {
   const { ports, now } = receiving;
@@ -90,10 +92,11 @@ interface Storing extends EmailReceiving {
 /** Stores an invocation for each recipient, or none is acknowledged: a client that repeats the message repeats the same runs. */
 async function store(mail: ArrivedEmail, storing: Storing): Promise<void> {
   const content = await storing.reading.use(networkOf(mail.peer), () => contentOf(mail, storing));
+  const authentication = (await storing.authenticate?.(mail, content.from?.address ?? "")) ?? null;
   const recipients = [...new Set(mail.recipients.map((address) => address.toLowerCase()))];
   // Nothing is stored if one of them refuses the message.
   const prepared: Prepared[] = [];
-  for (const to of recipients) prepared.push(await prepare(to, mail, content, storing));
+  for (const to of recipients) prepared.push(await prepare(to, mail, { ...content, authentication }, storing));
   try {
     await Promise.all(prepared.map((each) => add(each, storing)));
   } catch (error) {
@@ -128,16 +131,16 @@ function checkSize(event: object, eventLimitBytes: number): void {
   throw new EmailRefusal(552, `5.3.4 the message with its attachments is ${bytes} bytes as JSON: it may be ${eventLimitBytes}`);
 }
 
-type EmailContent = Omit<EmailEvent, "envelope" | "client_ip">;
-
 interface Prepared {
   readonly endpoint: Endpoint;
   /** Of the invocation, JSON. */
   readonly text: string;
 }
 
+type CheckedContent = Omit<EmailEvent, "envelope" | "client_ip">;
+
 /** @throws EmailRefusal */
-async function prepare(to: string, { raw, from, peer }: ArrivedEmail, content: EmailContent, storing: Storing): Promise<Prepared> {
+async function prepare(to: string, { raw, from, peer }: ArrivedEmail, content: CheckedContent, storing: Storing): Promise<Prepared> {
   const { ports, ofAddress, config, now, eventLimitBytes } = storing;
   const endpoint = await find(to, storing);
   if (endpoint === undefined) throw unknown(); // Deleted since RCPT.

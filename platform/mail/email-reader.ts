@@ -1,8 +1,6 @@
 import { Worker } from "node:worker_threads";
 import { InvalidInput } from "../../domain/errors.ts";
-import type { EmailEvent } from "../../domain/invocation/email-event.ts";
-
-export type EmailContent = Omit<EmailEvent, "envelope" | "client_ip">;
+import type { EmailContent } from "../../domain/invocation/email-event.ts";
 
 /** What the thread posts for a message. */
 export type ReadEmail = { readonly content: EmailContent } | { readonly problem: string };

@@ -1,7 +1,6 @@
 import PostalMime, { type Address, type Email } from "postal-mime";
 import { InvalidInput } from "../../domain/errors.ts";
-import type { EmailAddress, EmailEvent } from "../../domain/invocation/email-event.ts";
-import type { EmailContent } from "./email-reader.ts";
+import type { EmailAddress, EmailContent } from "../../domain/invocation/email-event.ts";
 
 /** Bounds of what the parser follows: deeper messages are refused, so that none costs seconds. */
 const limits = { maxNestingDepth: 32, maxHeadersSize: 256 * 1024, maxRfc822NestingDepth: 0 } as const;
@@ -53,7 +52,7 @@ const mailboxes = (addresses: readonly Address[] = []): readonly EmailAddress[] 
 
 const withoutMore = ({ name, address }: EmailAddress): EmailAddress => ({ name, address });
 
-function headersOf({ headers }: Email): EmailEvent["headers"] {
+function headersOf({ headers }: Email): EmailContent["headers"] {
   const byName = new Map<string, string | string[]>();
   for (const { key, value } of headers) {
     const held = byName.get(key);

@@ -79,7 +79,7 @@ function stop(server: SMTPServer, signal: AbortSignal): Promise<void> {
 
 /** Reads the message to its end in any case, because the answer follows only then, and keeps it while it fits. */
 async function receive(stream: Readable, session: Session, config: EmailConfig, handlers: EmailHandlers): Promise<void> {
-  const { remoteAddress, envelope } = session;
+  const { remoteAddress, hostNameAppearsAs, envelope } = session;
   const held = handlers.arriving(remoteAddress);
   const tooSlow = new EmailRefusal(421, "4.4.2 the message took too long");
   const timer = setTimeout(() => stream.destroy(tooSlow), config.messageTimeoutMs);
@@ -90,6 +90,7 @@ async function receive(stream: Readable, session: Session, config: EmailConfig, 
       from: envelope.mailFrom === false ? "" : envelope.mailFrom.address,
       recipients: envelope.rcptTo.map(({ address }) => address),
       peer: remoteAddress,
+      helo: hostNameAppearsAs,
     });
   } finally {
     clearTimeout(timer);

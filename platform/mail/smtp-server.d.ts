@@ -10,6 +10,8 @@ declare module "smtp-server" {
     readonly id: string;
     readonly user?: string;
     readonly remoteAddress: string;
+    /** The name that the client gives itself, in lower case. */
+    readonly hostNameAppearsAs: string;
     readonly envelope: {
       readonly mailFrom: { readonly address: string } | false;
       readonly rcptTo: readonly { readonly address: string }[];

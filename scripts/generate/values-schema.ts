@@ -58,6 +58,7 @@ const known: Readonly<Record<string, Schema>> = {
   resources,
   peers,
   clients: peers,
+  dnsPeers: peers,
   adminClients: peers,
   scrapedBy: peers,
   kubeApiPeers: peers,

@@ -67,6 +67,17 @@ describe.skipIf(missing !== "")(`TLS in the chart${missing}`, () => {
     expect(limited).toContain("10.0.0.1/32");
   });
 
+  it("lets the ingress reach the DNS of the cluster, and other servers that it checks senders with", async () => {
+    const flags = ["--set", "email.domain=in.example.com,settings.environment.HEADWATER_EMAIL_DNS=10.0.0.53"];
+    expect((await settings("headwater-ingress", ...flags))["HEADWATER_EMAIL_DNS"]).toBe("10.0.0.53");
+    const policy = (...more: readonly string[]) => textOf("NetworkPolicy", "headwater-ingress", ...flags, ...more);
+    const without = await policy();
+    expect(without).toContain('"port":53');
+    expect(without).not.toContain("10.0.0.53/32");
+    const peers = '[{"ipBlock":{"cidr":"10.0.0.53/32"}}]';
+    expect(await policy("--set-json", `email.dnsPeers=${peers}`)).toContain(`"to":${peers}`);
+  });
+
   it("mounts in each role only the Secrets that it uses, and no key of a server that is not its own", async () => {
     const mounted = async (name: string): Promise<readonly string[]> => {
       const text = await textOf("Deployment", name, ...encrypted);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { startDnsServer, type DnsServer } from "../support/dns-server.ts";
 import { messageOf, sendEmail } from "../support/send-email.ts";
 import { steadyPort } from "../support/steady-port.ts";
 import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
@@ -10,16 +11,20 @@ import { step } from "./support/workflow-steps.ts";
 /** A whole installation that receives emails. */
 let directory: TemporaryDirectory;
 let headwater: Headwater;
+let dns: DnsServer;
 let port = 0;
 
 beforeAll(async () => {
   directory = await temporaryDirectory("emails");
   port = await steadyPort();
-  const env = { HEADWATER_EMAIL_DOMAIN: "in.test", HEADWATER_EMAIL_LISTEN: `127.0.0.1:${port}` };
+  dns = await startDnsServer();
+  dns.records = { "TXT example.com": ["v=spf1 ip4:127.0.0.1 -all"], "TXT _dmarc.example.com": ["v=DMARC1; p=reject"] };
+  const env = { HEADWATER_EMAIL_DOMAIN: "in.test", HEADWATER_EMAIL_LISTEN: `127.0.0.1:${port}`, HEADWATER_EMAIL_DNS: dns.address };
   headwater = await startHeadwater({ dataDirectory: join(directory.path, ".headwater"), env });
 });
 afterAll(async () => {
   expect(await headwater.stop()).toBe(0);
+  await dns.stop();
   await directory.remove();
 });
 
@@ -30,9 +35,10 @@ interface Run {
   readonly steps: readonly { readonly return_value: unknown }[];
 }
 
-it("an email starts a run of the workflow with that address, and of no other", async () => {
+it("an email starts a run of the workflow with that address, and of no other, and has its sender checked", async () => {
   const create = async (name: string) => {
-    const code = "const { subject, attachments } = steps.trigger.event; return [subject, attachments[0].size];";
+    const code =
+      "const { subject, attachments, authentication } = steps.trigger.event; return [subject, attachments[0].size, authentication.dmarc];";
     const given = { name, triggers: [{ type: "email" }], steps: [step("read", code)] };
     const { status, body, text } = await headwater.call<{ data: { id: string; triggers: { address: string }[] } }>(
       "POST",
@@ -52,6 +58,9 @@ it("an email starts a run of the workflow with that address, and of no other", a
   await until(async () => (await runsOf(orders.id))[0]?.status === "succeeded", "the run has ended");
   const [run] = await runsOf(orders.id);
   const { data } = (await headwater.call<{ data: Run }>("GET", `/workflows/${orders.id}/runs/${run?.id ?? ""}`)).body;
-  expect([data.trigger, data.steps[0]?.return_value]).toEqual(["email", ["Order 7", 5]]);
+  expect([data.trigger, data.steps[0]?.return_value]).toEqual([
+    "email",
+    ["Order 7", 5, { result: "pass", domain: "example.com", policy: "reject" }],
+  ]);
   expect(await runsOf(other.id)).toEqual([]);
 });

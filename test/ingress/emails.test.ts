@@ -103,6 +103,7 @@ describe("an email to the address of a workflow", () => {
       attachments: [{ filename: "0.pdf", contentType: "application/pdf", size: 300, content: Buffer.alloc(300, 1).toString("base64") }],
       envelope: { from: "ada@example.com", to: "orders@in.example.com" },
       client_ip: "127.0.0.1",
+      authentication: null,
     });
   });
 

@@ -132,10 +132,22 @@ describe("parseConfiguration", () => {
     expect(parseConfiguration({ HEADWATER_EMAIL_DOMAIN: "In.Example.com", HEADWATER_EMAIL_LISTEN: "0.0.0.0:25" }).email).toEqual({
       domain: "in.example.com",
       listen: { host: "0.0.0.0", port: 25 },
+      dns: [],
       messageLimitBytes: 4_194_304,
       files: undefined,
     });
     expect(messageOf(() => parseConfiguration({ HEADWATER_EMAIL_DOMAIN: "no domain" }))).toContain("HEADWATER_EMAIL_DOMAIN");
+  });
+
+  it("checks senders of emails with the DNS servers of the host, with others, or not", () => {
+    const dns = (value: string) => parseConfiguration({ HEADWATER_EMAIL_DOMAIN: "in.example.com", HEADWATER_EMAIL_DNS: value }).email?.dns;
+    expect([dns("system"), dns("off"), dns("")]).toEqual([[], undefined, []]);
+    expect(dns("10.0.0.53, 127.0.0.1:5353,fd00::53,[fd00::53]:53")).toEqual(["10.0.0.53", "127.0.0.1:5353", "fd00::53", "[fd00::53]:53"]);
+    for (const wrong of ["dns.example.com", "10.0.0.53,off", "10.0.0.53:0", "10.0.0.53:70000", "10.0.0", "[10.0.0.53", ","])
+      expect(
+        messageOf(() => dns(wrong)),
+        wrong,
+      ).toContain("HEADWATER_EMAIL_DNS");
   });
 
   it("refuses a store whose owner_prefix is neither true nor false", () => {

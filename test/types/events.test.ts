@@ -1,4 +1,5 @@
 import { expectTypeOf, it } from "vitest";
+import type { EmailEvent } from "../../domain/invocation/email-event.ts";
 import type * as domain from "../../domain/invocation/invocation.ts";
 import type * as types from "../../types/events.ts";
 
@@ -8,5 +9,6 @@ import type * as types from "../../types/events.ts";
  */
 it("declares the same events that the product creates", () => {
   expectTypeOf<types.HttpEvent>().toEqualTypeOf<domain.HttpEvent>();
+  expectTypeOf<types.EmailEvent>().toEqualTypeOf<EmailEvent>();
   expectTypeOf<types.TimerEvent>().toEqualTypeOf<domain.TimerEvent>();
 });

@@ -8,6 +8,7 @@ import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { openEndpointDirectory } from "../../platform/jetstream/buckets/endpoint-directory.ts";
 import { followOverQuota } from "../../platform/jetstream/buckets/quotas.ts";
 import { packPublisher } from "../../platform/jetstream/invocations/publish-invocation.ts";
+import { EmailAuthenticator } from "../../platform/mail/email-authenticator.ts";
 import { EmailReader } from "../../platform/mail/email-reader.ts";
 import { startSmtpListener } from "../../platform/mail/smtp-listener.ts";
 import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.ts";
@@ -65,13 +66,15 @@ async function ingressPorts(context: RoleContext, connection: Connection, opened
 function emailPorts(context: RoleContext, opened: AsyncDisposableStack): IngressPorts["email"] {
   const { email } = context.configuration;
   if (email === undefined) return undefined;
-  const { domain, listen, messageLimitBytes, files } = email;
+  const { domain, listen, dns, messageLimitBytes, files } = email;
   const certificate = certificateOf(files, context);
   const reader = disposeWith(opened, new EmailReader());
+  const authenticator = dns === undefined ? undefined : disposeWith(opened, new EmailAuthenticator(dns, context.logger));
   return {
     config: { ...emailDefaults, ...listen, domain, maxMessageBytes: messageLimitBytes },
     start: (config, handlers) => startSmtpListener(config, handlers, context.logger, certificate),
     parse: (raw) => reader.read(raw),
+    authenticate: authenticator === undefined ? undefined : (mail, from) => authenticator.authenticate(mail, from),
     now: () => performance.now(),
   };
 }

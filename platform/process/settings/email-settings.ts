@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { listenAddress, optionalSetting, setting, wholeNumber } from "./settings.ts";
+import { dnsServers, listenAddress, optionalSetting, setting, wholeNumber } from "./settings.ts";
 
 /** A host name, in lower case. */
 const domain = z
@@ -28,6 +28,12 @@ export const emailSettings = {
     unit: "file",
     reason: "private key (PEM) of HEADWATER_EMAIL_CERTIFICATE",
   }),
+  HEADWATER_EMAIL_DNS: setting(dnsServers, {
+    unit: "addresses",
+    default: "system",
+    reason:
+      "DNS servers that SPF, DKIM and DMARC of received emails are checked with, such as 10.0.0.53,[fd00::53]:5353; system: those of the host; off: senders are not checked",
+  }),
   HEADWATER_EMAIL_MESSAGE_LIMIT: setting(wholeNumber(1_024, 25 * 1_048_576), {
     unit: "bytes",
     default: "4194304",
@@ -45,6 +51,7 @@ export const emailOf = (env: EmailEnvironment) => ({
       : {
           domain: env.HEADWATER_EMAIL_DOMAIN,
           listen: env.HEADWATER_EMAIL_LISTEN,
+          dns: env.HEADWATER_EMAIL_DNS,
           messageLimitBytes: env.HEADWATER_EMAIL_MESSAGE_LIMIT,
           files:
             env.HEADWATER_EMAIL_CERTIFICATE === undefined || env.HEADWATER_EMAIL_KEY === undefined

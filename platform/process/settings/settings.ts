@@ -140,6 +140,14 @@ export const trustedProxies: z.ZodType<TrustedProxies, string> = commaList
   )
   .transform((list) => (list[0]?.length === 1 ? { hops: Number(list[0]) } : { networks: list }));
 
+/** IP addresses of DNS servers, with or without a port. Empty: those of the system; undefined: none. */
+export const dnsServers: z.ZodType<readonly string[] | undefined, string> = commaList
+  .refine(
+    (list) => list.length > 0 && (list.every(isServer) || (list.length === 1 && /^(system|off)$/.test(list[0] ?? ""))),
+    "must be addresses such as 10.0.0.53,[fd00::53]:5353, or system, or off",
+  )
+  .transform((list) => (list[0] === "off" ? undefined : list[0] === "system" ? [] : list));
+
 /** RFC 1123 label. */
 export const kubernetesName: z.ZodType<string, string> = z
   .string()
@@ -173,6 +181,11 @@ export const waitOrNever: z.ZodType<number | undefined, string> = z
 
 function msOf(wait: string): number {
   return Number.parseInt(wait, 10) * (units[wait.replace(/^\d+/, "")] ?? 1);
+}
+
+function isServer(text: string): boolean {
+  const [, bracketed, plain, port = "53"] = /^(?:\[([^\]]+)\]|([\d.]+))(?::(\d{1,5}))?$/.exec(text) ?? [];
+  return isIP(text) !== 0 || (isIP(bracketed ?? plain ?? "") !== 0 && Number(port) > 0 && Number(port) <= 65_535);
 }
 
 function isCidr(text: string): boolean {
