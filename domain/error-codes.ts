@@ -99,6 +99,7 @@ export const errorCodes = [
   "invalid_package_json",
   "invalid_path",
   "invalid_props",
+  "invalid_query",
   "invalid_request",
   "invalid_response",
   "invalid_step",

@@ -170,6 +170,11 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   invalid_package_json: [422, "package.json is no package.json: a JSON object whose dependencies are versions by package name is expected"],
   invalid_path: [422, "a file is sent without a name: the name of a part is the path of the file"],
   invalid_props: [422, "prop 'city' is missing: it needs a value of type string"],
+  invalid_query: [
+    400,
+    "the query is invalid at character 7: level 'fatal' is unknown: use error, warn, info, log, debug",
+    { details: { position: 7 } },
+  ],
   invalid_request: [400, "client_id is given twice"],
   invalid_response: [502, "the source responded with something that is no HTTP response"],
   invalid_step: [422, "steps.1.name is 'first', which another step has: names are unique"],
