@@ -14,6 +14,7 @@ import { Components } from "./resources/components.ts";
 import { ResourceWatch } from "./resources/watch/resource-watch.ts";
 import { Streams } from "./streams/streams.ts";
 import type { Call } from "./http/request/call.ts";
+import { FairSemaphore } from "../domain/limits/fair-semaphore.ts";
 import { operationsOf, type Operation } from "./http/routing/operation.ts";
 import { limitStorage } from "./resources/storage-quota.ts";
 import { StartedRuns } from "./resources/started-runs.ts";
@@ -35,9 +36,14 @@ export interface ApiContext {
   readonly variables: ResourceWatch<VariableSpec, VariableStatus>;
   readonly streams: Streams;
   readonly startedRuns: StartedRuns;
+  /** Permits of searches, by user. */
+  readonly searches: FairSemaphore;
 }
 
 export type ApiOperation = Operation<Call, ApiContext>;
+
+/** Each uses a connection to Postgres, of which there are ten. */
+const searchPermits = { permits: 4, permitsPerKey: 2 } as const;
 
 /** Declares an operation of `/v1`. */
 export const operation = operationsOf<Call, ApiContext>();
@@ -71,6 +77,7 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
     variables: watches.variables,
     streams,
     startedRuns: new StartedRuns(),
+    searches: new FairSemaphore(searchPermits),
     stop: async () => {
       await streams.stop();
       await Promise.all(Object.values(watches).map((watch) => watch.stop()));

@@ -23,6 +23,7 @@ import { userOperations } from "./owners/operations.ts";
 import { packageOperations } from "./packages/operations.ts";
 import { replayOperations } from "./replays/operations.ts";
 import { runOperations } from "./runs/operations.ts";
+import { searchOperations } from "./search/operations.ts";
 import { sourceOperations } from "./sources/operations.ts";
 import { sourceTestOperations } from "./runs/test-operations.ts";
 import { subscriptionOperations } from "./subscriptions/operations.ts";
@@ -44,6 +45,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
   Components: [...componentOperations, ...componentConfigurationOperations, ...packageOperations, ...connectorOperations],
   Sources: [...sourceTestOperations, ...sourceOperations, ...sourceConfigurationOperations],
   "Runs and events": [
+    ...searchOperations,
     ...traceOperations,
     ...runOperations,
     ...eventOperations,

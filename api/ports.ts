@@ -38,6 +38,7 @@ import type { Accounts } from "./owners/ports.ts";
 import type { ReadinessReport, ServerLimits, Sessions } from "./http/ports.ts";
 import type { Replays } from "./replays/ports.ts";
 import type { Outcomes, SourceBacklogs, StoredUse } from "./resources/ports.ts";
+import type { SearchRecords } from "./search/ports.ts";
 import type { TraceRecords } from "./traces/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { RunControl, RunRepetition } from "../domain/workflow/run-control.ts";
@@ -64,6 +65,7 @@ export interface ApiPorts extends ConnectingPorts {
   readonly auditLog: AuditLog;
   readonly history: History;
   readonly traceRecords: TraceRecords;
+  readonly search: SearchRecords;
   readonly activity: Activity;
   readonly outcomes: Outcomes;
   readonly measures: Measures;

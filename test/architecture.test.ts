@@ -62,6 +62,7 @@ const apiLayers: readonly (readonly string[])[] = [
     "runs",
     "replays",
     "traces",
+    "search",
     "workflows",
     "metrics",
     "admin",

@@ -593,6 +593,26 @@ export type Source = {
   /** Accepted invocations that are not finished; null while NATS does not respond. */ readonly backlog: number | null;
 };
 
+export type SearchPage = {
+  /** Newest first. */ readonly items: readonly (SearchItem)[];
+  /** `cursor` of the request that searches further back. Null: all was searched. */ readonly cursor: string | null;
+  /** Everything after this time was searched, epoch milliseconds, also if there are fewer items than `limit`. Null: all was searched. */ readonly searched_to_ms: number | null;
+};
+
+export type SearchItem = {
+  /** `error` is a run that failed. */ readonly kind: "event" | "log" | "run" | "error";
+  /** Of an event or a run its id; of a line, one that is unique within its source. */ readonly id: string;
+  /** Epoch milliseconds: of an event or line, its own; of a run, its start. */ readonly at_ms: number;
+  /** The source or workflow, `dc_…` or `p_…`. */ readonly source_id: string;
+  readonly source_name: string;
+  /** The run itself, or the one that an event or line is of. */ readonly run_id: string;
+  /** `GET /traces/{id}` shows the trace of the item. */ readonly trace_id: string;
+  /** Of a line of a console; `error` of an error. */ readonly level: "error" | "warn" | "info" | "log" | "debug" | null;
+  /** Of a run or error. */ readonly status: "running" | "suspended" | "succeeded" | "exited" | "failed" | "canceled" | null;
+  /** Of an event; `""` is the default channel. */ readonly channel: string | null;
+  /** The text around the first match, on one line, at most 240 characters. */ readonly excerpt: string;
+};
+
 export type Trace = {
   /** The span that was asked for. */ readonly focus_id: string;
   /** At most 1,000, depth first: each follows its parent, siblings are in order of time. */ readonly spans: readonly (Span)[];
@@ -1996,6 +2016,26 @@ export interface Operations {
     };
     readonly response: {
       readonly data: Props;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Search events, log lines, runs and errors */
+  readonly search: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly q?: string | undefined; readonly limit?: number | undefined; readonly cursor?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: SearchPage;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Search events, log lines, runs and errors of an organization */
+  readonly searchOrganization: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly q?: string | undefined; readonly limit?: number | undefined; readonly cursor?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: SearchPage;
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
@@ -3697,6 +3737,8 @@ export const routes = {
   deleteSource: { method: "DELETE", path: "/v1/sources/{id}", isStream: false },
   listSourceOptions: { method: "POST", path: "/v1/sources/{id}/options", isStream: false },
   listSourceProps: { method: "POST", path: "/v1/sources/{id}/props", isStream: false },
+  search: { method: "GET", path: "/v1/search", isStream: false },
+  searchOrganization: { method: "GET", path: "/v1/orgs/{org_id}/search", isStream: false },
   getTrace: { method: "GET", path: "/v1/traces/{id}", isStream: false },
   listRuns: { method: "GET", path: "/v1/sources/{id}/runs", isStream: false },
   runSource: { method: "POST", path: "/v1/sources/{id}/runs", isStream: false },

@@ -200,10 +200,12 @@ export interface EventTable {
   readonly ts: number;
   readonly payload: string;
   readonly run: string;
+  /** Null: an earlier version wrote the row, and it was not filled in yet; "": unknown. */
+  readonly owner: string | null;
 }
 
 /** An event to be emitted when it is due. */
-export interface ScheduledEventTable extends EventTable {
+export interface ScheduledEventTable extends Omit<EventTable, "owner"> {
   readonly due_ms: number;
 }
 
@@ -250,6 +252,9 @@ export interface LogTable {
   readonly record: string;
   /** Index among the lines of its run; null if recorded by an earlier version. */
   readonly place: number | null;
+  /** As of an event; `at_ms` is null with it. */
+  readonly owner: string | null;
+  readonly at_ms: number | null;
 }
 
 export interface TickTable {

@@ -31,6 +31,7 @@ import { createPublications } from "../../platform/postgres/publications/publica
 import { createDeliveryRecords } from "../../platform/postgres/history/deliveries.ts";
 import { createOutcomes } from "../../platform/postgres/history/outcomes.ts";
 import { createTraceRecords } from "../../platform/postgres/history/traces/traces.ts";
+import { createSearchRecords } from "../../platform/postgres/search/search.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import { createMeasures } from "../../platform/postgres/measures/read.ts";
 import { readConnectors } from "../../platform/process/connectors.ts";
@@ -146,6 +147,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
   connections: createConnections(database),
   history: createHistory(database, { kept: { events: keepEvents, logs: keepLogs } }),
   traceRecords: createTraceRecords(database),
+  search: createSearchRecords(database),
   activity: createActivity(database),
   storedUse: createStoredUse(database),
   outcomes: createOutcomes(database),

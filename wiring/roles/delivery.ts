@@ -61,8 +61,8 @@ function upkeepOf(database: Database, { keptMeasures }: Configuration): Upkeep {
   return {
     ...history,
     continueDeletions: async () => {
-      const [ofHistory, ofStores] = await Promise.all([history.continueDeletions(), sweepDataStores(database, systemClock)]);
-      return ofHistory || ofStores;
+      const rounds = [history.continueDeletions(), history.fillSearchColumns(), sweepDataStores(database, systemClock)];
+      return (await Promise.all(rounds)).includes(true);
     },
   };
 }

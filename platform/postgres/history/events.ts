@@ -30,7 +30,7 @@ export interface DerivedEntry {
   readonly bytes: number;
 }
 
-type EventRow = Omit<EventTable, "source">;
+type EventRow = Omit<EventTable, "source" | "owner">;
 
 /** Newest first. The cursor's event need not exist: ids are ordered. */
 export async function pageEvents(

@@ -163,16 +163,16 @@ function recordErrors(batch: readonly SequencedCommit[]): RawBuilder<unknown> {
 
 function insertEvents(rows: readonly EventRow[]): RawBuilder<unknown> {
   return sql`
-    insert into events (source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run)
-    select row.source, row.ms, row.seq, row.emit_id, row.channel, row.dedupe_id, row.summary, row.ts, row.payload, row.run
+    insert into events (source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run, owner)
+    select row.source, row.ms, row.seq, row.emit_id, row.channel, row.dedupe_id, row.summary, row.ts, row.payload, row.run, row.owner
     from unnest(
       ${rows.map(({ seq }) => seq)}::bigint[], ${column(rows, sourceOf)}::text[],
       ${integerColumn(rows, ({ event }) => parseEventId(event.id).ms)}::bigint[], ${integerColumn(rows, ({ event }) => parseEventId(event.id).sequence)}::bigint[],
       ${column(rows, ({ event }) => event.emitId)}::text[], ${column(rows, ({ event }) => event.channel)}::text[],
       ${optionalColumn(rows, ({ event }) => event.dedupeId)}::text[], ${optionalColumn(rows, ({ event }) => event.summary)}::text[],
       ${integerColumn(rows, ({ event }) => event.ts)}::bigint[], ${column(rows, ({ event }) => event.payload)}::text[],
-      ${column(rows, ({ commit }) => commit.run.id)}::text[]
-    ) as row (commit_seq, source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run)
+      ${column(rows, ({ commit }) => commit.run.id)}::text[], ${column(rows, ({ commit }) => commit.owner)}::text[]
+    ) as row (commit_seq, source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run, owner)
     where row.commit_seq in (select commit_seq from live)
     on conflict do nothing`;
 }
@@ -194,12 +194,13 @@ function insertRuns(rows: readonly RunRow[]): RawBuilder<unknown> {
 
 function insertLogs(rows: readonly LogRow[]): RawBuilder<unknown> {
   return sql`
-    insert into logs (source, run, record, place)
-    select row.source, row.run, row.record, row.place
+    insert into logs (source, run, record, place, owner, at_ms)
+    select row.source, row.run, row.record, row.place, row.owner, row.at_ms
     from unnest(
       ${rows.map(({ seq }) => seq)}::bigint[], ${column(rows, sourceOf)}::text[], ${column(rows, ({ commit }) => commit.run.id)}::text[],
-      ${column(rows, ({ log }) => JSON.stringify(log))}::text[], ${rows.map(({ place }) => place)}::integer[]
-    ) with ordinality as row (commit_seq, source, run, record, place, line)
+      ${column(rows, ({ log }) => JSON.stringify(log))}::text[], ${rows.map(({ place }) => place)}::integer[],
+      ${column(rows, ({ commit }) => commit.owner)}::text[], ${integerColumn(rows, ({ log }) => log.ts)}::bigint[]
+    ) with ordinality as row (commit_seq, source, run, record, place, owner, at_ms, line)
     where row.commit_seq in (select commit_seq from live)
     order by row.line`;
 }

@@ -9,6 +9,7 @@ import { isScheduled } from "../../../domain/schedule/scheduled-event.ts";
 import type { ScheduledEventTable, Tables } from "../tables.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import { column, integerColumn, optionalColumn } from "../columns.ts";
+import { ownerOfEmitter } from "./search-columns.ts";
 import { eventFrom, ofTime, pair, within, type StoredEvent, type StoredPage } from "./events.ts";
 import type { EventRange } from "./ranges.ts";
 
@@ -91,7 +92,7 @@ export async function emitScheduled(db: Kysely<Tables>, source: string, listedId
   const { ms, sequence } = parseEventId(id);
   await sql`
     with due as (delete from scheduled_events where source = ${source} and (ms, seq) = ${pair(listedId)} returning *)
-    insert into events (source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run)
-    select source, ${ms}::bigint, ${sequence}::bigint, emit_id, channel, dedupe_id, summary, ts, payload, run from due
+    insert into events (source, ms, seq, emit_id, channel, dedupe_id, summary, ts, payload, run, owner)
+    select source, ${ms}::bigint, ${sequence}::bigint, emit_id, channel, dedupe_id, summary, ts, payload, run, ${ownerOfEmitter(sql`due.source`)} from due
     on conflict do nothing`.execute(db);
 }

@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { searchColumns } from "./search.ts";
 import { transactionalMigrations } from "./transactional.ts";
 import type { Migration } from "./step.ts";
 import { traceColumns } from "./traces.ts";
@@ -10,4 +11,5 @@ export const migrations: readonly Migration[] = [
     steps: [{ kind: "transaction", run: (db) => up(db as unknown as Kysely<unknown>) }], // They alter tables and read none of their types.
   })),
   traceColumns,
+  searchColumns,
 ];

@@ -14,6 +14,7 @@ import { createSessions } from "../../../platform/postgres/accounts/sessions.ts"
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createTraceRecords } from "../../../platform/postgres/history/traces/traces.ts";
+import { createSearchRecords } from "../../../platform/postgres/search/search.ts";
 import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
 import { createConnections } from "../../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
@@ -133,6 +134,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         store,
         history: createHistory(database),
         traceRecords: createTraceRecords(database),
+        search: createSearchRecords(database),
         activity: createActivity(database),
         storedUse: createStoredUse(database),
         outcomes: createOutcomes(database),

@@ -32,6 +32,7 @@ import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createMeasures } from "../../../platform/postgres/measures/read.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createTraceRecords } from "../../../platform/postgres/history/traces/traces.ts";
+import { createSearchRecords } from "../../../platform/postgres/search/search.ts";
 import { createStoredUse } from "../../../platform/postgres/resources/stored-use.ts";
 import { createConnections } from "../../../platform/postgres/connections/connections.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
@@ -167,6 +168,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       auditLog: createAuditLog(database),
       history: createHistory(database),
       traceRecords: createTraceRecords(database),
+      search: createSearchRecords(database),
       activity: createActivity(database),
       outcomes: createOutcomes(database),
       measures: createMeasures(database),

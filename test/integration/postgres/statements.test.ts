@@ -9,6 +9,7 @@ import type { History as DeliveryPort } from "../../../delivery/record/ports.ts"
 import type { Upkeep } from "../../../delivery/record/upkeep.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { HeadwaterError } from "../../../domain/errors.ts";
+import { parseSearch } from "../../../domain/search/query.ts";
 import type { MirrorRows } from "../../../operator/mirror/rows.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { createAccounts } from "../../../platform/postgres/accounts/index.ts";
@@ -18,7 +19,7 @@ import { createComponentLibrary } from "../../../platform/postgres/component-lib
 import type { Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { createFailingEndpoints } from "../../../platform/postgres/history/failing-endpoints.ts";
-import { createHistory } from "../../../platform/postgres/history/index.ts";
+import { createHistory, type History } from "../../../platform/postgres/history/index.ts";
 import { createMeasures } from "../../../platform/postgres/measures/read.ts";
 import { listOverQuota, listWeights } from "../../../platform/postgres/quotas.ts";
 import { createResourceMirror } from "../../../platform/postgres/resources/resource-mirror.ts";
@@ -26,6 +27,7 @@ import { createResourcePages } from "../../../platform/postgres/resources/resour
 import { createPostgresResourceStore } from "../../../platform/postgres/resources/resource-store.ts";
 import { pruneTombstones } from "../../../platform/postgres/resources/prune.ts";
 import { resealResources } from "../../../platform/postgres/resources/reseal.ts";
+import { createSearchRecords } from "../../../platform/postgres/search/search.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
 import { withDatabase } from "./support.ts";
 
@@ -290,7 +292,17 @@ const measures: Calls<ApiPorts["measures"]> = {
   read: (port) => port.read(["dc_1"], { fromMs: 0, untilMs: 1, stepMs: 60_000 }),
 };
 
-const upkeep: Calls<Upkeep> = { continueDeletions: (port) => port.continueDeletions(), sweep: (port) => port.sweep() };
+const search: Calls<ApiPorts["search"]> = {
+  findEmitters: (port) => port.findEmitters(["hw-u-1"], ["dc_*"], 10),
+  emittersOfRun: (port) => port.emittersOfRun("r_1", ["u_1"]),
+  readWindow: (port) =>
+    port.readWindow({ query: parseSearch("a status:failed", 0), owners: ["u_1"], isByOwner: true, rows: 16, limit: 10 }),
+};
+const upkeep: Calls<Upkeep & Pick<History, "fillSearchColumns">> = {
+  continueDeletions: (port) => port.continueDeletions(),
+  fillSearchColumns: (port) => port.fillSearchColumns(),
+  sweep: (port) => port.sweep(),
+};
 
 interface Case {
   readonly port: string;
@@ -324,6 +336,7 @@ describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
       casesOf("history", createHistory(api), history),
       casesOf("activity", createActivity(api), activity),
       casesOf("measures", createMeasures(api), measures),
+      casesOf("search", createSearchRecords(api), search),
       casesOf("accounts", createAccounts(api), accounts),
       casesOf("auditLog", createAuditLog(api), auditLog),
       casesOf("deliveries", createDeliveryRecords(api), deliveries),

@@ -19,6 +19,6 @@ export function withHistory(options: HistoryOptions = {}, postgres = withMigrate
   const recorder = createHistory(withDatabase("delivery", postgres), options);
   const operator = createHistory(withDatabase("operator", postgres), options);
   const reader = createHistory(withDatabase("api", postgres), options);
-  const { readPositions, recordCommits, continueDeletions, sweep } = recorder;
-  return { ...reader, readPositions, recordCommits, continueDeletions, sweep, deleteSource: operator.deleteSource };
+  const { readPositions, recordCommits, continueDeletions, fillSearchColumns, sweep } = recorder;
+  return { ...reader, readPositions, recordCommits, continueDeletions, fillSearchColumns, sweep, deleteSource: operator.deleteSource };
 }

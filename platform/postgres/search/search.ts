@@ -1,0 +1,83 @@
+import { sql } from "kysely";
+import type { SearchRecords } from "../../../api/search/ports.ts";
+import { sourceKind } from "../../../crds/source.ts";
+import { workflowKind } from "../../../crds/workflow.ts";
+import { nameSlug } from "../../../domain/name-slug.ts";
+import type { WindowOutcome } from "../../../domain/search/item.ts";
+import type { Database } from "../connection.ts";
+import { globPattern } from "./patterns.ts";
+import { positionOf, windowStatement, type WindowRow } from "./window.ts";
+
+/** A window that takes longer is read again with fewer rows. */
+const maxWindowMs = 500;
+const queryCanceled = "57014";
+
+export function createSearchRecords({ db }: Pick<Database, "db">, maxMs: number = maxWindowMs): SearchRecords {
+  return {
+    async findEmitters(namespaces, names, limit) {
+      const globs = names.map((name) => globPattern(name.toLowerCase()));
+      const slugs = names
+        .map(slugGlob)
+        .filter((glob) => glob !== undefined)
+        .map(globPattern);
+      const { rows } = await sql<{ id: string }>`
+        select public_id as id from resources
+        where kind = any(${[sourceKind.kind, workflowKind.kind]}::text[]) and namespace = any(${namespaces}::text[])
+          and ended_at is null and deletion_timestamp is null and public_id is not null and (
+            public_id like any(${globs}::text[]) or name_slug like any(${slugs}::text[])
+            or lower(coalesce(readable_json(spec) ->> 'name', name)) like any(${globs}::text[])
+          )
+        limit ${limit}`.execute(db);
+      return rows.map(({ id }) => id);
+    },
+    async emittersOfRun(run, owners) {
+      const { rows } = await sql<{ id: string }>`
+        (select source as id from runs where id = ${run} and owner = any(${owners}::text[]) limit 10)
+        union (select workflow as id from workflow_runs where id = ${run} and owner = any(${owners}::text[]) limit 10)`.execute(db);
+      return rows.map(({ id }) => id);
+    },
+    readWindow: async (window) => {
+      try {
+        const rows = await db.transaction().execute(async (transaction) => {
+          // Reading in order ends early, which Postgres cannot know for limits and owners that it plans for all.
+          await sql`select set_config('statement_timeout', ${String(maxMs)}, true), set_config('enable_seqscan', 'off', true),
+            set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`.execute(transaction);
+          return (await sql<WindowRow>`${windowStatement(window)}`.execute(transaction)).rows;
+        });
+        return outcomeOf(rows, window.limit);
+      } catch (error) {
+        if (isTimeout(error)) return { outcome: "too_slow" };
+        throw error;
+      }
+    },
+  };
+}
+
+/** The slug of a glob. Undefined: a part has no letter or digit, so no slug is like it. */
+function slugGlob(glob: string): string | undefined {
+  const parts = glob.split("*");
+  if (parts.some((part) => part !== "" && !/[a-z0-9]/i.test(part))) return undefined;
+  return parts.map((part) => (part === "" ? "" : nameSlug(part))).join("*");
+}
+
+/** There is one row more than the limit, unless the window ended before. */
+function outcomeOf(found: readonly WindowRow[], limit: number): WindowOutcome {
+  const rows = found.slice(0, limit);
+  const candidates = rows
+    .filter(({ is_match }) => is_match)
+    .map((row) => ({
+      ...positionOf(row),
+      run: row.run,
+      status: row.status,
+      channel: row.channel,
+      head: row.head,
+      body: row.body,
+    }));
+  const last = found.length > limit ? rows.at(-1) : rows.find(({ is_last }) => is_last);
+  return { outcome: "read", candidates, end: last && positionOf(last) };
+}
+
+function isTimeout(error: unknown): boolean {
+  const cause = error instanceof Error ? (error.cause ?? error) : undefined;
+  return cause instanceof Error && "code" in cause && cause.code === queryCanceled;
+}
