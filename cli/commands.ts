@@ -58,6 +58,12 @@ export const commands: readonly CommandEntry[] = [
   },
   { name: "runs", group: "Read", summary: "list runs, or show one with its logs", load: () => import("./commands/runs.ts") },
   {
+    name: "search",
+    group: "Read",
+    summary: "search events, log lines, runs and errors",
+    load: () => import("./commands/search.ts"),
+  },
+  {
     name: "trace",
     group: "Read",
     summary: "show all that belongs to a run, an event or a delivery",

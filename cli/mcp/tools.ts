@@ -96,6 +96,18 @@ const reading: readonly Tool[] = [
     },
   },
   {
+    name: "search",
+    description: "Searches events, log lines, runs and errors of everything that you may see, newest first; cursor searches further back",
+    writes: false,
+    input: {
+      query: z.string().describe(`Words, "phrases" and fields: kind: level: source: status: run: channel: after:-2h before:2027-01-31`),
+      limit,
+      cursor: z.string().optional().describe("Of the last answer, with the same query"),
+    },
+    call: (client, { query: q, limit: count, cursor }) =>
+      client.call("search", { query: { q: text(q), limit: Number(count), ...(cursor === undefined ? {} : { cursor: text(cursor) }) } }),
+  },
+  {
     name: "validate",
     description: "Builds a component without saving it; reports mistakes with the lines of code around them, and warnings",
     writes: false,

@@ -40,8 +40,20 @@ async function call(client: Client, name: string, args: Readonly<Record<string, 
 
 it("offers only tools that read, unless it may write", async () => {
   const names = async (client: Client): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
-  expect(await names(reader)).toEqual(["list", "describe", "events", "logs", "runs", "validate"]);
-  expect(await names(writer)).toEqual(["list", "describe", "events", "logs", "runs", "validate", "deploy", "update", "run", "replay"]);
+  expect(await names(reader)).toEqual(["list", "describe", "events", "logs", "runs", "search", "validate"]);
+  expect(await names(writer)).toEqual([
+    "list",
+    "describe",
+    "events",
+    "logs",
+    "runs",
+    "search",
+    "validate",
+    "deploy",
+    "update",
+    "run",
+    "replay",
+  ]);
   expect((await call(reader, "deploy", { component: "noted.mjs" })).isError).toBe(true);
 });
 
@@ -72,6 +84,7 @@ it("deploys, updates, runs and replays, and reads what came of it", async () => 
   expect(run.text).toContain('"succeeded"');
   expect((await call(reader, "runs", { source: "noted" })).text).toContain('"manual"');
   expect((await call(reader, "logs", { source: "noted" })).text).toContain("second");
+  expect((await call(reader, "search", { query: "kind:log second" })).text).toContain('"source_name"');
   expect((await call(reader, "events", { source: "noted" })).text).toContain('"n": 1');
   expect((await call(reader, "list", { kind: "sources" })).text).toContain('"noted"');
   expect((await call(reader, "describe", { thing: "noted" })).text).toContain('"prefix": "second"');

@@ -1,0 +1,73 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { deploy } from "../support/system/sources.ts";
+import { until } from "../support/until.ts";
+import { withInstallation } from "./installation.ts";
+
+/** `hw search`, on a running server. */
+const headwater = withInstallation();
+let source = "";
+
+interface Answer {
+  readonly data: {
+    readonly items: readonly { readonly kind: string; readonly trace_id: string; readonly excerpt: string }[];
+    readonly cursor: string | null;
+    readonly searched_to_ms: number | null;
+  };
+}
+
+const code = `export default {
+  name: "Stock", props: { http: "$.interface.http" },
+  run({ body }) {
+    console.warn("low on " + body.item);
+    if (body.item === "pears") throw new Error("negative stock of pears");
+    this.$emit(body, { summary: "Sold " + body.item });
+  },
+};`;
+
+beforeAll(async () => {
+  const deployed = await deploy(headwater, code, {}, { name: "hw search stock" });
+  source = deployed.id;
+  for (const item of ["apples", "plums", "pears"])
+    await fetch(deployed.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ item }) });
+  await until(async () => (await find(`source:${source} kind:run`)).length === 3, "the runs are recorded");
+});
+
+const find = async (...args: readonly string[]) => (await headwater.json<Answer>("search", ...args)).data.items;
+
+describe("hw search", () => {
+  it("prints what it finds as a table, and as the API answers", async () => {
+    const printed = await headwater.ok("search", `source:hw-search* pears`);
+    const [header = "", ...rows] = printed.trimEnd().split("\n");
+    expect(header).toMatch(/^AT +KIND +SOURCE +TEXT$/);
+    const shown = rows.map((row) => row.replace(/^\d{4}-\S+ +/, "").replaceAll(/ {2,}/g, "  "));
+    expect(shown.toSorted()).toEqual([
+      "error  hw search stock  Error: negative stock of pears",
+      "error  hw search stock  Error: negative stock of pears",
+      "warn  hw search stock  low on pears",
+    ]);
+    const [event] = await find(`source:${source} "Sold plums"`);
+    expect(event).toMatchObject({
+      kind: "event",
+      excerpt: "Sold plums",
+      trace_id: expect.stringMatching(new RegExp(`^${source}\\.\\d+-\\d+$`)),
+    });
+    expect(await headwater.ok("search", `source:${source} "Sold plums"`, "-o", "name")).toBe(`${event?.trace_id}\n`);
+    expect(await headwater.ok("trace", event?.trace_id ?? "")).toMatch(/^> +└ Event /m);
+  });
+
+  it("follows the cursor until it has found enough, and says that there may be more", async () => {
+    const { data } = await headwater.json<Answer>("search", `source:${source}`, "-n", "4");
+    expect([data.items.length, data.cursor === null]).toEqual([4, false]);
+    const { stderr } = await headwater.hw("search", `source:${source}`, "-n", "4");
+    expect(stderr).toMatch(/^there may be older ones: use --limit, or add before:\d{4}-\S+Z to the query\n$/);
+    const all = await headwater.json<Answer>("search", `source:${source}`, "-n", "500");
+    expect([all.data.items.length, all.data.cursor, all.data.searched_to_ms]).toEqual([9, null, null]);
+  });
+
+  it("says when there is nothing, and where a query is wrong", async () => {
+    const nothing = await headwater.hw("search", `source:${source} absent`);
+    expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([0, "", "nothing found\n"]);
+    const { code: exit, stderr } = await headwater.hw("search", "stock level:fatal");
+    expect([exit, stderr]).toEqual([4, expect.stringContaining("the query is invalid at character 7: level 'fatal' is unknown")]);
+  });
+});
