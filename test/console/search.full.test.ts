@@ -1,0 +1,91 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { until } from "../support/until.ts";
+import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
+import { expectAccessible, hostileText, withConsole } from "./support/console.ts";
+
+const world = withConsole();
+let source = "";
+
+const code = `export default {
+  name: "Stock", props: { http: "$.interface.http" },
+  run({ item, note }) {
+    console.warn("low on " + item);
+    if (item === "pears") throw new Error("negative stock of pears");
+    this.$emit({ item, note }, { name: "sold", summary: "Sold " + item });
+  },
+};`;
+
+interface Found {
+  readonly items: readonly unknown[];
+}
+
+describe.skipIf(chromiumPath === undefined)("the search", () => {
+  beforeAll(async () => {
+    const made = await world.api<{ readonly id: string }>("POST", "/sources", { component_code: code, name: "Searched stock" });
+    source = made.id;
+    for (const item of ["apples", "pears"])
+      await world.api("POST", `/sources/${source}/runs`, { event: { item, note: hostileText } });
+    const q = encodeURIComponent(`source:${source}`);
+    await until(async () => (await world.api<Found>("GET", `/search?q=${q}`)).items.length === 6, "both runs are recorded");
+  });
+
+  test("takes a query by the keyboard, keeps it in the address, and leads to the trace, the event and the source", async () => {
+    const page = await world.open("/");
+    await page.getByRole("link", { name: "Search", exact: true }).click();
+    await page.getByText("Search everything that you may see").waitFor();
+    await expectAccessible(page);
+    // The field has the focus.
+    await page.keyboard.type(`source:${source} pears`);
+    await page.keyboard.press("Enter");
+    const results = page.getByRole("list", { name: "Results" });
+    await results.getByText("negative stock of pears").first().waitFor();
+    expect(new URL(page.url()).searchParams.get("q")).toBe(`source:${source} pears`);
+    await results.getByText("Log warn").waitFor();
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+    await results.getByRole("link", { name: "Error: negative stock of pears" }).first().click();
+    await page.getByRole("region", { name: "Inspector" }).waitFor();
+    await page.goBack();
+    await results.getByRole("link", { name: "Searched stock" }).first().click();
+    await page.getByRole("heading", { level: 1, name: "Searched stock" }).waitFor();
+
+    // A link to the search shows the same.
+    const linked = await world.open(`/search?q=${encodeURIComponent(`kind:event source:${source} apples`)}`);
+    await linked.getByText("1 found").waitFor();
+    await linked.getByText("sold", { exact: true }).waitFor();
+    await linked.getByRole("link", { name: "Show it among the events" }).click();
+    await linked.getByRole("dialog").getByText("<img", { exact: false }).first().waitFor();
+  });
+
+  test("says what is wrong with a query, and when there is nothing", async () => {
+    const page = await world.open("/search?q=level%3Afatal");
+    await page.getByText("the query is invalid at character 1: level 'fatal' is unknown", { exact: false }).waitFor();
+    await expectAccessible(page);
+    await page.keyboard.press("/");
+    await page.keyboard.press("Control+a");
+    await page.keyboard.type(`source:${source} absent`);
+    await page.keyboard.press("Enter");
+    await page.getByText("Nothing found", { exact: true }).waitFor();
+    await expectAccessible(page);
+  });
+
+  test("searches further back when a page has ended early", async () => {
+    const page = await world.open("/search");
+    const pages = [
+      { items: [], cursor: "next", searched_to_ms: 1_900_000_000_000 },
+      { items: [], cursor: null, searched_to_ms: null },
+    ];
+    const cursors: (string | null)[] = [];
+    await page.route("**/v1/search?*", async (route) => {
+      cursors.push(new URL(route.request().url()).searchParams.get("cursor"));
+      await route.fulfill({ json: { data: pages[cursors.length - 1] } });
+    });
+    await page.getByRole("button", { name: "level:error after:-2h" }).click();
+    await page.getByText("Nothing found so far").waitFor();
+    await page.getByText("Everything was searched back to").waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Search further back" }).click();
+    await page.getByText("Nothing found", { exact: true }).waitFor();
+    expect(cursors).toEqual([null, "next"]);
+  });
+});
