@@ -48,6 +48,7 @@ const configurationSchema = environment.transform((env) => ({
   runTimeoutMs: env.HEADWATER_RUN_TIMEOUT * 1_000,
   runMemoryMb: env.HEADWATER_RUN_MEMORY,
   httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
+  httpUploadLimitBytes: env.HEADWATER_HTTP_UPLOAD_LIMIT,
   ...keptHistory(env),
   backlog: {
     ...defaultBacklogLimits,

@@ -172,6 +172,11 @@ export const environment = z.object({
     default: "524288",
     reason: "max body of a request to an endpoint; larger ones are refused with 413. NATS messages have at most 8 MB",
   }),
+  HEADWATER_HTTP_UPLOAD_LIMIT: setting(wholeNumber(1_024, 512 * 1_048_576), {
+    unit: "bytes",
+    default: "104857600",
+    reason: "max body of a request to an endpoint that asks to have it stored as a file; larger ones are refused with 413",
+  }),
   ...historySettings,
   HEADWATER_BACKLOG_PER_SOURCE: setting(wholeNumber(1, 10_000_000), {
     ...number,
