@@ -3,7 +3,7 @@ import { fileLimits } from "./run-files.ts";
 /**
  * A URL at which anyone who has it can read one file of a run: `<address>/files/<run>/<expires>/<signature>/<manifest>/<name>`. The address is
  * that of an endpoint, or of the files of a workflow. The signature is that of the run. The manifest is a part of the same run that lists the
- * parts of the file; its random name is the secret that tells the files of a run apart.
+ * parts of the file; its random name is the secret that separates the files of a run.
  */
 export interface FileUrl {
   /** Id of the run, or of an upload. */
