@@ -34,7 +34,7 @@ export interface EgressOptions {
   /** Non-public networks that may be reached, as CIDR: `10.1.0.0/16`, `fd00::/8`. The value of HEADWATER_EGRESS_ALLOW. */
   readonly allow: readonly string[];
   /** One server that may be reached although its address is not public. */
-  readonly server?: { readonly address: string; readonly port: number } | undefined;
+  readonly server?: { readonly host: string; readonly port: number } | undefined;
   /** Returns all addresses of a name. Default: the system's resolver. */
   readonly resolver?: (host: string) => Promise<readonly EgressAddress[]>;
 }
@@ -66,8 +66,7 @@ export function createEgress(options: EgressOptions): Egress {
   async function resolve(host: string, port?: number): Promise<readonly EgressAddress[]> {
     const bare = bareHost(host);
     // Only by its address: a name may have others tomorrow.
-    if (port !== undefined && port === options.server?.port && bare === options.server.address && ipaddr.isValid(bare))
-      return [literal(bare)];
+    if (port !== undefined && port === options.server?.port && bare === options.server.host && ipaddr.isValid(bare)) return [literal(bare)];
     const addresses = ipaddr.isValid(bare) ? [literal(bare)] : await resolver(bare);
     for (const { address } of addresses) judge(host, address);
     if (addresses.length === 0) throw notFound(host);

@@ -169,6 +169,15 @@ describe("a request that asks to have its body stored", () => {
     await expectFree();
   });
 
+  it("is answered 503 while all owners together send as many as a process takes", async () => {
+    await serve({ transfers: 1 });
+    const { socket } = await rawClient(served.port, beginning(1_000_000, 600_000));
+    expect(await waitUntil(() => files.calls.length >= 1, 60_000)).toBe(true);
+    expect(await outcomeOf(await post(`/other${query}`, "x"))).toEqual([503, "overloaded"]);
+    socket.destroy();
+    await expectFree();
+  });
+
   it("reads no faster than the parts are stored", async () => {
     let [stored, release] = [0, (): void => undefined];
     const gate = new Promise<void>((resolve) => (release = resolve));

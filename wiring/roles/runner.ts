@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { stop as stopEsbuild } from "esbuild";
 import { customAlphabet } from "nanoid";
-import { createEgress, type EgressOptions } from "../../platform/http/egress.ts";
+import { createEgress } from "../../platform/http/egress.ts";
 import { systemClock } from "../../domain/clock.ts";
 import type { DataStores, StoreRequest } from "../../domain/data-store/data-stores.ts";
 import { Unavailable } from "../../domain/errors.ts";
@@ -99,25 +99,14 @@ async function startSandbox(
   { host: processes, dataStores, runFiles }: SandboxParts,
 ): Promise<Sandbox> {
   const { logger, configuration } = context;
-  const { egressAllow, pool, sandboxJail: jail } = configuration;
-  const egress = createEgress({ allow: egressAllow, server: ownIngress(configuration) });
+  const { egressAllow, egressServer, pool, sandboxJail: jail } = configuration;
+  const egress = createEgress({ allow: egressAllow, server: egressServer });
   const cacheDirectory = sandboxCache(context);
   const options = { cacheDirectory, bundleDirectory, egress, jail, logger, dataStores, runFiles, ...(processes && { processes }), ...size };
   const sandbox = await createSandbox(options);
   createSandboxMetrics(processMetrics(), pool, () => sandbox.stats());
   await stopEsbuild(); // It has built missing guest scripts, and its process is needed for nothing else.
   return sandbox;
-}
-
-/**
- * The ingress of the same installation on one machine, whose address is not public: code reads files by their URLs. It is the server itself
- * only if its public URL is the address that it listens on: a proxy in front of it may serve others as well.
- */
-function ownIngress({ roles, ingressUrl, ingressListen }: Configuration): EgressOptions["server"] {
-  const { host: address, port } = ingressListen;
-  const { hostname, port: publicPort } = new URL(ingressUrl);
-  const isItself = roles.includes("ingress") && hostname.replace(/^\[|\]$/g, "") === address && Number(publicPort) === port;
-  return isItself ? { address, port } : undefined;
 }
 
 const runnerConfig = (configuration: Configuration, children: number): RunnerConfig => ({

@@ -37,6 +37,7 @@ const configurationSchema = environment.transform((env) => ({
   /** Absolute directory of the master key, the pools' keys and the root of the NATS keys. */
   keysDirectory: resolve(env.HEADWATER_KEYS ?? join(env.HEADWATER_DATA, "keys")),
   egressAllow: env.HEADWATER_EGRESS_ALLOW,
+  egressServer: env.HEADWATER_EGRESS_SERVER,
   ...natsOf(env),
   natsReplicas: env.HEADWATER_STREAM_REPLICAS,
   /** Undefined: by the disk, or 8 GiB for an external server. */

@@ -126,6 +126,11 @@ export const environment = z.object({
     default: "",
     reason: "private networks that user code and webhook deliveries may reach; default: none, because user code is not trusted",
   }),
+  HEADWATER_EGRESS_SERVER: optionalSetting(listenAddress, {
+    unit: "address:port",
+    reason:
+      "one server with a private address that user code may reach at this port; default: the endpoints, if the same process starts them and no proxy stands in front of them",
+  }),
   ...natsSettings,
   HEADWATER_STREAM_REPLICAS: setting(wholeNumber(1, 5), {
     ...number,

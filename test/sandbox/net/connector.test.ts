@@ -65,7 +65,7 @@ describe("a connection", () => {
   });
 
   it("is opened to the one server that is given by address and port, and by no other name or port", async () => {
-    const egress = createEgress({ allow: [], server: { address: "127.0.0.1", port: port() }, resolver: async () => [loopback] });
+    const egress = createEgress({ allow: [], server: { host: "127.0.0.1", port: port() }, resolver: async () => [loopback] });
     const connector = new Connector(egress, threads);
     expect((await connected(connector, "u_1", "127.0.0.1")).remotePort).toBe(port());
     for (const [host, other] of [
