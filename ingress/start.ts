@@ -7,8 +7,8 @@ import type { EmailServer } from "./email/ports.ts";
 import { emailHandlers } from "./email/receive-email.ts";
 import { ErrorFilter, PublicError } from "./errors.ts";
 import { Packs } from "./packs.ts";
-import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { maxTransferMs, Pace, type PaceLimits } from "./pace.ts";
+import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { receive, type Receiving } from "./receive.ts";
 import { replyError } from "./reply.ts";
 

@@ -103,7 +103,8 @@ async function readPart({ of }: RequestedFile, part: string, { ports: { files } 
     throw error;
   });
   // Its size is in the length that was announced.
-  if (bytes.length !== bytesOfPart(part)) throw new HeadwaterError(500, "internal", `a stored part has ${bytes.length} bytes, not ${part}`);
+  const expected = bytesOfPart(part);
+  if (bytes.length !== expected) throw new HeadwaterError(500, "internal", `a stored part has ${bytes.length} bytes, not ${expected}`);
   return bytes;
 }
 

@@ -14,6 +14,8 @@ import { Forbidden, InvalidInput } from "../../domain/errors.ts";
 export interface Egress {
   /** Non-public networks that may be reached, as CIDR. */
   readonly allow: readonly string[];
+  /** One server that may be reached although its address is not public. */
+  readonly server: EgressOptions["server"];
   /** Throws `egress_denied` for a literal address that may not be reached. Names pass: `lookup` checks what they resolve to. */
   check(hostOrAddress: string): void;
   /** For `node:http(s)` agents, `net.connect`, `tls.connect` and undici's `connect.lookup`. */
@@ -86,7 +88,7 @@ export function createEgress(options: EgressOptions): Egress {
       );
   };
 
-  return { allow: options.allow, check, lookup, resolve };
+  return { allow: options.allow, server: options.server, check, lookup, resolve };
 }
 
 function isReachable(text: string, allow: readonly Network[]): boolean {

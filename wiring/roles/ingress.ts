@@ -42,7 +42,7 @@ const ingressConfig = ({ configuration }: RoleContext): IngressConfig => ({
   trustedProxies: configuration.trustedProxies,
   maxConnections: configuration.maxConnections,
   basePath: new URL(configuration.ingressUrl).pathname.replace(/\/$/, ""),
-  publicUrl: configuration.ingressUrl.replace(/\/$/, ""),
+  publicUrl: configuration.ingressUrl,
   bodyLimitBytes: configuration.httpBodyLimitBytes,
   uploadLimitBytes: configuration.httpUploadLimitBytes,
 });

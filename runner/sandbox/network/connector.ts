@@ -9,6 +9,8 @@ import { recordsOf } from "./records.ts";
 export interface EgressPolicy {
   /** Networks that may be reached although they are not public, as CIDR. */
   readonly allow: readonly string[];
+  /** One server that may be reached although its address is not public. */
+  readonly server?: { readonly host: string; readonly port: number } | undefined;
   /**
    * All addresses of a host (a name or a literal), all allowed. Throws `egress_denied`, or the resolver's error.
    * @param port to which a connection is to be opened; absent: not known
