@@ -98,15 +98,15 @@ it("stores and sends 100 MiB with less than 64 MiB of memory", async () => {
   expect(await upload("workflow1", 8 * mebibyte)).toBe(200);
   expect(await download(lastUrl())).toBe(8 * mebibyte);
   const before = process.memoryUsage.rss();
-  let most = before;
-  const watching = setInterval(() => (most = Math.max(most, process.memoryUsage.rss())), 5);
+  let peak = before;
+  const watching = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5);
   try {
     expect(await upload("workflow1", 100 * mebibyte)).toBe(200);
     expect(await download(lastUrl())).toBe(100 * mebibyte);
   } finally {
     clearInterval(watching);
   }
-  expect((most - before) / mebibyte).toBeLessThan(64);
+  expect((peak - before) / mebibyte).toBeLessThan(64);
   expect(await upload("workflow1", 100 * mebibyte + 1)).toBe(413);
 });
 
