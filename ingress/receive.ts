@@ -10,7 +10,7 @@ import { awaitAnswer, ownerOf, type ReplyAddress } from "./await-answer.ts";
 import { backlogFull, overloaded, PublicError, quotaUsedUp, rethrowOfBody } from "./errors.ts";
 import { requestedFile } from "./files/file-urls.ts";
 import { sendFile } from "./files/send-file.ts";
-import { asksForUpload, storeBody, uploadHint, type StoredBody } from "./files/store-body.ts";
+import { asksForUpload, storeBody, uploadHint } from "./files/store-body.ts";
 import { httpEvent, originForm, parseTarget, type Target } from "./http-event.ts";
 import type { Pace } from "./pace.ts";
 import type { Packs } from "./packs.ts";
@@ -167,7 +167,7 @@ async function readInvocation(stored: Stored, receiving: Receiving): Promise<str
   return JSON.stringify(invocation);
 }
 
-async function readBody(stored: Stored, receiving: Receiving): Promise<Buffer | StoredBody> {
+async function readBody(stored: Stored, receiving: Receiving): Promise<Buffer | object> {
   const { request, response, target, endpoint, client, pace, isStored, resume } = stored;
   if (isStored) return storeBody(request, response, target, endpoint, pace, receiving);
   const { bodyLimitBytes: limitBytes, uploadLimitBytes } = receiving.config;

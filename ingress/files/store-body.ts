@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extension } from "mime-types";
 import { QuotaExceeded } from "../../domain/errors.ts";
-import { fileLimits, fileRetries, type RunOfFiles } from "../../domain/files/run-files.ts";
+import { fileRetries, type RunOfFiles } from "../../domain/files/run-files.ts";
 import type { Budget } from "../../domain/limits/budget.ts";
 import { retry } from "../../domain/retry.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
@@ -11,9 +11,11 @@ import type { Target } from "../http-event.ts";
 import type { Pace } from "../pace.ts";
 import type { IngressConfig, IngressPorts } from "../ports.ts";
 import { urlOfUpload } from "./file-urls.ts";
+import { FormWriter, isForm, type StoredForm } from "./form-writer.ts";
+import { PartWriter } from "./part-writer.ts";
 
 export interface Storing {
-  readonly config: Pick<IngressConfig, "uploadLimitBytes" | "publicUrl">;
+  readonly config: Pick<IngressConfig, "bodyLimitBytes" | "uploadLimitBytes" | "publicUrl">;
   readonly ports: { readonly files: Pick<IngressPorts["files"], "write" | "newUploadId"> };
   /** Bodies that are being stored, by owner. */
   readonly uploads: Budget;
@@ -37,11 +39,11 @@ export const asksForUpload = (headers: IncomingMessage["headers"], { search }: T
   headers[header] === "1" || (search.includes(parameter) && new URLSearchParams(search).get(parameter) === "1");
 
 /**
- * Stores the body of a request as a file while it arrives: at most two parts of it are in memory. No run has the file, so the operator
- * deletes it as those of runs that were never committed.
+ * Stores the body of a request as a file while it arrives, or each file of a form: at most two parts are in memory. No run has the files, so
+ * the operator deletes them as those of runs that were never committed.
  *
  * @param pace ends the request if it is too slow
- * @throws PublicError 400 when the client disconnects, 413, 503, 507 when there is no room; Unavailable
+ * @throws PublicError 400 when the client disconnects or its form is none, 413, 503, 507 when there is no room; Unavailable
  */
 export async function storeBody(
   request: IncomingMessage,
@@ -50,7 +52,7 @@ export async function storeBody(
   endpoint: Endpoint,
   pace: Pace,
   storing: Storing,
-): Promise<StoredBody> {
+): Promise<StoredBody | StoredForm> {
   const { config, ports, uploads } = storing;
   if (Number(request.headers["content-length"] ?? 0) > config.uploadLimitBytes) throw tooLarge(config.uploadLimitBytes);
   const permit = uploads.open(ownerOf(endpoint));
@@ -58,12 +60,17 @@ export async function storeBody(
   try {
     if (request.headers.expect !== undefined) response.writeContinue();
     const of = { owner: ownerOf(endpoint), workflow: endpoint.source, run: ports.files.newUploadId() };
-    const parts = new PartWriter((bytes) => write(of, bytes, storing));
-    const size = await readInto(parts, request, pace, config.uploadLimitBytes);
-    const manifest = await write(of, Buffer.from(JSON.stringify(await parts.end())), storing);
+    const store = (bytes: Uint8Array): Promise<string> => write(of, bytes, storing);
+    const fileOf = (name: string, parts: readonly string[]): Promise<string> => urlOf(name, parts, of, target, endpoint, storing);
     const contentType = request.headers["content-type"];
-    const name = `body.${(contentType !== undefined && extension(contentType)) || "bin"}`;
-    const url = urlOfUpload(config.publicUrl, target.key, endpoint, { run: of.run, manifest, name }, Date.now());
+    if (contentType !== undefined && isForm(contentType)) {
+      const form = new FormWriter(contentType, config.bodyLimitBytes, store, fileOf);
+      await readInto(form, request, pace, config.uploadLimitBytes);
+      return await form.end();
+    }
+    const parts = new PartWriter(store);
+    const size = await readInto(parts, request, pace, config.uploadLimitBytes);
+    const url = await fileOf(`body.${(contentType !== undefined && extension(contentType)) || "bin"}`, await parts.end());
     return { raw_body_url: url, size, ...(contentType === undefined ? {} : { content_type: contentType }) };
   } catch (error) {
     request.on("error", () => undefined).resume(); // The server bounds the rest.
@@ -73,12 +80,25 @@ export async function storeBody(
   }
 }
 
+/** Stores the manifest of a file. @returns the URL of the file */
+async function urlOf(
+  name: string,
+  parts: readonly string[],
+  of: RunOfFiles,
+  { key }: Target,
+  endpoint: Endpoint,
+  storing: Storing,
+): Promise<string> {
+  const manifest = await write(of, Buffer.from(JSON.stringify(parts)), storing);
+  return urlOfUpload(storing.config.publicUrl, key, endpoint, { run: of.run, manifest, name }, Date.now());
+}
+
 /** A chunk costs time however small it is. */
 const freeChunks = 1_000;
 const minMeanChunkBytes = 16;
 
 /** @returns bytes of the body */
-async function readInto(parts: PartWriter, request: IncomingMessage, pace: Pace, limitBytes: number): Promise<number> {
+async function readInto(writer: Pick<PartWriter, "add">, request: IncomingMessage, pace: Pace, limitBytes: number): Promise<number> {
   let [bytes, chunks] = [0, 0];
   try {
     // Otherwise the loop would close the connection when it ends early, and no answer could be sent.
@@ -87,7 +107,7 @@ async function readInto(parts: PartWriter, request: IncomingMessage, pace: Pace,
       pace.moved(chunk.length);
       if (bytes > limitBytes) throw tooLarge(limitBytes);
       if (++chunks > freeChunks + bytes / minMeanChunkBytes) throw tooManyChunks();
-      await parts.add(chunk);
+      await writer.add(chunk);
     }
   } catch (error) {
     if (request.errored === null && !request.destroyed) throw error;
@@ -95,44 +115,6 @@ async function readInto(parts: PartWriter, request: IncomingMessage, pace: Pace,
   }
   if (!request.complete) throw new PublicError(400, "malformed", "the request ended before its body did");
   return bytes;
-}
-
-/** Joins chunks to parts. While one is being stored, the next one fills. */
-class PartWriter {
-  readonly #write: (bytes: Buffer) => Promise<string>;
-  readonly #names: string[] = [];
-  #part: Buffer | undefined;
-  #filled = 0;
-  #storing: Promise<void> | undefined;
-
-  constructor(write: (bytes: Buffer) => Promise<string>) {
-    this.#write = write;
-  }
-
-  async add(chunk: Buffer): Promise<void> {
-    for (let at = 0; at < chunk.length;) {
-      this.#part ??= Buffer.allocUnsafeSlow(fileLimits.partBytes);
-      const count = chunk.copy(this.#part, this.#filled, at);
-      at += count;
-      this.#filled += count;
-      if (this.#filled === fileLimits.partBytes) await this.#store();
-    }
-  }
-
-  /** @returns the names of all parts, when they are stored */
-  async end(): Promise<readonly string[]> {
-    if (this.#filled > 0) await this.#store();
-    await this.#storing;
-    return this.#names;
-  }
-
-  async #store(): Promise<void> {
-    await this.#storing;
-    const bytes = this.#part?.subarray(0, this.#filled) ?? Buffer.alloc(0);
-    [this.#part, this.#filled] = [undefined, 0];
-    this.#storing = this.#write(bytes).then((name) => void this.#names.push(name));
-    this.#storing.catch(() => undefined); // Thrown by the next call; if the client leaves first, there is none.
-  }
 }
 
 const write = (of: RunOfFiles, bytes: Uint8Array, { ports: { files } }: Storing): Promise<string> =>

@@ -198,6 +198,81 @@ describe("a request that asks to have its body stored", () => {
     client.socket.destroy();
   });
 
+  describe("with a form", () => {
+    const formOf = (fields: readonly (readonly [string, string | Blob, string?])[]): FormData => {
+      const form = new FormData();
+      for (const [name, value, filename] of fields) {
+        if (typeof value === "string") form.append(name, value);
+        else form.append(name, value, filename);
+      }
+      return form;
+    };
+    const send = (form: FormData, path = `/source${query}`): Promise<Response> => fetch(served.url(path), { method: "POST", body: form });
+    interface Shown {
+      readonly filename: string;
+      readonly contentType: string;
+      readonly size: number;
+      readonly url: string;
+    }
+
+    it("has its fields, and the URL of each of its files", async () => {
+      const [large, small] = [randomBytes(1_200_000), Buffer.from("a,b")];
+      const form = formOf([
+        ["title", "Ada"],
+        ["photo", new Blob([large], { type: "image/png" }), "a b/é.png"],
+        ["tag", "one"],
+        ["sheet", new Blob([small], { type: "text/csv" }), "s.csv"],
+        ["sheet", new Blob([], { type: "text/csv" }), "none.csv"],
+        ["tag", "two"],
+        ["__proto__", "own"],
+      ]);
+      expect((await send(form)).status).toBe(200);
+      const body = eventOf(served.stored[0]).body as Readonly<Record<string, unknown>>;
+      const { photo, sheet } = body as { photo: Shown; sheet: readonly Shown[] };
+      expect(Object.keys(body).toSorted()).toEqual(["__proto__", "photo", "sheet", "tag", "title"]);
+      expect(body).toMatchObject({ title: "Ada", tag: ["one", "two"] });
+      expect(photo).toEqual({ filename: "é.png", contentType: "image/png", size: large.length, url: expect.any(String) });
+      expect(sheet.map(({ filename, size }) => [filename, size])).toEqual([
+        ["s.csv", 3],
+        ["none.csv", 0],
+      ]);
+      for (const [file, content] of [[photo, large] as const, [sheet[0], small] as const, [sheet[1], Buffer.alloc(0)] as const])
+        expect(Buffer.compare(await download({ raw_body_url: file?.url }), content)).toBe(0);
+    });
+
+    it.each([
+      ["files", Array.from({ length: 101 }, (_, index) => [`f${index}`, new Blob(["x"]), "x"] as const), "too many fields"],
+      ["text", [["long", "x".repeat(600_000)] as const], "send larger ones as files"],
+      ["names", Array.from({ length: 900 }, (_, index) => [`${index}${"n".repeat(700)}`, ""] as const), "send larger ones as files"],
+    ])("is answered 413 with too many %s", async (_what, fields, message) => {
+      const response = await send(formOf(fields));
+      expect([response.status, await response.json()]).toEqual([413, { code: "body_too_large", error: expect.stringContaining(message) }]);
+      expect(served.stored).toEqual([]);
+      await expectFree();
+    });
+
+    it.each([
+      ["has no boundary", "multipart/form-data", "x"],
+      ["is no form", "multipart/form-data; boundary=b", "x".repeat(700_000)],
+      ["ends within a file", "multipart/form-data; boundary=b", '--b\r\ncontent-disposition: form-data; name="f"; filename="f"\r\n\r\nabc'],
+    ])("is answered 400 if it %s", async (_what, type, body) => {
+      expect(await outcomeOf(await post(`/source${query}`, body, { "content-type": type }))).toEqual([400, "invalid_multipart"]);
+      expect(served.stored).toEqual([]);
+      await expectFree();
+    });
+
+    it("is answered 507 when there is no room for one of its files", async () => {
+      files.failures.push({ on: "write", error: new QuotaExceeded("u_1 has 12345 bytes", { code: "files_full" }) });
+      const form = formOf([
+        ["a", new Blob([randomBytes(1_100_000)]), "a"],
+        ["b", new Blob([randomBytes(100)]), "b"],
+      ]);
+      expect(await outcomeOf(await send(form))).toEqual([507, "files_full"]);
+      expect(served.stored).toEqual([]);
+      await expectFree();
+    });
+  });
+
   async function expectFree(): Promise<void> {
     expect(await waitUntil(async () => (await post(`/source${query}`, "x")).status === 200, 60_000)).toBe(true);
     served.stored.splice(0);
