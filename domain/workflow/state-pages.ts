@@ -27,27 +27,17 @@ const isReference = (text: string | null): text is string => text !== null && te
 /** Characters of all texts that may be pages. */
 export function charactersOf(state: WorkflowRunState): number {
   let characters = 0;
-  const add = <Text extends string | null>(text: Text): Text => {
-    characters += text?.length ?? 0;
-    return text;
-  };
-  mapTexts(state, { text: add, results: (results) => results.map(add) });
+  const add = (text: string | null): void => void (characters += text?.length ?? 0);
+  forTexts(state, add, (results) => results.forEach(add));
   return characters;
 }
 
 /** The texts of the pages of a large state. */
 export function pagesOf(state: WorkflowRunState): ReadonlySet<string> {
   const pages = new Set<string>();
-  const text = (given: string): string => {
-    if (given.length >= minPage) pages.add(given);
-    return given;
-  };
-  mapTexts(state, {
-    text,
-    results: (results) => {
-      for (const page of resultPages(results).pages) pages.add(JSON.stringify(page));
-      return results;
-    },
+  const addLong = (text: string): void => void (text.length >= minPage && pages.add(text));
+  forTexts(state, addLong, (results) => {
+    for (const page of resultPages(results).pages) pages.add(JSON.stringify(page));
   });
   return pages;
 }
@@ -69,23 +59,42 @@ export function withReferences(state: WorkflowRunState, references: ReadonlyMap<
 
 export function referencesIn(state: WorkflowRunState): ReadonlySet<string> {
   const references = new Set<string>();
-  const look = <Text extends string | null>(text: Text): Text => {
-    if (isReference(text)) references.add(text);
-    return text;
-  };
-  mapTexts(state, { text: look, results: (results) => results.map(look) });
+  const look = (text: string | null): void => void (isReference(text) && references.add(text));
+  forTexts(state, look, (results) => results.forEach(look));
   return references;
 }
 
-/** The state with the texts of its references. @param texts by reference; without one, what was there is null */
+/** The state with the texts of its references. @param texts by reference; without one, what was there is an empty object or list */
 export function withTexts(state: WorkflowRunState, texts: ReadonlyMap<string, string>): WorkflowRunState {
   return mapTexts(state, {
-    text: (text) => (isReference(text) ? (texts.get(text) ?? "null") : text),
+    text: (text) => (isReference(text) ? (texts.get(text) ?? "{}") : text),
     results: (results) =>
       results.flatMap(
         (text): readonly (string | null)[] => (isReference(text) ? (JSON.parse(texts.get(text) ?? "[]") as readonly string[]) : [text]), // A page of results.
       ),
   });
+}
+
+/** Looks at each text, without a copy: this is done for each commit. */
+function forTexts(state: WorkflowRunState, text: (text: string) => void, results: (results: readonly (string | null)[]) => void): void {
+  text(state.trigger.event);
+  forPosition(state, text, results);
+}
+
+function forPosition(
+  { steps, frames = [], fork }: Position,
+  text: (text: string) => void,
+  results: (results: readonly (string | null)[]) => void,
+): void {
+  for (const name in steps) text(steps[name] ?? "");
+  for (const frame of frames) {
+    if (frame.items !== undefined) text(frame.items);
+    if (frame.results !== undefined) results(frame.results);
+  }
+  if (fork === undefined) return;
+  if (fork.items !== undefined) text(fork.items);
+  results(fork.results);
+  for (const branch of fork.branches) forPosition(branch, text, results);
 }
 
 interface Mapping {
