@@ -8,7 +8,7 @@ import type { Fork, Position, WorkflowRunState } from "./run-state.ts";
  */
 const mark = "@";
 
-/** A state with fewer characters of texts is stored in its commit. */
+/** A commit with fewer characters has all texts of its state. */
 const maxInCommit = 262_144;
 /** A text of an export, an event or a list is a page of its own from this length. Results of loops, each of which is short, share pages of it. */
 const minPage = 8_192;
@@ -17,7 +17,7 @@ const minResultsPage = 65_536;
 /** Characters of the texts that a run may have. Each step gets them, and runners hold them while a run is open. */
 export const maxStateCharacters = 8 * 1_048_576;
 
-export const isLarge = (characters: number): boolean => characters > maxInCommit;
+export const isLarge = (commitCharacters: number): boolean => commitCharacters > maxInCommit;
 
 /** @param parts names of parts, in order */
 export const referenceTo = (parts: readonly string[]): string => mark + parts.join(",");

@@ -43,6 +43,8 @@ export class StatePages {
   /** Of the last commit, and of the form of the next one that was encoded last, which may be refused. */
   #stored = nothingKnown;
   #encoded = nothingKnown;
+  /** References of pages that were written for forms of the next commit, by their text. */
+  readonly #written = new Map<string, string>();
   #pagedBytes = 0;
   /** While this run is open, no more pages are tried once one could not be stored: the commits wait for each. */
   #hasFailed = false;
@@ -56,20 +58,27 @@ export class StatePages {
   async encode(commit: LastOfRun): Promise<Encoded> {
     const { state } = commit;
     if (state === null) return { text: JSON.stringify(commit) };
+    const text = this.#textOf(commit, state);
+    this.#encoded = nothingKnown;
+    if (!isLarge(text.length)) return { text };
     const characters = charactersOf(state);
     if (characters > maxStateCharacters) return { refusal: tooLarge(characters) };
     const texts = pagesOf(state);
-    const references = isLarge(characters) ? await this.#store(texts) : new Map<string, string>();
+    const references = await this.#store(texts);
     this.#encoded = { references, texts };
-    const withPages = references.size === 0 ? state : withReferences(state, references);
-    const stored: StoredState =
-      this.#pagedBytes === 0 || hasEnded(state.status) ? withPages : { ...withPages, pagedBytes: this.#pagedBytes };
-    return { text: JSON.stringify({ ...commit, state: stored }) };
+    return { text: references.size === 0 ? text : this.#textOf(commit, withReferences(state, references)) };
+  }
+
+  #textOf(commit: LastOfRun, state: WorkflowRunState): string {
+    const isCounted = this.#pagedBytes > 0 && !hasEnded(state.status);
+    const stored: StoredState = isCounted ? { ...state, pagedBytes: this.#pagedBytes } : state;
+    return JSON.stringify({ ...commit, state: stored });
   }
 
   /** The commit that was encoded last is stored. */
   onStored(): void {
     this.#stored = this.#encoded;
+    this.#written.clear();
   }
 
   /** @throws Unavailable */
@@ -102,7 +111,7 @@ export class StatePages {
   async #store(pages: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
     const references = new Map<string, string>();
     for (const page of pages) {
-      const known = this.#stored.references.get(page) ?? this.#encoded.references.get(page);
+      const known = this.#stored.references.get(page) ?? this.#written.get(page);
       const reference = known ?? (this.#stored.texts.has(page) ? await this.#write(page) : undefined);
       if (reference !== undefined) references.set(page, reference);
     }
@@ -125,7 +134,9 @@ export class StatePages {
       this.#hasFailed = true;
       return undefined;
     }
-    return referenceTo(parts);
+    const reference = referenceTo(parts);
+    this.#written.set(page, reference);
+    return reference;
   }
 
   async #read(reference: string, files: RunFiles): Promise<string> {
