@@ -93,7 +93,7 @@ interface Storing extends EmailReceiving {
 async function store(mail: ArrivedEmail, storing: Storing): Promise<void> {
   const content = await storing.reading.use(networkOf(mail.peer), () => contentOf(mail, storing));
   const recipients = [...new Set(mail.recipients.map((address) => address.toLowerCase()))];
-  // It costs lookups: not for a message that nobody receives any more.
+  // It costs lookups: not for a message whose workflow is deleted.
   for (const to of recipients) if ((await find(to, storing)) === undefined) throw unknown();
   const authentication = (await storing.authenticate?.(mail, content.from?.address ?? "")) ?? null;
   // Nothing is stored if one of them refuses the message.
