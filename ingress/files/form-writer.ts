@@ -44,7 +44,8 @@ export class FormWriter {
     this.#failed.promise.catch(() => undefined); // Thrown by the next call, if there is one.
     this.#parser = parserOf(contentType, maxFieldBytes);
     this.#parser.on("field", (name, value) => this.#addField(name, value));
-    this.#parser.on("file", (name, stream, filename = "", _encoding, type) => {
+    this.#parser.on("file", (name, stream, given, _encoding, type) => {
+      const filename = given ?? "";
       this.#addBytes(Buffer.byteLength(name) + Buffer.byteLength(filename) + type.length);
       // One after the other: until then the parser waits with what it has not read.
       this.#stored = this.#stored.then(async () => this.#fields.add(name, await this.#storeFile(stream, filename, type)));
