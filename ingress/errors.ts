@@ -30,11 +30,14 @@ export function quotaUsedUp(leftMs: number): PublicError {
   return new PublicError(status, code, message, { retryAfterSeconds });
 }
 
-/** Errors of reading a body are public: they describe only the body. */
-export function rethrowOfBody(error: unknown): never {
+/** Errors of reading a body are public: they describe only the body. @param advice to callers whose body is too large */
+export function rethrowOfBody(error: unknown, advice = ""): never {
   if (!(error instanceof HeadwaterError)) throw error;
   const { status, code, message } = error;
-  throw new PublicError(status, code, message, { cause: error, ...(status === 503 ? { retryAfterSeconds } : {}) });
+  throw new PublicError(status, code, code === "body_too_large" ? message + advice : message, {
+    cause: error,
+    ...(status === 503 ? { retryAfterSeconds } : {}),
+  });
 }
 
 const logEveryMs = 1_000;

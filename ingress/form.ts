@@ -12,15 +12,29 @@ export interface FormFile {
   readonly content: string;
 }
 
-type FormValue = string | FormFile;
-
 /** Names stay unchanged, including brackets, because components read `body["data[id]"]`. Repeated names have a list. */
 const urlencodedOptions = { depth: 0, parseArrays: false, parameterLimit: 1_000, arrayLimit: 1_000 };
-const multipartLimits = { fields: 1_000, files: 100, parts: 1_000, headerPairs: 100 };
+export const multipartLimits = { fields: 1_000, files: 100, parts: 1_000, headerPairs: 100 };
+
+export const mediaTypeOf = (contentType: string): string | undefined => contentType.split(";", 1)[0]?.trim().toLowerCase();
+
+/** The fields of a form: of a repeated name, a list. */
+export class FormFields<Value> {
+  readonly #fields = new Map<string, Value | Value[]>();
+
+  add(name: string, value: Value): void {
+    const held = this.#fields.get(name);
+    this.#fields.set(name, held === undefined ? value : Array.isArray(held) ? [...(held as Value[]), value] : [held as Value, value]);
+  }
+
+  toObject(): Readonly<Record<string, Value | Value[]>> {
+    return Object.fromEntries(this.#fields);
+  }
+}
 
 /** The fields of a form, or undefined for any other content. An invalid form stays unparsed, because its sender may not be able to fix it. */
 export async function parseForm(contentType: string, body: Buffer): Promise<unknown> {
-  const type = contentType.split(";", 1)[0]?.trim().toLowerCase();
+  const type = mediaTypeOf(contentType);
   if (type === "application/x-www-form-urlencoded") return qs.parse(body.toString("utf8"), urlencodedOptions);
   if (type !== "multipart/form-data") return undefined;
   try {
@@ -31,17 +45,13 @@ export async function parseForm(contentType: string, body: Buffer): Promise<unkn
 }
 
 async function parseMultipart(contentType: string, body: Buffer): Promise<Readonly<Record<string, unknown>>> {
-  const fields = new Map<string, FormValue | FormValue[]>();
-  const add = (name: string, value: FormValue): void => {
-    const held = fields.get(name);
-    fields.set(name, held === undefined ? value : Array.isArray(held) ? [...held, value] : [held, value]);
-  };
+  const fields = new FormFields<string | FormFile>();
   const files: Promise<void>[] = [];
   const parser = new Busboy({ headers: { "content-type": contentType }, limits: multipartLimits });
-  parser.on("field", (name, value) => add(name, value));
+  parser.on("field", (name, value) => fields.add(name, value));
   parser.on("file", (name, stream, filename, _encoding, type) => {
     const file = readFile(stream).then((bytes) =>
-      add(name, { filename: filename ?? "", contentType: type, size: bytes.length, content: bytes.toString("base64") }),
+      fields.add(name, { filename: filename ?? "", contentType: type, size: bytes.length, content: bytes.toString("base64") }),
     );
     // If the parser fails first, nothing awaits its files.
     file.catch(() => undefined);
@@ -50,7 +60,7 @@ async function parseMultipart(contentType: string, body: Buffer): Promise<Readon
   Readable.from([body]).pipe(parser);
   await finished(parser, { readable: false });
   await Promise.all(files);
-  return Object.fromEntries(fields);
+  return fields.toObject();
 }
 
 async function readFile(stream: AsyncIterable<Buffer>): Promise<Buffer> {

@@ -33,10 +33,8 @@ export function parseTarget(url: string, basePath: string): Target | undefined {
   return { key: url.slice(start, keyEnd), path: url.slice(keyEnd, end) || "/", search: url.slice(end + 1) };
 }
 
-/** The event that `run` receives for the request. */
-export async function httpEvent(request: IncomingMessage, target: Target, body: Buffer, client: Client): Promise<HttpEvent> {
-  const form =
-    body.length === 0 || request.headers["content-type"] === undefined ? undefined : await parseForm(request.headers["content-type"], body);
+/** The event that `run` receives for the request. @param body its bytes, or what the event has in place of them */
+export async function httpEvent(request: IncomingMessage, target: Target, body: Buffer | object, client: Client): Promise<HttpEvent> {
   return {
     method: request.method ?? "GET",
     path: target.path,
@@ -44,7 +42,16 @@ export async function httpEvent(request: IncomingMessage, target: Target, body: 
     query: parseQuery(target.search),
     headers: headersOf(request, client),
     client_ip: client.address,
-    ...(body.length === 0 ? {} : isUtf8(body) ? { bodyRaw: body.toString("utf8") } : { bodyBase64: body.toString("base64") }),
+    ...(Buffer.isBuffer(body) ? await contentOf(request, body) : { body }),
+  };
+}
+
+async function contentOf(request: IncomingMessage, body: Buffer): Promise<Pick<HttpEvent, "bodyRaw" | "bodyBase64" | "body">> {
+  if (body.length === 0) return {};
+  const type = request.headers["content-type"];
+  const form = type === undefined ? undefined : await parseForm(type, body);
+  return {
+    ...(isUtf8(body) ? { bodyRaw: body.toString("utf8") } : { bodyBase64: body.toString("base64") }),
     ...(form === undefined ? {} : { body: form }),
   };
 }

@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from "n
 import type { AdmissionGate } from "../domain/limits/admission.ts";
 import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
+import type { RunFiles } from "../domain/files/run-files.ts";
 import type { Answer } from "../domain/invocation/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
 import type { AuthenticateEmail, EmailConfig, ParseEmail, StartEmailServer } from "./email/ports.ts";
@@ -21,6 +22,7 @@ export interface IngressPorts {
   readonly onAnswered?: (answered: Answered) => void;
   readonly createServer: (limits: ServerLimits, onRequest: RequestListener) => DrainableServer;
   readonly bodies: RequestBodies;
+  readonly files: Files;
   /** Absent: no emails are received. */
   readonly email?: EmailPorts | undefined;
   readonly log: Log;
@@ -58,6 +60,12 @@ export interface RequestBodies {
   read(request: IncomingMessage, response: ServerResponse, options: { limitBytes: number; holder: string }): Promise<Buffer>;
 }
 
+/** Files of runs, and bodies of requests that are stored as files. */
+export interface Files extends Pick<RunFiles, "read" | "write"> {
+  /** A new, unguessable id of an upload: see `uploadId`. */
+  readonly newUploadId: () => string;
+}
+
 export interface Log {
   warn(fields: object, message?: string): void;
 }
@@ -93,11 +101,21 @@ export interface IngressConfig {
   readonly trustedProxies: TrustedProxies;
   readonly maxConnections: number;
   readonly bodyLimitBytes: number;
+  /** Base of all endpoints as callers know it, without trailing slash. */
+  readonly publicUrl: string;
+  /** Maximum bytes of a body that is stored as a file. */
+  readonly uploadLimitBytes: number;
+  /** Maximum bodies that are being stored, and maximum files that are being sent. Each has up to two parts in memory. */
+  readonly transfers: number;
+  /** How many of them an owner may have, of each kind. */
+  readonly transfersOfOwner: number;
+  /** Minimum mean rate of a file that is stored or sent, bytes per second, after `requestTimeoutMs`. */
+  readonly minTransferRate: number;
   /** Maximum characters of all invocations being stored; an owner may have half of it. */
   readonly storingChars: number;
   /** Maximum bytes of all custom responses that callers have not read yet. */
   readonly unreadBytes: number;
-  /** Maximum time to receive a complete request, milliseconds. */
+  /** Maximum time to receive a complete request, milliseconds. Files may take longer: see `Pace`. */
   readonly requestTimeoutMs: number;
   /** How long a caller waits for `respond()`, milliseconds. */
   readonly answerTimeoutMs: number;
@@ -112,6 +130,11 @@ export const ingressDefaults: IngressConfig = {
   trustedProxies: noProxies,
   maxConnections: 4_096,
   bodyLimitBytes: 512 * 1024,
+  publicUrl: "http://127.0.0.1:3001",
+  uploadLimitBytes: 100 * 2 ** 20,
+  transfers: 32,
+  transfersOfOwner: 8,
+  minTransferRate: 128 * 1024,
   storingChars: 32 * 1024 * 1024,
   unreadBytes: 32 * 1024 * 1024,
   requestTimeoutMs: 30_000,

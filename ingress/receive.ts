@@ -8,7 +8,11 @@ import type { TraceContext } from "../domain/traces.ts";
 import type { ResumeRequest } from "../domain/workflow/resume-request.ts";
 import { awaitAnswer, ownerOf, type ReplyAddress } from "./await-answer.ts";
 import { backlogFull, overloaded, PublicError, quotaUsedUp, rethrowOfBody } from "./errors.ts";
+import { requestedFile } from "./files/file-urls.ts";
+import { sendFile } from "./files/send-file.ts";
+import { asksForUpload, storeBody, uploadHint } from "./files/store-body.ts";
 import { httpEvent, originForm, parseTarget, type Target } from "./http-event.ts";
+import type { Pace } from "./pace.ts";
 import type { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { replyAccepted, replyPreflight, replyResponse } from "./reply.ts";
@@ -25,21 +29,27 @@ export interface Receiving {
   readonly waiting: Budget;
   /** Bytes of custom responses that are not read yet, by the client's network. */
   readonly unread: Budget;
+  /** Bodies that are being stored as files, by owner. */
+  readonly uploads: Budget;
+  /** Files that are being sent, by owner. */
+  readonly downloads: Budget;
+}
+
+/** What belongs to one request. */
+export interface Arriving {
+  /** Parent of the run. */
+  readonly trace: TraceContext;
+  /** Ends it if it is too slow. */
+  readonly pace: Pace;
 }
 
 /**
  * Handles one request: finds the endpoint, reads the body, stores the invocation, responds. A request to a resume URL of a workflow
- * continues a suspended run; any other request starts a run.
+ * continues a suspended run, and one to the URL of a file reads it; any other request starts a run.
  *
- * @param trace parent of the run
  * @throws PublicError, and what its ports throw
  */
-export async function receive(
-  request: IncomingMessage,
-  response: ServerResponse,
-  receiving: Receiving,
-  trace: TraceContext,
-): Promise<void> {
+export async function receive(request: IncomingMessage, response: ServerResponse, receiving: Receiving, arriving: Arriving): Promise<void> {
   // A proxy may have read another of several Host headers (RFC 9112, section 3.2).
   if (hasSeveralHosts(request.rawHeaders))
     throw new PublicError(400, "malformed", "the request has several Host headers: it must have one");
@@ -48,15 +58,19 @@ export async function receive(
     return replyPreflight(response, request.headers["access-control-request-headers"]);
   }
   const { target, endpoint } = await find(request, receiving);
+  const file = requestedFile(target, endpoint, Date.now());
+  if (file !== undefined) return sendFile(request, response, file, receiving);
   const resume = requestedResume(target, endpoint, Date.now());
   if (resume === undefined && !startsRuns(endpoint)) throw notFound();
   // HEAD only checks a resume URL: programs that preview links send it.
   if (resume !== undefined && request.method === "HEAD") return replyAccepted(response);
   const isAwaited = resume === undefined && endpoint.customResponse;
-  if (isAwaited) checkQuota(endpoint, receiving);
+  const isStored = resume === undefined && asksForUpload(request.headers, target);
+  // Both are of no use to a run hours later: the response, and the file, which is deleted by then.
+  if (isAwaited || isStored) checkQuota(endpoint, receiving);
   checkBacklog(endpoint, receiving);
   const client = receiving.clientOf(request);
-  const stored = { request, response, target, endpoint, client, trace };
+  const stored = { request, response, target, endpoint, client, ...arriving, isStored };
   if (resume !== undefined) {
     const outcome = await awaitResumed(endpoint, receiving, (answerTo) =>
       storeRequest({ ...stored, resume: () => ({ ...resume, answerTo: answerTo() }), replyAddress: undefined }, receiving),
@@ -97,7 +111,7 @@ const notFound = (): PublicError => new PublicError(404, "endpoint_not_found", "
 /** Of a workflow, only if it has an HTTP trigger. */
 const startsRuns = ({ active, workflow }: Endpoint): boolean => active && workflow?.hasHttpTrigger !== false;
 
-/** Refuses requests that wait for a response, which a run hours later could not give. Others are stored up to the backlog's limit. */
+/** Refuses requests that cannot wait for tomorrow's quota. Others are stored up to the backlog's limit. */
 function checkQuota(endpoint: Endpoint, { ports }: Receiving): void {
   const leftMs = ports.overQuota(ownerOf(endpoint)) - Date.now();
   if (leftMs > 0) throw quotaUsedUp(leftMs);
@@ -119,6 +133,9 @@ interface Stored {
   readonly endpoint: Endpoint;
   readonly client: Client;
   readonly trace: TraceContext;
+  readonly pace: Pace;
+  /** Its body becomes a file. */
+  readonly isStored: boolean;
   /** Called after reading the request. Absent: the request starts a run. */
   readonly resume: (() => ResumeRequest) | undefined;
   /** Absent: the caller does not wait for the run. */
@@ -140,17 +157,23 @@ async function storeRequest(stored: Stored, receiving: Receiving): Promise<void>
 }
 
 /** @returns JSON text of the invocation */
-async function readInvocation(
-  { request, response, target, endpoint, client, trace, resume, replyAddress }: Stored,
-  { config, ports }: Receiving,
-): Promise<string> {
-  const options = { limitBytes: config.bodyLimitBytes, holder: networkOf(client.address) };
-  const body = await ports.bodies.read(request, response, options).catch(rethrowOfBody);
+async function readInvocation(stored: Stored, receiving: Receiving): Promise<string> {
+  const { request, target, endpoint, client, trace, resume, replyAddress } = stored;
+  const body = await readBody(stored, receiving);
   const event = await httpEvent(request, target, body, client);
   const cause: Pick<Invocation, "trigger" | "resume"> =
     resume === undefined ? { trigger: "http" } : { trigger: "resume", resume: resume() };
   const invocation: Invocation = { source: endpoint.source, ...cause, at: Date.now(), event, ...trace, ...replyAddress?.() };
   return JSON.stringify(invocation);
+}
+
+async function readBody(stored: Stored, receiving: Receiving): Promise<Buffer | object> {
+  const { request, response, target, endpoint, client, pace, isStored, resume } = stored;
+  if (isStored) return storeBody(request, response, target, endpoint, pace, receiving);
+  const { bodyLimitBytes: limitBytes, uploadLimitBytes } = receiving.config;
+  const advice = resume === undefined ? `: send it with ${uploadHint}, which allows ${uploadLimitBytes} bytes` : "";
+  const body = receiving.ports.bodies.read(request, response, { limitBytes, holder: networkOf(client.address) });
+  return await body.catch((error: unknown) => rethrowOfBody(error, advice));
 }
 
 /** Bounds the memory of responses that callers do not read. */

@@ -3,7 +3,7 @@ import type { HttpResponse } from "../domain/run-products.ts";
 import { setsSession } from "../domain/session-cookie.ts";
 import { PublicError } from "./errors.ts";
 
-const corsHeaders = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" } as const;
+export const corsHeaders = { "access-control-allow-origin": "*", "access-control-expose-headers": "*" } as const;
 const accepted = JSON.stringify({ success: true });
 const acceptedHeaders = {
   ...corsHeaders,

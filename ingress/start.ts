@@ -5,8 +5,9 @@ import { clientReader } from "../domain/client-address.ts";
 import { parseTraceContext, type Span } from "../domain/traces.ts";
 import type { EmailServer } from "./email/ports.ts";
 import { emailHandlers } from "./email/receive-email.ts";
-import { ErrorFilter } from "./errors.ts";
+import { ErrorFilter, PublicError } from "./errors.ts";
 import { Packs } from "./packs.ts";
+import { maxTransferMs, Pace, type PaceLimits } from "./pace.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { receive, type Receiving } from "./receive.ts";
 import { replyError } from "./reply.ts";
@@ -20,12 +21,20 @@ export interface Ingress {
   stop(signal: AbortSignal): Promise<void>;
 }
 
+/** Of the server's own limit, which closes connections without an answer. */
+const marginMs = 5_000;
+
 /** Serves HTTP endpoints, and addresses for emails: each request or message becomes a durable invocation before it is answered. */
 export async function startIngress(config: IngressConfig, ports: IngressPorts): Promise<Ingress> {
   const receiving = receivingOf(config, ports);
   const filter = new ErrorFilter(ports.log);
-  // No bytes move on a connection while its request waits to be stored, and then for its response.
-  const limits = { ...config, silenceTimeoutMs: config.requestTimeoutMs + config.answerTimeoutMs };
+  const limits = {
+    ...config,
+    // `paceOf` ends the others earlier.
+    requestTimeoutMs: maxTransferMs(config.uploadLimitBytes, paceLimits(config)) + marginMs,
+    // No bytes move on a connection while its request waits to be stored, and then for its response.
+    silenceTimeoutMs: config.requestTimeoutMs + config.answerTimeoutMs,
+  };
   // Replies to errors itself, and never rejects.
   const { server, drain } = ports.createServer(limits, (request, response) => void respond(request, response, receiving, filter));
   await listen(server, config);
@@ -45,7 +54,7 @@ async function startEmail({ config, ports, packs, storing }: Receiving): Promise
 }
 
 function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
-  const { storingChars, maxConnections, unreadBytes } = config;
+  const { storingChars, maxConnections, unreadBytes, transfers, transfersOfOwner } = config;
   return {
     config,
     ports,
@@ -55,6 +64,8 @@ function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
     // Requests that wait leave half of the connections to others.
     waiting: new Budget({ total: Math.ceil(maxConnections / 2), share: Math.ceil(maxConnections / 4) }),
     unread: new Budget({ total: unreadBytes }),
+    uploads: new Budget({ total: transfers, share: transfersOfOwner }),
+    downloads: new Budget({ total: transfers, share: transfersOfOwner }),
   };
 }
 
@@ -63,8 +74,9 @@ async function respond(request: IncomingMessage, response: ServerResponse, recei
   const { onAnswered } = receiving.ports;
   const given = parseTraceContext(request.headers);
   const span = startSpan(request, given.traceparent, receiving.ports);
+  const pace = paceOf(request, response, receiving.config);
   try {
-    await receive(request, response, receiving, span === undefined ? given : { ...given, traceparent: span.traceparent });
+    await receive(request, response, receiving, { pace, trace: span === undefined ? given : { ...given, traceparent: span.traceparent } });
   } catch (error) {
     const shown = filter.publicError(error);
     if (!response.headersSent && !response.destroyed) replyError(response, shown);
@@ -72,6 +84,26 @@ async function respond(request: IncomingMessage, response: ServerResponse, recei
   const status = response.statusCode;
   onAnswered?.({ status, durationMs: performance.now() - startedAt });
   span?.end({ attributes: { "http.response.status_code": status }, error: status >= 500 ? String(status) : undefined });
+}
+
+const paceLimits = ({ requestTimeoutMs: graceMs, minTransferRate: bytesPerSecond }: IngressConfig): PaceLimits => ({
+  graceMs,
+  bytesPerSecond,
+});
+
+/** Ends a request that does not arrive in time. While its body is stored as a file, each byte that arrives gives it more time. */
+function paceOf(request: IncomingMessage, response: ServerResponse, config: IngressConfig): Pace {
+  const pace = new Pace(paceLimits(config), () => {
+    if (request.complete) return;
+    if (!response.headersSent) {
+      response.shouldKeepAlive = false;
+      replyError(response, new PublicError(408, "request_timeout", "the request did not arrive in time: send it again, or faster"));
+    }
+    // After the response, if there is one to send.
+    response.end(() => request.destroy());
+  });
+  request.once("end", () => pace.end()).once("close", () => pace.end());
+  return pace;
 }
 
 /** The span does not contain the address, which is secret. */

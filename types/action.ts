@@ -95,6 +95,8 @@ export interface ActionFile {
   toEncodedString(encoding?: string, start?: number, end?: number): Promise<string>;
   /** Copies it to a path such as `/tmp/x`. */
   toFile(path: string): Promise<void>;
+  /** A URL at which anyone can read the file as it is now, until the files of the run are deleted, and at most for a day. Not in tests. */
+  toUrl(): Promise<string>;
   fromFile(path: string, contentType?: string): Promise<this>;
   fromUrl(url: string): Promise<this>;
   fromReadableStream(stream: AsyncIterable<Uint8Array | string>, contentType?: string, contentLength?: number): Promise<this>;

@@ -92,9 +92,20 @@ async function startUnlogged(name: RoleName, context: RoleContext, alone: boolea
     };
   }
   const main = join(import.meta.dirname, "..", "main.ts");
-  const start = () => startChildRole({ role: name, main, nats: context.natsOf(name), env: process.env, stopTimeoutMs: 6_000 });
+  const env = name === "runner" ? { ...ingressOfRunner(context.configuration), ...process.env } : process.env;
+  const start = () => startChildRole({ role: name, main, nats: context.natsOf(name), env, stopTimeoutMs: 6_000 });
   const child = await keepRunning(name, start, logger);
   return { name, kill: () => child.kill(), stop: (signal) => stopChild(child, signal) };
+}
+
+/**
+ * On one machine the endpoints have a private address, at which code reads files by their URLs. Code may reach the ingress itself, but no proxy
+ * in front of it, which may serve others as well.
+ */
+function ingressOfRunner({ roles: started, ingressUrl, ingressListen: { host, port } }: RoleContext["configuration"]): NodeJS.ProcessEnv {
+  const url = new URL(ingressUrl);
+  const isItself = started.includes("ingress") && url.hostname.replace(/^\[|\]$/g, "") === host && Number(url.port) === port;
+  return isItself ? { HEADWATER_EGRESS_SERVER: url.host } : {};
 }
 
 async function stopChild(child: { stop(): Promise<void>; kill(): Promise<void> }, signal: AbortSignal): Promise<void> {

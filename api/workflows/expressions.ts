@@ -52,11 +52,11 @@ export function warningsAboutExpressions({ spec }: WorkflowResource): readonly W
   ]);
 }
 
-/** Reads of steps within a branch, a loop or a try that may not have run. */
+/** Reads of steps within a branch, a loop or a try that may not have run, and that fail then. */
 function uncertainReads(step: string, props: Values, uncertain: ReadonlySet<string>): readonly Warning[] {
   if (uncertain.size === 0) return [];
-  return [...findExpressions(props)].flatMap(({ path, steps }) =>
-    steps
+  return [...findExpressions(props)].flatMap(({ path, required }) =>
+    required
       .filter((name) => uncertain.has(name))
       .map((name) => ({
         code: "may_not_have_run",

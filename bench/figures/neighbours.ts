@@ -8,6 +8,8 @@ import { Entries, inChunks, sourceIds } from "../harness/deploy.ts";
 import { invoke, pause, runOnce } from "../harness/load/runs.ts";
 import { median, percentile } from "../harness/measure/statistics.ts";
 import { startSystem, type System } from "../harness/system.ts";
+import { deployWorkflow, stepsInARow } from "../harness/workflows.ts";
+import { controlCode } from "../../domain/workflow/control-code.ts";
 
 /**
  * What one owner does to another: time from storing an invocation of a neighbour's source to its commit, p95, while an owner runs what
@@ -18,6 +20,16 @@ const [sources, before, quietMs, attackMs, settleMs] = [60, 8, 6_000, 10_000, 1_
 const attacker = "u_attacker";
 const component = (run: string): string => `export default { name: "Bench", props: { http: "$.interface.http" }, ${run} };`;
 const trivial = component(`run() { this.$emit({ at: Date.now() }); }`);
+const trivialAction = `export default { name: "Item", type: "action", version: "1.0.0", props: {}, run() { return 1; } };`;
+/** Of a run. */
+const maxItems = 10_000;
+const loop = {
+  name: "each",
+  forEach: `{{ Array.from({ length: ${maxItems} }, (_, item) => item) }}`,
+  maxItems,
+  concurrency: 50,
+  steps: stepsInARow(1),
+};
 
 interface Attack {
   readonly label: string;
@@ -25,6 +37,8 @@ interface Attack {
   readonly sources: number;
   /** Invocations of each source that wait when it begins. */
   readonly invocations: number;
+  /** Items of a loop, of which runs of a workflow take `maxItems` each; absent: it uses sources. */
+  readonly items?: number;
   /** HTTP requests for the first source, sent while the neighbour is measured; absent: none. */
   readonly requests?: number;
 }
@@ -58,6 +72,7 @@ const attacks: readonly Attack[] = [
     invocations: 0,
     requests: 50_000,
   },
+  { label: "loops of 100,000 items", code: () => trivialAction, sources: 0, invocations: 0, items: 100_000 },
 ];
 
 export async function run(): Promise<readonly Figure[]> {
@@ -115,12 +130,15 @@ async function deploy(system: System, attack: Attack, port: number): Promise<rea
   const canaries = sourceIds("canary", before);
   await inChunks(canaries, (id) => entries.deploy(id, mine, 1, "u_neighbour"));
   await inChunks(sourceIds("hostile", attack.sources), (id) => entries.deploy(id, theirs, 1, attacker));
+  if (attack.items !== undefined) await deployWorkflow(system, "p_hostile", theirs, [loop], await entries.build(controlCode), attacker);
   if (attack.requests !== undefined) await entries.endpoint("dc_hostile0", attacker);
   await runOnce(system.connection, canaries);
   return canaries;
 }
 
-async function begin({ connection }: System, { sources: count, invocations }: Attack): Promise<void> {
+async function begin({ connection }: System, { sources: count, invocations, items = 0 }: Attack): Promise<void> {
+  for (let run = 0; run < items / maxItems; run++)
+    await invoke(connection, "p_hostile", [{ source: "p_hostile", trigger: "manual", at: Date.now(), event: {} }]);
   const ids = sourceIds("hostile", count);
   const [rounds, each] = count === 1 ? [invocations, 1] : [invocations / 50, 50];
   const jobs = Array.from({ length: rounds }, () => ids).flat();

@@ -28,7 +28,7 @@ export const stepsInARow = (count: number): readonly Node[] => Array.from({ leng
 
 /**
  * Writes the entries of a workflow whose actions all run this build, as the operator does: `POST /<workflow>` starts a run.
- * @param control of steps that control others
+ * @param control of steps that control others @param of the owner
  */
 export async function deployWorkflow(
   system: System,
@@ -36,6 +36,7 @@ export async function deployWorkflow(
   build: Code,
   tree: readonly Node[],
   control: Code = build,
+  of = owner,
 ): Promise<void> {
   const resumeKey = "a key of the bench's own";
   const secrets = await createSecrets(system.keysDirectory);
@@ -55,7 +56,7 @@ export async function deployWorkflow(
   });
   const deployment: WorkflowDeployment = {
     workflow,
-    owner,
+    owner: of,
     pool: defaultPool,
     name: workflow,
     id: `d_${workflow.slice(2)}`,
@@ -73,7 +74,7 @@ export async function deployWorkflow(
   await endpoints.put(workflow, {
     source: workflow,
     pool: defaultPool,
-    owner,
+    owner: of,
     customResponse: false,
     active: true,
     workflow: { hasHttpTrigger: true, resumeKey },

@@ -33,7 +33,6 @@ function notesOf(code: string): readonly string[] {
   const notes: string[] = [];
   if (/\$\.checkpoint|\$checkpoint|\$\.service\.db/.test(code))
     notes.push("it keeps state with $.checkpoint or $.service.db, which steps do not have");
-  if (/\$\.files\b[^;]*\.getUrl\(|\.toUrl\(/.test(code)) notes.push("it asks for the URL of a file, which files of a step do not have");
   return notes;
 }
 

@@ -9,6 +9,8 @@ interface EventFormProps {
   readonly typed: string;
   readonly onType: (typed: string) => void;
   readonly rows?: number;
+  /** Nothing typed is a mistake; default: then there is no event. */
+  readonly isRequired?: boolean;
   /** @param event undefined: nothing was typed */
   readonly onSubmit: (event: unknown) => void;
   readonly isPending: boolean;
@@ -19,13 +21,24 @@ interface EventFormProps {
 }
 
 /** Starts something with an event, typed as JSON. */
-export function EventForm({ hint, typed, onType, rows = 8, onSubmit, isPending, error, above, children }: EventFormProps) {
+export function EventForm({
+  hint,
+  typed,
+  onType,
+  rows = 8,
+  isRequired = false,
+  onSubmit,
+  isPending,
+  error,
+  above,
+  children,
+}: EventFormProps) {
   const [isInvalid, setIsInvalid] = useState(false);
   const submit = (submitted: FormEvent): void => {
     submitted.preventDefault();
     let event: unknown;
     try {
-      event = typed.trim() === "" ? undefined : JSON.parse(typed);
+      event = typed.trim() === "" && !isRequired ? undefined : JSON.parse(typed);
     } catch {
       return setIsInvalid(true);
     }

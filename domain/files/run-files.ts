@@ -58,6 +58,8 @@ export const fileLimits = {
   /** UTF-8, JSON of all entries of a run, or of changes: stored as one part. */
   listingBytes: 480 * 1024,
   pathCharacters: 1_024,
+  /** Of the name under which a browser saves a file: the end of it, which has the extension. */
+  shownCharacters: 200,
 } as const;
 
 /** The name of a part: random, with its size. It is a token of a NATS subject. */

@@ -87,7 +87,7 @@ export interface HttpEvent {
   readonly bodyRaw?: string;
   /** The body in base64 when it is not valid UTF-8. */
   readonly bodyBase64?: string;
-  /** Set by the ingress for forms and multipart; JSON is parsed in the guest. */
+  /** Set by the ingress for forms and multipart, and for a body that it has stored as a file; JSON is parsed in the guest. */
   readonly body?: unknown;
 }
 

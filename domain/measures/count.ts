@@ -45,7 +45,7 @@ export function computeMsOf({ run, workflow }: Pick<Commit, "run" | "workflow">)
 const maxTimeMs = 8.64e15;
 /** From the start to the end of a run. That of a workflow may be suspended for months. It is compared, and never added. */
 const maxElapsedMs = 100 * 365 * stepMs.day;
-/** Of durations that are added. Longer ones count as a day, so that a forged one adds little to a sum. */
+/** Of durations that are added, each of a run or a step. Longer ones count as a day, so that a forged one adds little to a sum. */
 const maxDurationMs = stepMs.day;
 
 /**

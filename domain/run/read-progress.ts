@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { maxTimestampMs } from "../clock.ts";
 import { maxReturnedBytes } from "../workflow/call.ts";
-import { maxStepsBefore, stepOutcomes, type WorkflowProgress } from "../workflow/run-commit.ts";
+import { maxStepsTogether, stepOutcomes, type WorkflowProgress } from "../workflow/run-commit.ts";
 import { hasEnded, maxSuspensionNumber, runStatuses, sendKinds } from "../workflow/run-state.ts";
 import { stepNamePattern } from "../workflow/step-id.ts";
 
@@ -69,7 +69,7 @@ export const workflowProgress = z
     step: step.optional(),
     before: z
       .array(z.looseObject({ step, logs: z.int().min(0).max(1e6) }))
-      .max(maxStepsBefore)
+      .max(maxStepsTogether - 1)
       .optional(),
     failedStep: z.looseObject(named).optional(),
     resumeAt: time.optional(),

@@ -77,7 +77,7 @@ export const controlLimits = {
   steps: 200,
   /** Items of a list. */
   items: 10_000,
-  /** Bytes of JSON of a list: each commit of its loop writes it again. */
+  /** Bytes of JSON of a list. */
   listBytes: 262_144,
   /** Rounds of a `while`. */
   iterations: 10_000,

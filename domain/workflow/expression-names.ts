@@ -6,6 +6,8 @@ type Fields = Readonly<Record<string, unknown>>;
 export interface ReadNames {
   /** Read as `steps.name`, `steps["name"]` or `steps?.name`, each once. */
   readonly steps: readonly string[];
+  /** Those among them of which a property is read without `?.`: it fails for a step that has not run. */
+  readonly required: readonly string[];
   /** Read as `env.NAME` or `process.env.NAME`, each once. */
   readonly environment: readonly string[];
   /** Variables that it does not declare itself, each once. Names in `typeof name` do not count, since that never fails. */
@@ -15,6 +17,7 @@ export interface ReadNames {
 /** A name that the expression declares anywhere counts as declared everywhere. Names that are computed are unknown. */
 export function namesReadBy(root: Node): ReadNames {
   const steps = new Set<string>();
+  const required = new Set<string>();
   const environment = new Set<string>();
   const variables = new Set<string>();
   const declared = new Set<string>();
@@ -28,6 +31,9 @@ export function namesReadBy(root: Node): ReadNames {
     if (node["type"] === "Identifier") (isDeclared ? declared : variables).add(String(node["name"]));
     const step = memberRead(node, isSteps);
     if (step !== undefined) steps.add(step);
+    const { type, object, optional } = node;
+    const whole = type === "MemberExpression" && optional !== true && isNode(object) ? memberRead(object, isSteps) : undefined;
+    if (whole !== undefined) required.add(whole);
     const name = memberRead(node, isEnvironment);
     if (name !== undefined) environment.add(name);
     pushChildren(node, isDeclared ? declarations : rest, declarations);
@@ -35,6 +41,7 @@ export function namesReadBy(root: Node): ReadNames {
   const readNames = (names: ReadonlySet<string>): readonly string[] => [...names].toReversed();
   return {
     steps: readNames(steps),
+    required: readNames(required),
     environment: readNames(environment),
     variables: [...variables].filter((name) => !declared.has(name)).toReversed(),
   };

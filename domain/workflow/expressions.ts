@@ -23,6 +23,8 @@ export interface FoundExpression {
   readonly source: string;
   /** Names of the steps that it reads; a name that is computed is unknown. */
   readonly steps: readonly string[];
+  /** Those among them of which it reads a property without `?.`. */
+  readonly required: readonly string[];
   /** Names that it reads as `env.NAME` or `process.env.NAME`. */
   readonly environment: readonly string[];
   /** Names of the variables that it reads and does not declare. */
@@ -218,7 +220,8 @@ function parseText(text: string, budget: ExpressionBudget): ReadText {
     const cost = isProblem ? Math.min(text.length - start, maxCharacters) : source.length;
     costs.push(cost);
     budget.spend(cost);
-    if (isProblem) return { expressions: [...expressions, { source, steps: [], environment: [], variables: [], problem: result }], costs };
+    if (isProblem)
+      return { expressions: [...expressions, { source, steps: [], required: [], environment: [], variables: [], problem: result }], costs };
     expressions.push({ source, ...namesReadBy(result) });
     start = text.indexOf("{{", start + 2 + source.length + 2);
   }

@@ -91,8 +91,8 @@ export interface StepBefore {
   readonly logs: number;
 }
 
-/** More than the branches of a run that may be open. */
-export const maxStepsBefore = 1_000;
+/** Attempts of steps that one commit may end. */
+export const maxStepsTogether = 64;
 
 /** The attempts that a commit ends, each with its number within the run and with its log lines. */
 export function stepsOf<Line>({ number, step, before = [] }: WorkflowProgress, logs: readonly Line[]): readonly NumberedStep<Line>[] {

@@ -8,7 +8,7 @@ import type { Fork, Position, WorkflowRunState } from "./run-state.ts";
  */
 const mark = "@";
 
-/** A state with fewer characters of texts is stored in its commit. */
+/** A commit with fewer characters has all texts of its state. */
 const maxInCommit = 262_144;
 /** A text of an export, an event or a list is a page of its own from this length. Results of loops, each of which is short, share pages of it. */
 const minPage = 8_192;
@@ -17,7 +17,7 @@ const minResultsPage = 65_536;
 /** Characters of the texts that a run may have. Each step gets them, and runners hold them while a run is open. */
 export const maxStateCharacters = 8 * 1_048_576;
 
-export const isLarge = (characters: number): boolean => characters > maxInCommit;
+export const isLarge = (commitCharacters: number): boolean => commitCharacters > maxInCommit;
 
 /** @param parts names of parts, in order */
 export const referenceTo = (parts: readonly string[]): string => mark + parts.join(",");
@@ -27,27 +27,17 @@ const isReference = (text: string | null): text is string => text !== null && te
 /** Characters of all texts that may be pages. */
 export function charactersOf(state: WorkflowRunState): number {
   let characters = 0;
-  const add = <Text extends string | null>(text: Text): Text => {
-    characters += text?.length ?? 0;
-    return text;
-  };
-  mapTexts(state, { text: add, results: (results) => results.map(add) });
+  const add = (text: string | null): void => void (characters += text?.length ?? 0);
+  forTexts(state, add, (results) => results.forEach(add));
   return characters;
 }
 
 /** The texts of the pages of a large state. */
 export function pagesOf(state: WorkflowRunState): ReadonlySet<string> {
   const pages = new Set<string>();
-  const text = (given: string): string => {
-    if (given.length >= minPage) pages.add(given);
-    return given;
-  };
-  mapTexts(state, {
-    text,
-    results: (results) => {
-      for (const page of resultPages(results).pages) pages.add(JSON.stringify(page));
-      return results;
-    },
+  const addLong = (text: string): void => void (text.length >= minPage && pages.add(text));
+  forTexts(state, addLong, (results) => {
+    for (const page of resultPages(results).pages) pages.add(JSON.stringify(page));
   });
   return pages;
 }
@@ -69,23 +59,42 @@ export function withReferences(state: WorkflowRunState, references: ReadonlyMap<
 
 export function referencesIn(state: WorkflowRunState): ReadonlySet<string> {
   const references = new Set<string>();
-  const look = <Text extends string | null>(text: Text): Text => {
-    if (isReference(text)) references.add(text);
-    return text;
-  };
-  mapTexts(state, { text: look, results: (results) => results.map(look) });
+  const look = (text: string | null): void => void (isReference(text) && references.add(text));
+  forTexts(state, look, (results) => results.forEach(look));
   return references;
 }
 
-/** The state with the texts of its references. @param texts by reference; without one, what was there is null */
+/** The state with the texts of its references. @param texts by reference; without one, what was there is an empty object or list */
 export function withTexts(state: WorkflowRunState, texts: ReadonlyMap<string, string>): WorkflowRunState {
   return mapTexts(state, {
-    text: (text) => (isReference(text) ? (texts.get(text) ?? "null") : text),
+    text: (text) => (isReference(text) ? (texts.get(text) ?? "{}") : text),
     results: (results) =>
       results.flatMap(
         (text): readonly (string | null)[] => (isReference(text) ? (JSON.parse(texts.get(text) ?? "[]") as readonly string[]) : [text]), // A page of results.
       ),
   });
+}
+
+/** Looks at each text, without a copy: this is done for each commit. */
+function forTexts(state: WorkflowRunState, text: (text: string) => void, results: (results: readonly (string | null)[]) => void): void {
+  text(state.trigger.event);
+  forPosition(state, text, results);
+}
+
+function forPosition(
+  { steps, frames = [], fork }: Position,
+  text: (text: string) => void,
+  results: (results: readonly (string | null)[]) => void,
+): void {
+  for (const name in steps) text(steps[name] ?? "");
+  for (const frame of frames) {
+    if (frame.items !== undefined) text(frame.items);
+    if (frame.results !== undefined) results(frame.results);
+  }
+  if (fork === undefined) return;
+  if (fork.items !== undefined) text(fork.items);
+  results(fork.results);
+  for (const branch of fork.branches) forPosition(branch, text, results);
 }
 
 interface Mapping {

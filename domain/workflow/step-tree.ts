@@ -76,12 +76,27 @@ export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): re
         ...(workflow === undefined ? {} : { workflow }),
         ...(waits ? { waits } : {}),
       };
-      flat[at] = { ...placed, control, expressions, ...(value === undefined ? {} : { value }) };
+      flat[at] = {
+        ...placed,
+        ...(kind === "repeat" ? readableIn(placed, flat) : {}),
+        control,
+        expressions,
+        ...(value === undefined ? {} : { value }),
+      };
     }
     return known;
   };
   add(steps, "steps", { certain: [], loops: [], hidden: new Set() });
   return flat;
+}
+
+/** A condition that is evaluated again reads what the round before it has left, and how many there were. */
+function readableIn<Node extends StepNode<Node>>(
+  { node, readable, uncertain }: FlatStep<Node>,
+  flat: readonly FlatStep<Node>[],
+): Pick<FlatStep<Node>, "readable" | "uncertain"> {
+  const within = flat.slice(flat.findIndex((each) => each.node === node)).map((each) => each.node.name);
+  return { readable: [...readable, ...within], uncertain: new Set([...uncertain, ...within]) };
 }
 
 /** What steps in a part of the tree know of those around them. */

@@ -42,7 +42,7 @@ export interface ArrivedEmail {
 export type ParseEmail = (raw: Buffer) => Promise<EmailContent>;
 
 /**
- * Finds out whether the sender is genuine, within bounds of time and work that all messages share. Never rejects.
+ * Finds out whether the sender is genuine, within bounds of time and work that all messages share.
  * @param from the address that the event shows as `From`; "" without one
  */
 export type AuthenticateEmail = (mail: ArrivedEmail, from: string) => Promise<EmailAuthentication>;

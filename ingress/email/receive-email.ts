@@ -92,8 +92,10 @@ interface Storing extends EmailReceiving {
 /** Stores an invocation for each recipient, or none is acknowledged: a client that repeats the message repeats the same runs. */
 async function store(mail: ArrivedEmail, storing: Storing): Promise<void> {
   const content = await storing.reading.use(networkOf(mail.peer), () => contentOf(mail, storing));
-  const authentication = (await storing.authenticate?.(mail, content.from?.address ?? "")) ?? null;
   const recipients = [...new Set(mail.recipients.map((address) => address.toLowerCase()))];
+  // It costs lookups: not for a message whose workflow is deleted.
+  for (const to of recipients) if ((await find(to, storing)) === undefined) throw unknown();
+  const authentication = (await storing.authenticate?.(mail, content.from?.address ?? "")) ?? null;
   // Nothing is stored if one of them refuses the message.
   const prepared: Prepared[] = [];
   for (const to of recipients) prepared.push(await prepare(to, mail, { ...content, authentication }, storing));

@@ -14,12 +14,17 @@ import { Forbidden, InvalidInput } from "../../domain/errors.ts";
 export interface Egress {
   /** Non-public networks that may be reached, as CIDR. */
   readonly allow: readonly string[];
+  /** One server that may be reached although its address is not public. */
+  readonly server: EgressOptions["server"];
   /** Throws `egress_denied` for a literal address that may not be reached. Names pass: `lookup` checks what they resolve to. */
   check(hostOrAddress: string): void;
   /** For `node:http(s)` agents, `net.connect`, `tls.connect` and undici's `connect.lookup`. */
   readonly lookup: LookupFunction;
-  /** All addresses of a host (a name or a literal), all checked. Throws `egress_denied`, or the resolver's ENOTFOUND. */
-  resolve(host: string): Promise<readonly EgressAddress[]>;
+  /**
+   * All addresses of a host (a name or a literal), all checked. Throws `egress_denied`, or the resolver's ENOTFOUND.
+   * @param port to which a connection is to be opened; absent: not known
+   */
+  resolve(host: string, port?: number): Promise<readonly EgressAddress[]>;
 }
 
 export interface EgressAddress {
@@ -30,6 +35,8 @@ export interface EgressAddress {
 export interface EgressOptions {
   /** Non-public networks that may be reached, as CIDR: `10.1.0.0/16`, `fd00::/8`. The value of HEADWATER_EGRESS_ALLOW. */
   readonly allow: readonly string[];
+  /** One server that may be reached although its address is not public. */
+  readonly server?: { readonly host: string; readonly port: number } | undefined;
   /** Returns all addresses of a name. Default: the system's resolver. */
   readonly resolver?: (host: string) => Promise<readonly EgressAddress[]>;
 }
@@ -58,8 +65,10 @@ export function createEgress(options: EgressOptions): Egress {
     if (ipaddr.isValid(host)) judge(hostOrAddress, host);
   }
 
-  async function resolve(host: string): Promise<readonly EgressAddress[]> {
+  async function resolve(host: string, port?: number): Promise<readonly EgressAddress[]> {
     const bare = bareHost(host);
+    // Only by its address: a name may have others tomorrow.
+    if (port !== undefined && port === options.server?.port && bare === options.server.host && ipaddr.isValid(bare)) return [literal(bare)];
     const addresses = ipaddr.isValid(bare) ? [literal(bare)] : await resolver(bare);
     for (const { address } of addresses) judge(host, address);
     if (addresses.length === 0) throw notFound(host);
@@ -79,7 +88,7 @@ export function createEgress(options: EgressOptions): Egress {
       );
   };
 
-  return { allow: options.allow, check, lookup, resolve };
+  return { allow: options.allow, server: options.server, check, lookup, resolve };
 }
 
 function isReachable(text: string, allow: readonly Network[]): boolean {

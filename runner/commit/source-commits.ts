@@ -18,6 +18,8 @@ export type Encoded = { readonly text: string; readonly refusal?: never } | { re
 export interface CommitForm<Stored> {
   readonly encode: (commit: Stored) => Encoded | Promise<Encoded>;
   readonly decode: (text: string) => Stored | Promise<Stored>;
+  /** The commit that was encoded last is stored. */
+  readonly onStored?: () => void;
   /** Whether a commit stays stored until the next one. */
   readonly isKept: (commit: Stored) => boolean;
 }
@@ -111,6 +113,7 @@ export class CommitHistory<Stored extends { readonly state: unknown }> {
     const resend = (): Promise<Appended> => retry(publish, { firstMs: 0, maxAttempts, isTransient: isUnanswered });
     const appended = await retry(resend, { firstMs: roomPollMs, withinMs: maxRoomWaitMs, isTransient: isFull });
     if (appended.outcome === "refused") return undefined;
+    this.#form.onStored?.();
     this.#last = commit;
     this.#sequence = appended.sequence;
     this.#bytes = Buffer.byteLength(text);

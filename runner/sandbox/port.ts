@@ -94,6 +94,8 @@ export interface ActionRequest {
   /** What `$.flow.suspend`, `delay` and `rerun` return. */
   readonly resumeUrl: string;
   readonly cancelUrl: string;
+  /** What the URLs of files of the run begin with: the name of a manifest and that of the file follow. Absent: they have none. */
+  readonly filesUrl?: string;
   /** JSON object of the variables that expressions may read as `env.NAME`; absent: none. */
   readonly variables?: string;
   /** Names of props whose values are secret: they contain no expressions, and are not in `inputs`. App props are never evaluated. */

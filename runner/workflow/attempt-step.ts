@@ -22,7 +22,7 @@ interface HowAttempted {
 export async function attemptStep(
   run: Run,
   { workflow, commits }: RunOfWorkflow,
-  { branch, state }: Leaf,
+  { branch, state }: Pick<Leaf, "branch" | "state">,
   { mayRepeat, queue, withdrawn }: HowAttempted,
   context: RunContext,
   config: RunnerConfig,

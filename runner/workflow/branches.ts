@@ -27,17 +27,30 @@ export interface Became {
 }
 
 /** A run, or a branch of it, that has no branches: it executes a step, or waits. */
-export interface Leaf {
+export interface Leaf extends Pick<Position, "status" | "suspension"> {
   /** Number of the branch; 0: the run. */
   readonly branch: number;
+  /** Its view, which is made when it is first read: of many branches, few have something to do. */
   readonly state: WorkflowRunState;
 }
 
 /** Those that have not ended. A run that is paused waits as a whole. */
-export function leavesOf(state: WorkflowRunState, branch = 0): readonly Leaf[] {
-  const { fork } = state;
-  if (fork === undefined || state.suspension !== null) return [{ branch, state }];
-  return fork.branches.filter(isOpen).flatMap((each) => leavesOf(viewOf(state, fork, each), each.id));
+export const leavesOf = (state: WorkflowRunState): readonly Leaf[] => leavesIn(state, 0, () => state);
+
+function leavesIn({ status, suspension, fork }: Position, branch: number, view: () => WorkflowRunState): readonly Leaf[] {
+  let made: WorkflowRunState | undefined;
+  const state = (): WorkflowRunState => (made ??= view());
+  if (fork !== undefined && suspension === null)
+    return fork.branches.filter(isOpen).flatMap((each) => leavesIn(each, each.id, () => viewOf(state(), fork, each)));
+  const leaf = {
+    branch,
+    status,
+    suspension,
+    get state() {
+      return state();
+    },
+  };
+  return [leaf];
 }
 
 /** Suspensions of a run and of its branches, in their order. */
@@ -182,9 +195,9 @@ function settleBranches(
   let state = given;
   let fork = from;
   const endAll = (): void => {
-    for (const { id } of fork.branches) {
-      const branch = fork.branches.find((each) => each.id === id);
-      if (branch === undefined) continue;
+    for (const branch of fork.branches) {
+      const { id } = branch;
+      if (isSettled(branch, forkOf(state, fork, branch.index, steps), steps)) continue;
       // One around others is settled also if all of them seem to wait.
       if (isOpen(branch) && branch.suspension === null)
         state = putBack(state, fork, branch, settleView(viewOf(state, fork, branch), steps, room));
@@ -208,6 +221,14 @@ function settleBranches(
     if (part.from === part.to) endAll();
   }
   return { state, fork };
+}
+
+/** Whether a branch is where its next step runs. Most are: one of many has just ended a step. */
+function isSettled({ status, suspension, fork, frames = [], next }: Branch, { part }: OpenPart, steps: Steps): boolean {
+  if (status === "suspended") return suspension !== null;
+  if (status !== "running" || suspension !== null || fork !== undefined) return false;
+  const frame = frames.at(-1);
+  return next < (frame === undefined ? part : partOf(frame, steps).part).to;
 }
 
 function settleView(view: WorkflowRunState, steps: Steps, room: Room): Became {

@@ -56,6 +56,18 @@ export function composeEnd(
   return (about) => composeWithoutStep(about, ended, why, clock.now(), randomId);
 }
 
+/** A run of which parts are gone is not looked at any more: it ends as canceled, or fails. */
+export function composeIncomplete(
+  { isIncomplete: _, fork: __, frames: ___, ...state }: WorkflowRunState,
+  canceled: string | undefined,
+  { steps }: WorkflowDeployment,
+  ports: ComposePorts,
+): Compose {
+  const { id = "", name = "" } = steps[state.next] ?? steps.at(-1) ?? {};
+  const failure = canceled === undefined ? { error: stateGone, step: { id, name } } : undefined;
+  return composeEnd({ ...state, steps: {} }, state, { canceled, failure, exit: undefined }, ports);
+}
+
 export function composePause(state: WorkflowRunState, reason: string, { clock, randomId }: ComposePorts): Compose {
   return (about) => composeWithoutStep(about, pauseRun(state, clock.now()), { reason, failure: undefined }, clock.now(), randomId);
 }
@@ -151,7 +163,6 @@ export function refusalOf(
   commits: number,
 ): RunError | undefined {
   if (failure !== undefined) return internalError(failure, failures + 1);
-  if (state.isIncomplete === true) return stateGone;
   if (commits >= controlLimits.executions) return tooManySteps;
   return isOverHopLimit(state.hops ?? 0) ? hopLimitError(workflow, state.way) : undefined;
 }

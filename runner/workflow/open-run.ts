@@ -1,6 +1,7 @@
 import { Unavailable } from "../../domain/errors.ts";
 import { historyOfRun, workflowRunId } from "../../domain/invocation/run-id.ts";
 import { hasMoved } from "../../domain/source/deployment.ts";
+import { maxStepsTogether } from "../../domain/workflow/run-commit.ts";
 import { versionName, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { CommitHistory } from "../commit/source-commits.ts";
@@ -28,6 +29,8 @@ export interface Run {
   /** Branches of which a crash may have interrupted an attempt that was not repeated yet; undefined: no branch was looked at. */
   interrupted?: Set<number>;
   branches: BranchRuns;
+  /** Steps of branches that the next commit may end: fewer once so many did not fit into one message. */
+  maxTogether: number;
   /** Why a step of a branch could not be executed: the invocation is retried when those of the others have ended. */
   failed?: { readonly error: unknown };
   /** A step of a branch that must not be executed: it ends the run when those of the others have ended. */
@@ -53,6 +56,7 @@ export async function openRun(
   const history = new CommitHistory<LastOfRun>(historyOfRun(current.workflow, id), current.owner, ports.commits, {
     encode: (commit) => pages.encode(commit),
     decode: (text) => pages.decode(text),
+    onStored: () => pages.onStored(),
     isKept: isUnfinished,
   });
   // The run of a new invocation has no commits. One that was delivered, moved or armed may repeat another invocation.
@@ -61,7 +65,17 @@ export async function openRun(
   if (mayRepeat || [delivery, movedFrom, resume, control, chain].some((origin) => origin !== undefined)) await history.load();
   else history.beginEmpty();
   const branches = new BranchRuns(history.source, current.owner, places);
-  return { received, id, history, current, mayRepeat, branches, isAnswered: false, parent: traceWait(received, ports) };
+  return {
+    received,
+    id,
+    history,
+    current,
+    mayRepeat,
+    branches,
+    maxTogether: maxStepsTogether,
+    isAnswered: false,
+    parent: traceWait(received, ports),
+  };
 }
 
 /** The commit that ends a run is soon replaced by a marker that expires. */

@@ -169,7 +169,8 @@ function behindPart(state: WorkflowRunState, frame: Frame, { name, control, part
       return { ...leave(state, control.end), steps: { ...state.steps, [name]: `{"$results":[${all.join(",")}]}` } };
     }
     case "repeat":
-      return { ...state, next: frame.step };
+      // Its condition reads how many rounds have ended.
+      return { ...state, next: frame.step, steps: { ...state.steps, [name]: objectOf("$iterations", index + 1) } };
     case "try": {
       const last = control.parts.findIndex((each) => each.name === "finally");
       if (last <= frame.part) return leave(state, control.end);

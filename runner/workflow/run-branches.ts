@@ -10,8 +10,6 @@ import { waitingCaller, type Run, type RunContext } from "./open-run.ts";
 
 /** How often requests of the API are looked for while no step ends: those that have not begun must not begin then. */
 const controlPollMs = 500;
-/** Steps that one commit ends. */
-const maxTogether = 64;
 
 /**
  * Starts steps of branches that may run, and waits for the first one that has ended. Those that have ended in the meantime are committed with
@@ -27,7 +25,7 @@ export async function composeBranchStep(
 ): Promise<readonly Compose[] | undefined> {
   const { branches } = run;
   const leaves = leavesOf(state);
-  const going = leaves.filter((leaf) => leaf.state.status === "running");
+  const going = leaves.filter(({ status }) => status === "running");
   run.interrupted ??= new Set(run.mayRepeat ? going.map(({ branch }) => branch) : []);
   if (isClosing) branches.withdraw();
   for (const leaf of going) {
@@ -42,7 +40,7 @@ export async function composeBranchStep(
     throw new Invariant(`run ${run.id} is not suspended, and none of its branches goes on`);
   }
   const due = [ports.clock.now() + controlPollMs].concat(
-    leaves.flatMap(({ state: { suspension } }) => (suspension !== null && goesOnByItself(suspension) ? suspension.until : [])),
+    leaves.flatMap(({ suspension }) => (suspension !== null && goesOnByItself(suspension) ? suspension.until : [])),
   );
   const ended = await branches.next(Math.min(...due), () => ports.clock.now());
   if (ended === undefined) return undefined;
@@ -56,7 +54,7 @@ export async function composeBranchStep(
   }
   const answerTo = waitingCaller(run, state);
   const alone = composeStep(state, ended.attempted, branches.started, answerTo, ports);
-  const others = branches.alsoEnded.slice(0, maxTogether - 1);
+  const others = branches.alsoEnded.slice(0, run.maxTogether - 1);
   // The first commit of a run says how it began, and has one step.
   if (others.length === 0 || ended.attempted.isRefused || about.commits === 0) return [alone];
   return [composeTogether(state, [ended.attempted, ...others], branches.started, answerTo, ports), alone];
@@ -65,8 +63,8 @@ export async function composeBranchStep(
 /** The state with its branches whose time has come, while others run: their wake-ups wait behind this invocation. */
 export function resumeDue(given: WorkflowRunState, now: number): WorkflowRunState {
   let state = given;
-  for (const { branch, state: leaf } of given.fork === undefined ? [] : leavesOf(given))
-    if (leaf.suspension !== null && goesOnByItself(leaf.suspension) && leaf.suspension.until <= now)
+  for (const { branch, suspension } of given.fork === undefined ? [] : leavesOf(given))
+    if (suspension !== null && goesOnByItself(suspension) && suspension.until <= now)
       state = inBranch(state, branch, (view) => ({ state: resumed(withEnd(view, "continued", now), null) }));
   return state;
 }

@@ -11,7 +11,7 @@ import { branchOf, hasAll, isOver, suspensionsOf, viewOfBranch, type Settled } f
 import type { RunOfWorkflow } from "./compose-commit.ts";
 import { controlledBy, type Begun } from "./control-run.ts";
 import { endedEarly, endLater, endWakeUp } from "./end-run.ts";
-import { composeEnd, composePause, composeStep, type Compose, type Replacement } from "./next-commit.ts";
+import { composeEnd, composeIncomplete, composePause, composeStep, type Compose, type Replacement } from "./next-commit.ts";
 import { forget, openRun, placeIn, versionOf, waitingCaller, type Run, type RunContext } from "./open-run.ts";
 import { hasReachedEnd } from "./position.ts";
 import { versionForgotten } from "./repeated-run.ts";
@@ -133,10 +133,14 @@ async function commitNext(
     trace ??= openTrace();
     const traced = { ...about, traceparent: trace?.startCommit() ?? run.parent };
     const replaced = (replacement: Replacement): WorkflowCommit => last(traced, replacement);
+    const ofSmaller = (compose: Compose) => (): WorkflowCommit => {
+      run.maxTogether = Math.ceil(run.maxTogether / 2);
+      return compose(traced);
+    };
     // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
     const stored = await history.append(
       first(traced),
-      ...smaller.map((compose) => () => compose(traced)),
+      ...smaller.map(ofSmaller),
       (error) => replaced({ error, mayContinue: true }),
       (error) => replaced({ error, mayContinue: false }),
       (error) => last({ ...traced, withoutEvent: true }, { error, mayContinue: false }),
@@ -160,6 +164,7 @@ async function composeNext(
 ): Promise<readonly Compose[] | undefined> {
   const { canceled, paused } = begun;
   const { workflow } = about;
+  if (begun.state.isIncomplete === true) return [composeIncomplete(begun.state, canceled, workflow, ports)];
   // A suspended step is behind: it may have been the last one of a loop.
   const unsettled = resumeDue(begun.state, ports.clock.now());
   const settled: Settled = hasVersion ? placeIn(workflow, run, unsettled) : versionForgotten(begun.state, run.current);

@@ -1,8 +1,8 @@
 import { fileLimits, fileRetries, type RunFiles, type RunOfFiles } from "../../domain/files/run-files.ts";
-import { HeadwaterError, NotFound } from "../../domain/errors.ts";
+import { HeadwaterError, NotFound, Unavailable } from "../../domain/errors.ts";
 import { retry } from "../../domain/retry.ts";
 import type { RunError } from "../../domain/run-products.ts";
-import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import {
   charactersOf,
   isLarge,
@@ -26,15 +26,28 @@ type StoredState = WorkflowRunState & {
   readonly pagedBytes?: number;
 };
 
+/** What is known of the pages of a state. */
+interface Known {
+  /** References of stored pages, by their text. */
+  readonly references: ReadonlyMap<string, string>;
+  /** Its texts that may be pages. One that the next commit does not have any more is not worth a page. */
+  readonly texts: ReadonlySet<string>;
+}
+
+const nothingKnown: Known = { references: new Map(), texts: new Set() };
+
 /** How the commits of one run are written and read: with the large texts of its state as pages, parts of its files. */
 export class StatePages {
   readonly #run: RunOfFiles;
   readonly #files: RunFiles | undefined;
-  /** References of stored pages, by their text. */
-  #references: ReadonlyMap<string, string> = new Map();
-  /** The texts of the last commit that may be pages. One that the next commit does not have any more is not worth a page. */
-  #last: ReadonlySet<string> = new Set();
+  /** Of the last commit, and of the form of the next one that was encoded last, which may be refused. */
+  #stored = nothingKnown;
+  #encoded = nothingKnown;
+  /** References of pages that were written for forms of the next commit, by their text. */
+  readonly #written = new Map<string, string>();
   #pagedBytes = 0;
+  /** While this run is open, no more pages are tried once one could not be stored: the commits wait for each. */
+  #hasFailed = false;
 
   /** @param files absent: there are no pages */
   constructor(run: RunOfFiles, files: RunFiles | undefined) {
@@ -44,15 +57,28 @@ export class StatePages {
 
   async encode(commit: LastOfRun): Promise<Encoded> {
     const { state } = commit;
-    const characters = state === null ? 0 : charactersOf(state);
+    if (state === null) return { text: JSON.stringify(commit) };
+    const text = this.#textOf(commit, state);
+    this.#encoded = nothingKnown;
+    if (!isLarge(text.length)) return { text };
+    const characters = charactersOf(state);
     if (characters > maxStateCharacters) return { refusal: tooLarge(characters) };
-    if (state === null || this.#files === undefined || !isLarge(characters)) {
-      this.#last = state === null ? new Set() : pagesOf(state);
-      return { text: JSON.stringify(commit) };
-    }
-    await this.#store(pagesOf(state), this.#files);
-    const stored: StoredState = { ...withReferences(state, this.#references), pagedBytes: this.#pagedBytes };
-    return { text: JSON.stringify({ ...commit, state: stored }) };
+    const texts = pagesOf(state);
+    const references = await this.#store(texts);
+    this.#encoded = { references, texts };
+    return { text: references.size === 0 ? text : this.#textOf(commit, withReferences(state, references)) };
+  }
+
+  #textOf(commit: LastOfRun, state: WorkflowRunState): string {
+    const isCounted = this.#pagedBytes > 0 && !hasEnded(state.status);
+    const stored: StoredState = isCounted ? { ...state, pagedBytes: this.#pagedBytes } : state;
+    return JSON.stringify({ ...commit, state: stored });
+  }
+
+  /** The commit that was encoded last is stored. */
+  onStored(): void {
+    this.#stored = this.#encoded;
+    this.#written.clear();
   }
 
   /** @throws Unavailable */
@@ -61,50 +87,56 @@ export class StatePages {
     if (last.state === null) return last;
     const { pagedBytes = 0, ...stored }: StoredState = last.state;
     this.#pagedBytes = pagedBytes;
-    const references = referencesIn(stored);
-    if (references.size === 0 || this.#files === undefined) {
-      this.#last = pagesOf(stored);
-      return { ...last, state: stored };
-    }
+    const texts = await this.#textsOf(referencesIn(stored));
+    if (texts === undefined) return { ...last, state: { ...withTexts(stored, new Map()), isIncomplete: true } };
+    const state = withTexts(stored, texts);
+    this.#stored = { references: new Map([...texts].map(([reference, page]) => [page, reference])), texts: pagesOf(state) };
+    return { ...last, state };
+  }
+
+  /** By reference; undefined if one is gone. @throws Unavailable */
+  async #textsOf(references: ReadonlySet<string>): Promise<ReadonlyMap<string, string> | undefined> {
+    if (references.size === 0) return new Map();
     const files = this.#files;
-    const read = [...references].map(async (reference) => [reference, await this.#read(reference, files)] as const);
+    if (files === undefined) throw new Unavailable(`run ${this.#run.run} has pages, and this runner has no store of files`);
     try {
-      const texts = new Map(await Promise.all(read));
-      this.#references = new Map([...texts].map(([reference, page]) => [page, reference]));
-      const state = withTexts(stored, texts);
-      this.#last = pagesOf(state);
-      return { ...last, state };
+      return new Map(await Promise.all([...references].map(async (reference) => [reference, await this.#read(reference, files)] as const)));
     } catch (error) {
-      if (!(error instanceof NotFound)) throw error;
-      return { ...last, state: { ...withTexts(stored, new Map()), isIncomplete: true } };
-    }
-  }
-
-  /** What cannot be stored now stays in the commit. */
-  async #store(pages: ReadonlySet<string>, files: RunFiles): Promise<void> {
-    const references = new Map<string, string>();
-    for (const page of pages) {
-      const reference = this.#references.get(page) ?? (this.#last.has(page) ? await this.#write(page, files) : undefined);
-      if (reference !== undefined) references.set(page, reference);
-    }
-    this.#references = references;
-    this.#last = pages;
-  }
-
-  async #write(page: string, files: RunFiles): Promise<string | undefined> {
-    const bytes = new TextEncoder().encode(page);
-    if (this.#pagedBytes + bytes.length > maxPagedBytes) return undefined;
-    const parts: string[] = [];
-    try {
-      for (let from = 0; from < bytes.length; from += fileLimits.partBytes)
-        parts.push(await files.write(this.#run, bytes.subarray(from, from + fileLimits.partBytes)));
-    } catch (error) {
-      // A step that has ended must not run again because of it.
-      if (error instanceof HeadwaterError) return undefined;
+      if (error instanceof NotFound) return undefined;
       throw error;
     }
-    this.#pagedBytes += bytes.length;
-    return referenceTo(parts);
+  }
+
+  /** References of the pages that are stored. The other texts stay in the commit. */
+  async #store(pages: ReadonlySet<string>): Promise<ReadonlyMap<string, string>> {
+    const references = new Map<string, string>();
+    for (const page of pages) {
+      const known = this.#stored.references.get(page) ?? this.#written.get(page);
+      const reference = known ?? (this.#stored.texts.has(page) ? await this.#write(page) : undefined);
+      if (reference !== undefined) references.set(page, reference);
+    }
+    return references;
+  }
+
+  async #write(page: string): Promise<string | undefined> {
+    const bytes = new TextEncoder().encode(page);
+    if (this.#files === undefined || this.#hasFailed || this.#pagedBytes + bytes.length > maxPagedBytes) return undefined;
+    const parts: string[] = [];
+    try {
+      for (let from = 0; from < bytes.length; from += fileLimits.partBytes) {
+        const part = bytes.subarray(from, from + fileLimits.partBytes);
+        parts.push(await this.#files.write(this.#run, part));
+        this.#pagedBytes += part.length;
+      }
+    } catch (error) {
+      if (!(error instanceof HeadwaterError)) throw error;
+      // A step that has ended must not run again because of it.
+      this.#hasFailed = true;
+      return undefined;
+    }
+    const reference = referenceTo(parts);
+    this.#written.set(page, reference);
+    return reference;
   }
 
   async #read(reference: string, files: RunFiles): Promise<string> {

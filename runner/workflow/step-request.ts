@@ -1,3 +1,4 @@
+import { fileUrlMs } from "../../domain/files/file-url.ts";
 import type { EventMetadata } from "../../domain/event/event-metadata.ts";
 import { platformVersion } from "../../domain/version.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
@@ -65,6 +66,7 @@ async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<Ac
     context,
     resumeUrl: sign({ ...token, action: "resume" }),
     cancelUrl: sign({ ...token, action: "cancel" }),
+    ...(attempt.sharesFiles && !isTest && { filesUrl: await urls.filesUrl(workflow, run, now + fileUrlMs) }),
     variables: JSON.stringify(variables.expressions),
     secretProps: Object.keys(secrets),
   };

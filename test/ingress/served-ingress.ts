@@ -7,6 +7,7 @@ import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../in
 import { startIngress, type Ingress } from "../../ingress/start.ts";
 import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
+import { memoryRunFiles } from "../support/memory-run-files.ts";
 
 export interface ServedIngress {
   readonly ingress: Ingress;
@@ -31,7 +32,7 @@ export async function serveIngress(config: Partial<IngressConfig> = {}, ports: P
   const endpoints = new Map(["plain1", "custom1", "custom2", "customer1", "custommer1"].map((name) => [name, endpointOf(name)]));
   const listeners = new Map<string, (answer: Answer) => void>();
   const [stored, log]: [Invocation[], object[]] = [[], []];
-  let runs = 0;
+  let [runs, uploads] = [0, 0];
   const ingress = await startIngress(
     { ...ingressDefaults, port: 0, ...config },
     {
@@ -48,6 +49,7 @@ export async function serveIngress(config: Partial<IngressConfig> = {}, ports: P
       newRunId: () => `r_${runs++}`,
       createServer: createBoundedServer,
       bodies: new RequestBodies(32 * 2 ** 20),
+      files: { ...memoryRunFiles(), newUploadId: () => `up_${uploads++}` },
       log: { warn: (fields) => void log.push(fields) },
       ...ports,
     },

@@ -128,6 +128,11 @@ describe("a resume URL", () => {
     expect(eventOf(served.stored[0])).toMatchObject({ method, query: { by: "ada" } });
   });
 
+  it("is resumed with the body itself, also if the request asks to have it stored", async () => {
+    expect((await ask(`/plain${pathOf()}?pipedream_upload_body=1`, { method: "POST", body: "text" }))[0]).toBe(200);
+    expect(eventOf(served.stored[0])).toMatchObject({ bodyRaw: "text" });
+  });
+
   it("cancels the run if its action is cancel", async () => {
     expect((await ask(`/plain${pathOf({ action: "cancel" })}`))[0]).toBe(200);
     expect(served.stored[0]?.resume).toEqual({ run: "r_abc", suspension: 2, action: "cancel", answerTo: "answers.r_0" });

@@ -10,6 +10,7 @@ import { createBoundedServer } from "../../platform/http/bounded-server.ts";
 import { RequestBodies } from "../../platform/http/request-bodies.ts";
 import { startIngress, type Ingress } from "../../ingress/start.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
+import { createRunFiles } from "../../platform/jetstream/files/run-files.ts";
 import { RunAnswers, sendAnswer } from "../../platform/jetstream/requests/run-answers.ts";
 import { Bucket } from "../../platform/jetstream/buckets/bucket.ts";
 import { setUpPool } from "../../platform/jetstream/invocations/pool-consumers.ts";
@@ -42,6 +43,7 @@ const ports = (changes: Partial<IngressPorts> = {}): IngressPorts => ({
   newRunId: () => `r_${runs++}`,
   createServer: createBoundedServer,
   bodies: new RequestBodies(32 * 2 ** 20),
+  files: { ...createRunFiles(nats.connection, async () => ({ release: () => undefined })), newUploadId: () => `up_${runs++}` },
   log: { warn: (fields) => process.stderr.write(`${JSON.stringify(fields)}\n`) },
   ...changes,
 });

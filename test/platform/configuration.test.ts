@@ -13,6 +13,7 @@ describe("parseConfiguration", () => {
       syncInterval: "always",
       runTimeoutMs: 300_000,
       httpBodyLimitBytes: 524_288,
+      httpUploadLimitBytes: 104_857_600,
       keepEvents: 100,
       natsUrl: undefined,
     });

@@ -26,11 +26,12 @@ export async function startFilesSandbox(): Promise<FilesFixture> {
     runs += 1;
     const run = { workflow: "p_1", run: `r_${runs}` };
     let layers: readonly string[] = [];
+    const filesUrl = `https://e/${run.workflow}/files/${run.run}/5/signature/`;
     const access = (): FileAccess => ({ ...run, layers });
     const step = async (body: string, request: SandboxRequest = {}): Promise<Execution> => {
       const code = `import fs from "node:fs"; import { Buffer } from "node:buffer"; import { pipeline } from "node:stream/promises"; import { Readable } from "node:stream";
         export default { name: "a", async run({ steps, $ }) { void [fs, Buffer, pipeline, Readable]; ${body} } }`;
-      const execution = await runAction(fixture, code, { request: { owner, files: access(), ...request } });
+      const execution = await runAction(fixture, code, { action: { filesUrl }, request: { owner, files: access(), ...request } });
       if (execution.outcome === "crashed") return execution;
       const { files: changes } = actionOf(execution);
       if (changes !== undefined) layers = [...layers, await files.layer({ owner, ...run }, changes)];

@@ -133,6 +133,8 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   export_not_found: [422, 'component.mjs:1:10: package lodash@4.17.21 has no export "missing"'],
   fetch_timeout: [503, "fetching the component took longer than 30 s: try again, or send its files"],
   file_twice: [422, 'component_files has "a.mjs" twice'],
+  file_url_expired: [403, "this URL expired at 2026-11-30T10:00:00.000Z: ask for a new one where you have it from"],
+  file_url_invalid: [403, "this URL names no file: use it exactly as it was given"],
   files_full: [
     429,
     "the files of the owner's runs have 1610612736 bytes, and with 524288 more they exceed the owner's share, which is 1610612736 bytes now: write less, or cancel suspended runs; files of ended runs are deleted after two hours",
@@ -273,6 +275,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
     503,
     "the npm registry cannot be reached (ECONNREFUSED from registry.example.com): try again, or check the registry in npm's configuration",
   ],
+  request_timeout: [408, "the request did not arrive in time: send it again, or faster"],
   response_timeout: [504, "the source did not respond within 30 s"],
   resume_url_expired: [410, "the link has expired"],
   resume_url_invalid: [404, "there is no run that waits at this address"],

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { uploadId } from "../../domain/files/file-url.ts";
 import { newId } from "../../domain/ids.ts";
 import { emailDefaults } from "../../ingress/email/ports.ts";
 import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
@@ -15,9 +16,12 @@ import { createIngressMetrics } from "../../platform/telemetry/ingress-metrics.t
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import type { Connection } from "../../platform/jetstream/connection/connection.ts";
 import { openNats, startAnswers } from "../connections.ts";
+import { openRunFiles } from "../run-files.ts";
 import { boundedServers, certificateOf } from "../http-servers.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 
+/** In place of a pool, in requests for what an owner has stored. */
+const usageRequester = "ingress";
 /** Bound on bytes of request bodies that are being received. */
 const maxArrivingBytes = 32 * 2 ** 20;
 
@@ -39,7 +43,9 @@ const ingressConfig = ({ configuration }: RoleContext): IngressConfig => ({
   trustedProxies: configuration.trustedProxies,
   maxConnections: configuration.maxConnections,
   basePath: new URL(configuration.ingressUrl).pathname.replace(/\/$/, ""),
+  publicUrl: configuration.ingressUrl,
   bodyLimitBytes: configuration.httpBodyLimitBytes,
+  uploadLimitBytes: configuration.httpUploadLimitBytes,
 });
 
 async function ingressPorts(context: RoleContext, connection: Connection, opened: AsyncDisposableStack): Promise<IngressPorts> {
@@ -57,6 +63,7 @@ async function ingressPorts(context: RoleContext, connection: Connection, opened
     onAnswered: createIngressMetrics(processMetrics()),
     createServer: boundedServers(context),
     bodies: new RequestBodies(maxArrivingBytes),
+    files: { ...openRunFiles(connection, usageRequester), newUploadId: () => uploadId(randomBytes(16).toString("hex")) },
     email: emailPorts(context, opened),
     log: context.logger,
     traces: context.traces,

@@ -8,17 +8,12 @@ import type { DataStores, StoreRequest } from "../../domain/data-store/data-stor
 import { Unavailable } from "../../domain/errors.ts";
 import type { RunFiles } from "../../domain/files/run-files.ts";
 import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
-import type { Connection } from "../../platform/jetstream/connection/connection.ts";
-import { createRunFiles } from "../../platform/jetstream/files/run-files.ts";
 import { requestDataStore } from "../../platform/jetstream/requests/data-store-requests.ts";
-import { requestStreamUsage } from "../../platform/jetstream/requests/stream-usage.ts";
 import { waitForPool } from "../../platform/jetstream/invocations/pool-requests.ts";
 import { createPoolSecrets, ensurePoolKeys } from "../../platform/secrets/secrets.ts";
 import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { createRunMetrics } from "../../platform/telemetry/run-metrics.ts";
 import { createSandboxMetrics } from "../../platform/telemetry/sandbox-metrics.ts";
-import type { OwnerUsage } from "../../runner/commit/ports.ts";
-import { StreamShares, type Refusal } from "../../runner/commit/stream-shares.ts";
 import type { RunnerConfig } from "../../runner/ports.ts";
 import { schedulerLimits } from "../../runner/schedule/scheduler.ts";
 import { createSandbox } from "../../runner/sandbox/pool.ts";
@@ -29,6 +24,7 @@ import type { Configuration } from "../../platform/process/settings/configuratio
 import { startRunner } from "../../runner/start.ts";
 import { openLocalBundles } from "../../platform/jetstream/bundles/local-bundles.ts";
 import { openNats } from "../connections.ts";
+import { openRunFiles } from "../run-files.ts";
 import { cpuMeter } from "../../platform/process/settings/cpu-share.ts";
 import { memoryShare } from "../../platform/process/settings/memory-share.ts";
 import { createRunnerPorts } from "../../platform/jetstream/invocations/runner-ports.ts";
@@ -81,15 +77,6 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   };
 }
 
-function openRunFiles(connection: Connection, pool: string): RunFiles {
-  const usage = (owner: string, moreBytes: number): Promise<OwnerUsage> => requestStreamUsage(connection, pool, "files", owner, moreBytes);
-  const shares = new StreamShares({ usage }, noRoomForFiles, () => performance.now());
-  return createRunFiles(connection, (owner, bytes) => shares.reserve(owner, bytes));
-}
-
-const noRoomForFiles: Refusal = (held, more, share) =>
-  `the files of the owner's runs have ${held} bytes, and with ${more} more they exceed the owner's share, which is ${share} bytes now: write less, or cancel suspended runs; files of ended runs are deleted after two hours`;
-
 /** The process host in another container, if there is one. */
 async function listenForHost({ configuration, logger }: RoleContext, opened: AsyncDisposableStack): Promise<HostListener | undefined> {
   const { sandboxSocket: socket, sandboxUser: user } = configuration;
@@ -112,8 +99,8 @@ async function startSandbox(
   { host: processes, dataStores, runFiles }: SandboxParts,
 ): Promise<Sandbox> {
   const { logger, configuration } = context;
-  const { egressAllow, pool, sandboxJail: jail } = configuration;
-  const egress = createEgress({ allow: egressAllow });
+  const { egressAllow, egressServer, pool, sandboxJail: jail } = configuration;
+  const egress = createEgress({ allow: egressAllow, server: egressServer });
   const cacheDirectory = sandboxCache(context);
   const options = { cacheDirectory, bundleDirectory, egress, jail, logger, dataStores, runFiles, ...(processes && { processes }), ...size };
   const sandbox = await createSandbox(options);

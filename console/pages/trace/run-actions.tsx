@@ -3,7 +3,6 @@ import { useChange } from "../../api/queries.ts";
 import { Button } from "../../parts/button.tsx";
 import { useCanWrite } from "../../parts/session-context.tsx";
 import { showFailure } from "../../parts/toasts.tsx";
-
 import { useOpenTrace } from "../../parts/trace-link.tsx";
 import { text } from "./strings.ts";
 

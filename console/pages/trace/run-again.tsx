@@ -34,6 +34,7 @@ export function RunAgainDialog({ of, event, onClose }: RunAgainProps) {
         typed={typed}
         onType={setTyped}
         rows={12}
+        isRequired
         onSubmit={start}
         isPending={source.isPending || workflow.isPending}
         error={source.error ?? workflow.error}

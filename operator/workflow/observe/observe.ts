@@ -5,6 +5,7 @@ import { subscriptionKind, type SubscriptionResource } from "../../../crds/subsc
 import { workflowKind, type WorkflowResource, type WorkflowStep } from "../../../crds/workflow.ts";
 import { stepsOf } from "../../../crds/workflow-steps.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
+import { filesAddress } from "../../../domain/files/file-url.ts";
 import type { FlatStep } from "../../../domain/workflow/step-tree.ts";
 import { treeProblems } from "../../../domain/workflow/step-tree-problems.ts";
 import { isId } from "../../../domain/ids.ts";
@@ -33,15 +34,16 @@ export interface WorkflowLookup {
 export async function observe(workflow: WorkflowResource, id: string, ports: OperatorPorts, lookup: WorkflowLookup): Promise<Observed> {
   const { metadata, status, spec } = workflow;
   // Nothing is written before its endpoint key is recorded.
-  const [placement, endpoint, emailEndpoint, route, versions] = await Promise.all([
+  const [placement, endpoint, emailEndpoint, filesEndpoint, route, versions] = await Promise.all([
     observePlacement(workflow, id, ports.workflowDeployments, ports),
     status.endpointKey === undefined ? undefined : ports.endpoints.get(status.endpointKey),
     status.emailKey === undefined ? undefined : ports.endpoints.get(status.emailKey),
+    status.endpointKey === undefined ? undefined : ports.endpoints.get(filesAddress(id)),
     ports.routes.get(id),
     status.endpointKey === undefined ? new Map<string, WorkflowVersion>() : readVersions(id, ports),
   ]);
   const { owner, deployed } = placement;
-  const base = { ...placement, workflow, id, endpoint, emailEndpoint, route, versions };
+  const base = { ...placement, workflow, id, endpoint, emailEndpoint, filesEndpoint, route, versions };
   const components = await madeComponents(workflow, ports, lookup.made);
   if (metadata.deletionTimestamp !== undefined) return { ...base, ...nothing, components };
   const running = deployed === undefined ? undefined : versions.get(deployed.id);

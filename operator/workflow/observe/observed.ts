@@ -45,6 +45,8 @@ export interface Observed extends Placement<WorkflowDeployment> {
   readonly endpoint: Endpoint | undefined;
   /** The entry of its email address. */
   readonly emailEndpoint?: Endpoint | undefined;
+  /** The entry of the address of its files. */
+  readonly filesEndpoint?: Endpoint | undefined;
   /** Whether the installation receives emails. */
   readonly receivesEmails?: boolean;
   /** Its own entry in ROUTES. */

@@ -2,6 +2,7 @@ import { triggerSubscriptionName } from "../../../crds/auto-subscription.ts";
 import { stepsOf } from "../../../crds/workflow-steps.ts";
 import type { Endpoint, Route } from "../../../domain/source/deployment.ts";
 import { canonicalJson } from "../../../domain/canonical-json.ts";
+import { filesAddress } from "../../../domain/files/file-url.ts";
 import type { WorkflowDeployment } from "../../../domain/workflow/deployment.ts";
 import { endMarkerTtlSeconds } from "../../../domain/workflow/run-commit.ts";
 import { isMadeFor } from "../../configured/component.ts";
@@ -28,6 +29,7 @@ export function planRunning(observed: Observed, inputs: PlanInputs, blocked?: Bl
   return [
     ...keepEndpoint(observed, endpointOf(deployed, version.triggers, endpoint.workflow.resumeKey)),
     ...keepEmailEndpoint(observed, emailEndpointOf(deployed, version.triggers, endpoint.workflow.resumeKey)),
+    ...keepFilesAddress(observed, filesEndpointOf(deployed, endpoint.workflow.resumeKey)),
     ...(isComplete(observed, deployed) ? [] : timersOf(deployed, inputs.now - version.deployedAt <= catchUpWithinMs)),
     ...keepRoute(observed, deployed),
     ...keepSubscriptions(observed, version),
@@ -48,6 +50,16 @@ export function emailEndpointOf(deployed: WorkflowDeployment, triggers: VersionT
   const { workflow: source, pool, owner, active } = deployed;
   const workflow = { hasHttpTrigger: false, hasEmailTrigger: triggers.hasEmailTrigger === true, resumeKey };
   return { source, pool, owner, customResponse: false, active, workflow };
+}
+
+/** The entry of the address of its files, which starts no run. */
+function filesEndpointOf({ workflow: source, pool, owner }: WorkflowDeployment, resumeKey: string): Endpoint {
+  return { source, pool, owner, customResponse: false, active: false, workflow: { hasHttpTrigger: false, resumeKey } };
+}
+
+function keepFilesAddress({ id, filesEndpoint }: Observed, desired: Endpoint): readonly Step[] {
+  if (canonicalJson(filesEndpoint) === canonicalJson(desired)) return [];
+  return [{ do: "write-endpoint", key: filesAddress(id), endpoint: desired }];
 }
 
 function keepEmailEndpoint({ emailEndpoint, workflow }: Observed, desired: Endpoint): readonly Step[] {

@@ -17,6 +17,7 @@ import {
   redeliverySubject,
   replicaKey,
   dataStoreSubject,
+  filePartSubject,
   fileUsageSubject,
   stateUsageSubject,
   streams,
@@ -103,7 +104,10 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
     ],
     subscribe: [answerFilter("*"), emittedSubject("*")],
   },
-  /** Publishes requests as invocations; reads endpoints, quotas, and runners' reports about their backlogs. */
+  /**
+   * Publishes requests as invocations; reads endpoints, quotas, and runners' reports about their backlogs. Sends files of runs, and stores
+   * bodies as files within the shares of owners.
+   */
   ingress: {
     publish: [
       setUpCheck,
@@ -112,6 +116,9 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...reading(bucket(buckets.endpoints)),
       ...reading(bucket(buckets.quotas)),
       ...reading(bucket(buckets.runners)),
+      filePartSubject("*", "*", "*", "*"),
+      api(`DIRECT.GET.${streams.files}.${filePartSubject("*", "*", "*", "*")}`),
+      fileUsageSubject("*", "*"),
     ],
     subscribe: [answerFilter("*")],
   },

@@ -36,7 +36,7 @@ const configurationSchema = environment.transform((env) => ({
   dataDirectory: env.HEADWATER_DATA,
   /** Absolute directory of the master key, the pools' keys and the root of the NATS keys. */
   keysDirectory: resolve(env.HEADWATER_KEYS ?? join(env.HEADWATER_DATA, "keys")),
-  egressAllow: env.HEADWATER_EGRESS_ALLOW,
+  ...egressOf(env),
   ...natsOf(env),
   natsReplicas: env.HEADWATER_STREAM_REPLICAS,
   /** Undefined: by the disk, or 8 GiB for an external server. */
@@ -47,7 +47,7 @@ const configurationSchema = environment.transform((env) => ({
   syncInterval: env.HEADWATER_SYNC_INTERVAL,
   runTimeoutMs: env.HEADWATER_RUN_TIMEOUT * 1_000,
   runMemoryMb: env.HEADWATER_RUN_MEMORY,
-  httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
+  ...bodiesOf(env),
   ...keptHistory(env),
   backlog: {
     ...defaultBacklogLimits,
@@ -87,6 +87,17 @@ const adminOf = (env: z.output<typeof environment>) => ({
   adminTokenFile: env.HEADWATER_ADMIN_TOKEN_FILE,
   /** Undefined: `listen` has the admin API. */
   adminListen: env.HEADWATER_ADMIN_LISTEN,
+});
+
+const egressOf = (env: z.output<typeof environment>) => ({
+  egressAllow: env.HEADWATER_EGRESS_ALLOW,
+  /** Undefined: none. */
+  egressServer: env.HEADWATER_EGRESS_SERVER,
+});
+
+const bodiesOf = (env: z.output<typeof environment>) => ({
+  httpBodyLimitBytes: env.HEADWATER_HTTP_BODY_LIMIT,
+  httpUploadLimitBytes: env.HEADWATER_HTTP_UPLOAD_LIMIT,
 });
 
 const natsOf = (env: z.output<typeof environment>) => ({

@@ -126,6 +126,11 @@ export const environment = z.object({
     default: "",
     reason: "private networks that user code and webhook deliveries may reach; default: none, because user code is not trusted",
   }),
+  HEADWATER_EGRESS_SERVER: optionalSetting(listenAddress, {
+    unit: "address:port",
+    reason:
+      "one server with a private address that user code may reach at this port; default: the endpoints, if the same process starts them and no proxy stands in front of them",
+  }),
   ...natsSettings,
   HEADWATER_STREAM_REPLICAS: setting(wholeNumber(1, 5), {
     ...number,
@@ -171,6 +176,11 @@ export const environment = z.object({
     unit: "bytes",
     default: "524288",
     reason: "max body of a request to an endpoint; larger ones are refused with 413. NATS messages have at most 8 MB",
+  }),
+  HEADWATER_HTTP_UPLOAD_LIMIT: setting(wholeNumber(1_024, 512 * 1_048_576), {
+    unit: "bytes",
+    default: "104857600",
+    reason: "max body of a request to an endpoint that asks to have it stored as a file; larger ones are refused with 413",
   }),
   ...historySettings,
   HEADWATER_BACKLOG_PER_SOURCE: setting(wholeNumber(1, 10_000_000), {

@@ -40,6 +40,7 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     logger: options.logger,
     findJailFailure: options.findJailFailure,
   });
+  const { allow, server } = options.egress;
   let evictions = 0;
   const child = {
     processes,
@@ -49,7 +50,7 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
     },
     child: {
       ...scripts,
-      ...(!(options.parentConnects ?? canPassDescriptors) && { egressAllow: options.egress.allow }),
+      ...(!(options.parentConnects ?? canPassDescriptors) && { egress: { allow, server } }),
       memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
       timeLimits: { ...timeLimits, ...options.timeLimits },
     },

@@ -108,7 +108,7 @@ async function start(options: ChildOptions): Promise<void> {
   const nursery = new Nursery({
     prelude,
     // Where the parent cannot pass sockets, this process obeys the policy itself.
-    network: options.egressAllow === undefined ? parentNetwork : networkOfOwn(options.egressAllow),
+    network: options.egress === undefined ? parentNetwork : networkOfOwn(options.egress),
     slots: new FairSemaphore({
       permits: limits.entriesAtOnce,
       permitsPerKey: limits.entriesOfOwner,
@@ -129,9 +129,9 @@ async function start(options: ChildOptions): Promise<void> {
 }
 
 /** The parent performs what is asked of data stores and files in any case. */
-function networkOfOwn(allow: readonly string[]): SharedNetwork {
+function networkOfOwn(policy: NonNullable<ChildOptions["egress"]>): SharedNetwork {
   return {
-    ...childNetwork(createEgress({ allow }), threads),
+    ...childNetwork(createEgress(policy), threads),
     askStore: (...call) => parentNetwork.askStore(...call),
     askFiles: (...call) => parentNetwork.askFiles(...call),
   };

@@ -2,6 +2,7 @@ import type { HttpResponse } from "../../../domain/run-products.ts";
 import type { TimeLimits } from "../limits.ts";
 import type { StoreResult } from "../../../domain/data-store/data-stores.ts";
 import { fileLimits } from "../../../domain/files/run-files.ts";
+import type { EgressPolicy } from "../network/connector.ts";
 import type { FileCall } from "../operations/file-call.ts";
 import { maxPropLength, type StoreCall } from "../operations/store-call.ts";
 import { maxNameLength, type NameQuery } from "../operations/network/network.ts";
@@ -127,7 +128,7 @@ export interface ChildOptions {
   readonly webPath: string;
   readonly nodePath: string;
   /** Absent: the parent connects, and the child asks it. */
-  readonly egressAllow?: readonly string[];
+  readonly egress?: Pick<EgressPolicy, "allow" | "server">;
   readonly memoryBudgetBytes: number;
   readonly timeLimits: TimeLimits;
 }

@@ -9,8 +9,13 @@ import { recordsOf } from "./records.ts";
 export interface EgressPolicy {
   /** Networks that may be reached although they are not public, as CIDR. */
   readonly allow: readonly string[];
-  /** All addresses of a host (a name or a literal), all allowed. Throws `egress_denied`, or the resolver's error. */
-  resolve(host: string): Promise<readonly EgressAddress[]>;
+  /** One server that may be reached although its address is not public. */
+  readonly server?: { readonly host: string; readonly port: number } | undefined;
+  /**
+   * All addresses of a host (a name or a literal), all allowed. Throws `egress_denied`, or the resolver's error.
+   * @param port to which a connection is to be opened; absent: not known
+   */
+  resolve(host: string, port?: number): Promise<readonly EgressAddress[]>;
 }
 
 export interface EgressAddress {
@@ -57,7 +62,7 @@ export class Connector {
     return this.#connecting.use(
       owner,
       async () => {
-        const addresses = await this.#addressesOf(owner, host, signal);
+        const addresses = await this.#addressesOf(owner, host, signal, port);
         signal.throwIfAborted();
         return await reach(this.#dial, { host, addresses: addresses.slice(0, maxAddresses), port }, signal);
       },
@@ -73,10 +78,10 @@ export class Connector {
     return (await addressesOf(name)).map(({ address, family }) => ({ address, family }));
   }
 
-  #addressesOf(owner: string, host: string, signal: AbortSignal): Promise<readonly EgressAddress[]> {
+  #addressesOf(owner: string, host: string, signal: AbortSignal, port?: number): Promise<readonly EgressAddress[]> {
     // An address needs no thread.
-    if (isIP(host) !== 0) return this.#egress.resolve(host);
-    return this.#names.use(owner, () => this.#egress.resolve(host), signal);
+    if (isIP(host) !== 0) return this.#egress.resolve(host, port);
+    return this.#names.use(owner, () => this.#egress.resolve(host, port), signal);
   }
 }
 

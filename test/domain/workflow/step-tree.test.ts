@@ -46,3 +46,15 @@ it("reads what it can of a stored tree that does not match its schema", () => {
   ] as unknown as readonly Node[];
   expect(flatten(odd).map(({ node }) => node.name)).toEqual(["a", "b"]);
 });
+
+it("lets the condition of a while read what a round has left, and no step before it", () => {
+  const tree = [{ name: "first" }, { name: "again", while: "{{ 1 }}", steps: [{ name: "page" }] }, { name: "last" }];
+  const [first, again, page, last] = flatten(tree as readonly Node[]);
+  expect([first?.readable, again?.readable, page?.readable, last?.readable]).toEqual([
+    [],
+    ["first", "again", "page"],
+    ["first", "again"],
+    ["first", "again", "page"],
+  ]);
+  expect([[...(again?.uncertain ?? [])], [...(last?.uncertain ?? [])]]).toEqual([["again", "page"], ["page"]]);
+});

@@ -68,6 +68,11 @@ describe("steps within steps", () => {
     const after = step("after", { props: { token: "t", city: "{{ steps.one.$return_value }}" } });
     const { body } = await post({ name: "Uncertain", steps: [...tree, after] });
     expect(body.warnings).toMatchObject([{ code: "may_not_have_run", path: "steps.after.props.city" }]);
+    const careful = step("after", { props: { token: "t", city: "{{ steps.one?.$return_value }}" } });
+    expect((await post({ name: "Careful", steps: [...tree, careful] })).body.warnings).toBeUndefined();
+    const pages = { name: "pages", while: "{{ steps.page?.$return_value !== 3 }}", steps: [step("page")] };
+    const polling = await post({ name: "Polling", steps: [pages] });
+    expect([polling.status, polling.body.warnings]).toEqual([200, undefined]);
   });
 
   test("are checked for unknown fields at any depth", async () => {

@@ -3,6 +3,7 @@ import { componentKind } from "../../../crds/component.ts";
 import { finalizer, labels } from "../../../crds/resource.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import type { WorkflowResource } from "../../../crds/workflow.ts";
+import { filesAddress } from "../../../domain/files/file-url.ts";
 import { defaultWorkflowSettings } from "../../../domain/workflow/deployment.ts";
 import { stepId } from "../../../domain/workflow/step-id.ts";
 import { startOperator } from "../../../operator/start.ts";
@@ -86,6 +87,26 @@ describe("a workflow with steps of code", () => {
     expect(await flows.endpoint(workflow)).toEqual({ ...before, workflow: { ...before?.workflow, hasHttpTrigger: true } });
     const entry = await flows.deployed(workflow);
     expect(entry?.resumeKey).not.toBe(before?.workflow?.resumeKey);
+  });
+
+  it("has an address for its files, which starts no run, moves with the key of its URLs, and ends with the workflow", async () => {
+    const workflow = await flows.untilReason(
+      await flows.create({ triggers: [{ http: {} }], steps: [{ name: "a", code: action() }] }),
+      "Deployed",
+    );
+    const entry = async () => (await world.ports.endpoints.get(filesAddress(idOf(workflow)))) ?? null;
+    const endpoint = await flows.endpoint(workflow);
+    const { resumeKey } = endpoint?.workflow ?? {};
+    const desired = { ...endpoint, active: false, customResponse: false, workflow: { hasHttpTrigger: false, resumeKey } };
+    expect(await entry()).toEqual(desired);
+    // As after an update from a version without it.
+    await world.ports.endpoints.delete(filesAddress(idOf(workflow)));
+    await flows.change(workflow, { active: false });
+    await flows.untilReason(workflow, "Inactive");
+    expect(await entry()).toEqual(desired);
+    await flows.remove(workflow.metadata.name);
+    await until(async () => (await flows.find(workflow.metadata.name)) === undefined, "it is deleted");
+    expect(await entry()).toBe(null);
   });
 
   it.each<[string, object, string, boolean]>([

@@ -1,6 +1,8 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import type { Invocation } from "../../../domain/invocation/invocation.ts";
 import { filesOfRun, partitionCount, streams } from "../../../domain/subjects.ts";
 import type { WorkflowCommit } from "../../../domain/run/commit.ts";
+import { suspensionsOf } from "../../../runner/workflow/branches.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
 import { until } from "../../support/until.ts";
 import { owner, returned, treeOf, withWorkflows, workflowOf } from "./support.ts";
@@ -8,15 +10,19 @@ import { owner, returned, treeOf, withWorkflows, workflowOf } from "./support.ts
 /** Runs whose state is too large for a commit, on real streams. */
 const nats = withJetStream({ partitions: partitionCount });
 withPoolRequests(nats);
-let refuses = false;
-const reserve = async () => (refuses ? { refusal: "the share of files is full" } : { release: () => undefined });
+let [refuses, refused] = [false, 0];
+const reserve = async () => {
+  if (!refuses) return { release: () => undefined };
+  refused++;
+  return { refusal: "the share of files is full" };
+};
 const { deploy, start, invoke, commits } = withWorkflows(nats, reserve);
 
 const big = (letter: string): string => letter.repeat(300_000);
 const bytesOf = (commit: WorkflowCommit): number => Buffer.byteLength(JSON.stringify(commit));
 const begin = (source: string): Promise<void> => invoke({ source, trigger: "http", event: { body: "e".repeat(200_000) } });
 const untilEnded = async (workflow: string): Promise<readonly WorkflowCommit[]> => {
-  const isEnded = async () => ["succeeded", "failed"].includes((await commits(workflow)).at(-1)?.workflow.status ?? "");
+  const isEnded = async () => ["succeeded", "failed", "canceled"].includes((await commits(workflow)).at(-1)?.workflow.status ?? "");
   await until(isEnded, "the run has ended");
   return commits(workflow);
 };
@@ -82,9 +88,9 @@ it("stores results of a loop in pages of many, and gives them in order", async (
   expect(Math.max(...stored.slice(0, -2).map(bytesOf))).toBeLessThan(450_000);
 });
 
-it("stores a large state in its commits while there is no room for pages", async () => {
-  refuses = true;
-  await deploy(workflowOf("p_noroom", ["a", "b"]));
+it("stores a large state in its commits while there is no room for pages, and asks once", async () => {
+  [refuses, refused] = [true, 0];
+  await deploy(workflowOf("p_noroom", ["a", "b", "c", "d"]));
   const lengths: number[] = [];
   await start("r_noroom", ({ name, steps }) => {
     lengths.push(String(steps["a"]?.["$return_value"]).length);
@@ -93,26 +99,63 @@ it("stores a large state in its commits while there is no room for pages", async
   await begin("p_noroom");
   const stored = await untilEnded("p_noroom");
   refuses = false;
-  expect([stored.at(-1)?.workflow.status, lengths[1]]).toEqual(["succeeded", 300_000]);
-  expect(bytesOf(stored[0] as WorkflowCommit)).toBeGreaterThan(500_000);
+  expect([stored.at(-1)?.workflow.status, lengths.slice(1), refused]).toEqual(["succeeded", [300_000, 300_000, 300_000], 1]);
+  expect(stored.map((commit) => Math.floor(bytesOf(commit) / 100_000))).toEqual([5, 8, 11, 0]);
 });
 
-it("fails a run whose pages are gone, and says what to do", async () => {
-  await deploy(workflowOf("p_gone", ["a", "wait", "after"]));
-  const executed: string[] = [];
-  const code = ({ name }: { readonly name: string }) => {
-    executed.push(name);
-    return returned(big(name), name === "wait" ? { flow: { kind: "suspend", ms: null } } : {});
-  };
-  const first = await start("r_before", code);
-  await begin("p_gone");
-  await until(async () => (await commits("p_gone")).at(-1)?.workflow.status === "suspended", "it is suspended");
-  await first.stop(AbortSignal.abort());
-  const run = (await commits("p_gone"))[0]?.run.id ?? "";
-  await nats.connection.manager.streams.purge(streams.files, { filter: filesOfRun(owner, "p_gone", run) });
-  await start("r_later", code);
-  await invoke({ source: "p_gone", trigger: "resume", event: null, resume: { run, suspension: 1, action: "resume" } });
-  const last = (await untilEnded("p_gone")).at(-1);
-  expect([last?.workflow.status, last?.error?.code, executed]).toEqual(["failed", "state_gone", ["a", "wait"]]);
-  expect(last?.error?.message).toContain("run it again with its event");
+describe("a run whose pages are gone", () => {
+  const branches = { name: "fork", parallel: [[{ name: "x" }], [{ name: "y" }, { name: "wait" }]] };
+  /** Two of its large texts are pages when it waits in a branch. */
+  async function suspended(workflow: string): Promise<string> {
+    await deploy(treeOf(workflow, [{ name: "a" }, { name: "b" }, branches, { name: "after" }]));
+    const code = ({ name }: { readonly name: string }) =>
+      returned(name === "fork" ? null : big(name), name === "wait" ? { flow: { kind: "suspend", ms: null } } : {});
+    const first = await start(`r_${workflow}`, code);
+    await begin(workflow);
+    await until(async () => (await commits(workflow)).at(-1)?.workflow.status === "suspended", "it is suspended");
+    await first.stop(AbortSignal.abort());
+    const run = (await commits(workflow))[0]?.run.id ?? "";
+    const { purged } = await nats.connection.manager.streams.purge(streams.files, { filter: filesOfRun(owner, workflow, run) });
+    expect(purged).toBeGreaterThan(1);
+    await start(`r_later_${workflow}`, () => {
+      throw new Error("no step runs");
+    });
+    return run;
+  }
+
+  it("fails when it goes on, and says what to do", async () => {
+    const run = await suspended("p_gone");
+    const suspension = suspensionsOf((await commits("p_gone")).at(-1)?.state ?? { suspension: null })[0]?.number ?? 0;
+    await invoke({ source: "p_gone", trigger: "resume", event: null, resume: { run, suspension, action: "resume" } });
+    const last = (await untilEnded("p_gone")).at(-1);
+    expect([last?.workflow.status, last?.error?.code, last?.workflow.failedStep?.name]).toEqual(["failed", "state_gone", "fork"]);
+    expect(last?.error?.message).toContain("run it again with its event");
+  });
+
+  it("can be canceled", async () => {
+    const run = await suspended("p_gonecancel");
+    await invoke({
+      source: "p_gonecancel",
+      trigger: "control",
+      event: null,
+      control: { run, action: "cancel", reason: "enough" },
+    } as Invocation);
+    const last = (await untilEnded("p_gonecancel")).at(-1);
+    expect([last?.workflow.status, last?.workflow.reason]).toEqual(["canceled", "enough"]);
+  });
+});
+
+it("counts pages over all rounds of a loop that waits in each", async () => {
+  await deploy(treeOf("p_rounds", [{ name: "again", while: "{{ 1 }}", steps: [{ name: "fill" }, { name: "keep" }, { name: "wait" }] }]));
+  let rounds = 0;
+  await start("r_rounds", ({ name }) => {
+    if (name === "again") return returned(++rounds <= 3);
+    return returned(name === "wait" ? 1 : `${rounds} ${big(name)}`, name === "wait" ? { flow: { kind: "delay", ms: 1 } } : {});
+  });
+  await begin("p_rounds");
+  const stored = await untilEnded("p_rounds");
+  const paged = stored.map(({ state }) => (state as { readonly pagedBytes?: number }).pagedBytes ?? 0);
+  // What has been stored counts also when the state is small again; that of an ended run has no number.
+  expect(paged.slice(0, -1)).toEqual(paged.slice(0, -1).toSorted((one, other) => one - other));
+  expect(paged.at(-2)).toBeGreaterThan(3 * 1_200_000);
 });

@@ -348,4 +348,12 @@ describe("a run with control flow", () => {
     expect([caught.status, caught.executed.at(-1)]).toEqual(["succeeded", "handled"]);
     expect(caught.state.steps["guard"]).toContain(`"code":"${code}"`);
   });
+
+  it("lets the condition of a while read how many rounds have ended", () => {
+    const seen: unknown[] = [];
+    execute([{ name: "again", while: "{{ 1 }}", steps: [{ name: "act" }], values: [true, true, false] }], {
+      onStep: ({ steps, next }) => next === 0 && seen.push(steps["again"]),
+    });
+    expect(seen).toEqual([undefined, '{"$iterations":1}', '{"$iterations":2}']);
+  });
 });

@@ -64,6 +64,21 @@ describe("a connection", () => {
     await expect(connectorOf().connector.connect("u_1", host, port(), never)).rejects.toMatchObject({ code: "egress_denied" });
   });
 
+  it("is opened to the one server that is given by address and port, and by no other name or port", async () => {
+    const egress = createEgress({ allow: [], server: { host: "127.0.0.1", port: port() }, resolver: async () => [loopback] });
+    const connector = new Connector(egress, threads);
+    expect((await connected(connector, "u_1", "127.0.0.1")).remotePort).toBe(port());
+    for (const [host, other] of [
+      ["127.0.0.1", port() + 1],
+      ["127.0.0.2", port()],
+      ["localhost", port()],
+      ["server.example.com", port()],
+    ] as const)
+      await expect(connector.connect("u_1", host, other, never)).rejects.toMatchObject({ code: "egress_denied" });
+    // Without a port: a name is only looked up.
+    await expect(egress.resolve("127.0.0.1")).rejects.toMatchObject({ code: "egress_denied" });
+  });
+
   it("is refused to a name with a public and a private address", async () => {
     const { connector } = connectorOf(async () => [loopback, { address: "10.0.0.1", family: 4 }]);
     await expect(connector.connect("u_1", "mixed.example.com", port(), never)).rejects.toMatchObject({ code: "egress_denied" });

@@ -63,13 +63,21 @@ describe("fetch", () => {
     expect(body).not.toHaveProperty(["headers", "proxy-authorization"]);
   });
 
-  it("ends a response of more than 32 MiB", async () => {
-    const read = (path: string): Promise<unknown> =>
+  it("ends a response of more than 32 MiB that is decompressed, or not read as a stream, also of a clone", async () => {
+    const read = (path: string, how: string): Promise<unknown> =>
       snippets.evaluate(
-        `try { const r = await fetch(${JSON.stringify(servers.http + path)}); for await (const c of r.body); } catch (e) { return [e.name, e.cause?.code]; }`,
+        `try { const r = await fetch(${JSON.stringify(servers.http + path)}); ${how} } catch (e) { return [e.name, e.cause?.code]; }`,
       );
-    expect(await read("/endless")).toEqual(["TypeError", "response_too_large"]);
-    expect(await read("/encoded?coding=bomb")).toEqual(["TypeError", "response_too_large"]);
+    expect(await read("/encoded?coding=bomb", "for await (const c of r.body);")).toEqual(["TypeError", "response_too_large"]);
+    for (const how of ["await r.text();", "await r.clone().arrayBuffer();"])
+      expect(await read("/endless", how)).toEqual(["TypeError", "response_too_large"]);
+  });
+
+  it("streams a response of more than 32 MiB, up to 512 MiB", async () => {
+    const answer = await snippets.evaluate(
+      `let n = 0; try { for await (const c of (await fetch(${JSON.stringify(`${servers.http}/endless`)})).body) n += c.length; } catch (e) { return [e.name, e.cause?.code, n > 500 * 2 ** 20]; }`,
+    );
+    expect(answer).toEqual(["TypeError", "response_too_large", true]);
   });
 
   it("refuses a request body of more than 10 MiB", async () => {

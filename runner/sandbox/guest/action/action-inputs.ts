@@ -5,6 +5,7 @@ export interface ActionInputs {
   readonly context: string;
   readonly resumeUrl: string;
   readonly cancelUrl: string;
+  readonly filesUrl?: string;
   /** Of variables that expressions may read. */
   readonly variables: string;
   readonly secretProps: readonly string[];

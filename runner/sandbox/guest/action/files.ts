@@ -1,6 +1,6 @@
 import { type Fields, isObject } from "../component/component.ts";
 import { ruleError, ruleTypeError } from "../runtime/errors.ts";
-import { fileSession } from "../runtime/run-files.ts";
+import { fileSession, storeManifest } from "../runtime/run-files.ts";
 import { inspect } from "../node/inspect/inspect.ts";
 import type * as fetching from "../web/fetch/fetch.ts";
 
@@ -48,8 +48,13 @@ export interface FileStore {
 const root = "/tmp/.file-store";
 const maxShown = 100;
 
-/** Without files of a workflow run, what an earlier run in this context has stored is deleted. */
-export function openFileStore(): FileStore {
+const { encodeURIComponent } = globalThis;
+
+/**
+ * Without files of a workflow run, what an earlier run in this context has stored is deleted.
+ * @param filesUrl what the URLs of files begin with; absent: they have none
+ */
+export function openFileStore(filesUrl?: string): FileStore {
   const { __builtin: builtin } = globalThis as { readonly __builtin?: (name: string) => unknown };
   if (builtin === undefined)
     throw ruleError(
@@ -65,7 +70,7 @@ export function openFileStore(): FileStore {
       if (path === "") throw ruleTypeError("invalid_file", "the path given to $.files.open() is that of the root: name a file");
       fs.mkdirSync(full.slice(0, full.lastIndexOf("/")), { recursive: true });
       if (!fs.existsSync(full)) fs.writeFileSync(full, "");
-      return new StoredFile(fs, path);
+      return new StoredFile(fs, path, filesUrl);
     },
     openDescriptor(descriptor) {
       return this.open(isObject(descriptor) ? descriptor["path"] : descriptor);
@@ -74,7 +79,7 @@ export function openFileStore(): FileStore {
       const path = storePath(given);
       // It is made with the first file: who only looks changes nothing.
       if (path === "" && !fs.existsSync(root)) return;
-      for (const name of fs.readdirSync(`${root}/${path}`)) yield new StoredFile(fs, path === "" ? name : `${path}/${name}`);
+      for (const name of fs.readdirSync(`${root}/${path}`)) yield new StoredFile(fs, path === "" ? name : `${path}/${name}`, filesUrl);
     },
   };
 }
@@ -96,9 +101,11 @@ class StoredFile {
   readonly path: string;
   readonly name: string;
   readonly #fs: FileSystem;
+  readonly #filesUrl: string | undefined;
 
-  constructor(fs: FileSystem, path: string) {
+  constructor(fs: FileSystem, path: string, filesUrl: string | undefined) {
     this.#fs = fs;
+    this.#filesUrl = filesUrl;
     this.path = path;
     this.name = path.slice(path.lastIndexOf("/") + 1);
   }
@@ -136,11 +143,15 @@ class StoredFile {
     await this.#fs.promises.copyFile(this.#full, local);
   }
 
-  async toUrl(): Promise<never> {
-    throw ruleError(
-      "files_unavailable",
-      "files have no URL here: upload the file to a service with storage, and use the URL that it gives",
-    );
+  /** A URL at which anyone can read the file as it is now, until the files of the run are deleted, and at most for a day. */
+  async toUrl(): Promise<string> {
+    if (this.#filesUrl === undefined)
+      throw ruleError(
+        "files_unavailable",
+        "files have URLs only in a run of a workflow, not in a test: the files of a test belong to no run",
+      );
+    if (this.isDirectory()) throw ruleTypeError("invalid_file", `'${this.path.slice(0, maxShown)}' is a directory: only files have URLs`);
+    return `${this.#filesUrl}${await storeManifest(this.#full)}/${encodeURIComponent(this.name.toWellFormed())}`;
   }
 
   async fromFile(local: string): Promise<this> {

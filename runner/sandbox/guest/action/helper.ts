@@ -43,7 +43,7 @@ export function actionHelper(inputs: ActionInputs): ActionHelper {
     context: contextOf(inputs),
   };
   // Not enumerable: a copy of `$` must not open the files.
-  return defineProperty(helper, "files", { get: () => (files ??= openFileStore()), configurable: true }) as ActionHelper;
+  return defineProperty(helper, "files", { get: () => (files ??= openFileStore(inputs.filesUrl)), configurable: true }) as ActionHelper;
 }
 
 function contextOf(inputs: ActionInputs): Fields {

@@ -7,8 +7,10 @@ import { coded } from "./request.ts";
 const inlineBytes = 64 * 1024;
 /** How long a head waits for the rest of a small body. */
 const inlineWaitMs = 15;
-/** Largest response body after decompression, 32 MiB. */
-const maxResponseBytes = 32 * 1024 * 1024;
+/** Largest response body. What a component does not read as a stream is bounded by the guest, and by its memory. */
+export const maxBodyBytes = 512 * 1024 * 1024;
+/** The same after decompression, which takes a thread of the process. */
+export const maxDecompressedBytes = 32 * 1024 * 1024;
 
 /** Reads the bytes of a response: first those that arrive at once, then chunk by chunk. */
 export interface BodyReader {
@@ -20,7 +22,7 @@ export interface BodyReader {
 }
 
 /** @param onBytes called for each chunk; an error that it throws ends the body */
-export function readBody(body: Readable, onBytes: (bytes: number) => void = () => {}): BodyReader {
+export function readBody(body: Readable, maxBytes: number, onBytes: (bytes: number) => void = () => {}): BodyReader {
   const iterator = body[Symbol.asyncIterator]() as AsyncIterator<Buffer>; // The stream is never in object mode.
   let pending: Promise<IteratorResult<Buffer>> | undefined;
   let received = 0;
@@ -32,9 +34,9 @@ export function readBody(body: Readable, onBytes: (bytes: number) => void = () =
     if (done === true) return undefined;
     received += value.byteLength;
     onBytes(value.byteLength);
-    if (received > maxResponseBytes) {
+    if (received > maxBytes) {
       body.destroy();
-      throw coded(new Error(`the response body is larger than ${maxResponseBytes} bytes`), "response_too_large");
+      throw coded(new Error(`the response body is larger than ${maxBytes} bytes`), "response_too_large");
     }
     return value;
   }

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { integerArgument } from "../arguments.ts";
 import type { AsyncOperation, OperationContext, PostOperation } from "../context.ts";
 import { holdWindow } from "../zlib/brotli-windows.ts";
-import { readBody } from "./body.ts";
+import { maxBodyBytes, maxDecompressedBytes, readBody } from "./body.ts";
 import type { BodyReader } from "./body.ts";
 import { decompress } from "./decompress.ts";
 import { exchange } from "./exchange.ts";
@@ -101,7 +101,7 @@ async function respond(context: OperationContext, request: FetchRequest, fetch: 
   const window = isBrotli ? holdWindow(context, "decompress") : undefined;
   const readable = request.raw ? response : decompress(response);
   readable.once("close", () => window?.release());
-  const body = readBody(readable, window?.grow);
+  const body = readBody(readable, readable === response ? maxBodyBytes : maxDecompressedBytes, window?.grow);
   const { bytes, complete } = await body.first();
   if (complete) {
     end();

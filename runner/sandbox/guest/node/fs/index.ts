@@ -5,6 +5,7 @@ import { constants } from "./constants.ts";
 import * as contents from "./contents.ts";
 import * as descriptors from "./descriptors.ts";
 import { FileHandle, openHandle } from "./handle.ts";
+import "./manifest.ts";
 import { Dirent, Stats } from "./stats.ts";
 import { perform, promised, type Steps } from "./steps.ts";
 import { ReadStream, WriteStream } from "./streams.ts";

@@ -3,6 +3,7 @@ import { concatBytes, isBufferSource, toArrayBuffer, toBytes } from "../encoding
 import type { BufferSource, Bytes } from "../encoding/bytes.ts";
 import { FormData } from "./form-data.ts";
 import type { Headers } from "./headers.ts";
+import { ruleError } from "../../runtime/errors.ts";
 import { encodeMultipart, parseMultipart } from "./multipart.ts";
 import { lazyStreams } from "../streams/streams-lazy.ts";
 import type { ReadableStream } from "../streams/streams.ts";
@@ -22,7 +23,12 @@ export type BodyInit =
 export interface Content {
   readonly bytes: Bytes | undefined;
   readonly stream: ReadableStream<unknown> | undefined;
+  /** It comes from a server, which may send more than memory holds. */
+  readonly isRemote?: true;
 }
+
+/** Of a body from a server that is not read as a stream. */
+const maxCollectedBytes = 32 * 1024 * 1024;
 
 /** The content of a body and its own type, if any (Fetch Standard, "extract a body"). */
 export function extract(init: unknown): { readonly content: Content; readonly contentType: string | undefined } {
@@ -138,8 +144,8 @@ export abstract class Body {
       if (body.bodyUsed || content.stream?.locked === true) throw new TypeError("Response.clone: Body has already been consumed.");
       if (content.stream === undefined) return content;
       const [mine, other] = content.stream.tee();
-      body.#content = { bytes: undefined, stream: mine };
-      return { bytes: undefined, stream: other };
+      body.#content = { ...content, stream: mine };
+      return { ...content, stream: other };
     };
   }
 }
@@ -149,14 +155,30 @@ export async function readAll(content: Content | null): Promise<Bytes> {
   if (content.bytes !== undefined) return content.bytes;
   const reader = content.stream?.getReader();
   const chunks: Bytes[] = [];
+  let length = 0;
   for (;;) {
     const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
     if (done) return concatBytes(chunks);
-    if (typeof value === "string") chunks.push(encodeUtf8(value));
-    else if (isBufferSource(value)) chunks.push(toBytes(value));
-    else throw new TypeError("Received non-Uint8Array chunk");
+    const chunk = chunkOf(value);
+    chunks.push(chunk);
+    length += chunk.length;
+    if (content.isRemote !== true || length <= maxCollectedBytes) continue;
+    void reader?.cancel().catch(() => {}); // The connection may have failed as well.
+    throw new TypeError("terminated", { cause: tooLarge() });
   }
 }
+
+function chunkOf(value: unknown): Bytes {
+  if (typeof value === "string") return encodeUtf8(value);
+  if (isBufferSource(value)) return toBytes(value);
+  throw new TypeError("Received non-Uint8Array chunk");
+}
+
+const tooLarge = (): Error =>
+  ruleError(
+    "response_too_large",
+    `the response body is larger than ${maxCollectedBytes} bytes: read it as a stream, for instance for await (const chunk of response.body)`,
+  );
 
 function closedStream(): ReadableStream<unknown> {
   const { ReadableStream } = lazyStreams();

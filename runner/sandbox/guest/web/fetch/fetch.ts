@@ -48,7 +48,7 @@ async function exchange(request: Request, signal: Request["signal"]): Promise<Re
 function contentOf({ body }: RawResponse): Content | null {
   if (body === null) return null;
   if (!(body instanceof RawBody)) return { bytes: body, stream: undefined };
-  return { bytes: undefined, stream: pulled(body) };
+  return { bytes: undefined, stream: pulled(body), isRemote: true };
 }
 
 function pulled(body: RawBody): ReadableStream<Uint8Array> {
