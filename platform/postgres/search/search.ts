@@ -1,4 +1,4 @@
-import { sql } from "kysely";
+import { sql, type RawBuilder } from "kysely";
 import type { SearchRecords } from "../../../api/search/ports.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
@@ -10,6 +10,8 @@ import { positionOf, windowStatement, type WindowRow } from "./window.ts";
 
 /** A window that takes longer is read again with fewer rows. */
 const maxWindowMs = 500;
+/** Names of ten thousand workflows are read from their specs. */
+const maxNamesMs = 3_000;
 const queryCanceled = "57014";
 
 export function createSearchRecords({ db }: Pick<Database, "db">, maxMs: number = maxWindowMs): SearchRecords {
@@ -20,14 +22,17 @@ export function createSearchRecords({ db }: Pick<Database, "db">, maxMs: number 
         .map(slugGlob)
         .filter((glob) => glob !== undefined)
         .map(globPattern);
-      const { rows } = await sql<{ id: string }>`
-        select public_id as id from resources
-        where kind = any(${[sourceKind.kind, workflowKind.kind]}::text[]) and namespace = any(${namespaces}::text[])
-          and ended_at is null and deletion_timestamp is null and public_id is not null and (
-            public_id like any(${globs}::text[]) or name_slug like any(${slugs}::text[])
-            or lower(coalesce(readable_json(spec) ->> 'name', name)) like any(${globs}::text[])
-          )
-        limit ${limit}`.execute(db);
+      const rows = await readWithin<{ id: string }>(
+        db,
+        maxNamesMs,
+        sql`select public_id as id from resources
+          where kind = any(${[sourceKind.kind, workflowKind.kind]}::text[]) and namespace = any(${namespaces}::text[])
+            and ended_at is null and deletion_timestamp is null and public_id is not null and (
+              public_id like any(${globs}::text[]) or name_slug like any(${slugs}::text[])
+              or lower(coalesce(${nameOf}, name)) like any(${globs}::text[])
+            )
+          limit ${limit}`,
+      );
       return rows.map(({ id }) => id);
     },
     async emittersOfRun(run, owners) {
@@ -38,19 +43,32 @@ export function createSearchRecords({ db }: Pick<Database, "db">, maxMs: number 
     },
     readWindow: async (window) => {
       try {
-        const rows = await db.transaction().execute(async (transaction) => {
-          // Reading in order ends early, which Postgres cannot know for limits and owners that it plans for all.
-          await sql`select set_config('statement_timeout', ${String(maxMs)}, true), set_config('enable_seqscan', 'off', true),
-            set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`.execute(transaction);
-          return (await sql<WindowRow>`${windowStatement(window)}`.execute(transaction)).rows;
-        });
-        return outcomeOf(rows, window.limit);
+        return outcomeOf(await readWithin<WindowRow>(db, maxMs, windowStatement(window), inOrder), window.limit);
       } catch (error) {
         if (isTimeout(error)) return { outcome: "too_slow" };
         throw error;
       }
     },
   };
+}
+
+/** Of the requested spec. Only specs of sources have facts; others are parsed. */
+const nameOf = sql`case when kind = ${sql.lit(sourceKind.kind)} then source_facts ->> 'name' else readable_json(spec) ->> 'name' end`;
+
+/** Reading in order ends early, which Postgres cannot know for limits and owners that it plans for all. */
+const inOrder = sql`set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`;
+
+/** @throws Unavailable when it takes longer */
+function readWithin<Row>(
+  db: Database["db"],
+  maxMs: number,
+  statement: RawBuilder<unknown>,
+  settings: RawBuilder<unknown> = sql`true`,
+): Promise<readonly Row[]> {
+  return db.transaction().execute(async (transaction) => {
+    await sql`select set_config('statement_timeout', ${String(maxMs)}, true), ${settings}`.execute(transaction);
+    return (await sql<Row>`${statement}`.execute(transaction)).rows;
+  });
 }
 
 /** The slug of a glob. Undefined: a part has no letter or digit, so no slug is like it. */
