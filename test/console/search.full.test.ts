@@ -23,8 +23,7 @@ describe.skipIf(chromiumPath === undefined)("the search", () => {
   beforeAll(async () => {
     const made = await world.api<{ readonly id: string }>("POST", "/sources", { component_code: code, name: "Searched stock" });
     source = made.id;
-    for (const item of ["apples", "pears"])
-      await world.api("POST", `/sources/${source}/runs`, { event: { item, note: hostileText } });
+    for (const item of ["apples", "pears"]) await world.api("POST", `/sources/${source}/runs`, { event: { item, note: hostileText } });
     const q = encodeURIComponent(`source:${source}`);
     await until(async () => (await world.api<Found>("GET", `/search?q=${q}`)).items.length === 6, "both runs are recorded");
   });
