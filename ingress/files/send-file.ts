@@ -24,7 +24,7 @@ export interface Sending {
 /**
  * Sends a file part by part, as fast as the client reads: at most two parts are in memory.
  *
- * @throws PublicError 403 if the manifest is none, 404 if the file was deleted, 405, 503 while too many files are sent; Unavailable
+ * @throws PublicError 400 if the request has a body, 403 if the manifest is none, 404 if the file was deleted, 405, 503 while too many files are sent; Unavailable
  */
 export async function sendFile(request: IncomingMessage, response: ServerResponse, file: RequestedFile, sending: Sending): Promise<void> {
   request.resume();
@@ -32,6 +32,8 @@ export async function sendFile(request: IncomingMessage, response: ServerRespons
     response.setHeader("allow", "GET, HEAD");
     throw new PublicError(405, "method_not_allowed", `a file can be read with GET and HEAD, not ${request.method}`);
   }
+  // Otherwise the limits of a body that does not arrive would end the file.
+  if (hasBody(request)) throw new PublicError(400, "malformed", "a request for a file must have no body: send it without one");
   const permit = sending.downloads.open(file.of.owner);
   if (!permit.take(1)) throw overloaded("too many files of this owner are being read");
   try {
@@ -50,6 +52,9 @@ export async function sendFile(request: IncomingMessage, response: ServerRespons
     permit.release();
   }
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /** Reads the next part while the client takes the current one. */
 async function sendParts(
