@@ -31,6 +31,8 @@ export interface Receiving {
   readonly unread: Budget;
   /** Bodies that are being stored as files, by owner. */
   readonly uploads: Budget;
+  /** Manifests of files that are being looked up, by the client's network. */
+  readonly lookups: Budget;
   /** Files that are being sent, by owner. */
   readonly downloads: Budget;
 }

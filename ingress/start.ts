@@ -54,7 +54,7 @@ async function startEmail({ config, ports, packs, storing }: Receiving): Promise
 }
 
 function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
-  const { storingChars, maxConnections, unreadBytes, transfers, transfersOfOwner } = config;
+  const { storingChars, maxConnections, unreadBytes, transfers, transfersOfOwner, lookups, lookupsOfNetwork } = config;
   return {
     config,
     ports,
@@ -65,6 +65,7 @@ function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
     waiting: new Budget({ total: Math.ceil(maxConnections / 2), share: Math.ceil(maxConnections / 4) }),
     unread: new Budget({ total: unreadBytes }),
     uploads: new Budget({ total: transfers, share: transfersOfOwner }),
+    lookups: new Budget({ total: lookups, share: lookupsOfNetwork }),
     downloads: new Budget({ total: transfers, share: transfersOfOwner }),
   };
 }

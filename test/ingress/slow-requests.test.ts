@@ -64,22 +64,25 @@ describe("over TLS", () => {
     return { socket: socket.on("data", (chunk: string) => (received += chunk)), received: () => received };
   }
 
-  it.each(["content-length: 5", "transfer-encoding: chunked"])("refuses a body of a request for a file, and goes on: %s", async (header) => {
-    const certificate = serverCertificate(await writeIssued(directory.path, "server", authority.issue({ name: "a" })), () => undefined);
-    const served = await serve(
-      { requestTimeoutMs: 300, minTransferRate: 16_384 },
-      { createServer: (limits, onRequest) => createBoundedServer(limits, onRequest, certificate) },
-    );
-    const client = await secured(served.port, `GET ${path} HTTP/1.1\r\nhost: a\r\n${header}\r\n\r\n`);
-    client.socket.pause();
-    await pause(1_000);
-    client.socket.resume();
-    expect(await waitUntil(() => client.socket.destroyed, 60_000)).toBe(true);
-    expect(client.received()).toContain("HTTP/1.1 400 ");
-    const next = await secured(served.port, `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
-    expect(await waitUntil(() => next.socket.destroyed, 60_000)).toBe(true);
-    expect(next.received()).toContain("HTTP/1.1 200 ");
-  });
+  it.each(["content-length: 5", "transfer-encoding: chunked"])(
+    "refuses a body of a request for a file, and goes on: %s",
+    async (header) => {
+      const certificate = serverCertificate(await writeIssued(directory.path, "server", authority.issue({ name: "a" })), () => undefined);
+      const served = await serve(
+        { requestTimeoutMs: 300, minTransferRate: 16_384 },
+        { createServer: (limits, onRequest) => createBoundedServer(limits, onRequest, certificate) },
+      );
+      const client = await secured(served.port, `GET ${path} HTTP/1.1\r\nhost: a\r\n${header}\r\n\r\n`);
+      client.socket.pause();
+      await pause(1_000);
+      client.socket.resume();
+      expect(await waitUntil(() => client.socket.destroyed, 60_000)).toBe(true);
+      expect(client.received()).toContain("HTTP/1.1 400 ");
+      const next = await secured(served.port, `GET ${path} HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n`);
+      expect(await waitUntil(() => next.socket.destroyed, 60_000)).toBe(true);
+      expect(next.received()).toContain("HTTP/1.1 200 ");
+    },
+  );
 });
 
 it("starts no run if the answer 408 waits behind another response while the rest of the body arrives", async () => {
