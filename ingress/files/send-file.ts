@@ -151,7 +151,8 @@ function headersOf({ name }: RequestedFile, parts: readonly string[]): OutgoingH
 
 /** The last name of a path, without what a header or a file system would misread. */
 function shownName(name: string): string {
-  const last = name.toWellFormed().split(/[/\\]/).at(-1) ?? "";
+  const last = name.split(/[/\\]/).at(-1) ?? "";
   // oxlint-disable-next-line no-control-regex -- These are what must not be in a header.
-  return last.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "_").slice(-fileLimits.shownCharacters) || "file";
+  const cut = last.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "_").slice(-fileLimits.shownCharacters);
+  return cut.toWellFormed() || "file"; // The cut may be within a surrogate pair.
 }

@@ -53,8 +53,10 @@ describe("parseConfiguration", () => {
       HEADWATER_DELIVERY_RETRY: "250ms,5s,2m,1h",
       HEADWATER_WEBHOOK_DISABLE_AFTER: "36h",
       HEADWATER_EGRESS_ALLOW: "10.0.0.0/8, fd00::/8",
+      HEADWATER_EGRESS_SERVER: "[fd00::7]:443",
       HEADWATER_PUBLIC_URL: "https://example.com/",
     });
+    expect(read.egressServer).toEqual({ host: "fd00::7", port: 443 });
     expect(read.deliveryRetryMs).toEqual([250, 5_000, 120_000, 3_600_000]);
     expect(read.webhookDisableAfterMs).toBe(36 * 3_600_000);
     expect([{}, { HEADWATER_WEBHOOK_DISABLE_AFTER: "never" }].map((env) => parseConfiguration(env).webhookDisableAfterMs)).toEqual([
@@ -71,6 +73,10 @@ describe("parseConfiguration", () => {
     [{ HEADWATER_RUN_TIMEOUT: "0" }, "HEADWATER_RUN_TIMEOUT '0' is invalid: must be 1 to 3600"],
     [{ HEADWATER_RUN_TIMEOUT: "5m" }, "must be a whole number"],
     [{ HEADWATER_EGRESS_ALLOW: "10.0.0.0/33" }, "must be networks such as"],
+    ...["localhost:80", ":80", "0.0.0.0:80", "[::]:80", "[::ffff:0.0.0.0]:80", "10.0.0.1", "10.0.0.1:0"].map(
+      (value) =>
+        [{ HEADWATER_EGRESS_SERVER: value }, `HEADWATER_EGRESS_SERVER '${value}' is invalid: must be an IP address of one server`] as const,
+    ),
     [{ HEADWATER_TRUSTED_PROXIES: "10.0.0.1" }, "must be networks such as 10.0.0.0/8,fd00::/8, or a number of proxies"],
     [{ HEADWATER_TRUSTED_PROXIES: "1,10.0.0.0/8" }, "must be networks such as"],
     [{ HEADWATER_ROLES: "api,worker" }, "'worker' is not a role: use"],
