@@ -44,6 +44,7 @@ export class FormWriter {
     this.#failed.promise.catch(() => undefined); // Thrown by the next call, if there is one.
     this.#parser = parserOf(contentType, maxFieldBytes);
     this.#parser.on("field", (name, value) => this.#addField(name, value));
+    // oxlint-disable-next-line typescript/no-useless-default-assignment -- A file of type application/octet-stream may have no name.
     this.#parser.on("file", (name, stream, filename = "", _encoding, type) => {
       this.#addBytes(Buffer.byteLength(name) + Buffer.byteLength(filename) + type.length);
       // One after the other: until then the parser waits with what it has not read.
