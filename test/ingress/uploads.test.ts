@@ -115,12 +115,13 @@ describe("a request that asks to have its body stored", () => {
   });
 
   it.each([
-    ["off", {}, 404],
-    ["source", { overQuota: () => Date.now() + 60_000 }, 429],
-    ["custom", { overQuota: () => Date.now() + 60_000 }, 429],
-    ["source", { admission: fullBacklog() }, 429],
+    ["off", () => ({}), 404],
+    ["source", () => ({ overQuota: () => Date.now() + 60_000 }), 429],
+    ["custom", () => ({ overQuota: () => Date.now() + 60_000 }), 429],
+    ["source", () => ({ admission: fullBacklog() }), 429],
   ] as const)("is refused before its body is read: %s", async (key, ports, status) => {
-    await serve({}, ports);
+    // A report of a backlog is too old after some seconds.
+    await serve({}, ports());
     const client = await rawClient(served.port, `POST /${key}${query} HTTP/1.1\r\nhost: a\r\ncontent-length: 500000\r\n\r\n`);
     expect(await waitUntil(() => client.received().includes(` ${status} `), 60_000)).toBe(true);
     client.socket.destroy();
