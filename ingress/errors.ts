@@ -40,6 +40,9 @@ export function rethrowOfBody(error: unknown, advice = ""): never {
   });
 }
 
+export const requestTimedOut = (): PublicError =>
+  new PublicError(408, "request_timeout", "the request did not arrive in time: send it again, or faster");
+
 const logEveryMs = 1_000;
 
 /** Converts errors for callers. Errors that name streams, sources or servers only go to the log. */

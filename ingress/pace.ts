@@ -9,12 +9,14 @@ export interface PaceLimits {
 export const maxTransferMs = (bytes: number, { graceMs, bytesPerSecond }: PaceLimits): number =>
   Math.ceil(graceMs + (bytes / bytesPerSecond) * 1_000);
 
-/** Ends a transfer that is slower than it may be, or stands still. */
+/** Ends a transfer whose client is slower than it may be, or stands still. */
 export class Pace {
   readonly #limits: PaceLimits;
   readonly #onSlow: () => void;
   readonly #startedAt = performance.now();
   #bytes = 0;
+  #pausedMs = 0;
+  #hasEnded = false;
   #timer: NodeJS.Timeout;
 
   constructor(limits: PaceLimits, onSlow: () => void) {
@@ -28,12 +30,25 @@ export class Pace {
     this.#bytes += bytes;
   }
 
+  /** Does not count the time until our own work, such as a write to a store, settles. @returns its result */
+  async pauseFor<Result>(work: Promise<Result>): Promise<Result> {
+    const pausedAt = performance.now();
+    clearTimeout(this.#timer);
+    try {
+      return await work;
+    } finally {
+      this.#pausedMs += performance.now() - pausedAt;
+      if (!this.#hasEnded) this.#check();
+    }
+  }
+
   end(): void {
+    this.#hasEnded = true;
     clearTimeout(this.#timer);
   }
 
   #check(): void {
-    const leftMs = maxTransferMs(this.#bytes, this.#limits) - (performance.now() - this.#startedAt);
+    const leftMs = maxTransferMs(this.#bytes, this.#limits) + this.#pausedMs - (performance.now() - this.#startedAt);
     if (leftMs <= 0) this.#onSlow();
     else this.#timer = setTimeout(() => this.#check(), leftMs);
   }

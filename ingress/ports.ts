@@ -109,6 +109,9 @@ export interface IngressConfig {
   readonly transfers: number;
   /** How many of them an owner may have, of each kind. */
   readonly transfersOfOwner: number;
+  /** Maximum files whose manifest is being looked up, and how many of them a client network may have. */
+  readonly lookups: number;
+  readonly lookupsOfNetwork: number;
   /** Minimum mean rate of a file that is stored or sent, bytes per second, after `requestTimeoutMs`. */
   readonly minTransferRate: number;
   /** Maximum characters of all invocations being stored; an owner may have half of it. */
@@ -134,6 +137,8 @@ export const ingressDefaults: IngressConfig = {
   uploadLimitBytes: 100 * 2 ** 20,
   transfers: 32,
   transfersOfOwner: 8,
+  lookups: 64,
+  lookupsOfNetwork: 16,
   minTransferRate: 128 * 1024,
   storingChars: 32 * 1024 * 1024,
   unreadBytes: 32 * 1024 * 1024,

@@ -7,7 +7,7 @@ import { partitionOf } from "../domain/invocation/partition.ts";
 import type { TraceContext } from "../domain/traces.ts";
 import type { ResumeRequest } from "../domain/workflow/resume-request.ts";
 import { awaitAnswer, ownerOf, type ReplyAddress } from "./await-answer.ts";
-import { backlogFull, overloaded, PublicError, quotaUsedUp, rethrowOfBody } from "./errors.ts";
+import { backlogFull, overloaded, PublicError, quotaUsedUp, requestTimedOut, rethrowOfBody } from "./errors.ts";
 import { requestedFile } from "./files/file-urls.ts";
 import { sendFile } from "./files/send-file.ts";
 import { asksForUpload, storeBody, uploadHint } from "./files/store-body.ts";
@@ -31,6 +31,8 @@ export interface Receiving {
   readonly unread: Budget;
   /** Bodies that are being stored as files, by owner. */
   readonly uploads: Budget;
+  /** Manifests of files that are being looked up, by the client's network. */
+  readonly lookups: Budget;
   /** Files that are being sent, by owner. */
   readonly downloads: Budget;
 }
@@ -146,6 +148,8 @@ interface Stored {
 async function storeRequest(stored: Stored, receiving: Receiving): Promise<void> {
   const { pool, source } = stored.endpoint;
   const text = await readInvocation(stored, receiving);
+  // The answer 408 may wait for others on its connection while the rest of the body arrives: the caller will send the request again.
+  if (stored.response.headersSent) throw requestTimedOut();
   checkBacklog(stored.endpoint, receiving, text.length);
   const held = receiving.storing.open(ownerOf(stored.endpoint));
   if (!held.take(text.length)) throw overloaded("too many requests are being stored");

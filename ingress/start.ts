@@ -5,7 +5,7 @@ import { clientReader } from "../domain/client-address.ts";
 import { parseTraceContext, type Span } from "../domain/traces.ts";
 import type { EmailServer } from "./email/ports.ts";
 import { emailHandlers } from "./email/receive-email.ts";
-import { ErrorFilter, PublicError } from "./errors.ts";
+import { ErrorFilter, requestTimedOut } from "./errors.ts";
 import { Packs } from "./packs.ts";
 import { maxTransferMs, Pace, type PaceLimits } from "./pace.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
@@ -54,7 +54,7 @@ async function startEmail({ config, ports, packs, storing }: Receiving): Promise
 }
 
 function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
-  const { storingChars, maxConnections, unreadBytes, transfers, transfersOfOwner } = config;
+  const { storingChars, maxConnections, unreadBytes, transfers, transfersOfOwner, lookups, lookupsOfNetwork } = config;
   return {
     config,
     ports,
@@ -65,6 +65,7 @@ function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
     waiting: new Budget({ total: Math.ceil(maxConnections / 2), share: Math.ceil(maxConnections / 4) }),
     unread: new Budget({ total: unreadBytes }),
     uploads: new Budget({ total: transfers, share: transfersOfOwner }),
+    lookups: new Budget({ total: lookups, share: lookupsOfNetwork }),
     downloads: new Budget({ total: transfers, share: transfersOfOwner }),
   };
 }
@@ -72,6 +73,8 @@ function receivingOf(config: IngressConfig, ports: IngressPorts): Receiving {
 async function respond(request: IncomingMessage, response: ServerResponse, receiving: Receiving, filter: ErrorFilter): Promise<void> {
   const startedAt = performance.now();
   const { onAnswered } = receiving.ports;
+  // Without a listener, a write to a response that has ended or whose connection is closed would end the process.
+  response.on("error", () => undefined);
   const given = parseTraceContext(request.headers);
   const span = startSpan(request, given.traceparent, receiving.ports);
   const pace = paceOf(request, response, receiving.config);
@@ -95,11 +98,13 @@ const paceLimits = ({ requestTimeoutMs: graceMs, minTransferRate: bytesPerSecond
 function paceOf(request: IncomingMessage, response: ServerResponse, config: IngressConfig): Pace {
   const pace = new Pace(paceLimits(config), () => {
     if (request.complete) return;
-    if (!response.headersSent) {
-      response.shouldKeepAlive = false;
-      replyError(response, new PublicError(408, "request_timeout", "the request did not arrive in time: send it again, or faster"));
+    if (response.headersSent) {
+      // Nothing may end it as if it were complete: another function may be writing to it.
+      response.destroy();
+      return void request.destroy();
     }
-    // After the response, if there is one to send.
+    response.shouldKeepAlive = false;
+    replyError(response, requestTimedOut());
     response.end(() => request.destroy());
   });
   request.once("end", () => pace.end()).once("close", () => pace.end());

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { roleNames, type RoleName } from "../platform/process/settings/configuration.ts";
+import { serverAddress } from "../platform/process/settings/settings.ts";
 import { startChildRole } from "../platform/process/child-role.ts";
 import { keepRunning } from "../platform/process/keep-running.ts";
 import type { RoleContext, StartRole, StartedRole } from "./context.ts";
@@ -105,7 +106,8 @@ async function startUnlogged(name: RoleName, context: RoleContext, alone: boolea
 function ingressOfRunner({ roles: started, ingressUrl, ingressListen: { host, port } }: RoleContext["configuration"]): NodeJS.ProcessEnv {
   const url = new URL(ingressUrl);
   const isItself = started.includes("ingress") && url.hostname.replace(/^\[|\]$/g, "") === host && Number(url.port) === port;
-  return isItself ? { HEADWATER_EGRESS_SERVER: url.host } : {};
+  // Not for a name such as localhost, which may have other addresses tomorrow.
+  return isItself && serverAddress.safeParse(url.host).success ? { HEADWATER_EGRESS_SERVER: url.host } : {};
 }
 
 async function stopChild(child: { stop(): Promise<void>; kill(): Promise<void> }, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,13 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
-import { filePathEnd, filePathPrefix, fileUrlMs, parseFilePath, signedFileText, type FileGrant } from "../../domain/files/file-url.ts";
+import {
+  filePathEnd,
+  filePathPrefix,
+  filesAddress,
+  fileUrlMs,
+  parseFilePath,
+  signedFileText,
+  type FileGrant,
+} from "../../domain/files/file-url.ts";
 import type { RunOfFiles } from "../../domain/files/run-files.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import { ownerOf } from "../await-answer.ts";
@@ -36,11 +44,15 @@ export function requestedFile({ key, path }: Target, endpoint: Endpoint, now: nu
 export const invalidUrl = (): PublicError =>
   new PublicError(403, "file_url_invalid", "this URL names no file: use it exactly as it was given");
 
-/** URL of a file that this process has stored. @param publicUrl base of all endpoints, without trailing slash */
+/**
+ * URL of a file that this process has stored: at the address for files of a workflow, or at the address of a source, which has no other.
+ *
+ * @param publicUrl base of all endpoints, without trailing slash
+ */
 export function urlOfUpload(publicUrl: string, key: string, endpoint: Endpoint, { run, manifest, name }: Upload, now: number): string {
   const grant = { owner: ownerOf(endpoint), source: endpoint.source, run, expires: now + fileUrlMs };
   const path = filePathPrefix(grant, signatureOf(grant, endpoint, key).toString("base64url")) + filePathEnd(manifest, name);
-  return `${publicUrl}/${key}${path}`;
+  return `${publicUrl}/${endpoint.workflow === undefined ? key : filesAddress(endpoint.source)}${path}`;
 }
 
 interface Upload {

@@ -7,6 +7,7 @@ import { fileLimits, fileRetries } from "../../domain/files/run-files.ts";
 import { fileManifest } from "../../domain/files/schemas.ts";
 import { parseJsonOrNull } from "../../domain/json.ts";
 import type { Budget } from "../../domain/limits/budget.ts";
+import { networkOf, type Client } from "../../domain/client-address.ts";
 import { retry } from "../../domain/retry.ts";
 import { overloaded, PublicError } from "../errors.ts";
 import { Pace } from "../pace.ts";
@@ -17,6 +18,9 @@ import { invalidUrl, type RequestedFile } from "./file-urls.ts";
 export interface Sending {
   readonly config: Pick<IngressConfig, "requestTimeoutMs" | "minTransferRate">;
   readonly ports: { readonly files: Pick<IngressPorts["files"], "read"> };
+  readonly clientOf: (request: IncomingMessage) => Client;
+  /** Manifests that are being looked up, by the client's network. */
+  readonly lookups: Budget;
   /** Files that are being sent, by owner. */
   readonly downloads: Budget;
 }
@@ -24,7 +28,7 @@ export interface Sending {
 /**
  * Sends a file part by part, as fast as the client reads: at most two parts are in memory.
  *
- * @throws PublicError 403 if the manifest is none, 404 if the file was deleted, 405, 503 while too many files are sent; Unavailable
+ * @throws PublicError 400 if the request has a body, 403 if the manifest is none, 404 if the file was deleted, 405, 503 while too many files are sent; Unavailable
  */
 export async function sendFile(request: IncomingMessage, response: ServerResponse, file: RequestedFile, sending: Sending): Promise<void> {
   request.resume();
@@ -32,10 +36,13 @@ export async function sendFile(request: IncomingMessage, response: ServerRespons
     response.setHeader("allow", "GET, HEAD");
     throw new PublicError(405, "method_not_allowed", `a file can be read with GET and HEAD, not ${request.method}`);
   }
+  // Otherwise the limits of a body that does not arrive would end the file.
+  if (hasBody(request)) throw new PublicError(400, "malformed", "a request for a file must have no body: send it without one");
+  // First, because anyone may ask for manifests that do not exist, and waits for each as long as a replica of the store may need.
+  const parts = await lookUpManifest(file, networkOf(sending.clientOf(request).address), sending);
   const permit = sending.downloads.open(file.of.owner);
   if (!permit.take(1)) throw overloaded("too many files of this owner are being read");
   try {
-    const parts = await readManifest(file, sending);
     // Before the headers, so that a deleted file is 404.
     const [first] = request.method === "HEAD" ? [] : parts;
     const begin = first === undefined ? undefined : await readPart(file, first, sending);
@@ -50,6 +57,9 @@ export async function sendFile(request: IncomingMessage, response: ServerRespons
     permit.release();
   }
 }
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /** Reads the next part while the client takes the current one. */
 async function sendParts(
@@ -67,9 +77,10 @@ async function sendParts(
       const part = parts[index];
       const next: Promise<Uint8Array | undefined> = part === undefined ? Promise.resolve(undefined) : readPart(file, part, sending);
       next.catch(() => undefined); // If the client leaves first, nothing awaits it.
-      if (!(await written(response, bytes))) return;
+      // Until the next part is read, it takes memory.
+      if (!(await written(response, bytes))) return void (await next.catch(() => undefined));
       pace.moved(bytes.length);
-      bytes = await next;
+      bytes = await pace.pauseFor(next);
     }
     response.end();
   } finally {
@@ -88,6 +99,16 @@ function written(response: ServerResponse, bytes: Uint8Array): Promise<boolean> 
       resolve(error === undefined || error === null);
     });
   });
+}
+
+async function lookUpManifest(file: RequestedFile, network: string, sending: Sending): Promise<readonly string[]> {
+  const permit = sending.lookups.open(network);
+  if (!permit.take(1)) throw overloaded("too many files are being looked up");
+  try {
+    return await readManifest(file, sending);
+  } finally {
+    permit.release();
+  }
 }
 
 async function readManifest(file: RequestedFile, sending: Sending): Promise<readonly string[]> {
@@ -130,7 +151,8 @@ function headersOf({ name }: RequestedFile, parts: readonly string[]): OutgoingH
 
 /** The last name of a path, without what a header or a file system would misread. */
 function shownName(name: string): string {
-  const last = name.toWellFormed().split(/[/\\]/).at(-1) ?? "";
+  const last = name.split(/[/\\]/).at(-1) ?? "";
   // oxlint-disable-next-line no-control-regex -- These are what must not be in a header.
-  return last.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "_").slice(-fileLimits.shownCharacters) || "file";
+  const cut = last.replaceAll(/[\u0000-\u001f\u007f-\u009f]/g, "_").slice(-fileLimits.shownCharacters);
+  return cut.toWellFormed() || "file"; // The cut may be within a surrogate pair.
 }

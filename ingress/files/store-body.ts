@@ -1,9 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { extension } from "mime-types";
-import { QuotaExceeded } from "../../domain/errors.ts";
-import { fileRetries, type RunOfFiles } from "../../domain/files/run-files.ts";
-import type { Budget } from "../../domain/limits/budget.ts";
-import { retry } from "../../domain/retry.ts";
+import type { Budget, BudgetEntry } from "../../domain/limits/budget.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import { ownerOf } from "../await-answer.ts";
 import { overloaded, PublicError } from "../errors.ts";
@@ -13,6 +10,7 @@ import type { IngressConfig, IngressPorts } from "../ports.ts";
 import { urlOfUpload } from "./file-urls.ts";
 import { FormWriter, isForm, type StoredForm } from "./form-writer.ts";
 import { PartWriter } from "./part-writer.ts";
+import { endedEarly, UploadWrites } from "./upload-writes.ts";
 
 export interface Storing {
   readonly config: Pick<IngressConfig, "bodyLimitBytes" | "uploadLimitBytes" | "publicUrl">;
@@ -56,41 +54,41 @@ export async function storeBody(
   const { config, ports, uploads } = storing;
   if (Number(request.headers["content-length"] ?? 0) > config.uploadLimitBytes) throw tooLarge(config.uploadLimitBytes);
   const permit = uploads.open(ownerOf(endpoint));
-  if (!permit.take(1)) throw overloaded("too many large bodies for this owner are being received");
+  const run = ports.files.newUploadId();
+  const writes = new UploadWrites(ports.files, { owner: ownerOf(endpoint), workflow: endpoint.source, run }, request, response);
+  const store = (bytes: Uint8Array): Promise<string> => writes.store(bytes);
+  /** Stores the manifest of a file. @returns the URL of the file */
+  const urlOf = async (name: string, parts: readonly string[]): Promise<string> => {
+    const manifest = await store(Buffer.from(JSON.stringify(parts)));
+    return urlOfUpload(config.publicUrl, target.key, endpoint, { run, manifest, name }, Date.now());
+  };
   try {
     if (request.headers.expect !== undefined) response.writeContinue();
-    const of = { owner: ownerOf(endpoint), workflow: endpoint.source, run: ports.files.newUploadId() };
-    const store = (bytes: Uint8Array): Promise<string> => write(of, bytes, storing);
-    const fileOf = (name: string, parts: readonly string[]): Promise<string> => urlOf(name, parts, of, target, endpoint, storing);
+    const reading = { request, pace, permit, limitBytes: config.uploadLimitBytes };
     const contentType = request.headers["content-type"];
     if (contentType !== undefined && isForm(contentType)) {
-      const form = new FormWriter(contentType, config.bodyLimitBytes, store, fileOf);
-      await readInto(form, request, pace, config.uploadLimitBytes);
+      const form = new FormWriter(contentType, config.bodyLimitBytes, store, urlOf);
+      await readInto(form, reading);
       return await form.end();
     }
     const parts = new PartWriter(store);
-    const size = await readInto(parts, request, pace, config.uploadLimitBytes);
-    const url = await fileOf(`body.${(contentType !== undefined && extension(contentType)) || "bin"}`, await parts.end());
+    const size = await readInto(parts, reading);
+    const url = await urlOf(`body.${(contentType !== undefined && extension(contentType)) || "bin"}`, await parts.end());
     return { raw_body_url: url, size, ...(contentType === undefined ? {} : { content_type: contentType }) };
   } catch (error) {
     request.on("error", () => undefined).resume(); // The server bounds the rest.
     throw error;
   } finally {
-    permit.release();
+    void writes.end().then(() => permit.release()); // It never rejects.
   }
 }
 
-/** Stores the manifest of a file. @returns the URL of the file */
-async function urlOf(
-  name: string,
-  parts: readonly string[],
-  of: RunOfFiles,
-  { key }: Target,
-  endpoint: Endpoint,
-  storing: Storing,
-): Promise<string> {
-  const manifest = await write(of, Buffer.from(JSON.stringify(parts)), storing);
-  return urlOfUpload(storing.config.publicUrl, key, endpoint, { run: of.run, manifest, name }, Date.now());
+interface Reading {
+  readonly request: IncomingMessage;
+  readonly pace: Pace;
+  /** Taken when the first bytes arrive: a connection that sends none holds none. */
+  readonly permit: BudgetEntry;
+  readonly limitBytes: number;
 }
 
 /** A chunk costs time however small it is. */
@@ -98,30 +96,26 @@ const freeChunks = 1_000;
 const minMeanChunkBytes = 16;
 
 /** @returns bytes of the body */
-async function readInto(writer: Pick<PartWriter, "add">, request: IncomingMessage, pace: Pace, limitBytes: number): Promise<number> {
+async function readInto(writer: Pick<PartWriter, "add">, { request, pace, permit, limitBytes }: Reading): Promise<number> {
   let [bytes, chunks] = [0, 0];
   try {
     // Otherwise the loop would close the connection when it ends early, and no answer could be sent.
     for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      if (chunks === 0 && !permit.take(1)) throw overloaded("too many large bodies for this owner are being received");
       bytes += chunk.length;
       pace.moved(chunk.length);
       if (bytes > limitBytes) throw tooLarge(limitBytes);
       if (++chunks > freeChunks + bytes / minMeanChunkBytes) throw tooManyChunks();
-      await writer.add(chunk);
+      // A slow store is no fault of the client.
+      await pace.pauseFor(writer.add(chunk));
     }
   } catch (error) {
     if (request.errored === null && !request.destroyed) throw error;
-    throw new PublicError(400, "malformed", "the request ended before its body did", { cause: error });
+    throw endedEarly(error);
   }
-  if (!request.complete) throw new PublicError(400, "malformed", "the request ended before its body did");
+  if (!request.complete) throw endedEarly();
   return bytes;
 }
-
-const write = (of: RunOfFiles, bytes: Uint8Array, { ports: { files } }: Storing): Promise<string> =>
-  retry(() => files.write(of, bytes), fileRetries).catch((error: unknown) => {
-    if (error instanceof QuotaExceeded) throw noRoom(error);
-    throw error;
-  });
 
 const mebibytes = (bytes: number): string => `${Math.floor((bytes / 2 ** 20) * 10) / 10} MiB`;
 
@@ -134,9 +128,3 @@ const tooManyChunks = (): PublicError =>
     "too_many_chunks",
     `the request body arrives in too many small chunks: send ${minMeanChunkBytes} bytes or more in each`,
   );
-
-/** The owner finds its share in the documentation; callers see no numbers of it. */
-const noRoom = (cause: unknown): PublicError =>
-  new PublicError(507, "files_full", "this endpoint has no room for large bodies now: send it again in two hours, or a smaller one", {
-    cause,
-  });

@@ -139,7 +139,7 @@ function ofFamily(host: string, addresses: readonly EgressAddress[], requested: 
 /** Contains only the host: the caller must not learn what a private name resolves to. */
 function denied(host: string): Forbidden {
   return new Forbidden(
-    `egress to ${host} is denied: it has no public address; HEADWATER_EGRESS_ALLOW lists the private networks that may be reached`,
+    `egress to ${host} is denied: it has no public address; HEADWATER_EGRESS_ALLOW lists the private networks that may be reached, and HEADWATER_EGRESS_SERVER is one address and port`,
     { code: "egress_denied" },
   );
 }

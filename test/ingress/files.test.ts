@@ -6,7 +6,7 @@ import { waitUntil } from "../../domain/retry.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import type { IngressConfig } from "../../ingress/ports.ts";
 import { memoryRunFiles, type MemoryRunFiles } from "../support/memory-run-files.ts";
-import { rawClient, serveIngress, type ServedIngress } from "./served-ingress.ts";
+import { eventOf, rawClient, serveIngress, type ServedIngress } from "./served-ingress.ts";
 import { filePath, storeBytes } from "./signed-file.ts";
 
 const resumeKey = "a key of the workflow";
@@ -81,6 +81,7 @@ describe("the URL of a file", () => {
     ["..x", "application/octet-stream"],
     ["/", "application/octet-stream"],
     ["x".repeat(900), "application/octet-stream"],
+    [`${"😀".repeat(99)}a.pdf`, "application/pdf"],
   ])("takes any name: %j", async (name, type) => {
     const { status, headers } = await fetch(served.url(`/p_1${await pathOf(Buffer.from("x"), name)}`));
     expect([status, headers.get("content-type"), headers.get("set-cookie")]).toEqual([200, type, null]);
@@ -227,4 +228,14 @@ describe("the URL of a file at the endpoint of a source", () => {
     expect((await fetch(served.url(`/source${path}`))).status).toBe(200);
     expect(await codeOf(`/plain${path}`)).toEqual([403, "file_url_invalid"]);
   });
+});
+
+it("is at the address of a source, and at that of the files of a workflow, if it is the body of a request", async () => {
+  for (const key of ["source", "plain"]) {
+    expect((await fetch(served.url(`/${key}?pipedream_upload_body=1`), { method: "POST", body: key })).status).toBe(200);
+    const { raw_body_url: url } = eventOf(served.stored.at(-1)).body as { raw_body_url: string };
+    const path = new URL(url).pathname;
+    expect(path.split("/")[1]).toBe(key === "plain" ? "p_1" : key);
+    expect(await (await fetch(served.url(path))).text()).toBe(key);
+  }
 });

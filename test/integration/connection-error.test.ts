@@ -88,7 +88,7 @@ describe("an endpoint", () => {
     [
       "in a private network",
       async () => "http://private.test/",
-      "egress to private.test is denied: it has no public address; HEADWATER_EGRESS_ALLOW lists the private networks that may be reached",
+      "egress to private.test is denied: it has no public address; HEADWATER_EGRESS_ALLOW lists the private networks that may be reached, and HEADWATER_EGRESS_SERVER is one address and port",
     ],
   ])("%s", async (_what, url, message) => {
     expect(await messageOfWebhook(await url())).toBe(message);

@@ -96,6 +96,7 @@ async function download(url: string): Promise<number> {
 it("stores and sends 100 MiB with less than 64 MiB of memory", async () => {
   // What a first transfer allocates for good.
   expect(await upload("workflow1", 8 * mebibyte)).toBe(200);
+  expect(lastUrl()).not.toContain("workflow1");
   expect(await download(lastUrl())).toBe(8 * mebibyte);
   const before = process.memoryUsage.rss();
   let peak = before;

@@ -53,8 +53,10 @@ describe("parseConfiguration", () => {
       HEADWATER_DELIVERY_RETRY: "250ms,5s,2m,1h",
       HEADWATER_WEBHOOK_DISABLE_AFTER: "36h",
       HEADWATER_EGRESS_ALLOW: "10.0.0.0/8, fd00::/8",
+      HEADWATER_EGRESS_SERVER: "[fd00::7]:443",
       HEADWATER_PUBLIC_URL: "https://example.com/",
     });
+    expect(read.egressServer).toEqual({ host: "fd00::7", port: 443 });
     expect(read.deliveryRetryMs).toEqual([250, 5_000, 120_000, 3_600_000]);
     expect(read.webhookDisableAfterMs).toBe(36 * 3_600_000);
     expect([{}, { HEADWATER_WEBHOOK_DISABLE_AFTER: "never" }].map((env) => parseConfiguration(env).webhookDisableAfterMs)).toEqual([
@@ -89,6 +91,14 @@ describe("parseConfiguration", () => {
   ])("refuses %o", (env, message) => {
     expect(() => parseConfiguration(env)).toThrow(message);
   });
+
+  it.each(["localhost:80", ":80", "0.0.0.0:80", "[::]:80", "[::ffff:0.0.0.0]:80", "10.0.0.1", "10.0.0.1:0"])(
+    "refuses %j as a server that components may reach",
+    (HEADWATER_EGRESS_SERVER) => {
+      const message = `HEADWATER_EGRESS_SERVER '${HEADWATER_EGRESS_SERVER}' is invalid: must be an IP address of one server`;
+      expect(() => parseConfiguration({ HEADWATER_EGRESS_SERVER })).toThrow(message);
+    },
+  );
 
   it.each([
     [undefined, { networks: [] }],

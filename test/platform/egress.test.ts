@@ -114,7 +114,7 @@ describe("egress", () => {
 
   it("names the host and the setting when it refuses, not the private address of the host", async () => {
     const refusal = resolving(["10.0.0.5"]).resolve("db.internal");
-    await expect(refusal).rejects.toThrow(/egress to db\.internal is denied.*HEADWATER_EGRESS_ALLOW/);
+    await expect(refusal).rejects.toThrow(/egress to db\.internal is denied.*HEADWATER_EGRESS_ALLOW.*HEADWATER_EGRESS_SERVER/);
     await expect(refusal).rejects.not.toThrow(/10\.0\.0\.5/);
   });
 

@@ -116,7 +116,7 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   dry_run_timeout: [504, "the dry run did not end within 45 s: it stored nothing, try again"],
   egress_denied: [
     403,
-    "egress to 10.0.0.1 is denied: it has no public address; HEADWATER_EGRESS_ALLOW lists the private networks that may be reached",
+    "egress to 10.0.0.1 is denied: it has no public address; HEADWATER_EGRESS_ALLOW lists the private networks that may be reached, and HEADWATER_EGRESS_SERVER is one address and port",
   ],
   empty_range: [422, "nothing was deleted: start_id is empty; give it a value, or send no parameters to delete all events"],
   endpoint_not_found: [404, "there is no endpoint at this address"],

@@ -118,7 +118,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       ...reading(bucket(buckets.runners)),
       filePartSubject("*", "*", "*", "*"),
       api(`DIRECT.GET.${streams.files}.${filePartSubject("*", "*", "*", "*")}`),
-      fileUsageSubject("*", "*"),
+      // With its own name in place of a pool, as in wiring/roles/ingress.ts.
+      fileUsageSubject("ingress", "*"),
     ],
     subscribe: [answerFilter("*")],
   },

@@ -11,6 +11,7 @@ import {
   optionalSetting,
   postgresAddress,
   s3Url,
+  serverAddress,
   setting,
   share,
   trustedProxies,
@@ -126,10 +127,10 @@ export const environment = z.object({
     default: "",
     reason: "private networks that user code and webhook deliveries may reach; default: none, because user code is not trusted",
   }),
-  HEADWATER_EGRESS_SERVER: optionalSetting(listenAddress, {
+  HEADWATER_EGRESS_SERVER: optionalSetting(serverAddress, {
     unit: "address:port",
     reason:
-      "one server with a private address that user code may reach at this port; default: the endpoints, if the same process starts them and no proxy stands in front of them",
+      "one server with a private address that user code may reach at this port; default: the endpoints, if the same process starts them and HEADWATER_INGRESS_URL has the address and port of HEADWATER_INGRESS_LISTEN",
   }),
   ...natsSettings,
   HEADWATER_STREAM_REPLICAS: setting(wholeNumber(1, 5), {

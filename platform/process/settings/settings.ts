@@ -1,4 +1,5 @@
 import { BlockList, isIP } from "node:net";
+import ipaddr from "ipaddr.js";
 import { z } from "zod";
 import type { TrustedProxies } from "../../../domain/client-address.ts";
 import { isId } from "../../../domain/ids.ts";
@@ -70,6 +71,14 @@ export const listenAddress: z.ZodType<ListenAddress, string> = z.string().transf
     return z.NEVER;
   }
   return { host: host === "" ? "0.0.0.0" : host, port: Number(port) };
+});
+
+/** The address and port of one server, without a name: `10.1.0.7:443` or `[fd00::7]:443`. */
+export const serverAddress: z.ZodType<ListenAddress, string> = z.string().transform((text, context) => {
+  const { data } = listenAddress.safeParse(text);
+  if (data !== undefined && data.port > 0 && isIP(data.host) !== 0 && ipaddr.process(data.host).range() !== "unspecified") return data;
+  context.addIssue("must be an IP address of one server and a port of 1 to 65535, such as 10.1.0.7:443 or [fd00::7]:443");
+  return z.NEVER;
 });
 
 /** http or https, without trailing slash. */

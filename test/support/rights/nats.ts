@@ -96,7 +96,7 @@ export const published: readonly NatsRight[] = [
   right("emitted.*", "delivery"),
   right("seen.ROUTES", "operator"),
   right("answer.*.*", "runner"),
-  right(["files.*.*.*.*", "$JS.API.DIRECT.GET.FILES.files.*.*.*.*", "pool.*.files.*"], "ingress"),
+  right(["files.*.*.*.*", "$JS.API.DIRECT.GET.FILES.files.*.*.*.*", "pool.ingress.files.*"], "ingress"),
   right(["webhook.ordered.append.*", "webhook.ordered.attempt.*"], "delivery"),
   // Entries.
   right(["$KV.DEPLOYMENTS.>", "$KV.VERSIONS.>"], "operator backup"),
