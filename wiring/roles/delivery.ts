@@ -1,5 +1,5 @@
 import type { DeliveryConfig } from "../../delivery/ports.ts";
-import { startUpkeep, type Upkeep } from "../../delivery/record/upkeep.ts";
+import { startFilling, startUpkeep, type Upkeep } from "../../delivery/record/upkeep.ts";
 import { systemClock } from "../../domain/clock.ts";
 import { startDelivery } from "../../delivery/start.ts";
 import { nextAttempt } from "../../domain/delivery/retry-schedule.ts";
@@ -18,7 +18,7 @@ import type { Database } from "../../platform/postgres/connection.ts";
 import { createDataStores } from "../../platform/postgres/data-stores/data-stores.ts";
 import { sweepDataStores } from "../../platform/postgres/data-stores/registered-stores.ts";
 import { createDeliveryHistory } from "../../platform/postgres/history/delivery-history.ts";
-import { createHistory } from "../../platform/postgres/history/index.ts";
+import { createHistory, type History } from "../../platform/postgres/history/index.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
@@ -43,7 +43,12 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   disposeWith(opened, await servePoolRequests(connection));
   disposeWith(opened, await serveDataStores(connection, createDataStores(database, systemClock), () => performance.now()));
   disposeWith(opened, startRecoveringStranded(connection, dueConsumer, logger));
-  disposeWith(opened, startUpkeep(upkeepOf(database, configuration), logger));
+  const history = createHistory(database, { keptMeasures: configuration.keptMeasures });
+  disposeWith(opened, startUpkeep(upkeepOf(history, database), logger));
+  disposeWith(
+    opened,
+    startFilling(() => history.fillSearchColumns(), logger),
+  );
   const metrics = deliveryMetrics(connection);
   const parts = await openParts(context, { connection, database }, opened);
   const delivery = await startDelivery(deliveryConfig(configuration), deliveryPorts({ ...parts, metrics }));
@@ -56,13 +61,12 @@ export async function start(context: RoleContext): Promise<StartedRole> {
 }
 
 /** Of the history, and of data stores. */
-function upkeepOf(database: Database, { keptMeasures }: Configuration): Upkeep {
-  const history = createHistory(database, { keptMeasures });
+function upkeepOf(history: History, database: Database): Upkeep {
   return {
     ...history,
     continueDeletions: async () => {
-      const rounds = [history.continueDeletions(), history.fillSearchColumns(), sweepDataStores(database, systemClock)];
-      return (await Promise.all(rounds)).includes(true);
+      const [ofHistory, ofStores] = await Promise.all([history.continueDeletions(), sweepDataStores(database, systemClock)]);
+      return ofHistory || ofStores;
     },
   };
 }

@@ -18,7 +18,7 @@ import type { EventFilter, EventRange } from "./ranges.ts";
 import { addPositions, partitionOfCommit, recordBatch, type ExpectedPositions, type SequencedCommit } from "./record.ts";
 import { findRun, lastLogs, pageRuns, type FoundRun, type RecordedRun, type RunFilter, type StoredLog } from "./runs.ts";
 import { deleteScheduled, emitScheduled, findScheduled, pageScheduled } from "./scheduled.ts";
-import { fillSearchColumns } from "./search-columns.ts";
+import { searchColumnsFilling } from "./search-columns.ts";
 import { deleteSource, sweep } from "./sweep.ts";
 import { pageTicks } from "./ticks.ts";
 import { readDay, readUsage } from "./usage.ts";
@@ -81,7 +81,7 @@ export interface History {
   deleteEvents(source: string, range: EventRange & EventFilter): Promise<EventDeletion>;
   /** Runs one batch of a deletion that no other process works on; false if there was none. Call it every few seconds, until false. */
   continueDeletions(): Promise<boolean>;
-  /** Fills in what rows of earlier versions lack to be searched, a batch of them; false if there were no more. Call it like `continueDeletions`. */
+  /** Fills in what rows of earlier versions lack to be searched, a batch of them; false if there were no more. Call it with pauses, every few seconds once it is false. */
   fillSearchColumns(): Promise<boolean>;
   /** Newest first; deleted a week after they finish. */
   listDeletions(source: string): Promise<readonly EventDeletion[]>;
@@ -147,7 +147,7 @@ export function createHistory({ db }: Pick<Database, "db">, options: HistoryOpti
       return getDeletion(db, n);
     },
     continueDeletions: () => continueDeletion(db, batch),
-    fillSearchColumns: () => fillSearchColumns(db),
+    fillSearchColumns: searchColumnsFilling(db),
     listDeletions: (source) => listDeletions(db, source),
     pageRuns: (source, page) => pageRuns(db, source, page, kept.runs),
     pageTicks: (source, page) => pageTicks(db, source, page, kept.ticks),

@@ -27,15 +27,24 @@ const filled: readonly Filled[] = [
 
 /**
  * Fills in the columns by which rows are searched, in rows that an earlier version has written: before an upgrade, and while it still runs.
- * Several processes may do it at once. @returns whether there may be more
+ * Each call continues at the source where the last one ended, since the index begins with what that one has filled. Several processes may do it
+ * at once. @returns a function that fills in a batch of rows of each table, and returns whether there may be more
  */
-export async function fillSearchColumns(db: Kysely<Tables>): Promise<boolean> {
-  let hasMore = false;
-  for (const each of filled) hasMore = (await fill(db, each)) === batch || hasMore;
-  return hasMore;
+export function searchColumnsFilling(db: Kysely<Tables>): () => Promise<boolean> {
+  const places = filled.map((each) => ({ ...each, from: "" }));
+  return async () => {
+    let hasMore = false;
+    for (const place of places) {
+      const { done, last } = await fill(db, place, place.from);
+      const isRound = place.from === "" && done < batch;
+      place.from = done < batch ? "" : (last ?? "");
+      hasMore ||= !isRound;
+    }
+    return hasMore;
+  };
 }
 
-async function fill(db: Kysely<Tables>, { table, key, set }: Filled): Promise<number> {
+async function fill(db: Kysely<Tables>, { table, key, set }: Filled, from: string): Promise<FilledBatch> {
   const columns = sql.join(key.map((name) => sql.ref(name)));
   const isSame = sql.join(
     ["source", ...key].map((name) => sql`${sql.ref(`stored.${name}`)} = ${sql.ref(`unfilled.${name}`)}`),
@@ -46,13 +55,20 @@ async function fill(db: Kysely<Tables>, { table, key, set }: Filled): Promise<nu
     await sql`select set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true), set_config('enable_mergejoin', 'off', true)`.execute(
       transaction,
     );
-    const { rows } = await sql<{ done: number }>`
+    const { rows } = await sql<FilledBatch>`
       with unfilled as (
-        select source, ${columns} from ${sql.table(table)} where owner is null limit ${sql.lit(batch)} for update skip locked
+        select source, ${columns} from ${sql.table(table)} where owner is null and source >= ${from}::text
+        order by source limit ${sql.lit(batch)} for update skip locked
       ), done as (
-        update ${sql.table(table)} stored set ${set} from unfilled where ${isSame} returning 1
+        update ${sql.table(table)} stored set ${set} from unfilled where ${isSame} returning stored.source
       )
-      select count(*) as done from done`.execute(transaction);
-    return rows[0]?.done ?? 0;
+      select count(*) as done, max(source) as last from done`.execute(transaction);
+    return rows[0] ?? { done: 0, last: null };
   });
+}
+
+interface FilledBatch {
+  readonly done: number;
+  /** The last source of the batch; others of its rows may be left. */
+  readonly last: string | null;
 }

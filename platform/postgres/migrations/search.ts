@@ -14,9 +14,9 @@ const ofPartitions = (table: "events" | "logs", name: string, columns: string): 
 export const searchColumns: Migration = {
   name: "m0039-search",
   steps: [
-    transaction(`
-      alter table events add column owner text;
-      alter table logs add column owner text, add column at_ms bigint;`),
+    // Each locks its table for a moment, and waits for that alone.
+    transaction("alter table events add column owner text"),
+    transaction("alter table logs add column owner text, add column at_ms bigint"),
     ...ofPartitions("events", "unfilled", "(source) where owner is null"),
     ...ofPartitions("logs", "unfilled", "(source) where owner is null"),
     ...ofPartitions("events", "by_time", "(owner, ms)"),

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { startUpkeep } from "../../../delivery/record/upkeep.ts";
+import { startFilling, startUpkeep } from "../../../delivery/record/upkeep.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 
 test("deletes all requested batches in one round, repeats failures, and sweeps once", async () => {
@@ -43,4 +43,22 @@ test("finishes the current batch when it is stopped, and starts no other", async
   finish?.();
   await stopped;
   expect([begun, ended]).toEqual([1, 1]);
+});
+
+test("pauses after each batch of rows to fill in, repeats failures, and ends when it is stopped", async () => {
+  const begun: number[] = [];
+  const warned: string[] = [];
+  const answers = [true, true, new Unavailable("Postgres is away"), true, false];
+  const fill = async () => {
+    const answer = answers[begun.push(performance.now()) - 1] ?? false;
+    if (typeof answer === "object") throw answer;
+    return answer;
+  };
+  const filling = startFilling(fill, { warn: (_, message = "") => void warned.push(message) }, { everyMs: 200, pauseMs: 50 });
+  await vi.waitUntil(() => begun.length === 6, { timeout: 120_000 });
+  await filling.stop();
+  const pauses = begun.slice(1).map((at, index) => at - (begun[index] ?? 0));
+  for (const [index, atLeast] of [50, 50, 200, 50, 200].entries()) expect(pauses[index]).toBeGreaterThanOrEqual(atLeast - 2);
+  expect(begun).toHaveLength(6);
+  expect(warned).toEqual(["older rows of the history cannot be searched yet, trying again in a moment"]);
 });
