@@ -22,9 +22,10 @@ const maxWaiting = 8;
 
 const parameters = z.object({
   q: text
-    .max(maxQueryLength, `it must have at most ${maxQueryLength} characters`)
     .optional()
-    .describe('Words, "phrases", -excluded words and fields such as `level:error source:stripe* after:-2h`; absent: everything.'),
+    .describe(
+      `Words, "phrases", -excluded words and fields such as \`level:error source:stripe* after:-2h\`; at most ${maxQueryLength} characters. Absent: everything.`,
+    ),
   limit: itemCount.optional().meta({ default: defaultLimit, description: "Maximum items of a page; more than 100 counts as 100." }),
   cursor: optionalParameter(text).describe("Searches further back: `cursor` of the last page."),
 });
@@ -65,8 +66,9 @@ async function search(
   { user }: Pick<Call, "user">,
   { access, ports, searches }: ApiContext,
 ) {
-  const { nowMs, position } = cursor === undefined ? { nowMs: ports.clock.now(), position: undefined } : readCursor(cursor);
-  const request = { query: parseSearch(q, nowMs), owners, after: position, limit: parseLimit(limit, "limit", defaultLimit) };
+  const start = { nowMs: ports.clock.now(), position: undefined, isByOwner: false };
+  const { nowMs, position, isByOwner } = cursor === undefined ? start : readCursor(cursor);
+  const request = { query: parseSearch(q, nowMs), owners, after: position, isByOwner, limit: parseLimit(limit, "limit", defaultLimit) };
   const records = {
     records: ports.search,
     objects: new VisibleObjects(access, user),
@@ -74,7 +76,7 @@ async function search(
   };
   checkWaiting(searches, user.id);
   const page = await searches.use(user.id, () => searchPage(request, records));
-  const next = page.position === undefined ? null : writeCursor({ nowMs, position: page.position });
+  const next = page.position === undefined ? null : writeCursor({ nowMs, position: page.position, isByOwner: page.isByOwner });
   return ok(searchResponse(page, next));
 }
 

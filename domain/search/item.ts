@@ -40,7 +40,7 @@ export interface SearchWindow {
   readonly owners: readonly string[];
   /** Ids of the sources and workflows to which `query.sources` and `query.run` refer; undefined: any. */
   readonly emitters?: readonly string[] | undefined;
-  /** Reads the rows of all emitters, although the query names some: there are many of them. */
+  /** Reads the rows of all emitters, although the query names some: there are many of them, or theirs take long to read. */
   readonly isByOwner: boolean;
   /** Absent: from the newest. */
   readonly after?: SearchPosition | undefined;

@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import type { SearchRecords } from "../../../api/search/ports.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
+import { isId } from "../../../domain/ids.ts";
 import { nameSlug } from "../../../domain/name-slug.ts";
 import type { WindowOutcome } from "../../../domain/search/item.ts";
 import type { Database } from "../connection.ts";
@@ -17,20 +18,23 @@ const queryCanceled = "57014";
 export function createSearchRecords({ db }: Pick<Database, "db">, maxMs: number = maxWindowMs): SearchRecords {
   return {
     async findEmitters(namespaces, names, limit) {
-      const globs = names.map((name) => globPattern(name.toLowerCase()));
-      const slugs = names
+      const ids = names.map((name) => name.toLowerCase()).filter(isEmitterId);
+      const others = names.filter((name) => !isEmitterId(name.toLowerCase()));
+      const globs = others.map((name) => globPattern(name.toLowerCase()));
+      const slugs = others
         .map(slugGlob)
         .filter((glob) => glob !== undefined)
         .map(globPattern);
+      // Names are read from all specs, ids from a column.
+      const isLike = sql`public_id like any(${globs}::text[]) or name_slug like any(${slugs}::text[])
+        or lower(coalesce(${nameOf}, name)) like any(${globs}::text[])`;
       const rows = await readWithin<{ id: string }>(
         db,
         maxNamesMs,
         sql`select public_id as id from resources
           where kind = any(${[sourceKind.kind, workflowKind.kind]}::text[]) and namespace = any(${namespaces}::text[])
-            and ended_at is null and deletion_timestamp is null and public_id is not null and (
-              public_id like any(${globs}::text[]) or name_slug like any(${slugs}::text[])
-              or lower(coalesce(${nameOf}, name)) like any(${globs}::text[])
-            )
+            and ended_at is null and deletion_timestamp is null and public_id is not null
+            and (public_id = any(${ids}::text[]) or ${others.length === 0 ? sql`false` : isLike})
           limit ${limit}`,
       );
       return rows.map(({ id }) => id);
@@ -70,6 +74,9 @@ function readWithin<Row>(
     return (await sql<Row>`${statement}`.execute(transaction)).rows;
   });
 }
+
+/** Whatever has the form of an id is none but that id. */
+const isEmitterId = (text: string): boolean => isId("source", text) || isId("workflow", text);
 
 /** The slug of a glob. Undefined: a part has no letter or digit, so no slug is like it. */
 function slugGlob(glob: string): string | undefined {

@@ -7,7 +7,7 @@ import {
   type SearchedTable,
 } from "../../../domain/search/item.ts";
 import { isNotBeingDeleted } from "../history/deletions.ts";
-import { levelPatterns, wordPatterns } from "./patterns.ts";
+import { containsWords, levelPatterns } from "./patterns.ts";
 
 /** Later than all times. */
 const end = Number.MAX_SAFE_INTEGER;
@@ -58,7 +58,7 @@ export function windowStatement(window: SearchWindow): RawBuilder<unknown> {
     order by place limit ${limit + 1}`;
 }
 
-/** Of the owners, or of the emitters that the query names: then all their rows are few, whatever else the owners have. */
+/** Of the owners, or of the few emitters that the query names, whatever else the owners have. */
 function newestOf(table: SearchedTable, { query, owners, emitters, isByOwner, after, rows }: SearchWindow): RawBuilder<unknown> {
   const [time, emitter, number] = keys[table];
   const from = after === undefined ? startOf(query) : { ...after, rank: rankOf(after.table) };
@@ -97,7 +97,6 @@ const compared = sql`case when rank = ${sql.lit(rankOf("logs"))} then substr(${b
 /** Conditions on a row of the window. Those on texts are rough. */
 function matches({ query, emitters }: SearchWindow): RawBuilder<unknown> {
   const { words, levels, statuses, run, channel, runs } = query;
-  const { patterns, capitals, small } = wordPatterns(words);
   const searched = sql`coalesce(left(head, 4096), '') || E'\n' || coalesce(${compared}, '')`;
   const conditions = [
     sql`(${run ?? null}::text is null or run = ${run ?? null}::text)`,
@@ -106,9 +105,7 @@ function matches({ query, emitters }: SearchWindow): RawBuilder<unknown> {
     sql`(${runs !== "failed"}::boolean or status is null or status = 'failed')`,
     sql`(${levels === undefined ? null : levelPatterns(levels)}::text[] is null or rank <> ${sql.lit(rankOf("logs"))}
       or left(body, 512) like any(${levels === undefined ? null : levelPatterns(levels)}::text[]))`,
-    sql`(cardinality(${patterns}::text[]) = 0
-      or (case when ${capitals}::text = '' then ${searched} else translate(${searched}, ${capitals}::text, ${small}::text) end)
-        collate "C" ilike all(${patterns}::text[]))`,
+    containsWords(searched, words),
     sql`(rank <> ${sql.lit(rankOf("events"))} or ${isNotBeingDeleted(sql`events.source`)})`,
     sql`(${statuses ?? null}::text[] is null or (case when status is not null then status = any(${statuses ?? null}::text[]) else ${isOfRun(statuses)} end))`,
   ];

@@ -191,7 +191,9 @@ describe("a search", () => {
     ['source:"Stripe stock_level" kind:event', ["event r_2"]],
     ["workflow:bill*", ["log r_6", "error r_6"]],
     ["source:p_billing,ours kind:event,error", ["error r_6", "event r_4"]],
+    ["source:P_BILLING kind:error", ["error r_6"]],
     ["source:absent", []],
+    ["source:p_absent,dc_absent", []],
     ["r_2", ["log r_2", "event r_2", "run r_2"]],
     ["run:r_2 kind:event", ["event r_2"]],
     ["run:r_absent", []],
@@ -232,8 +234,19 @@ describe("a search", () => {
     const { status, body } = await ask({ q: "stock level:fatal" });
     expect([status, body.code, body.details.position]).toEqual([400, "invalid_query", 7]);
     expect(body.error).toBe("the query is invalid at character 7: level 'fatal' is unknown: use error, warn, info, log, debug");
-    for (const cursor of ["x", "W10", "a".repeat(500), Buffer.from('[1,2,"events","a b",3]').toString("base64url")])
+    for (const cursor of [
+      "x",
+      "W10",
+      "a".repeat(500),
+      ...['[1,2,"events","a b",3,true]', '[1,2,"events","a",3]', '[1,2,"events","a",3,1]'].map((form) =>
+        Buffer.from(form).toString("base64url"),
+      ),
+    ])
       expect((await ask({ cursor })).body).toMatchObject({ code: "invalid_cursor" });
+    expect(await ask({ q: "z".repeat(1_001) })).toMatchObject({
+      status: 400,
+      body: { code: "invalid_query", details: { position: 1_001 } },
+    });
     expect((await ask({ limit: 0 })).status).toBe(422);
     expect((await ask({ q: "a\0" })).status).toBe(422);
   });
@@ -383,5 +396,20 @@ describe("rows of an earlier version", () => {
     expect(await found("antique")).toEqual(["log r_old", "event r_old"]);
     const { rows } = await sql`select owner, at_ms from logs where source = 'dc_unknown'`.execute(db);
     expect(rows).toEqual([{ owner: "", at_ms: 0 }]);
+  });
+
+  test("are filled in in batches, also those of sources that are behind the last batch", async () => {
+    const db = api.database.db;
+    const write = (source: string, count: number) =>
+      sql`insert into logs (source, run, record, place) select ${source}, 'r_none', '{"k":"console.log"}', n from generate_series(1, ${count}::integer) n`.execute(
+        db,
+      );
+    await write("dc_b", 900);
+    await write("dc_c", 900);
+    expect(await api.history.fillSearchColumns()).toBe(true);
+    await write("dc_a", 10);
+    while (await api.history.fillSearchColumns());
+    const { rows } = await sql<{ n: number }>`select count(*) as n from logs where owner is null`.execute(db);
+    expect(rows).toEqual([{ n: 0 }]);
   });
 });
