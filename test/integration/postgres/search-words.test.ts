@@ -31,7 +31,9 @@ test("finds every letter of Unicode by its lower case, and by each letter of tha
   const capitals = characters.filter((character) => character.toLowerCase() !== character);
   expect(capitals.length).toBeGreaterThan(1_400);
   const byWord = Map.groupBy(
-    capitals.flatMap((capital) => [capital.toLowerCase(), ...capital.toLowerCase()].map((word) => ({ word, text: `a${capital}b` }))),
+    capitals.flatMap((capital) =>
+      [capital.toLowerCase(), ...Array.from(capital.toLowerCase())].map((word) => ({ word, text: `a${capital}b` })),
+    ),
     ({ word }) => word,
   );
   const missed: string[] = [];
