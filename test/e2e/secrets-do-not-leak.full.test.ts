@@ -11,6 +11,7 @@ import { parseConfiguration } from "../../platform/process/settings/configuratio
 import { startServers } from "../../platform/process/servers.ts";
 import { createLogger } from "../../platform/telemetry/logger.ts";
 import { client, say, startOauthServer, type OauthServer } from "../support/oauth-server.ts";
+import { steadyPort } from "../support/steady-port.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startHeadwater, type Headwater } from "../support/system/headwater.ts";
 import { startReceiver, type Receiver } from "../support/system/receiver.ts";
@@ -306,7 +307,9 @@ describe("no secret leaks", () => {
 
   it("in Postgres, in NATS, or in a file, except for the API key in its own file", async () => {
     await headwater.stop();
-    const configuration = parseConfiguration({ HEADWATER_DATA: directory.path });
+    // The default addresses may be those of another installation.
+    const [api, ingress] = [`127.0.0.1:${await steadyPort()}`, `127.0.0.1:${await steadyPort()}`];
+    const configuration = parseConfiguration({ HEADWATER_DATA: directory.path, HEADWATER_LISTEN: api, HEADWATER_INGRESS_LISTEN: ingress });
     const servers = await startServers({ configuration, needsDatabase: true, logger: createLogger({ level: "silent" }) });
     try {
       expect(await foundInPostgres(servers.databaseUrl ?? "")).toEqual([]);
