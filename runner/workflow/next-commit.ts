@@ -58,14 +58,15 @@ export function composeEnd(
 
 /** A run of which parts are gone is not looked at any more: it ends as canceled, or fails. */
 export function composeIncomplete(
-  { isIncomplete: _, fork: __, frames: ___, ...state }: WorkflowRunState,
+  incomplete: WorkflowRunState,
   canceled: string | undefined,
   { steps }: WorkflowDeployment,
   ports: ComposePorts,
 ): Compose {
+  const { isIncomplete: _, fork: __, frames: ___, ...state } = incomplete;
   const { id = "", name = "" } = steps[state.next] ?? steps.at(-1) ?? {};
   const failure = canceled === undefined ? { error: stateGone, step: { id, name } } : undefined;
-  return composeEnd({ ...state, steps: {} }, state, { canceled, failure, exit: undefined }, ports);
+  return composeEnd({ ...state, steps: {} }, incomplete, { canceled, failure, exit: undefined }, ports);
 }
 
 export function composePause(state: WorkflowRunState, reason: string, { clock, randomId }: ComposePorts): Compose {

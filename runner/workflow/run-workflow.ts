@@ -129,21 +129,21 @@ async function commitNext(
     const composed = await composeNext(run, begun, about, version !== undefined, context, config, ports);
     const [first, ...smaller] = composed ?? [];
     if (first === undefined) return "later";
-    const last = smaller.at(-1) ?? first;
+    const smallest = smaller.at(-1) ?? first;
     trace ??= openTrace();
     const traced = { ...about, traceparent: trace?.startCommit() ?? run.parent };
-    const replaced = (replacement: Replacement): WorkflowCommit => last(traced, replacement);
-    const ofSmaller = (compose: Compose) => (): WorkflowCommit => {
+    const replaced = (replacement: Replacement): WorkflowCommit => smallest(traced, replacement);
+    const composeSmaller = (compose: Compose) => (): WorkflowCommit => {
       run.maxTogether = Math.ceil(run.maxTogether / 2);
       return compose(traced);
     };
     // Also the error of a step that continues may not fit, beside the exports of earlier steps. The end of a run has no exports.
     const stored = await history.append(
       first(traced),
-      ...smaller.map(ofSmaller),
+      ...smaller.map(composeSmaller),
       (error) => replaced({ error, mayContinue: true }),
       (error) => replaced({ error, mayContinue: false }),
-      (error) => last({ ...traced, withoutEvent: true }, { error, mayContinue: false }),
+      (error) => smallest({ ...traced, withoutEvent: true }, { error, mayContinue: false }),
     );
     commit = stored === undefined || stored.state === null ? undefined : stored;
     return commit;

@@ -104,7 +104,8 @@ it("stores a large state in its commits while there is no room for pages, and as
 });
 
 describe("a run whose pages are gone", () => {
-  const branches = { name: "fork", parallel: [[{ name: "x" }], [{ name: "y" }, { name: "wait" }]] };
+  const call = { name: "call", workflow: "p_other", wait: true };
+  const branches = { name: "fork", parallel: [[{ name: "x" }], [{ name: "y" }, { name: "wait" }], [call]] };
   /** Two of its large texts are pages when it waits in a branch. */
   async function suspended(workflow: string): Promise<string> {
     await deploy(treeOf(workflow, [{ name: "a" }, { name: "b" }, branches, { name: "after" }]));
@@ -142,6 +143,7 @@ describe("a run whose pages are gone", () => {
     } as Invocation);
     const last = (await untilEnded("p_gonecancel")).at(-1);
     expect([last?.workflow.status, last?.workflow.reason]).toEqual(["canceled", "enough"]);
+    expect(last?.workflow.cancels).toEqual([{ workflow: "p_other", run: expect.any(String) }]);
   });
 });
 
