@@ -75,26 +75,18 @@ export function withTexts(state: WorkflowRunState, texts: ReadonlyMap<string, st
   });
 }
 
-/** Looks at each text, without a copy: this is done for each commit. */
+/** Looks at each text. */
 function forTexts(state: WorkflowRunState, text: (text: string) => void, results: (results: readonly (string | null)[]) => void): void {
-  text(state.trigger.event);
-  forPosition(state, text, results);
-}
-
-function forPosition(
-  { steps, frames = [], fork }: Position,
-  text: (text: string) => void,
-  results: (results: readonly (string | null)[]) => void,
-): void {
-  for (const name in steps) text(steps[name] ?? "");
-  for (const frame of frames) {
-    if (frame.items !== undefined) text(frame.items);
-    if (frame.results !== undefined) results(frame.results);
-  }
-  if (fork === undefined) return;
-  if (fork.items !== undefined) text(fork.items);
-  results(fork.results);
-  for (const branch of fork.branches) forPosition(branch, text, results);
+  mapTexts(state, {
+    text: (given) => {
+      text(given);
+      return given;
+    },
+    results: (given) => {
+      results(given);
+      return given;
+    },
+  });
 }
 
 interface Mapping {
