@@ -63,10 +63,8 @@ export class FormWriter {
   /** @returns the form, when its files are stored @throws what `add` throws */
   async end(): Promise<StoredForm> {
     this.#parser.end();
-    await Promise.race([
-      finished(this.#parser, { readable: false }).catch((error: unknown) => this.#fail(malformed(error))),
-      this.#failed.promise,
-    ]);
+    // What the parser fails with is thrown as it is elsewhere.
+    await Promise.race([finished(this.#parser, { readable: false }).catch(() => this.#failed.promise), this.#failed.promise]);
     await Promise.race([this.#stored, this.#failed.promise]);
     return this.#fields.toObject();
   }
