@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Unavailable } from "../../domain/errors.ts";
 import type { FileGrant } from "../../domain/files/file-url.ts";
 import { waitUntil } from "../../domain/retry.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import type { IngressConfig } from "../../ingress/ports.ts";
 import { memoryRunFiles, type MemoryRunFiles } from "../support/memory-run-files.ts";
-import { eventOf, rawClient, serveIngress, type ServedIngress } from "./served-ingress.ts";
+import { eventOf, rawClient, withIngress, type ServedIngress } from "./served-ingress.ts";
 import { filePath, storeBytes } from "./signed-file.ts";
 
 const resumeKey = "a key of the workflow";
@@ -30,22 +30,18 @@ const directory = { peek: (key: string) => endpoints.get(key) ?? null, find: asy
 
 const run = { owner: "u_1", workflow: "p_1", run: "r_abc" };
 const grant: FileGrant = { owner: "u_1", source: "p_1", run: "r_abc", expires: Date.now() + 3_600_000 };
-const running: ServedIngress[] = [];
+const start = withIngress();
 let files: MemoryRunFiles;
 let served: ServedIngress;
 
 async function serve(config: Partial<IngressConfig> = {}, read?: MemoryRunFiles["read"]): Promise<ServedIngress> {
   const ports = { endpoints: directory, files: { ...files, ...(read && { read }), newUploadId: () => "up_1" } };
-  served = await serveIngress(config, ports);
-  running.push(served);
+  served = await start(config, ports);
   return served;
 }
 beforeEach(async () => {
   files = memoryRunFiles();
   await serve();
-});
-afterEach(async () => {
-  for (const { ingress } of running.splice(0)) await ingress.stop(AbortSignal.timeout(100));
 });
 const pathOf = async (bytes: Uint8Array, name?: string): Promise<string> =>
   filePath(grant, resumeKey, (await storeBytes(files, run, bytes)).manifest, name);

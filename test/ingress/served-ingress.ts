@@ -1,5 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
+import { afterEach } from "vitest";
 import { decodePack, type Answer, type HttpEvent, type Invocation } from "../../domain/invocation/invocation.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
@@ -62,6 +63,19 @@ export async function serveIngress(config: Partial<IngressConfig> = {}, ports: P
     log,
     answer: (run, answer) => listeners.get(run)?.(answer),
     url: (path) => `http://${ingress.address}${path}`,
+  };
+}
+
+/** Starts ingresses as `serveIngress` does, which are stopped after each test. */
+export function withIngress(): typeof serveIngress {
+  const running: ServedIngress[] = [];
+  afterEach(async () => {
+    for (const { ingress } of running.splice(0)) await ingress.stop(AbortSignal.timeout(100));
+  });
+  return async (config, ports) => {
+    const served = await serveIngress(config, ports);
+    running.push(served);
+    return served;
   };
 }
 

@@ -11,7 +11,7 @@ import { createAuthority } from "../support/certificate-authority.ts";
 import { writeIssued } from "../support/certificate-files.ts";
 import { memoryRunFiles, type MemoryRunFiles } from "../support/memory-run-files.ts";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
-import { rawClient, serveIngress, type ServedIngress } from "./served-ingress.ts";
+import { rawClient, withIngress, type ServedIngress } from "./served-ingress.ts";
 import { filePath, storeBytes } from "./signed-file.ts";
 
 /** Requests whose body does not arrive in time, beside transfers that take long. */
@@ -28,22 +28,17 @@ const endpoints = { peek: () => endpoint, find: async () => endpoint };
 const grant = { owner: "u_1", source: "p_1", run: "r_abc", expires: Date.now() + 3_600_000 };
 /** More than the buffers of both sockets. */
 const large = randomBytes(64 * 524_288);
-const running: ServedIngress[] = [];
+const start = withIngress();
 let files: MemoryRunFiles;
 let path: string;
 
-async function serve(config: Partial<IngressConfig>, ports: Partial<IngressPorts> = {}): Promise<ServedIngress> {
-  const served = await serveIngress(config, { endpoints, files: { ...files, newUploadId: () => "up_1" }, ...ports });
-  running.push(served);
-  return served;
-}
+const serve = (config: Partial<IngressConfig>, ports: Partial<IngressPorts> = {}): Promise<ServedIngress> =>
+  start(config, { endpoints, files: { ...files, newUploadId: () => "up_1" }, ...ports });
+
 beforeEach(async () => {
   files = memoryRunFiles();
   const { manifest } = await storeBytes(files, { owner: "u_1", workflow: "p_1", run: "r_abc" }, large);
   path = `/p_1${filePath(grant, resumeKey, manifest)}`;
-});
-afterEach(async () => {
-  for (const { ingress } of running.splice(0)) await ingress.stop(AbortSignal.timeout(100));
 });
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -90,7 +85,8 @@ it("starts no run if the answer 408 waits behind another response while the rest
   const client = await rawClient(served.port, `GET ${path} HTTP/1.1\r\nhost: a\r\n\r\n`);
   client.socket.pause();
   client.socket.write("POST /p_1 HTTP/1.1\r\nhost: a\r\ncontent-length: 10\r\n\r\nhalf");
-  await pause(1_000);
+  // Ten times as long as its request may take.
+  await pause(3_000);
   client.socket.write(" more.");
   await pause(300);
   client.socket.resume();

@@ -5,7 +5,7 @@ import { waitUntil } from "../../domain/retry.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import type { IngressConfig } from "../../ingress/ports.ts";
 import { memoryRunFiles, type MemoryRunFiles } from "../support/memory-run-files.ts";
-import { rawClient, serveIngress, type ServedIngress } from "./served-ingress.ts";
+import { rawClient, withIngress, type ServedIngress } from "./served-ingress.ts";
 import { filePath, storeBytes, type StoredBytes } from "./signed-file.ts";
 
 /** What holds a permit of an owner's transfers, and how long. */
@@ -18,24 +18,19 @@ const grant = { owner: "u_1", source: "dc_1", run: "up_1", expires: Date.now() +
 const pathOf = ({ manifest }: Pick<StoredBytes, "manifest">): string => `/${key}${filePath(grant, key, manifest)}`;
 const uploading = `/${key}?pipedream_upload_body=1`;
 const beginning = (length: number): string => `POST ${uploading} HTTP/1.1\r\nhost: a\r\ncontent-length: ${length}\r\n\r\n`;
-const running: ServedIngress[] = [];
+const start = withIngress();
 let files: MemoryRunFiles;
 /** Reads and writes that the gate holds back wait for it. */
 let gate: PromiseWithResolvers<void>;
 
-async function serve(config: Partial<IngressConfig>, calls: Partial<Pick<MemoryRunFiles, "read" | "write">> = {}): Promise<ServedIngress> {
-  const served = await serveIngress(config, { endpoints, files: { ...files, ...calls, newUploadId: () => "up_2" } });
-  running.push(served);
-  return served;
-}
+const serve = (config: Partial<IngressConfig>, calls: Partial<Pick<MemoryRunFiles, "read" | "write">> = {}): Promise<ServedIngress> =>
+  start(config, { endpoints, files: { ...files, ...calls, newUploadId: () => "up_2" } });
+
 beforeEach(() => {
   files = memoryRunFiles();
   gate = Promise.withResolvers();
 });
-afterEach(async () => {
-  gate.resolve();
-  for (const { ingress } of running.splice(0)) await ingress.stop(AbortSignal.timeout(100));
-});
+afterEach(() => gate.resolve());
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 describe("a download", () => {
@@ -149,7 +144,7 @@ describe("an upload", () => {
 
   it("may be stored slowly: only the time in which its client sends nothing counts", async () => {
     const served = await serve(
-      { requestTimeoutMs: 1_000, minTransferRate: 1e9 },
+      { requestTimeoutMs: 3_000, minTransferRate: 1e9 },
       {
         write: async (of, bytes) => {
           await pause(1_500);
@@ -157,7 +152,8 @@ describe("an upload", () => {
         },
       },
     );
-    const body = randomBytes(3 * 524_288);
+    // Four of its parts are awaited before it has arrived: twice its time.
+    const body = randomBytes(5 * 524_288);
     const response = await fetch(served.url(uploading), { method: "POST", body });
     expect([response.status, served.stored.length]).toEqual([200, 1]);
   });

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { decodePack, type RunSummary } from "../../domain/invocation/invocation.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
@@ -7,7 +7,7 @@ import { waitUntil } from "../../domain/retry.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import { resumePath, signedText, testSuspension, type ResumeOutcome, type ResumeToken } from "../../domain/workflow/resume-request.ts";
 import type { IngressConfig, IngressPorts } from "../../ingress/ports.ts";
-import { eventOf, serveIngress, type ServedIngress } from "./served-ingress.ts";
+import { eventOf, withIngress, type ServedIngress } from "./served-ingress.ts";
 
 const resumeKey = "a key of the workflow";
 const inHour = Date.now() + 3_600_000;
@@ -35,13 +35,11 @@ const endpoints = new Map<string, Endpoint>([
   ["source", { source: "dc_1", pool: "default", owner: "u_1", customResponse: false, active: true }],
 ]);
 
-const running: ServedIngress[] = [];
+const start = withIngress();
 let served: ServedIngress;
 async function serve(config: Partial<IngressConfig> = {}, ports: Partial<IngressPorts> = {}): Promise<ServedIngress> {
   const directory = { peek: (key: string) => endpoints.get(key) ?? null, find: async (key: string) => endpoints.get(key) };
-  const started = await serveIngress(config, { endpoints: directory, ...ports });
-  running.push(started);
-  return started;
+  return start(config, { endpoints: directory, ...ports });
 }
 /** Serves an ingress whose runner answers each request to a resume URL with this outcome. */
 async function serveResuming(outcome: ResumeOutcome): Promise<ServedIngress> {
@@ -55,9 +53,6 @@ async function serveResuming(outcome: ResumeOutcome): Promise<ServedIngress> {
 }
 beforeEach(async () => {
   served = await serveResuming({ outcome: "done" });
-});
-afterEach(async () => {
-  for (const { ingress } of running.splice(0)) await ingress.stop(AbortSignal.timeout(100));
 });
 const ask = async (path: string, init: RequestInit = {}): Promise<readonly [status: number, body: unknown]> => {
   const response = await fetch(served.url(path), init);
