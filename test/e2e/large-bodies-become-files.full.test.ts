@@ -3,7 +3,7 @@ import { request as httpRequest } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startCluster, type Cluster } from "../support/system/cluster.ts";
-import { until } from "../support/until.ts";
+import { dataOf, endedRun } from "./support/workflow-steps.ts";
 
 /** Bodies that no message could have, through all processes: each with the rights of its role. */
 let directory: TemporaryDirectory;
@@ -21,17 +21,7 @@ interface Deployed {
   readonly id: string;
   readonly triggers: readonly { readonly endpoint_url: string }[];
 }
-interface Run {
-  readonly id: string;
-  readonly status: string;
-  readonly steps: readonly { readonly name: string; readonly return_value: unknown; readonly error: unknown }[];
-}
-
-async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await cluster.call<{ readonly data: T }>(method, path, body);
-  expect(answer.status, answer.text).toBeLessThan(300);
-  return answer.body?.data;
-}
+const call = <Data>(method: string, path: string, body?: unknown): Promise<Data> => dataOf(cluster, method, path, body);
 
 const step = (name: string, body: string) => ({
   name,
@@ -60,16 +50,6 @@ function upload(url: string, blocks: number): Promise<readonly [status: number |
   });
 }
 
-async function endedRun(workflow: string): Promise<Run> {
-  let run: Run | undefined;
-  await until(async () => {
-    const answer = await cluster.call<{ readonly data: readonly Run[] }>("GET", `/workflows/${workflow}/runs`);
-    run = answer.body?.data?.find(({ status }) => status === "succeeded" || status === "failed");
-    return run !== undefined;
-  }, "the run has ended");
-  return call<Run>("GET", `/workflows/${workflow}/runs/${run?.id}`);
-}
-
 it("gives a body of 100 MiB to a step, which streams it to /tmp, and passes it on by a URL", async () => {
   const steps = [
     step(
@@ -92,7 +72,7 @@ it("gives a body of 100 MiB to a step, which streams it to /tmp, and passes it o
   const endpoint = triggers[0]?.endpoint_url ?? "";
   const [status, digest] = await upload(`${endpoint}?pipedream_upload_body=1`, 400);
   expect(status).toBe(200);
-  const run = await endedRun(id);
+  const run = await endedRun(cluster, id);
   expect(run.status, JSON.stringify(run)).toBe("succeeded");
   expect(run.steps[0]?.return_value).toEqual([104_857_600, "video/mp4", "video/mp4", "104857600"]);
   const [bytes, url] = (run.steps[1]?.return_value ?? []) as [number?, string?];

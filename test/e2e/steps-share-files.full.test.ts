@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { temporaryDirectory, type TemporaryDirectory } from "../support/temporary-directory.ts";
 import { startCluster, type Cluster, type Target } from "../support/system/cluster.ts";
 import { until } from "../support/until.ts";
+import { dataOf, endedRun, type EndedRun } from "./support/workflow-steps.ts";
 
 /** Steps of a run in different processes, which die in between. */
 let directory: TemporaryDirectory;
@@ -21,34 +22,15 @@ const step = (name: string, body: string) => ({
     export default { type: "action", name: "${name}", version: "1.0.0", props: { go: "data_store" }, async run({ steps, $ }) { ${body} } };`,
 });
 
-interface Run {
-  readonly id: string;
-  readonly status: string;
-  readonly steps: readonly { readonly name: string; readonly return_value: unknown; readonly error: unknown }[];
-}
+const call = <Data>(method: string, path: string, body?: unknown): Promise<Data> => dataOf(cluster, method, path, body);
 
-async function call<T>(method: string, path: string, body?: unknown): Promise<T> {
-  const answer = await cluster.call<{ readonly data: T }>(method, path, body);
-  expect(answer.status, answer.text).toBeLessThan(300);
-  return answer.body?.data;
-}
-
-async function runOnce(steps: readonly object[], event: unknown = {}): Promise<{ readonly workflow: string; ended(): Promise<Run> }> {
+async function runOnce(steps: readonly object[], event: unknown = {}): Promise<{ readonly workflow: string; ended(): Promise<EndedRun> }> {
   const { id: workflow } = await call<{ readonly id: string }>("POST", "/workflows", { name: "Files", steps });
   call("POST", `/workflows/${workflow}/runs`, { event }).catch(() => undefined); // Killed processes may end the wait.
-  const ended = async (): Promise<Run> => {
-    let run: Run | undefined;
-    await until(async () => {
-      const answer = await cluster.call<{ readonly data: readonly Run[] }>("GET", `/workflows/${workflow}/runs`);
-      run = answer.body?.data?.find(({ status }) => status === "succeeded" || status === "failed");
-      return run !== undefined;
-    }, "the run has ended");
-    return call<Run>("GET", `/workflows/${workflow}/runs/${run?.id}`);
-  };
-  return { workflow, ended };
+  return { workflow, ended: () => endedRun(cluster, workflow) };
 }
 
-const returnedBy = ({ steps }: Run, name: string): unknown => steps.find((each) => each.name === name)?.return_value;
+const returnedBy = ({ steps }: EndedRun, name: string): unknown => steps.find((each) => each.name === name)?.return_value;
 
 it("gives each step the files of those before it, although processes die in between", async () => {
   const { id: store } = await call<{ readonly id: string }>("POST", "/data_stores", { name: "go" });
