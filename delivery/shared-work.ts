@@ -23,7 +23,8 @@ export async function shareWork({ ports, routing, recorder, ordered }: SharedWor
   const { replicas, log, runs } = ports;
   const openPartition = async (partition: number): Promise<PartitionWork> => {
     const queues = await ordered.open(partition);
-    const routed = await routing.open(partition);
+    // Queues that stayed open would attempt beside those of the next try, or of another replica.
+    const routed = await routing.open(partition).catch((error: unknown) => queues.stop().then(() => Promise.reject(error)));
     const recorded = recorder.open(partition);
     return {
       stop: async () => {

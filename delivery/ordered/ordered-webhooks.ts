@@ -47,8 +47,8 @@ export class OrderedWebhooks {
   async open(partition: number): Promise<OpenQueues> {
     const { ports } = this.#parts;
     const queues = new OrderedPartition(partition, this.#parts);
-    await queues.start();
-    const requests = await ports.orderedRequests.serve(partition, this.#local(queues));
+    const serving = queues.start().then(() => ports.orderedRequests.serve(partition, this.#local(queues)));
+    const requests = await serving.catch((error: unknown) => queues.stop().then(() => Promise.reject(error)));
     this.#open.set(partition, queues);
     const moving = new AbortController();
     if (partition === 0) void this.#moveFormerLater(moving.signal); // Never rejects.

@@ -98,7 +98,8 @@ export class Recorder implements Reading {
 
   async #write(batch: readonly UnwrittenCommit[]): Promise<void> {
     const expected = new Map(batch.map(({ partition }) => [partition, this.#positions.get(partition) ?? 0]));
-    const commits = batch.map(({ seq, commit }) => ({ seq, commit }));
+    // A partition that is opened again hands out once more what is not written yet.
+    const commits = [...new Map(batch.map(({ seq, commit }) => [seq, { seq, commit }])).values()];
     const refused = new Set(await this.#ports.history.recordCommits(commits, expected));
     const stored = refused.size === 0 ? [] : await this.#ports.history.positions();
     for (const partition of refused) this.#positions.set(partition, stored[partition] ?? 0);

@@ -16,6 +16,8 @@ export interface Delivery {
   readonly attemptsBefore?: number;
   /** It is attempted by the replica with the queue of its source and its ordered webhook. */
   readonly inOrder?: true;
+  /** How often it was stored for a later time; absent: never. */
+  readonly stored?: number;
 }
 
 export interface RoutedEvent extends EventContext {
@@ -57,6 +59,8 @@ export interface ScheduledEvent {
   readonly listedId: string;
   /** Position of the commit that scheduled it. */
   readonly position: CommitPosition;
+  /** How often it was stored; absent: never. */
+  readonly stored?: number;
 }
 
 /** What a delivery is about; the same for each of its attempts. */
@@ -100,6 +104,14 @@ export function dueSince({ event }: Delivery, fallback: number): number {
 export function committedAt(eventId: string): number | undefined {
   const committed = Number(eventId.split("-")[0]);
   return Number.isFinite(committed) ? committed : undefined;
+}
+
+/**
+ * Id of the message of a delivery or event that is stored again. It contains how often it was stored: if the clock of a replica is behind, the
+ * time for which it is stored may be one that it had before, and NATS would take it for a repetition and store nothing.
+ */
+export function storedId(name: string, stored: number, atMs: number): string {
+  return `${name}.${stored}@${atMs}`;
 }
 
 export function encodeDelivery(delivery: Delivery): string {

@@ -3,7 +3,7 @@ import type { Log } from "../../domain/log.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
 import { scheduledEventKey, scheduledEvents } from "../../domain/subjects.ts";
 import { assertSettled, settle } from "../settle.ts";
-import type { Delivery, ScheduledEvent } from "./delivery.ts";
+import { storedId, type Delivery, type ScheduledEvent } from "./delivery.ts";
 import type { HandedOver } from "./handed-over.ts";
 import type { FirstAttempt, FirstAttempts, OrderedAppends, OrderedDeliveries, Schedules } from "./ports.ts";
 
@@ -90,7 +90,9 @@ export class Dispatch {
   rescheduleEvent(scheduled: ScheduledEvent, atMs: number): Promise<void> {
     const { source, emitId } = scheduled.event;
     const key = scheduledEventKey(source, emitId);
-    return this.#parts.ports.deliveries.schedule(scheduledEvents, key, JSON.stringify(scheduled), atMs, `${emitId}@${atMs}`);
+    const stored = (scheduled.stored ?? 0) + 1;
+    const text = JSON.stringify({ ...scheduled, stored });
+    return this.#parts.ports.deliveries.schedule(scheduledEvents, key, text, atMs, storedId(emitId, stored, atMs));
   }
 
   #attempt(delivery: Delivery, first: FirstAttempt): Promise<void> {

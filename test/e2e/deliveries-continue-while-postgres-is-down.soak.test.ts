@@ -5,7 +5,8 @@ import { startCluster, type Cluster, type Target } from "../support/system/clust
 import { natsServerCount } from "../support/nats/nats-servers.ts";
 import { until } from "../support/until.ts";
 import { expectAttempts, expectHistory, expectOneIdEach, untilQuiet, type Disturbance } from "./support/ledger.ts";
-import { failing, load, oneOf, randomOf } from "./support/mixed-load.ts";
+import { failing, load, oneOf } from "./support/mixed-load.ts";
+import { seeded } from "../support/random.ts";
 import { closeAgent, createPair, relay, send, taken, type Pair } from "./support/sources-with-endpoints.ts";
 
 /** `npm run chaos` kills at random, with a longer outage. The same seed makes the same choices in the same order. */
@@ -132,7 +133,7 @@ describe.runIf(killingSeconds > 0)(`processes killed with -9 for ${killingSecond
       const day = new Date().getUTCDate();
       const loading = load(cluster, pairs, 15);
       const failure = failing(pairs, seed + 1);
-      const counts = await killAtRandom(randomOf(seed));
+      const counts = await killAtRandom(seeded(seed));
       process.stdout.write(`disturbed: ${[...counts].map(([what, times]) => `${what} ${times}`).join(", ")}\n`);
       await sleep(calmMs);
       await loading.stop();

@@ -6,6 +6,7 @@ import type { QueueKey, QueueStore } from "../../../delivery/ordered/ports.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
 import { Routes } from "../../../delivery/routing/routes.ts";
 import { disorder } from "../../support/order.ts";
+import { seeded } from "../../support/random.ts";
 
 const source = "dc_one";
 const webhook = { kind: "webhook", id: "wh_one", url: "http://one", keys: ["key"], ordered: true } as const;
@@ -20,16 +21,6 @@ const deliveryOf = (n: number): Delivery => ({
   inOrder: true,
   event: { emitId: `em${n}`, eventId: `1-${n}`, source, owner: "u_one", channel: "", ts: 1, payload: String(n) },
 });
-/** Numbers in [0, 1), the same for each seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /** What survives a replica: the stream DELIVERIES, and what the endpoint has received. */

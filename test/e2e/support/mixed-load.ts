@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { seeded } from "../../support/random.ts";
 import { until } from "../../support/until.ts";
 import type { Cluster } from "../../support/system/cluster.ts";
 import type { Behaviour } from "./failing-endpoint.ts";
@@ -12,17 +13,6 @@ export interface Running {
 export interface Load extends Running {
   /** Resolves when requests have been sent for that time more. */
   untilMoreAreSent(seconds?: number): Promise<void>;
-}
-
-/** Mulberry32: in [0, 1), the same from the same seed. */
-export function randomOf(seed: number): () => number {
-  let a = seed;
-  return () => {
-    a = (a + 0x6d2b79f5) | 0;
-    let t = Math.imul(a ^ (a >>> 15), 1 | a);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
 
 export function oneOf<Item>(items: readonly Item[], random: () => number): Item {
@@ -85,7 +75,7 @@ const hangsOneIn = 60;
 /** Makes endpoints fail in five ways: 500, no response, connection refused, connection reset, 429 with Retry-After. `stop` ends that. */
 export function failing(pairs: readonly Pair[], seed: number): Running {
   const stopping = new AbortController();
-  const random = randomOf(seed);
+  const random = seeded(seed);
   for (const { endpoint } of pairs) endpoint.behave(() => (random() * hangsOneIn < 1 ? "hangs" : oneOf(behaviours, random)));
   const pause = (ms: number): Promise<unknown> => sleep(ms, undefined, { signal: stopping.signal }).catch(() => undefined);
   const refusing = (async () => {

@@ -4,6 +4,7 @@ import { labels } from "../../../crds/resource.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { withKubeApi } from "../../support/kube/kube-api.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
+import { seeded } from "../../support/random.ts";
 import { until } from "../../support/until.ts";
 import { whenever } from "./support.ts";
 import { openDoors, unreliable, type Doors } from "./mirror-support.ts";
@@ -144,15 +145,4 @@ const finalizersOf = (plural: keyof typeof kinds): readonly string[] => (plural 
 
 function dataOf<T>(body: unknown): T {
   return (body as { data: T }).data; // The API's envelope; each test knows its type.
-}
-
-/** mulberry32. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
 }
