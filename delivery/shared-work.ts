@@ -1,9 +1,9 @@
 import { PartitionShare, type PartitionWork } from "../domain/invocation/partition-share.ts";
 import type { Log } from "../domain/log.ts";
 import { pause } from "../domain/retry.ts";
-import type { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
+import type { OpenQueues, OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
 import type { Recorder } from "./record/recorder.ts";
-import type { PartitionReading, Replicas, Runs } from "./routing/ports.ts";
+import type { OpenPartition, PartitionReading, Replicas, Runs } from "./routing/ports.ts";
 
 /** First attempts end or are stored within the delivery deadline of one second; the rest is for a slow NATS. */
 const handoverMs = 3_000;
@@ -23,8 +23,7 @@ export async function shareWork({ ports, routing, recorder, ordered }: SharedWor
   const { replicas, log, runs } = ports;
   const openPartition = async (partition: number): Promise<PartitionWork> => {
     const queues = await ordered.open(partition);
-    // Queues that stayed open would attempt beside those of the next try, or of another replica.
-    const routed = await routing.open(partition).catch((error: unknown) => queues.stop().then(() => Promise.reject(error)));
+    const routed = await openRouted(partition, queues);
     const recorded = recorder.open(partition);
     return {
       stop: async () => {
@@ -34,6 +33,19 @@ export async function shareWork({ ports, routing, recorder, ordered }: SharedWor
         await runs.publishFloors();
       },
     };
+  };
+  const openRouted = async (partition: number, queues: OpenQueues): Promise<OpenPartition> => {
+    let routed: OpenPartition | undefined;
+    try {
+      routed = await routing.open(partition);
+      await queues.start();
+      return routed;
+    } catch (error) {
+      // Queues that stayed open would attempt beside those of the next try, or of another replica.
+      await queues.stop();
+      void routed?.close(); // Never rejects. The commits that it was handed are routed by the next try.
+      throw error;
+    }
   };
   const share: PartitionShare<PartitionWork> = new PartitionShare(
     { member: replicas.replica, handoverMs },

@@ -1,3 +1,4 @@
+import { Unavailable } from "../../domain/errors.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import { KeyedChains } from "../routing/keyed-chains.ts";
 import type { Webhook } from "../routing/routes.ts";
@@ -7,6 +8,8 @@ import type { QueueKey } from "./ports.ts";
 
 /** Time for posts in flight to end when another replica takes over. A replica has 3 s to hand over a partition. */
 const postMs = 1_500;
+/** A stalled replica of before may store what it had to, and NATS may be restored without the schedule of a head. */
+const lookAgainMs = 60_000;
 
 /** The ordered queues of the sources of one partition, while this replica holds it. */
 export class OrderedPartition {
@@ -15,18 +18,29 @@ export class OrderedPartition {
   readonly #queues = new Map<string, OrderedQueue>();
   readonly #chains = new KeyedChains();
   readonly #stopping = new AbortController();
+  readonly #isStarted = Promise.withResolvers<void>();
+  #looking: NodeJS.Timeout | undefined;
 
   constructor(partition: number, parts: Omit<QueueParts, "onIdle">) {
     this.#partition = partition;
     this.#parts = parts;
   }
 
-  /** Continues the work of the previous replica. Queues of deleted webhooks are removed. @throws Unavailable */
+  /** Continues the work of the previous replica. Until then nothing is delivered. @throws Unavailable */
   async start(): Promise<void> {
+    await this.#look();
+    if (this.#stopping.signal.aborted) return;
+    this.#isStarted.resolve();
+    this.#looking = setInterval(() => void this.#look().catch(() => undefined), lookAgainMs).unref(); // The next time it may succeed.
+  }
+
+  /** Continues with all that is stored. Queues of deleted webhooks are removed. */
+  async #look(): Promise<void> {
     const { ports, routes } = this.#parts;
-    for (const { batches, ...key } of await ports.queueStore.list(this.#partition)) {
+    for (const key of await ports.queueStore.list(this.#partition)) {
+      if (this.#stopping.signal.aborted) return;
       if (routes.webhook(key.webhook) === undefined) await ports.queueStore.removeAll(this.#partition, key.webhook);
-      else this.#create(key, batches).start();
+      else this.#queue(key).look();
     }
   }
 
@@ -36,15 +50,17 @@ export class OrderedPartition {
     if (first === undefined) return Promise.resolve();
     const { listener: webhook, event } = first;
     const { source } = event;
-    return this.#chains.append(nameOf(webhook, source), (waitedMs) => {
-      if (this.#stopping.signal.aborted) return Promise.reject(new Error("another replica has taken over the partition"));
-      const key = { partition: this.#partition, webhook, source };
-      return (this.#queues.get(nameOf(webhook, source)) ?? this.#create(key)).deliver(deliveries, waitedMs);
+    return this.#chains.append(nameOf(webhook, source), async (waitedMs) => {
+      await this.#isStarted.promise;
+      if (this.#stopping.signal.aborted) throw new Error("another replica has taken over the partition");
+      return this.#queue({ partition: this.#partition, webhook, source }).deliver(deliveries, waitedMs);
     });
   }
 
   /** Attempts a delivery that is due. Resolves once its message can be acked. */
   async attemptDue(delivery: Delivery): Promise<void> {
+    await this.#isStarted.promise;
+    if (this.#stopping.signal.aborted) throw new Unavailable("this replica stops: the delivery is attempted by the next one");
     await this.#queues.get(nameOf(delivery.listener, delivery.event.source))?.attemptDue(delivery);
   }
 
@@ -62,6 +78,7 @@ export class OrderedPartition {
 
   /** Starts no more attempts: what arrives from now on is stored. */
   retire(): void {
+    clearInterval(this.#looking);
     for (const queue of this.#queues.values()) queue.retire();
   }
 
@@ -69,11 +86,12 @@ export class OrderedPartition {
     this.retire();
     await Promise.all([...this.#queues.values()].map((queue) => queue.stop(postMs)));
     this.#stopping.abort();
+    this.#isStarted.resolve();
   }
 
-  #create(key: QueueKey, batches = 0): OrderedQueue {
+  #queue(key: QueueKey): OrderedQueue {
     const name = nameOf(key.webhook, key.source);
-    const queue = new OrderedQueue(key, { ...this.#parts, onIdle: () => this.#queues.delete(name) }, batches);
+    const queue = this.#queues.get(name) ?? new OrderedQueue(key, { ...this.#parts, onIdle: () => this.#queues.delete(name) });
     this.#queues.set(name, queue);
     return queue;
   }

@@ -10,8 +10,6 @@ import { batchesOf, decodeBatch } from "./batches.ts";
 import type { OrderedQueuePorts, QueueKey } from "./ports.ts";
 
 const retryMs = 500;
-/** A queue whose head is not scheduled after this time has lost its schedule, for example because NATS was restored. */
-const recheckMs = 60_000;
 
 /** The first delivery that is not done: it is being attempted, or waits in DELIVERIES for its next attempt. */
 interface Head {
@@ -51,29 +49,31 @@ export class OrderedQueue {
   readonly #retiring = new AbortController();
   readonly #ending = new AbortController();
   readonly #isHeadKnown = Promise.withResolvers<void>();
-  #mustFindHead: boolean;
+  #mustFindHead = false;
   #isDelivering = false;
-  /** Number of stored batches. */
-  #batches: number;
+  /** An attempt of `deliver` is in flight: what is stored waits for it. */
+  #isAtOnce = false;
+  /**
+   * Whether batches may be stored. Only a read that finds none shows that there are none: another replica that had stalled may have stored
+   * some after this one began.
+   */
+  #mayHaveBatches = false;
+  /** Number of batches that this replica has stored. */
+  #appended = 0;
   readonly #writer: BatchWriter;
   /** Batches up to this sequence are done. */
   #doneUpTo = 0;
   #head: Head | undefined;
   #running: Promise<void> | undefined;
-  #recheck: NodeJS.Timeout | undefined;
 
-  /** @param batches number of batches that are stored already */
-  constructor(key: QueueKey, parts: QueueParts, batches = 0) {
+  constructor(key: QueueKey, parts: QueueParts) {
     this.key = key;
     this.#parts = parts;
     this.#writer = new BatchWriter(key, parts.ports);
-    this.#batches = batches;
-    this.#mustFindHead = batches > 0;
-    if (batches === 0) this.#isHeadKnown.resolve();
   }
 
   get isIdle(): boolean {
-    return this.#batches === 0 && !this.#isDelivering && this.#running === undefined && this.#head === undefined;
+    return !this.#mayHaveBatches && !this.#isDelivering && this.#running === undefined && this.#head === undefined;
   }
 
   /**
@@ -84,7 +84,9 @@ export class OrderedQueue {
   async deliver(deliveries: readonly Delivery[], waitedMs: number): Promise<void> {
     this.#isDelivering = true;
     try {
-      const rest = this.#batches > 0 ? deliveries : await this.#attemptAtOnce(deliveries, waitedMs);
+      this.#isAtOnce = !this.#mayHaveBatches;
+      const rest = this.#isAtOnce ? await this.#attemptAtOnce(deliveries, waitedMs) : deliveries;
+      this.#isAtOnce = false;
       if (rest.length > 0) await this.#store(rest);
     } finally {
       this.#isDelivering = false;
@@ -92,14 +94,16 @@ export class OrderedQueue {
     this.#wake();
   }
 
-  /** Continues with stored batches. */
-  start(): void {
+  /** Continues with batches that are stored, whoever has stored them. */
+  look(): void {
+    this.#mayHaveBatches = true;
+    this.#mustFindHead = true;
     this.#wake();
   }
 
   /** Attempts the head, which is due. A delivery that is not the head is done: its message was handed out twice. */
   async attemptDue(delivery: Delivery): Promise<void> {
-    await this.#isHeadKnown.promise;
+    if (this.#mustFindHead) await this.#isHeadKnown.promise;
     const head = this.#head;
     if (head?.delivery.id !== delivery.id || (await head.settled) !== "scheduled" || this.#head !== head) return;
     this.#parts.deliverer.release(delivery);
@@ -125,7 +129,6 @@ export class OrderedQueue {
   /** Starts no more attempts. */
   retire(): void {
     this.#retiring.abort();
-    clearTimeout(this.#recheck);
   }
 
   /** An attempt that takes longer than `endsWithinMs` continues: the next replica repeats it after its timeout. */
@@ -188,12 +191,11 @@ export class OrderedQueue {
   }
 
   get #hasWork(): boolean {
-    if (this.#batches === 0 || this.#retiring.signal.aborted) return false;
+    if (!this.#mayHaveBatches || this.#isAtOnce || this.#retiring.signal.aborted) return false;
     return this.#mustFindHead || this.#head?.outcome !== "scheduled";
   }
 
   async #run(): Promise<void> {
-    clearTimeout(this.#recheck);
     while (this.#hasWork) {
       try {
         await this.#deliverFirst();
@@ -205,21 +207,16 @@ export class OrderedQueue {
     }
     this.#running = undefined;
     if (this.isIdle) this.#parts.onIdle();
-    else if (!this.#retiring.signal.aborted) this.#recheck = setTimeout(() => this.#checkAgain(), recheckMs).unref();
-  }
-
-  #checkAgain(): void {
-    this.#mustFindHead = true;
-    this.#wake();
   }
 
   /** Delivers the rest of the first batch, up to the first delivery that must be attempted again, and removes the batch. */
   async #deliverFirst(): Promise<void> {
     const { queueStore } = this.#parts.ports;
+    const appended = this.#appended;
     const batch = await queueStore.findNext(this.key, this.#doneUpTo + 1);
     const deliveries = batch === undefined ? [] : decodeBatch(batch.text);
     if (this.#mustFindHead) await this.#findHead(deliveries);
-    if (batch === undefined) return this.#becomeEmpty();
+    if (batch === undefined) return this.#becomeEmpty(appended);
     const atHead = deliveries.findIndex(({ id }) => id === this.#head?.delivery.id);
     let index = Math.max(0, atHead);
     for (let delivery = deliveries[index]; delivery !== undefined; delivery = deliveries[index]) {
@@ -240,13 +237,13 @@ export class OrderedQueue {
     this.#doneUpTo = seq;
     await settle(() => ports.queueStore.remove(seq), { id: this.key.webhook }, ports, this.#ending.signal);
     for (const delivery of deliveries) deliverer.release(delivery);
-    this.#batches--;
     this.#writer.removed(seq);
   }
 
-  /** The batches were removed with their webhook. */
-  #becomeEmpty(): void {
-    this.#batches = 0;
+  /** @param appended the number of batches before the read that found none; it says nothing about later ones */
+  #becomeEmpty(appended: number): void {
+    if (appended !== this.#appended) return;
+    this.#mayHaveBatches = false;
     if (this.#head?.outcome !== undefined) this.#head = undefined;
   }
 
@@ -281,17 +278,19 @@ export class OrderedQueue {
 
   async #storeBatch(deliveries: readonly Delivery[]): Promise<void> {
     const { ports, deliverer } = this.#parts;
-    let stored = 0;
+    let isStored = false;
     const append = async (): Promise<void> => {
       if (!(await this.#writer.append(deliveries, () => this.#retiring.signal.aborted))) this.#ending.abort();
-      else stored = 1;
+      else isStored = true;
     };
     const giveUp = async (error: Error): Promise<void> => {
       for (const delivery of deliveries) await deliverer.abandon(delivery, error);
     };
     const isSettled = await settle(append, { id: this.key.webhook }, ports, this.#ending.signal, giveUp);
     if (!isSettled || this.#ending.signal.aborted) throw takenOver();
-    this.#batches += stored;
+    if (!isStored) return;
+    this.#appended++;
+    this.#mayHaveBatches = true;
   }
 }
 

@@ -24,6 +24,11 @@ export interface OrderedParts extends Omit<QueueParts, "onIdle"> {
 }
 
 export interface OpenQueues {
+  /**
+   * Continues the work of the previous replica. Call it once the floor of the partition was read: what that replica stores later is of
+   * commits above it, which are routed here again. Until then nothing is delivered. @throws Unavailable
+   */
+  start(): Promise<void>;
   /** Starts no more attempts: what arrives from now on is stored. */
   retire(): void;
   /** Call it once nothing more arrives. */
@@ -43,16 +48,16 @@ export class OrderedWebhooks {
     this.#parts = parts;
   }
 
-  /** Continues the work of the previous replica on a partition. @throws Unavailable */
+  /** @throws Unavailable */
   async open(partition: number): Promise<OpenQueues> {
     const { ports } = this.#parts;
     const queues = new OrderedPartition(partition, this.#parts);
-    const serving = queues.start().then(() => ports.orderedRequests.serve(partition, this.#local(queues)));
-    const requests = await serving.catch((error: unknown) => queues.stop().then(() => Promise.reject(error)));
+    const requests = await ports.orderedRequests.serve(partition, this.#local(queues));
     this.#open.set(partition, queues);
     const moving = new AbortController();
     if (partition === 0) void this.#moveFormerLater(moving.signal); // Never rejects.
     return {
+      start: () => queues.start(),
       retire: () => queues.retire(),
       stop: async () => {
         moving.abort();

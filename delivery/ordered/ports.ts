@@ -22,8 +22,8 @@ export interface QueueKey {
 
 /** The queues in the stream DELIVERIES. The replica that holds the partition of the source writes to them. Reads are those of the leader. */
 export interface QueueStore {
-  /** The queues of a partition that are not empty, with the number of their batches. */
-  list(partition: number): Promise<readonly (QueueKey & { readonly batches: number })[]>;
+  /** The queues of a partition that are not empty. */
+  list(partition: number): Promise<readonly QueueKey[]>;
   /** The first batch at or after sequence `from`. */
   findNext(key: QueueKey, from: number): Promise<StoredBatch | undefined>;
   findLast(key: QueueKey): Promise<StoredBatch | undefined>;

@@ -26,7 +26,7 @@ it("leaves no ordered queue of a partition open that cannot be routed: it would 
     ordered: {
       open: async (partition: number) => {
         count(partition, 1);
-        return { retire: () => undefined, stop: async () => count(partition, -1) };
+        return { start: () => Promise.resolve(), retire: () => undefined, stop: async () => count(partition, -1) };
       },
     },
     routing: {

@@ -17,11 +17,10 @@ export function createOrderedQueueStore({ manager, publisher }: Pick<Connection,
     (await manager.streams.info(stream, { subjects_filter: filter })).state.subjects ?? {};
   return {
     list: async (partition) => {
-      const queues = new Map<string, QueueKey & { readonly batches: number }>();
-      for (const [subject, messages] of Object.entries(await subjectsOf(orderedSubject(partition, "*", "*", "*")))) {
+      const queues = new Map<string, QueueKey>();
+      for (const subject of Object.keys(await subjectsOf(orderedSubject(partition, "*", "*", "*")))) {
         const { webhook, source } = partsOfOrdered(subject);
-        const name = `${webhook} ${source}`;
-        queues.set(name, { partition, webhook, source, batches: (queues.get(name)?.batches ?? 0) + messages });
+        queues.set(`${webhook} ${source}`, { partition, webhook, source });
       }
       return [...queues.values()];
     },

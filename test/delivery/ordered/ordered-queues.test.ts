@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Settled } from "../../../delivery/attempts/discards.ts";
+import { encodeBatch } from "../../../delivery/ordered/batches.ts";
 import { OrderedPartition } from "../../../delivery/ordered/ordered-partition.ts";
 import type { QueueParts } from "../../../delivery/ordered/ordered-queue.ts";
 import type { QueueKey, QueueStore } from "../../../delivery/ordered/ports.ts";
@@ -118,9 +119,8 @@ class Replica {
 
   #store(): QueueStore {
     const world = this.#world;
-    const batches = () => new Set(world.messages.map(({ seq }) => seq)).size;
     return {
-      list: () => this.#io(() => (batches() === 0 ? [] : [{ partition: 0, webhook: webhook.id, source, batches: batches() }])),
+      list: () => this.#io(() => (world.messages.length === 0 ? [] : [{ partition: 0, webhook: webhook.id, source }])),
       findNext: (_key, from) => this.#io(() => world.messages.find(({ seq }) => seq >= from)),
       findLast: () => this.#io(() => world.last()),
       append: (key, text, _count, after) => this.#io(() => world.append(key, text, after)),
@@ -168,6 +168,24 @@ function commitsOf(count: number): readonly (readonly number[])[] {
 }
 
 describe("the queue of a source for an ordered webhook", () => {
+  it("delivers also what a replica that had stalled has stored after this one began, and leaves nothing behind", async () => {
+    const world = new World();
+    const replica = new Replica(world);
+    await replica.partition.start();
+    world.append({ partition: 0, webhook: webhook.id, source }, encodeBatch([deliveryOf(0)]), 0);
+    world.outcomeOf = ({ attempt, event }) => (event.payload === "1" && attempt === 1 ? "failed" : "delivered");
+    await replica.partition.deliver([deliveryOf(1)]);
+    await replica.partition.deliver([deliveryOf(2)]);
+    await untilTrue(() => {
+      for (const id of world.scheduled.keys()) replica.due(id);
+      return world.messages.length === 0;
+    }, "all is delivered");
+    await replica.partition.deliver([deliveryOf(3)]);
+    await untilTrue(() => world.taken.size === 4, "the last one is delivered");
+    // The event of the other replica is one that it has read from the floor, and so has this one: its order is that of a repetition.
+    expect([...world.taken].filter((payload) => payload !== "0")).toEqual(["1", "2", "3"]);
+  });
+
   it.each(Array.from({ length: 40 }, (_, seed) => seed))(
     "delivers each event in order while replicas are killed and attempts fail (seed %i)",
     async (seed) => {
@@ -205,6 +223,7 @@ describe("the queue of a source for an ordered webhook", () => {
   it("stores nothing while attempts succeed, and one message for each commit behind a failure", async () => {
     const world = new World();
     const replica = new Replica(world);
+    await replica.partition.start();
     await replica.partition.deliver([0, 1, 2].map(deliveryOf));
     expect([world.heard, world.messages]).toEqual([["0", "1", "2"], []]);
     world.outcomeOf = () => "failed";
@@ -221,6 +240,7 @@ describe("the queue of a source for an ordered webhook", () => {
   it("does not wait for a slow attempt before the commit is done", async () => {
     const world = new World();
     const replica = new Replica(world, { deliveryDeadlineMs: 10, attemptTimeoutMs: 1_000 });
+    await replica.partition.start();
     const slow = Promise.withResolvers<void>();
     replica.resume = slow.promise;
     const delivered = replica.partition.deliver([deliveryOf(0), deliveryOf(1)]);
@@ -237,6 +257,7 @@ describe("the queue of a source for an ordered webhook", () => {
     const world = new World();
     world.outcomeOf = ({ event }) => (event.payload === "0" ? "failed" : "delivered");
     const stalled = new Replica(world);
+    await stalled.partition.start();
     await stalled.partition.deliver([deliveryOf(0)]);
     const stall = Promise.withResolvers<void>();
     stalled.resume = stall.promise;
@@ -264,6 +285,7 @@ describe("the queue of a source for an ordered webhook", () => {
     const world = new World();
     world.outcomeOf = () => "failed";
     const replica = new Replica(world);
+    await replica.partition.start();
     for (const n of [0, 1]) await replica.partition.deliver([deliveryOf(n)]);
     world.hasRoom = false;
     await replica.partition.deliver([deliveryOf(2)]);
@@ -279,6 +301,7 @@ describe("the queue of a source for an ordered webhook", () => {
     const world = new World();
     world.outcomeOf = ({ attempt }) => (attempt === 1 ? "failed" : "delivered");
     const replica = new Replica(world);
+    await replica.partition.start();
     await replica.partition.deliver([deliveryOf(0)]);
     const again = world.scheduled.get("em0.sub") ?? expect.fail("it is not scheduled");
     replica.due("em0.sub");
@@ -291,6 +314,7 @@ describe("the queue of a source for an ordered webhook", () => {
     const world = new World();
     world.outcomeOf = ({ attempt }) => (attempt === 1 ? "failed" : "delivered");
     const first = new Replica(world);
+    await first.partition.start();
     for (const n of [0, 1]) await first.partition.deliver([deliveryOf(n)]);
     first.isKilled = true;
     world.scheduled.clear();
