@@ -152,11 +152,10 @@ export class Deliverer {
 
   /** Stores a delivery that is due at `atMs` (epoch ms). It becomes a dead letter if its owner's share of the stream is used up. */
   async schedule(delivery: Delivery, atMs: number): Promise<Settled> {
-    const { listener, id, attempt } = delivery;
+    const { listener, id, attempt, dueAs } = delivery;
     if (becomesDeadLetter(delivery) && !this.#capacity.hasCapacityFor(delivery)) return this.#discards.unattempted(delivery, noCapacity);
-    const stored = (delivery.stored ?? 0) + 1;
-    const messageId = storedId(`${id}#${attempt}`, stored, atMs);
-    await this.#ports.deliveries.schedule(listener, id, encodeDelivery({ ...delivery, stored }), atMs, messageId);
+    const messageId = storedId(`${id}#${attempt}`, atMs, dueAs);
+    await this.#ports.deliveries.schedule(listener, id, encodeDelivery(delivery), atMs, messageId);
     this.#capacity.stored(delivery);
     return "scheduled";
   }

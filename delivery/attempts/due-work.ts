@@ -38,13 +38,13 @@ export async function readDueWork({ deliverer, routes, ordered, scheduled, ports
     giveUp?: (error: Error) => Promise<void>,
   ): void => pending.add(settle(act, subject, ports, signal, giveUp).then((settled) => settled && ack()));
   const reading = await ports.deliveries.read({
-    onDue: (text, ack) => {
-      const delivery = decodeDelivery(text);
+    onDue: (text, seq, ack) => {
+      const delivery = { ...decodeDelivery(text), dueAs: seq };
       const giveUp = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
       const attempt = () => (delivery.inOrder === true ? ordered.attemptDue(delivery) : deliverer.attemptDue(delivery));
       run(attempt, delivery, ack, giveUp);
     },
-    onEvent: (text, ack) => run(() => scheduled.emit(text), { id: "a scheduled event" }, ack),
+    onEvent: (text, seq, ack) => run(() => scheduled.emit(text, seq), { id: "a scheduled event" }, ack),
     onRequest: (request, ack) => run(() => redeliver(request, routes, deliverer, ports), { id: request.webhook }, ack),
   });
   return { stop: () => reading.stop(), idle: () => pending.idle() };

@@ -19,9 +19,10 @@ export interface Deliveries extends Schedules {
 }
 
 export interface DueReaders {
-  readonly onDue: (text: string, ack: () => void) => void;
+  /** @param seq of the message */
+  readonly onDue: (text: string, seq: number, ack: () => void) => void;
   /** A scheduled event that is due. */
-  readonly onEvent: (text: string, ack: () => void) => void;
+  readonly onEvent: (text: string, seq: number, ack: () => void) => void;
   readonly onRequest: (request: RedeliveryRequest, ack: () => void) => void;
 }
 

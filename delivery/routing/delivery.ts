@@ -16,8 +16,8 @@ export interface Delivery {
   readonly attemptsBefore?: number;
   /** It is attempted by the replica with the queue of its source and its ordered webhook. */
   readonly inOrder?: true;
-  /** How often it was stored for a later time; absent: never. */
-  readonly stored?: number;
+  /** Sequence of the last due message of the delivery; absent: it was not stored yet. */
+  readonly dueAs?: number;
 }
 
 export interface RoutedEvent extends EventContext {
@@ -59,8 +59,8 @@ export interface ScheduledEvent {
   readonly listedId: string;
   /** Position of the commit that scheduled it. */
   readonly position: CommitPosition;
-  /** How often it was stored; absent: never. */
-  readonly stored?: number;
+  /** Sequence of its last due message; absent: it was not due yet. */
+  readonly dueAs?: number;
 }
 
 /** What a delivery is about; the same for each of its attempts. */
@@ -107,11 +107,11 @@ export function committedAt(eventId: string): number | undefined {
 }
 
 /**
- * Id of the message of a delivery or event that is stored again. It contains how often it was stored: if the clock of a replica is behind, the
- * time for which it is stored may be one that it had before, and NATS would take it for a repetition and store nothing.
+ * Id of the message of a delivery or event that is stored until a time. It contains the due message in whose place it is stored: if the clock
+ * of a replica is behind, the time may be one that it had before, and NATS would take it for a repetition and store nothing.
  */
-export function storedId(name: string, stored: number, atMs: number): string {
-  return `${name}.${stored}@${atMs}`;
+export function storedId(name: string, atMs: number, dueAs: number | undefined): string {
+  return dueAs === undefined ? `${name}@${atMs}` : `${name}@${atMs}.${dueAs}`;
 }
 
 export function encodeDelivery(delivery: Delivery): string {

@@ -90,9 +90,8 @@ export class Dispatch {
   rescheduleEvent(scheduled: ScheduledEvent, atMs: number): Promise<void> {
     const { source, emitId } = scheduled.event;
     const key = scheduledEventKey(source, emitId);
-    const stored = (scheduled.stored ?? 0) + 1;
-    const text = JSON.stringify({ ...scheduled, stored });
-    return this.#parts.ports.deliveries.schedule(scheduledEvents, key, text, atMs, storedId(emitId, stored, atMs));
+    const messageId = storedId(emitId, atMs, scheduled.dueAs);
+    return this.#parts.ports.deliveries.schedule(scheduledEvents, key, JSON.stringify(scheduled), atMs, messageId);
   }
 
   #attempt(delivery: Delivery, first: FirstAttempt): Promise<void> {

@@ -41,9 +41,9 @@ export class ScheduledEvents {
     this.#signal = signal;
   }
 
-  /** Emits a due event. Resolves once its message can be acked. */
-  emit(text: string): Promise<void> {
-    const scheduled = JSON.parse(text) as ScheduledEvent; // Only this role writes to the stream.
+  /** Emits a due event. Resolves once its message, which has this sequence, can be acked. */
+  emit(text: string, dueAs: number): Promise<void> {
+    const scheduled = { ...(JSON.parse(text) as ScheduledEvent), dueAs }; // Only this role writes to the stream.
     const { emitId } = scheduled.event;
     const emitting = this.#emitting.get(emitId) ?? this.#emit(scheduled).finally(() => this.#emitting.delete(emitId));
     this.#emitting.set(emitId, emitting);

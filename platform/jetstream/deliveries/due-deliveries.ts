@@ -92,8 +92,8 @@ export async function readDue(
         ackHeld();
         if (!hadRoom && hasRoom()) reading.resume();
       };
-      if (message.subject.startsWith(eventSubject)) return onEvent(message.text(), ack);
-      if (!message.subject.startsWith(requestSubject)) return onDue(message.text(), ack);
+      if (message.subject.startsWith(eventSubject)) return onEvent(message.text(), message.seq, ack);
+      if (!message.subject.startsWith(requestSubject)) return onDue(message.text(), message.seq, ack);
       const request = parseRedelivery(message.text());
       if (request === undefined) ack();
       else onRequest(request, ack);

@@ -26,5 +26,5 @@ it("stores a mail under one message id, also when NATS stores it and its ack is 
     signal: new AbortController().signal,
   });
   await dispatch.attempt(sendOf("email", { subject: "Hello", text: "you" }), undefined, 0, {});
-  expect(messageIds).toEqual(["e1.sub_1#1.1@1001000", "e1.sub_1#1.1@1001000"]);
+  expect(messageIds).toEqual(["e1.sub_1#1@1001000", "e1.sub_1#1@1001000"]);
 });

@@ -15,9 +15,16 @@ it("stores a due delivery under another message id, also for a time that it had 
   } as unknown as DeliveryPorts; // Storing a delivery reaches nothing else.
   const { deliverer } = createDeliverer({ deliveryDeadlineMs: 1_000 } as DeliveryConfig, ports);
   let delivery = sendOf("email", { subject: "Hello", text: "you" });
-  for (let time = 1; time <= 3; time++) {
+  for (const seq of [7, 8]) {
     await deliverer.schedule(delivery, 1_001_000);
-    delivery = decodeDelivery(stored.at(-1)?.text ?? "");
+    delivery = { ...decodeDelivery(stored.at(-1)?.text ?? ""), dueAs: seq };
   }
-  expect(stored.map(({ messageId }) => messageId)).toEqual(["e1.sub_1#1.1@1001000", "e1.sub_1#1.2@1001000", "e1.sub_1#1.3@1001000"]);
+  // The same message is handed out again, because its ack was lost.
+  for (let time = 1; time <= 2; time++) await deliverer.schedule(delivery, 1_001_000);
+  expect(stored.map(({ messageId }) => messageId)).toEqual([
+    "e1.sub_1#1@1001000",
+    "e1.sub_1#1@1001000.7",
+    "e1.sub_1#1@1001000.8",
+    "e1.sub_1#1@1001000.8",
+  ]);
 });

@@ -101,8 +101,8 @@ it("repeats what stores an event of a commit, and not what stores a due event ag
   await expect(dispatch.rescheduleEvent(scheduled, 10_000)).rejects.toThrow("NATS is away");
   await dispatch.rescheduleEvent(scheduled, 10_000);
   expect(calls).toEqual([
-    ["event", 9_000, "e1.1@9000"],
-    ["event", 10_000, "e1.1@10000"],
+    ["event", 9_000, "e1@9000"],
+    ["event", 10_000, "e1@10000"],
   ]);
 });
 

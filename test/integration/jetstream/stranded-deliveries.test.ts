@@ -14,11 +14,11 @@ const nats = withJetStream();
 const due: string[] = [];
 const read = () =>
   readDue(nats.connection, consumer, {
-    onDue: (text, ack) => {
+    onDue: (text, _seq, ack) => {
       due.push(text);
       ack();
     },
-    onEvent: (_text, ack) => ack(),
+    onEvent: (_text, _seq, ack) => ack(),
     onRequest: (_request, ack) => ack(),
   });
 const stored = async (): Promise<number> => (await nats.connection.manager.streams.info(streams.deliveries)).state.messages;
@@ -54,11 +54,11 @@ test("a due delivery whose attempt outlasts the ack wait is handed out once, als
     nats.connection,
     consumer,
     {
-      onDue: (text, ack) => {
+      onDue: (text, _seq, ack) => {
         handedOut.push(text);
         acks.push(ack);
       },
-      onEvent: (_text, ack) => ack(),
+      onEvent: (_text, _seq, ack) => ack(),
       onRequest: (_request, ack) => ack(),
     },
     ackWaitMs,
