@@ -31,6 +31,8 @@ export interface ApiConfig {
   readonly failureLimit: RateLimit;
   /** Maximum live streams of one user with all keys, in each process; also at most a quarter of the connections. */
   readonly streamsPerUser: number;
+  /** Maximum live searches of one user with all keys, and of all users, in each process. They count as live streams too. */
+  readonly liveSearches: { readonly perUser: number; readonly total: number };
   /** What one owner may store in resources. */
   readonly storage: { readonly resources: number; readonly bytes: number };
   /** How far back metrics can be read, by step. */
@@ -64,6 +66,7 @@ export const defaultApiConfig: Omit<ApiConfig, "listen" | "publicUrl"> = {
   rateLimit: { requests: 6_000, windowMs: 60_000 },
   failureLimit: { requests: 60, windowMs: 60_000 },
   streamsPerUser: 1_000,
+  liveSearches: { perUser: 10, total: 200 },
   storage: { resources: 20_000, bytes: 256 * 2 ** 20 },
   keptMeasures: defaultKeptMeasures,
   servesMetrics: true,

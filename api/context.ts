@@ -15,6 +15,9 @@ import { ResourceWatch } from "./resources/watch/resource-watch.ts";
 import { Streams } from "./streams/streams.ts";
 import type { Call } from "./http/request/call.ts";
 import { FairSemaphore } from "../domain/limits/fair-semaphore.ts";
+import { Budget } from "../domain/limits/budget.ts";
+import { SharedRate } from "../domain/limits/shared-rate.ts";
+import { liveBounds } from "./streams/live-bounds.ts";
 import { operationsOf, type Operation } from "./http/routing/operation.ts";
 import { limitStorage } from "./resources/storage-quota.ts";
 import { StartedRuns } from "./resources/started-runs.ts";
@@ -38,6 +41,8 @@ export interface ApiContext {
   readonly startedRuns: StartedRuns;
   /** Permits of searches, by user. */
   readonly searches: FairSemaphore;
+  /** What all live searches share. */
+  readonly live: { readonly gaps: FairSemaphore; readonly commits: SharedRate; readonly pending: Budget };
 }
 
 export type ApiOperation = Operation<Call, ApiContext>;
@@ -78,6 +83,11 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
     streams,
     startedRuns: new StartedRuns(),
     searches: new FairSemaphore(searchPermits),
+    live: {
+      gaps: new FairSemaphore(liveBounds.gaps),
+      commits: new SharedRate(liveBounds.commits),
+      pending: new Budget(liveBounds.pending),
+    },
     stop: async () => {
       await streams.stop();
       await Promise.all(Object.values(watches).map((watch) => watch.stop()));

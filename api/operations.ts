@@ -24,6 +24,7 @@ import { packageOperations } from "./packages/operations.ts";
 import { replayOperations } from "./replays/operations.ts";
 import { runOperations } from "./runs/operations.ts";
 import { searchOperations } from "./search/operations.ts";
+import { searchStreamOperations } from "./search/stream-operations.ts";
 import { sourceOperations } from "./sources/operations.ts";
 import { sourceTestOperations } from "./runs/test-operations.ts";
 import { subscriptionOperations } from "./subscriptions/operations.ts";
@@ -46,6 +47,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
   Sources: [...sourceTestOperations, ...sourceOperations, ...sourceConfigurationOperations],
   "Runs and events": [
     ...searchOperations,
+    ...searchStreamOperations,
     ...traceOperations,
     ...runOperations,
     ...eventOperations,

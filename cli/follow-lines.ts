@@ -6,11 +6,11 @@ interface Shown {
   readonly lines: (value: unknown) => readonly string[];
 }
 
-/** Prints each event of a stream until a signal, and notes when the connection is lost and back. */
+/** Prints each event of a stream, except those for which `show` returns undefined, until a signal, and notes when the connection is lost and back. */
 export async function followLines(
   { out, signal }: Context,
   open: (options: FollowOptions) => AsyncGenerator<ServerSentEvent, void>,
-  show: (frame: ServerSentEvent) => Shown,
+  show: (frame: ServerSentEvent) => Shown | undefined,
 ): Promise<void> {
   let isLost = false;
   const onState = (state: ConnectionState): void => {
@@ -19,7 +19,7 @@ export async function followLines(
     isLost = state.state === "lost";
   };
   for await (const frame of open({ signal, onState })) {
-    const { value, lines } = show(frame);
-    await out.record(value, () => lines(value));
+    const shown = show(frame);
+    if (shown !== undefined) await out.record(shown.value, () => shown.lines(shown.value));
   }
 }

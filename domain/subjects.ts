@@ -59,6 +59,7 @@ export const runSubject = (partition: number, owner: string, source: string): st
 export const workflowRunSubject = (partition: number, owner: string, workflow: string, run: string): string =>
   `${runSubject(partition, owner, workflow)}.${run}`;
 export const runsOfPartition = (partition: number): string => `runs.${partition}.>`;
+export const runsOfOwner = (owner: string): string => `runs.*.${owner}.>`;
 /** The owner of a commit's subject, and its source or workflow. */
 export const partsOfRun = (subject: string): { readonly owner: string; readonly source: string } => {
   const [, , owner = "", source = ""] = subject.split(".");

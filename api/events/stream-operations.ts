@@ -22,7 +22,7 @@ import type { ResourceWatch } from "../resources/watch/resource-watch.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { sourceIdFor } from "../sources/find-source.ts";
 import type { From } from "../streams/gap.ts";
-import type { StreamRequest } from "../streams/open-streams.ts";
+import type { StreamReader } from "../streams/open-streams.ts";
 
 const optionalText = text.optional().transform((value) => (value === "" ? undefined : value));
 const query = z.object({
@@ -153,11 +153,12 @@ async function followedOf(source: Emitter, channel: string | undefined, { access
   return { source: id, subject: runSubject(partitionOf(id), owner, id), channel };
 }
 
-function readerOf(response: Response, source: Emitter, { access, ports }: ApiContext): Pick<StreamRequest, "user" | "reader" | "mayRead"> {
+function readerOf(response: Response, source: Emitter, { access, ports }: ApiContext): StreamReader {
   const { keyHash, user } = signedIn(response);
   return {
     user,
     reader: `${keyHash} ${source.metadata.namespace}`,
+    refusal: "the API key does not reach this source any more",
     mayRead: async () => {
       const key = await ports.accounts.findKey(keyHash);
       if (key === undefined || isExpired(key, ports.clock.now())) return false;

@@ -1,3 +1,4 @@
+import type { Request } from "express";
 import { InvalidInput } from "../../domain/errors.ts";
 import type { ApiContext, ApiOperation } from "../context.ts";
 import { signedIn } from "../http/access/authentication.ts";
@@ -16,9 +17,14 @@ export function withinOrganization(operation: ApiOperation): ApiOperation {
     ...operation,
     respond: async (request, response, context) => {
       const call = { user: signedIn(response).user, parameters: request.query };
-      await respond(request, response, await contextWithin(call, undefined, context));
+      await respond(request, response, await contextWithin(call, organizationIn(request), context));
     },
   };
+}
+
+function organizationIn({ params }: Request): string | undefined {
+  const organization = params["org_id"];
+  return typeof organization === "string" ? organization : undefined;
 }
 
 /** @param inPath the organization in the path, if it has one @throws InvalidInput, Forbidden, NotFound */

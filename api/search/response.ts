@@ -11,9 +11,9 @@ export const searchResponse = ({ items, position }: SearchPage, cursor: string |
   searched_to_ms: position === undefined ? null : shownTime(position.at),
 });
 
-function itemResponse({ kind, level, candidate, emitterName, excerpt }: FoundItem) {
-  const { at, number, emitter, run, status, channel } = candidate;
-  const id = kind === "event" || kind === "log" ? `${at}-${number}` : run;
+export function itemResponse({ kind, level, candidate, emitterName, excerpt }: FoundItem) {
+  const { at, emitter, run, status, channel } = candidate;
+  const id = kind === "run" || kind === "error" ? run : rowId(candidate);
   return {
     kind,
     id,
@@ -28,3 +28,6 @@ function itemResponse({ kind, level, candidate, emitterName, excerpt }: FoundIte
     excerpt,
   };
 }
+
+/** Of a line the id under which `$logs` emits it. */
+const rowId = ({ run, line, at, number }: FoundItem["candidate"]): string => (line === null ? `${at}-${number}` : `${run}l${line}`);

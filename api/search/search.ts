@@ -1,8 +1,7 @@
 import { InvalidInput, Malformed, Unavailable } from "../../domain/errors.ts";
+import { findIn, type Found } from "../../domain/search/found.ts";
 import type { SearchCandidate, SearchPosition } from "../../domain/search/item.ts";
-import { matchTexts } from "../../domain/search/match.ts";
 import type { SearchQuery } from "../../domain/search/query.ts";
-import { isOfLevels, itemOf, type SearchedItem } from "../../domain/search/texts.ts";
 import type { VisibleObjects } from "../traces/visible-objects.ts";
 import type { SearchRecords } from "./ports.ts";
 import { WindowReader } from "./windows.ts";
@@ -16,10 +15,9 @@ const maxOwners = 100;
 /** Texts of candidates are in memory together. */
 const maxCandidates = 100;
 
-export interface FoundItem extends SearchedItem {
-  readonly candidate: SearchCandidate;
+export interface FoundItem extends Found {
+  readonly candidate: Omit<SearchCandidate, "head" | "body">;
   readonly emitterName: string;
-  readonly excerpt: string;
 }
 
 export interface SearchPage {
@@ -57,8 +55,7 @@ interface SearchPorts {
  */
 export async function searchPage(request: SearchRequest, ports: SearchPorts, bounds: SearchBounds = searchBounds): Promise<SearchPage> {
   const { query, owners, limit } = request;
-  if (owners.length > maxOwners)
-    throw new InvalidInput(`you belong to more than ${maxOwners - 1} organizations: search one of them with org_id`);
+  checkOwners(owners);
   const emitters = await emittersOf(query, owners, ports);
   if (emitters?.length === 0) return { items: [], position: undefined, isByOwner: request.isByOwner };
   const reader = new WindowReader({ query, owners, emitters }, request.isByOwner, ports.records);
@@ -85,11 +82,16 @@ export async function searchPage(request: SearchRequest, ports: SearchPorts, bou
   return { items, position, isByOwner: reader.isByOwner };
 }
 
+/** @throws InvalidInput for too many */
+export function checkOwners(owners: readonly string[]): void {
+  if (owners.length <= maxOwners) return;
+  throw new InvalidInput(`you belong to more than ${maxOwners - 1} organizations: search one of them with org_id`);
+}
+
 async function foundItem(candidate: SearchCandidate, query: SearchQuery, objects: VisibleObjects): Promise<FoundItem | undefined> {
-  const item = itemOf(candidate);
-  const excerpt = isOfLevels(item, query) ? matchTexts(item.texts, query) : undefined;
-  const emitterName = excerpt === undefined ? undefined : await objects.nameOf(candidate.emitter);
-  return excerpt === undefined || emitterName === undefined ? undefined : { ...item, candidate, emitterName, excerpt };
+  const found = findIn(candidate, query);
+  const emitterName = found && (await objects.nameOf(candidate.emitter));
+  return found === undefined || emitterName === undefined ? undefined : { ...found, candidate, emitterName };
 }
 
 /** Sources and workflows of the query. Undefined: any. */

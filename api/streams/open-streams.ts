@@ -1,25 +1,61 @@
 import { QuotaExceeded } from "../../domain/errors.ts";
 import { Budget, type BudgetEntry } from "../../domain/limits/budget.ts";
+import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
 import type { EventStream } from "./event-stream.ts";
 import type { User } from "../http/ports.ts";
-import { comment } from "./frames.ts";
+import { comment, type Item } from "./frames.ts";
 import type { Followed, From } from "./gap.ts";
+import type { KeptSequences, RunMessage, RunMessages } from "./ports.ts";
 
-export interface StreamRequest extends Followed {
-  readonly from: From;
+/** Who reads a stream. */
+export interface StreamReader {
   /** Whose streams are counted together, with all keys. */
   readonly user: Pick<User, "id" | "username">;
   /** Streams with the same value have the same readers, so access is checked once for all. */
   readonly reader: string;
-  /** Whether the reader may still see the source. */
+  /** Whether the reader may still see all that it reads. */
   readonly mayRead: () => Promise<boolean>;
+  /** The last line of a stream whose reader may not. */
+  readonly refusal: string;
+}
+
+/** A stream of one source or workflow. */
+export interface StreamRequest extends Followed, StreamReader {
+  readonly from: From;
   /** Resolves when the source is deleted. */
   readonly untilGone: (signal: AbortSignal) => Promise<boolean>;
 }
 
+/** A stream of what is selected from all commits of some owners. */
+export interface TailRequest extends StreamReader {
+  readonly owners: readonly string[];
+  /** Id of the last item that the reader received. */
+  readonly after: string | undefined;
+  readonly start: (stream: EventStream, runs: RunMessages) => Tail;
+}
+
+/** Selects the items of one stream, and sends them. */
+export interface Tail {
+  /**
+   * The items before the live ones. Called once, when all commits behind `kept.last` are received.
+   * @throws InvalidInput for an id that is not of the stream RUNS, Unavailable
+   */
+  before(kept: KeptSequences): Promise<readonly Item[]>;
+  /** Must not throw. */
+  receive(message: RunMessage): void;
+  /** Must not throw. */
+  receiveEmitted(event: EmittedEvent): void;
+  /** Is called at intervals. @param sequence of the last commit of any owner that was received */
+  tick(sequence: number): void;
+  stop(): void;
+}
+
 export interface Open {
   readonly stream: EventStream;
-  readonly request: StreamRequest;
+  readonly reader: StreamReader;
+  /** Of a tail, the ids of its owners; else the subject of the source's commits. */
+  readonly keys: readonly string[];
+  readonly tail?: Tail;
 }
 
 /** Steps per turn of the wheel. Writing thousands of comments at once would delay events by a tenth of a second. */
@@ -32,42 +68,40 @@ export interface StreamLimits {
   readonly total: number;
 }
 
-/** The open streams by subject, by user, and by the time of their keep-alive comment. */
+/** The open streams by key, by user, and by the time of their keep-alive comment. */
 export class OpenStreams {
-  readonly #limits: StreamLimits;
-  readonly #byUser: Budget;
-  readonly #bySubject = new Map<string, Set<Open>>();
+  readonly #streams: Places;
+  /** They are streams too. */
+  readonly #tails: Places;
+  readonly #byKey = new Map<string, Set<Open>>();
   readonly #wheel: readonly Set<Open>[] = Array.from({ length: stepsPerTurn }, () => new Set());
   #joined = 0;
 
-  constructor(limits: StreamLimits) {
-    this.#limits = limits;
-    this.#byUser = new Budget({ total: limits.total, share: limits.perUser });
+  constructor(streams: StreamLimits, tails: StreamLimits) {
+    this.#streams = new Places("streams", streams);
+    this.#tails = new Places("live searches", tails);
   }
 
   get isEmpty(): boolean {
-    return this.#bySubject.size === 0;
+    return this.#byKey.size === 0;
   }
 
   /** @returns an idempotent function that removes it @throws QuotaExceeded when the user has as many as allowed, or no place is free */
   join(open: Open): () => void {
-    const { subject } = open.request;
     const counted = this.#count(open);
     const spoke = this.#wheel[this.#joined++ % stepsPerTurn];
     spoke?.add(open);
-    const others = this.#bySubject.get(subject) ?? new Set();
-    this.#bySubject.set(subject, others.add(open));
+    for (const key of open.keys) this.#byKey.set(key, (this.#byKey.get(key) ?? new Set<Open>()).add(open));
     return () => {
-      if (!others.delete(open)) return;
       spoke?.delete(open);
-      if (others.size === 0) this.#bySubject.delete(subject);
-      counted.release();
+      for (const key of open.keys) this.#leave(key, open);
+      for (const entry of counted) entry.release();
     };
   }
 
   /** Undefined when no stream follows it. */
-  of(subject: string): ReadonlySet<Open> | undefined {
-    return this.#bySubject.get(subject);
+  of(key: string): ReadonlySet<Open> | undefined {
+    return this.#byKey.get(key);
   }
 
   /** The streams of a step: each has one of {@link stepsPerTurn} steps. */
@@ -79,7 +113,38 @@ export class OpenStreams {
     return this.#wheel.flatMap((spoke) => [...spoke]);
   }
 
-  #count({ stream, request: { user } }: Open): BudgetEntry {
+  #count({ stream, reader, tail }: Open): readonly BudgetEntry[] {
+    const places = tail === undefined ? [this.#streams] : [this.#tails, this.#streams];
+    const counted: BudgetEntry[] = [];
+    try {
+      for (const kind of places) counted.push(kind.take(reader.user, stream));
+      return counted;
+    } catch (error) {
+      for (const entry of counted) entry.release();
+      throw error;
+    }
+  }
+
+  #leave(key: string, open: Open): void {
+    const others = this.#byKey.get(key);
+    if (others?.delete(open) === true && others.size === 0) this.#byKey.delete(key);
+  }
+}
+
+/** Places of streams of one kind. */
+class Places {
+  readonly #name: string;
+  readonly #limits: StreamLimits;
+  readonly #byUser: Budget;
+
+  constructor(name: string, limits: StreamLimits) {
+    this.#name = name;
+    this.#limits = limits;
+    this.#byUser = new Budget({ total: limits.total, share: limits.perUser });
+  }
+
+  /** @throws QuotaExceeded when the user has as many as allowed, or no place is free */
+  take(user: StreamReader["user"], stream: EventStream): BudgetEntry {
     const { perUser, total } = this.#limits;
     const counted = this.#byUser.open(user.id, () => {
       stream.end(comment("this stream was cut off, because another user needs the place: open it again"));
@@ -89,7 +154,7 @@ export class OpenStreams {
     const open = this.#byUser.usedBy(user.id);
     const refused = open >= perUser ? { open, most: perUser } : { open: this.#byUser.used, most: total };
     const whose = open >= perUser ? ` of ${user.username}` : "";
-    throw new QuotaExceeded(`${refused.open} streams${whose} are open on this server, the limit is ${refused.most}: close some`, {
+    throw new QuotaExceeded(`${refused.open} ${this.#name}${whose} are open on this server, the limit is ${refused.most}: close some`, {
       code: "too_many_streams",
       details: refused,
     });

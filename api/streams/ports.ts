@@ -6,6 +6,8 @@ export interface RunMessage {
   readonly subject: string;
   /** Sequence in the stream. */
   readonly sequence: number;
+  /** Size of the text. */
+  readonly bytes: number;
   text(): string;
 }
 
@@ -15,6 +17,11 @@ export interface UnreadLimits {
   readonly perUser: number;
   /** Of all streams. Beyond it, the user with the most loses a stream. */
   readonly total: number;
+}
+
+export interface KeptSequences {
+  readonly first: number;
+  readonly last: number;
 }
 
 export interface StreamPorts {
@@ -37,6 +44,8 @@ export interface RunMessages {
   follow(onMessage: (message: RunMessage) => void): Promise<{ stop(): Promise<void> }>;
   /** The sequence up to which the history has all messages of the subject. @throws Unavailable */
   recordedUpTo(subject: string): Promise<number>;
-  /** The first message of the subject at or after the sequence, according to the stream's leader. @throws Unavailable */
+  /** The first message of the subject, which may have wildcards, at or after the sequence, according to the stream's leader. @throws Unavailable */
   findNext(subject: string, sequence: number): Promise<RunMessage | undefined>;
+  /** Sequences of the stream: `first` is kept, or the next one if none is; `last` was the last one. @throws Unavailable */
+  kept(): Promise<KeptSequences>;
 }

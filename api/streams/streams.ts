@@ -3,21 +3,34 @@ import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
-import { runSubject } from "../../domain/subjects.ts";
+import { partsOfRun, runSubject } from "../../domain/subjects.ts";
 import type { ApiPorts } from "../ports.ts";
 import { itemsOf } from "./commit-items.ts";
-import { EventStream } from "./event-stream.ts";
-import { comment, emittedItem } from "./frames.ts";
+import { EventStream, type EventStreamOptions } from "./event-stream.ts";
+import { comment, emittedItem, type Item } from "./frames.ts";
 import { readGap } from "./gap.ts";
 import type { ApiConfig } from "../config.ts";
-import { OpenStreams, stepsPerTurn, type Open, type StreamRequest } from "./open-streams.ts";
+import { OpenStreams, stepsPerTurn, type Open, type StreamReader, type StreamRequest, type TailRequest } from "./open-streams.ts";
 import { defaultUnreadLimits, UnreadBytes } from "./unread-bytes.ts";
 import type { RunMessage, StreamPorts } from "./ports.ts";
 
 /** The subject of the emitter's commits: each run of a workflow has one below it. */
 const emitterSubject = (subject: string): string => subject.split(".", 4).join(".");
 
+/** What two kinds of streams have in common. */
+interface Opening {
+  readonly reader: StreamReader;
+  readonly options: Pick<EventStreamOptions, "channel" | "after" | "isOrdered">;
+  readonly openOf: (stream: EventStream) => Open;
+  /** The items before the live ones. */
+  readonly before: (stream: EventStream, open: Open) => Promise<AsyncIterable<Item>>;
+}
+
 type Followed = Pick<StreamPorts, "runs" | "followEmitted">;
+
+async function* eachOf(items: readonly Item[]): AsyncGenerator<Item> {
+  yield* items;
+}
 
 /** Access is checked every so many turns. */
 const turnsPerCheck = 4;
@@ -38,6 +51,8 @@ export class Streams {
   #reading: Promise<{ stop(): Promise<void> }> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #steps = 0;
+  /** Of the last message on RUNS. */
+  #sequence = 0;
   #isChecking = false;
   #isStopping = false;
 
@@ -45,42 +60,80 @@ export class Streams {
   constructor(
     ports: Pick<ApiPorts, "history" | "log" | "randomBytes">,
     streaming: StreamPorts | undefined,
-    { streamsPerUser, maxConnections }: Pick<ApiConfig, "streamsPerUser" | "maxConnections">,
+    { streamsPerUser, maxConnections, liveSearches }: Pick<ApiConfig, "streamsPerUser" | "maxConnections" | "liveSearches">,
   ) {
     this.#ports = ports;
     this.#streaming = streaming;
-    this.#open = new OpenStreams({
-      perUser: Math.min(streamsPerUser, Math.ceil(maxConnections / 4)),
-      total: Math.ceil(maxConnections / 2),
-    });
+    const limits = { perUser: Math.min(streamsPerUser, Math.ceil(maxConnections / 4)), total: Math.ceil(maxConnections / 2) };
+    this.#open = new OpenStreams(limits, liveSearches);
     this.#unread = new UnreadBytes(streaming?.unread ?? defaultUnreadLimits);
     streaming?.stopping.addEventListener("abort", () => this.#end(), { once: true });
   }
 
   /** Resolves when the gap is written; the stream continues. @throws Unavailable, QuotaExceeded before the response begins */
   async open(request: StreamRequest, response: ServerResponse): Promise<void> {
-    if (this.#streaming === undefined || this.#isStopping) throw new Unavailable("this server has no streams now: try again in a moment");
-    const { runs, waitingBytes = 2 ** 20, keepAliveMs = 15_000 } = this.#streaming;
-    if (response.destroyed) return; // The reader left, and there will be no further event of that.
-    const unread = this.#unread.open(request.user.id, () => stream.destroy());
-    const stream = new EventStream(response, {
-      unread,
-      channel: request.channel,
-      after: request.from.kind === "after" ? request.from.id : undefined,
-      waitingBytes,
-      isOrdered: kindOfId(request.source) !== "workflow",
+    const { runs } = this.#ready();
+    const { source, subject, channel, from } = request;
+    const leaving = new AbortController();
+    response.once("close", () => leaving.abort());
+    await this.#start(response, {
+      reader: request,
+      options: { channel, after: from.kind === "after" ? from.id : undefined, isOrdered: kindOfId(source) !== "workflow" },
+      openOf: (stream) => {
+        // Never rejects: it reads from a watch.
+        void request.untilGone(leaving.signal).then((isGone) => {
+          if (isGone) stream.end(comment(`the ${kindOfId(source) ?? "source"} was deleted`));
+        });
+        return { stream, reader: request, keys: [subject] };
+      },
+      before: (stream) => {
+        const reader = { firstLive: () => stream.firstLive, hold: (bytes: number) => stream.hold(bytes) };
+        return readGap({ history: this.#ports.history, runs }, request, from, reader);
+      },
     });
-    const leave = this.#join({ stream, request }, response);
+  }
+
+  /** The same for a tail. */
+  async openTail(request: TailRequest, response: ServerResponse): Promise<void> {
+    const { runs } = this.#ready();
+    await this.#start(response, {
+      reader: request,
+      options: { channel: undefined, after: request.after, isOrdered: true },
+      openOf: (stream) => {
+        const tail = request.start(stream, runs);
+        response.once("close", () => tail.stop());
+        return { stream, reader: request, keys: request.owners, tail };
+      },
+      // Only now: what is committed behind `last` is received.
+      before: async (stream, { tail }) => {
+        const items = (await tail?.before(await runs.kept())) ?? [];
+        stream.hold(items.reduce((sum, { frame }) => sum + Buffer.byteLength(frame), 0));
+        return eachOf(items);
+      },
+    });
+  }
+
+  #ready(): StreamPorts {
+    if (this.#streaming === undefined || this.#isStopping) throw new Unavailable("this server has no streams now: try again in a moment");
+    return this.#streaming;
+  }
+
+  async #start(response: ServerResponse, { reader, options, openOf, before }: Opening): Promise<void> {
+    const streaming = this.#ready();
+    const { waitingBytes = 2 ** 20, keepAliveMs = 15_000 } = streaming;
+    if (response.destroyed) return; // The reader left, and there will be no further event of that.
+    const unread = this.#unread.open(reader.user.id, () => stream.destroy());
+    const stream = new EventStream(response, { unread, waitingBytes, ...options });
+    const open = openOf(stream);
+    const leave = this.#join(open, response);
     this.#timer ??= setInterval(() => this.#step(), keepAliveMs / stepsPerTurn);
     response.once("close", () => {
       unread.set(0);
       leave();
     });
     try {
-      await this.#read(this.#streaming);
-      const reader = { firstLive: () => stream.firstLive, hold: (bytes: number) => stream.hold(bytes) };
-      const gap = await readGap({ history: this.#ports.history, runs }, request, request.from, reader);
-      await stream.begin(gap);
+      await this.#read(streaming);
+      await stream.begin(await before(stream, open));
     } catch (error) {
       leave();
       throw error;
@@ -105,19 +158,6 @@ export class Streams {
   }
 
   #join(open: Open, response: ServerResponse): () => void {
-    const leave = this.#joinOthers(open, response);
-    const leaving = new AbortController();
-    // Never rejects: it reads from a watch.
-    void open.request.untilGone(leaving.signal).then((isGone) => {
-      if (isGone) open.stream.end(comment(`the ${kindOfId(open.request.source) ?? "source"} was deleted`));
-    });
-    return () => {
-      leaving.abort();
-      leave();
-    };
-  }
-
-  #joinOthers(open: Open, response: ServerResponse): () => void {
     try {
       return this.#open.join(open);
     } catch (error) {
@@ -162,22 +202,26 @@ export class Streams {
 
   #receiveEmitted(event: EmittedEvent): void {
     const open = this.#open.of(runSubject(partitionOf(event.source), event.owner, event.source));
-    if (open === undefined) return;
-    const item = emittedItem(event);
-    for (const { stream } of open) stream.receive(undefined, [item]);
+    const items = open === undefined ? [] : [emittedItem(event)];
+    for (const { stream } of open ?? []) stream.receive(undefined, items);
+    for (const { tail } of this.#open.of(event.owner) ?? []) tail?.receiveEmitted(event);
   }
 
-  /** Does not decode commits of sources without open streams. */
+  /** Does not decode commits of sources and owners without open streams. */
   #receive(message: RunMessage): void {
+    this.#sequence = message.sequence;
     const open = this.#open.of(emitterSubject(message.subject));
-    if (open === undefined) return;
-    const items = itemsOf(message);
-    for (const { stream } of open) stream.receive(message.sequence, items);
+    const items = open === undefined ? [] : itemsOf(message);
+    for (const { stream } of open ?? []) stream.receive(message.sequence, items);
+    for (const { tail } of this.#open.of(partsOfRun(message.subject).owner) ?? []) tail?.receive(message);
   }
 
   #step(): void {
     const step = this.#steps++;
-    for (const { stream } of this.#open.at(step)) stream.tick();
+    for (const { stream, tail } of this.#open.at(step)) {
+      tail?.tick(this.#sequence);
+      stream.tick();
+    }
     if (this.#steps % stepsPerTurn !== 0) return;
     if (this.#open.isEmpty) void this.#stopReading(); // Logs its own failure.
     else if (this.#steps % (turnsPerCheck * stepsPerTurn) === 0) void this.#checkReaders(); // Logs its own failure.
@@ -187,10 +231,10 @@ export class Streams {
   async #checkReaders(): Promise<void> {
     if (this.#isChecking) return;
     this.#isChecking = true;
-    for (const [, streams] of Map.groupBy(this.#open.all(), ({ request }) => request.reader)) {
+    for (const [, streams] of Map.groupBy(this.#open.all(), ({ reader }) => reader.reader)) {
       try {
-        if (await streams[0]?.request.mayRead()) continue;
-        for (const { stream } of streams) stream.end(comment("the API key does not reach this source any more"));
+        if (await streams[0]?.reader.mayRead()) continue;
+        for (const { stream, reader } of streams) stream.end(comment(reader.refusal));
       } catch (error) {
         this.#ports.log.warn({ op: "stream.check", err: error }, "cannot check whether readers still have access");
       }

@@ -3,19 +3,26 @@ import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import type { User } from "../http/ports.ts";
-import { readText } from "../resources/stored-fields.ts";
+import { readFields, readText } from "../resources/stored-fields.ts";
 import type { Access } from "../resources/access.ts";
 
 interface Named {
   readonly metadata: { readonly name: string };
   readonly spec: { readonly name?: string | undefined };
+  readonly status?: object | undefined;
+}
+
+export interface VisibleNames {
+  readonly name: string;
+  /** Of a source that has one. */
+  readonly slug: string | undefined;
 }
 
 /** Names of the sources, workflows and webhooks of a trace that the caller may see. Each is looked up once. */
 export class VisibleObjects {
   readonly #access: Access;
   readonly #user: User;
-  readonly #names = new Map<string, Promise<string | undefined>>();
+  readonly #names = new Map<string, Promise<VisibleNames | undefined>>();
 
   constructor(access: Access, user: User) {
     this.#access = access;
@@ -23,8 +30,13 @@ export class VisibleObjects {
   }
 
   /** Undefined: it belongs to another owner, or was deleted. */
-  nameOf(id: string): Promise<string | undefined> {
-    const known = this.#names.get(id) ?? this.#find(id).then((found) => found && (readText(found.spec.name) ?? found.metadata.name));
+  async nameOf(id: string): Promise<string | undefined> {
+    return (await this.namesOf(id))?.name;
+  }
+
+  /** As `nameOf`. */
+  namesOf(id: string): Promise<VisibleNames | undefined> {
+    const known = this.#names.get(id) ?? this.#find(id).then((found) => found && namesIn(found));
     this.#names.set(id, known);
     return known;
   }
@@ -47,3 +59,8 @@ export class VisibleObjects {
     }
   }
 }
+
+const namesIn = ({ metadata, spec, status }: Named): VisibleNames => ({
+  name: readText(spec.name) ?? metadata.name,
+  slug: readText(readFields(status)["nameSlug"]),
+});

@@ -1,7 +1,11 @@
 import type { SearchItem, SearchPage } from "../../client/generated/operations.ts";
 import type { Definition } from "../command.ts";
 import type { Context } from "../context.ts";
+import { usageFailure } from "../failure.ts";
+import { followLines } from "../follow-lines.ts";
+import type { Given } from "../given.ts";
 import { refuseZero } from "../listing.ts";
+import { onOneLine } from "../output/events.ts";
 import type { Column } from "../output/table.ts";
 import { formatTable } from "../output/table.ts";
 import { dateTime } from "../output/time.ts";
@@ -16,14 +20,19 @@ export const command: Definition = {
     "back until it has found enough, or has searched all; the terms after: and before: say where it ends and begins. Write -- before a query " +
     "that begins with a minus.",
   arguments: [{ name: "[query]", description: "words, phrases and fields, see docs/api.md; by default everything" }],
-  options: [{ flags: "-n, --limit <count>", description: `find at most this many; by default ${defaultItems}`, value: "count" }],
+  options: [
+    { flags: "-n, --limit <count>", description: `find at most this many; by default ${defaultItems}`, value: "count" },
+    { flags: "-f, --follow", description: "keep running, and print what matches from now on, as it is committed" },
+  ],
   examples: [
     { command: "hw search 'level:error after:-2h'", does: "Show the errors of the last two hours." },
     { command: `hw search 'source:hello* "negative stock" -test'`, does: "Search a phrase in sources whose names begin with hello." },
     { command: "hw search 'status:failed' -o json", does: "Print failed runs and what belongs to them as JSON." },
+    { command: "hw search -f 'level:error,warn'", does: "Show errors and warnings as they happen.", isInert: true },
   ],
-  operations: ["search", "searchOrganization"],
+  operations: ["search", "searchOrganization", "streamSearch", "streamOrganizationSearch"],
   run: async (context, given) => {
+    if (given.flag("follow")) return follow(context, given);
     refuseZero(given);
     const page = await searchBack(context, given.text("query") ?? "", given.count("limit") ?? defaultItems);
     const { out, terminal } = context;
@@ -42,7 +51,7 @@ export const command: Definition = {
 
 const columns: readonly Column<SearchItem>[] = [
   { header: "AT", value: ({ at_ms: at }) => dateTime(at), isWhole: true },
-  { header: "KIND", value: ({ kind, level }) => (kind === "log" ? (level ?? kind) : kind), isWhole: true },
+  { header: "KIND", value: kindOf, isWhole: true },
   { header: "SOURCE", value: ({ source_name: name }) => name },
   { header: "TRACE", value: ({ trace_id: id }) => id, isWhole: true, isWide: true },
   { header: "TEXT", value: textOf },
@@ -51,6 +60,44 @@ const columns: readonly Column<SearchItem>[] = [
 function textOf({ kind, excerpt, status, channel, run_id: run }: SearchItem): string {
   if (kind === "run") return [status, run, excerpt].filter((text) => text !== "").join(" ");
   return channel === null || channel === "" ? excerpt : `[${channel}] ${excerpt}`;
+}
+
+/** Prints new items until the user ends it; a query that is wrong ends it too. @throws Failure with --limit, which would be ignored */
+async function follow(context: Context, given: Given): Promise<void> {
+  if (given.has("limit")) throw usageFailure("--follow excludes --limit: it prints only what is new");
+  const { client, profile, out } = context;
+  const query = { q: given.text("query") ?? "" };
+  await followLines(
+    context,
+    (options) =>
+      profile.org === undefined
+        ? client.follow("streamSearch", { query }, options)
+        : client.follow("streamOrganizationSearch", { path: { org_id: profile.org }, query }, options),
+    ({ event, data }) => {
+      if (event === "skipped") out.note(skippedNote(JSON.parse(data) as Skipped)); // By the document of the stream.
+      if (event !== undefined) return undefined;
+      const item = JSON.parse(data) as SearchItem; // As above.
+      return { value: out.format === "name" ? { id: item.trace_id } : item, lines: () => [itemLine(item)] };
+    },
+  );
+}
+
+interface Skipped {
+  readonly commits: number | null;
+  readonly items: number;
+}
+
+function skippedNote({ commits, items }: Skipped): string {
+  if (commits === null) return "hw: some of what was committed without a connection is missing: search for it without --follow";
+  const what = [...(items > 0 ? [`${items} matches`] : []), ...(commits > 0 ? [`what ${commits} commits have`] : [])];
+  return `hw: too much at once, so ${what.join(" and ")} is missing: search for it without --follow`;
+}
+
+const itemLine = (item: SearchItem): string =>
+  onOneLine(`${dateTime(item.at_ms)} ${kindOf(item).padEnd(5)} ${item.source_name}  ${textOf(item)}`);
+
+function kindOf({ kind, level }: SearchItem): string {
+  return kind === "log" ? (level ?? kind) : kind;
 }
 
 /** Follows the cursor until there are enough items, all was searched, or the user ends it. */

@@ -19,4 +19,4 @@ export function logLines({ k: kind, ts, msg, h: hook, err }: Omit<LogLine, "run_
 }
 
 /** On one line, without control characters. */
-const onOneLine = (text: string): string => printable(text.replaceAll("\t", "  ").replaceAll("\n", "\\n"));
+export const onOneLine = (text: string): string => printable(text.replaceAll("\t", "  ").replaceAll("\n", "\\n"));

@@ -2039,6 +2039,20 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** Stream what a search would find, as it is committed */
+  readonly streamSearch: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly q?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
+  /** Stream what a search of an organization would find, as it is committed */
+  readonly streamOrganizationSearch: {
+    readonly path: { readonly org_id: string; };
+    readonly query: { readonly q?: string | undefined; };
+    readonly body: undefined;
+    readonly response: undefined;
+  };
   /** Get the trace of a run, an event or a delivery */
   readonly getTrace: {
     readonly path: { readonly id: string; };
@@ -3739,6 +3753,8 @@ export const routes = {
   listSourceProps: { method: "POST", path: "/v1/sources/{id}/props", isStream: false },
   search: { method: "GET", path: "/v1/search", isStream: false },
   searchOrganization: { method: "GET", path: "/v1/orgs/{org_id}/search", isStream: false },
+  streamSearch: { method: "GET", path: "/v1/search/sse", isStream: true },
+  streamOrganizationSearch: { method: "GET", path: "/v1/orgs/{org_id}/search/sse", isStream: true },
   getTrace: { method: "GET", path: "/v1/traces/{id}", isStream: false },
   listRuns: { method: "GET", path: "/v1/sources/{id}/runs", isStream: false },
   runSource: { method: "POST", path: "/v1/sources/{id}/runs", isStream: false },

@@ -6,11 +6,13 @@ import { Tail, type TailView } from "./tail.ts";
 
 export interface Followed<Item> extends TailView<Item> {
   readonly connection: "connecting" | "connected" | "lost" | "refused";
+  /** Why it was refused. */
+  readonly error: Error | undefined;
 }
 
 interface FollowOptions<Item> {
-  /** Undefined: the event is not shown. */
-  readonly parse: (data: string, id: string | undefined) => Item | undefined;
+  /** Undefined: the event is not shown. @param type absent for `message` */
+  readonly parse: (data: string, id: string | undefined, type: string | undefined) => Item | undefined;
   readonly isPaused: boolean;
   /** Id of the event behind which the stream begins; by default with the next one. */
   readonly after?: string | undefined;
@@ -22,9 +24,14 @@ const gatherMs = 50;
 const empty = { items: [], received: 0, waiting: 0 } as const;
 
 /** Follows a stream while the component is mounted; continues after the last event when the connection is lost. */
-export function useFollow<Item>(id: StreamId, args: Arguments<StreamId>, { parse, isPaused, after }: FollowOptions<Item>): Followed<Item> {
+export function useFollow<Item, Id extends StreamId>(
+  id: Id,
+  args: Arguments<Id>,
+  { parse, isPaused, after }: FollowOptions<Item>,
+): Followed<Item> {
   const [view, setView] = useState<TailView<Item>>(empty);
   const [connection, setConnection] = useState<Followed<Item>["connection"]>("connecting");
+  const [refusal, setRefusal] = useState<Error | undefined>(undefined);
   const tail = useRef<Tail<Item> | undefined>(undefined);
   const latest = useRef({ parse, isPaused });
   useEffect(() => {
@@ -48,8 +55,8 @@ export function useFollow<Item>(id: StreamId, args: Arguments<StreamId>, { parse
         lastEventId: after,
         onState: ({ state }: { readonly state: "connected" | "lost" }) => setConnection(state),
       };
-      for await (const event of api.follow(id, JSON.parse(key) as Arguments<StreamId>, options)) {
-        const item = latest.current.parse(event.data, event.id);
+      for await (const event of api.follow(id, JSON.parse(key) as Arguments<Id>, options)) {
+        const item = latest.current.parse(event.data, event.id, event.event);
         if (item === undefined) continue;
         current.add(item);
         timer ??= setTimeout(show, gatherMs);
@@ -58,13 +65,15 @@ export function useFollow<Item>(id: StreamId, args: Arguments<StreamId>, { parse
     follow().catch((error: unknown) => {
       reportError(error);
       setConnection("refused");
+      setRefusal(error instanceof Error ? error : new Error(String(error)));
     });
     return () => {
       ended.abort();
       clearTimeout(timer);
       setView(empty);
       setConnection("connecting");
+      setRefusal(undefined);
     };
   }, [id, key, after]);
-  return { ...view, connection };
+  return { ...view, connection, error: refusal };
 }

@@ -1,5 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { SearchItem } from "../../client/generated/operations.ts";
+import { useFollow, type Followed } from "./follow.ts";
 import { api } from "./queries.ts";
 
 const pageItems = 50;
@@ -41,4 +43,39 @@ export function useSearch(q: string | undefined, owner: { readonly org_id?: stri
     searchFurther: () => void fetchNextPage(), // Errors are in `error`.
     retry: () => void (isFetchNextPageError ? fetchNextPage() : refetch()), // As above.
   };
+}
+
+/** What identifies an item among those of a search. A run is found again when its state changes. */
+export const keyOfItem = ({ kind, source_id: source, id }: SearchItem): string => `${kind === "error" ? "run" : kind} ${source} ${id}`;
+
+export interface LiveResults extends Pick<Followed<SearchItem>, "items" | "waiting" | "connection" | "error"> {
+  /** Too much came at once, or while there was no connection. */
+  readonly hasSkipped: boolean;
+}
+
+/** Puts new matches before those that were found, newest first, and searches again when it is first connected, so that none is missing in between. */
+export function useLiveSearch(q: string, owner: { readonly org_id?: string }, found: SearchResults, isPaused: boolean): LiveResults {
+  const [hasSkipped, setHasSkipped] = useState(false);
+  const parse = (data: string, _id: string | undefined, type: string | undefined): SearchItem | undefined => {
+    if (type === "skipped") setHasSkipped(true);
+    return type === undefined ? (JSON.parse(data) as SearchItem) : undefined; // By the document of the stream.
+  };
+  const { items: live, connection, waiting, error } = useFollow("streamSearch", { query: { ...owner, q } }, { parse, isPaused });
+  const hasSearched = useRef(false);
+  const { retry } = found;
+  useEffect(() => {
+    if (connection !== "connected" || hasSearched.current) return;
+    hasSearched.current = true;
+    retry();
+  }, [connection, retry]);
+  const items = useMemo(() => firstOfEach([...live, ...found.items]), [live, found.items]);
+  return { items, connection, waiting, error, hasSkipped };
+}
+
+function firstOfEach(items: readonly SearchItem[]): readonly SearchItem[] {
+  const seen = new Set<string>();
+  return items.filter((item) => {
+    const { size } = seen;
+    return seen.add(keyOfItem(item)).size > size;
+  });
 }

@@ -55,6 +55,8 @@ export interface EventContext extends TraceContext {
 export interface ScheduledEvent {
   /** The event as it will be emitted, under its later id. */
   readonly event: RoutedEvent;
+  /** The run that scheduled it; absent: an earlier version did. */
+  readonly run?: string;
   /** Its id in the list of scheduled events. */
   readonly listedId: string;
   /** Position of the commit that scheduled it. */

@@ -19,6 +19,7 @@ export function routedEvents(commit: Commit, hasListeners: (channel: string) => 
 export function scheduledEventsOf(commit: Commit, position: CommitPosition): readonly ScheduledEvent[] {
   return commit.events.filter(isScheduled).map((event) => ({
     event: routedEvent(commit, event, dueEventId(event)),
+    run: commit.run.id,
     listedId: event.id,
     position,
   }));

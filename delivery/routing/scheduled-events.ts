@@ -51,7 +51,7 @@ export class ScheduledEvents {
   }
 
   async #emit(scheduled: ScheduledEvent): Promise<void> {
-    const { event, listedId, position } = scheduled;
+    const { event, run, listedId, position } = scheduled;
     const { clock, history, random, log, announce } = this.#ports;
     try {
       const state = await history.scheduledEvent(event.source, listedId, position);
@@ -65,6 +65,6 @@ export class ScheduledEvents {
     // Deliver first, list in the channel second. A crash in between repeats deliveries under their ids; the other order would lose them.
     const emitted = () => history.emitScheduledEvent(event.source, listedId, event.eventId);
     assertSettled(await settle(emitted, { id: event.emitId }, { log }, this.#signal));
-    announce(event);
+    announce(run === undefined ? event : { ...event, run });
   }
 }

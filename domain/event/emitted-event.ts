@@ -4,6 +4,10 @@ const emittedEvent = z.object({
   source: z.string(),
   owner: z.string(),
   emitId: z.string(),
+  /** Absent, as the next: an earlier version announced or scheduled it. */
+  eventId: z.string().optional(),
+  /** The run that scheduled it. */
+  run: z.string().optional(),
   channel: z.string(),
   dedupeId: z.string().optional(),
   summary: z.string().optional(),

@@ -27,12 +27,16 @@ export interface SearchCandidate extends SearchPosition {
   readonly channel: string | null;
   /** Summary of an event, reason of the state of a run. */
   readonly head: string | null;
+  /** Of a line: its place among those of its run. Null: it was stored by an early version. */
+  readonly line: number | null;
   /** JSON: payload of an event, record of a line, summary of a run of a source, error of a run of a workflow. Its beginning, if it is long. */
   readonly body: string | null;
 }
 
 /** Characters of an item that are searched, from its start. */
 export const maxSearchedText = 32_768;
+/** Of a summary or a reason. */
+export const maxSearchedHead = 4_096;
 
 /** The part of the history to read next: rows of these owners behind the position, newest first. */
 export interface SearchWindow {

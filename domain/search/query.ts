@@ -80,6 +80,13 @@ export function parseSearch(text: string, nowMs: number): SearchQuery {
   return query;
 }
 
+/** The query of a live search, whose items are all new. @throws Malformed as parseSearch, and for `before` */
+export function parseLiveSearch(text: string, nowMs: number): SearchQuery {
+  const before = termsOf(text).find(({ field }) => field === "before");
+  if (before !== undefined) throw invalidQuery("a live search finds what is new: leave out before", before.at);
+  return parseSearch(text, nowMs);
+}
+
 const optional = (name: string, value: unknown): object => (value === undefined ? {} : { [name]: value });
 
 function fieldsOf(terms: readonly Term[]): ReadonlyMap<Field, Term> {

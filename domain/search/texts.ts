@@ -70,5 +70,5 @@ function parsed(body: string | null): unknown {
 }
 
 /** Whether it is of a level that the query asks for. */
-export const isOfLevels = ({ level }: SearchedItem, { levels }: Pick<SearchQuery, "levels">): boolean =>
+export const isOfLevels = ({ level }: Pick<SearchedItem, "level">, { levels }: Pick<SearchQuery, "levels">): boolean =>
   levels === undefined || (level !== null && levels.includes(level));

@@ -1,11 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import { startProxy } from "../support/cuttable-proxy.ts";
 import { deploy } from "../support/system/sources.ts";
 import { until } from "../support/until.ts";
+import { startHwProcess } from "./hw.ts";
 import { withInstallation } from "./installation.ts";
 
 /** `hw search`, on a running server. */
 const headwater = withInstallation();
-let source = "";
+let [source, endpoint] = ["", ""];
 
 interface Answer {
   readonly data: {
@@ -26,7 +28,7 @@ const code = `export default {
 
 beforeAll(async () => {
   const deployed = await deploy(headwater, code, {}, { name: "hw search stock" });
-  source = deployed.id;
+  ({ id: source, endpoint } = deployed);
   for (const item of ["apples", "plums", "pears"])
     await fetch(deployed.endpoint, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify({ item }) });
   await until(async () => (await find(`source:${source} kind:run`)).length === 3, "the runs are recorded");
@@ -69,5 +71,64 @@ describe("hw search", () => {
     expect([nothing.code, nothing.stdout, nothing.stderr]).toEqual([0, "", "nothing found\n"]);
     const { code: exit, stderr } = await headwater.hw("search", "stock level:fatal");
     expect([exit, stderr]).toEqual([4, expect.stringContaining("the query is invalid at character 7: level 'fatal' is unknown")]);
+  });
+});
+
+/** One after the other: a run is a warning, and an event or an error. */
+const sell = async (item: string): Promise<void> => {
+  const body = JSON.stringify({ item });
+  await fetch(endpoint, { method: "POST", headers: { "content-type": "application/json" }, body });
+};
+
+describe("hw search --follow", () => {
+  it("prints what matches as lines of JSON, also after a lost connection, and ends with 130 at SIGINT", async () => {
+    const proxy = await startProxy(Number(new URL(headwater.apiUrl).port));
+    const { directory, env } = headwater.world;
+    const through = { HEADWATER_URL: `http://127.0.0.1:${proxy.port}`, HEADWATER_API_KEY: headwater.key };
+    const query = `source:${source} kind:event -cherries`;
+    const following = startHwProcess({ directory, env: { ...env, ...through } }, ["search", "-f", query, "-o", "json"]);
+    // It prints nothing when it is connected.
+    let n = 0;
+    const isFollowing = async (): Promise<boolean> => {
+      if (following.stdout() === "") await sell(`grapes ${n++}`);
+      return following.stdout() !== "";
+    };
+    await until(isFollowing, "it prints an item", { more: following.stderr });
+    proxy.cut();
+    for (const item of ["cherries", "melons"]) await sell(item);
+    await sell("figs");
+    await following.untilPrinted(/Sold figs/);
+    following.interrupt();
+    const { code: exit, stdout, stderr } = await following.ended();
+    expect([exit, stderr]).toEqual([130, expect.stringContaining("connected again")]);
+    const items = stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Answer["data"]["items"][number]);
+    expect(items.slice(-2).map(({ excerpt }) => excerpt)).toEqual(["Sold melons", "Sold figs"]);
+    expect(items.every(({ kind, trace_id: id }) => kind === "event" && id.startsWith(`${source}.`))).toBe(true);
+    await proxy.close();
+  });
+
+  it("prints a line for people, and says where a query is wrong", async () => {
+    const following = startHwProcess(headwater.world, ["search", "--follow", `source:${source} level:error`]);
+    const isFollowing = async (): Promise<boolean> => {
+      if (following.stdout() === "") await sell("pears");
+      return following.stdout() !== "";
+    };
+    await until(isFollowing, "it prints an item", { more: following.stderr });
+    following.interrupt();
+    const { code: exit, stdout } = await following.ended();
+    expect([exit, stdout.split("\n")[0]]).toEqual([
+      130,
+      expect.stringMatching(/^\d{4}-\S+Z error hw search stock {2}Error: negative stock of pears$/),
+    ]);
+    for (const [args, message, expected] of [
+      [["stock before:-1h"], "the query is invalid at character 7: a live search finds what is new: leave out before", 4],
+      [["stock", "-n", "3"], "--follow excludes --limit", 2],
+    ] as const) {
+      const refused = await headwater.hw("search", "-f", ...args);
+      expect([refused.code, refused.stderr]).toEqual([expected, expect.stringContaining(message)]);
+    }
   });
 });

@@ -87,4 +87,68 @@ describe.skipIf(chromiumPath === undefined)("the search", () => {
     await page.getByText("Nothing found", { exact: true }).waitFor();
     expect(cursors).toEqual([null, "next"]);
   });
+
+  test("puts new matches on top while it is live, pauses for a person who reads, and says when it is disconnected", async () => {
+    const sell = (item: string): Promise<unknown> => world.api("POST", `/sources/${source}/runs`, { event: { item } });
+    const page = await world.open(`/search?q=${encodeURIComponent(`kind:event source:${source}`)}`);
+    const results = page.getByRole("list", { name: "Results" });
+    await results.getByText("Sold apples").waitFor();
+    const live = page.getByRole("switch", { name: "Live" });
+    await live.focus();
+    await page.keyboard.press("Space");
+    const status = page.getByRole("status");
+    await status.getByText("Live", { exact: true }).waitFor();
+    expect(new URL(page.url()).searchParams.get("live")).toBe("true");
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+    await sell("plums");
+    await results.getByText("Sold plums").waitFor();
+    const shown = async (): Promise<readonly string[]> =>
+      (await results.getByRole("listitem").allInnerTexts()).map((text) => /Sold \w+/.exec(text)?.[0] ?? text);
+    // Each once, whatever the search that began with the stream has found.
+    await until(async () => (await shown()).join() === "Sold plums,Sold apples", "it is above the others");
+
+    // A person who moves to a result reads it.
+    await results.getByRole("link", { name: "Sold plums" }).focus();
+    await status.getByText("Paused").waitFor();
+    await sell("figs");
+    await page.getByRole("button", { name: "Continue (1 new)" }).waitFor();
+    await expectAccessible(page);
+    expect(await shown()).toEqual(["Sold plums", "Sold apples"]);
+    await page.getByRole("button", { name: "Continue (1 new)" }).click();
+    await until(async () => (await shown())[0] === "Sold figs", "it goes on");
+
+    // So does one who scrolls down.
+    await page.setViewportSize({ width: 600, height: 200 });
+    await page.mouse.move(300, 100);
+    await page.mouse.wheel(0, 200);
+    await status.getByText("Paused").waitFor();
+    await page.getByRole("button", { name: "Continue" }).click();
+    await status.getByText("Live", { exact: true }).waitFor();
+
+    await live.click();
+    await page.getByRole("button", { name: "Pause" }).waitFor({ state: "detached" });
+    expect(new URL(page.url()).searchParams.get("live")).toBeNull();
+  });
+
+  test("says that the live search is disconnected, refused, or incomplete", async () => {
+    const page = await world.open("/search");
+    let answers = 0;
+    await page.route("**/v1/search/sse?*", async (route) => {
+      const body = ':sse-handshake\n\nevent: skipped\ndata: {"commits":0,"items":7}\n\n';
+      answers++;
+      await (answers === 1 ? route.fulfill({ contentType: "text/event-stream", body }) : route.fulfill({ status: 503, json: {} }));
+    });
+    await page.getByRole("button", { name: "level:error after:-2h" }).click();
+    await page.getByRole("switch", { name: "Live" }).click();
+    await page.getByText("Connection lost, trying again…").waitFor();
+    await page.getByText("Some matches are missing here", { exact: false }).waitFor();
+    await expectAccessible(page);
+    await page.unroute("**/v1/search/sse?*");
+    await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
+    const refused = await world.open("/search?q=before%3A-1h&live=true");
+    await refused.getByText("The live search was refused").waitFor();
+    await refused.getByText("leave out before", { exact: false }).waitFor();
+    await expectAccessible(refused);
+  });
 });

@@ -1,19 +1,22 @@
 import { useEffect, useState, type FormEvent } from "react";
-import { useSearch, type SearchResults } from "../../api/search.ts";
+import { useSearch } from "../../api/search.ts";
 import { Button } from "../../parts/button.tsx";
-import { inputLook } from "../../parts/field.tsx";
-import { formatCount, formatTime } from "../../parts/format.ts";
-import { EmptyState, ErrorNotice, Loading } from "../../parts/notices.tsx";
+import { Checkbox, inputLook } from "../../parts/field.tsx";
+import { formatCount } from "../../parts/format.ts";
+import { EmptyState } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
 import { useSearchParams } from "../../parts/search.ts";
 import { useOwnerQuery } from "../../parts/session-context.tsx";
-import { Result } from "./result.tsx";
+import { Live } from "./live.tsx";
+import { Results } from "./results.tsx";
 import { text } from "./strings.ts";
 
 /** Searches the history. The query is in the address: a link shows the same to others, as far as they may see it. */
 export function SearchPage() {
-  const [{ q }, setSearch] = useSearchParams();
-  const results = useSearch(q, useOwnerQuery());
+  const [{ q, live }, setSearch] = useSearchParams();
+  const isLive = live === "true";
+  const owner = useOwnerQuery();
+  const results = useSearch(q, owner);
   const submit = (typed: string): void => (typed.trim() === q ? results.retry() : setSearch({ q: typed.trim() }));
   return (
     <Page
@@ -21,7 +24,21 @@ export function SearchPage() {
       note={results.items.length > 0 && <span className="text-sm text-muted">{text.count(formatCount(results.items.length))}</span>}
     >
       <QueryForm value={q ?? ""} onSubmit={submit} />
-      {q === undefined ? <Examples onChoose={(example) => setSearch({ q: example })} /> : <Results results={results} />}
+      {q !== undefined && (
+        <Checkbox
+          role="switch"
+          label={text.live}
+          checked={isLive}
+          onChange={() => setSearch({ live: isLive ? undefined : "true" }, { replaces: true })}
+        />
+      )}
+      {q === undefined ? (
+        <Examples onChoose={(example) => setSearch({ q: example })} />
+      ) : isLive ? (
+        <Live key={`${owner.org_id ?? ""} ${q}`} q={q} results={results} />
+      ) : (
+        <Results results={results} />
+      )}
     </Page>
   );
 }
@@ -76,38 +93,5 @@ function Examples({ onChoose }: { readonly onChoose: (query: string) => void }) 
         ))}
       </dl>
     </EmptyState>
-  );
-}
-
-function Results({ results }: { readonly results: SearchResults }) {
-  const { items, error, searchedToMs, isSearching, isFirst, searchFurther, retry } = results;
-  const isEmpty = items.length === 0 && !isFirst && error === null;
-  return (
-    <>
-      {isFirst && items.length === 0 && <Loading />}
-      {items.length > 0 && (
-        <ol aria-label={text.results} className="flex min-w-0 flex-col">
-          {items.map((item) => (
-            <Result key={`${item.kind} ${item.source_id} ${item.id}`} item={item} />
-          ))}
-        </ol>
-      )}
-      {isEmpty && (
-        <EmptyState title={searchedToMs === null ? text.nothing : text.nothingYet}>
-          {searchedToMs === null && <p className="text-sm text-muted">{text.nothingHint}</p>}
-        </EmptyState>
-      )}
-      {error !== null && <ErrorNotice title={text.failed} error={error} retry={retry} />}
-      {searchedToMs !== null && error === null && (
-        <div role="status" className="flex flex-wrap items-center gap-3 text-sm text-muted">
-          <span>
-            {text.searchedTo} <time dateTime={new Date(searchedToMs).toISOString()}>{formatTime(searchedToMs)}</time>
-          </span>
-          <Button disabled={isSearching} onClick={searchFurther}>
-            {isSearching ? text.searching : text.further}
-          </Button>
-        </div>
-      )}
-    </>
   );
 }

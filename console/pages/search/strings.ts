@@ -29,6 +29,17 @@ export const text = {
     failed: "failed",
     canceled: "canceled",
   },
+  live: "Live",
+  connection: {
+    connecting: "Connecting…",
+    connected: "Live",
+    lost: "Connection lost, trying again…",
+    refused: "The live search was refused",
+  },
+  paused: "Paused",
+  pauseLive: "Pause",
+  continueLive: (waiting: string) => (waiting === "0" ? "Continue" : `Continue (${waiting} new)`),
+  skipped: "Some matches are missing here, because too many came at once or while the connection was lost. Search again to find them.",
   showEvent: "Show it among the events",
   noText: "(no text)",
 } as const;

@@ -6,7 +6,7 @@ import type { Connection } from "../connection/connection.ts";
 /** Announces a scheduled event that has become due to live streams. Best effort, since the history has it. Never throws. */
 export function announceEmitted(
   { nats }: Pick<Connection, "nats">,
-  { source, owner, emitId, channel, dedupeId, summary, ts, payload }: EmittedEvent,
+  { source, owner, emitId, eventId, run, channel, dedupeId, summary, ts, payload }: EmittedEvent,
 ): void {
   const event = {
     source,
@@ -15,6 +15,8 @@ export function announceEmitted(
     channel,
     ts,
     payload,
+    ...(eventId === undefined ? {} : { eventId }),
+    ...(run === undefined ? {} : { run }),
     ...(dedupeId === undefined ? {} : { dedupeId }),
     ...(summary === undefined ? {} : { summary }),
   };

@@ -18,7 +18,10 @@ export function readRunMessages(connection: Connection, readPositions: (stream: 
           stream: streams.runs,
           from: "new",
           namePrefix: "live",
-          onMessage: (message) => onMessage({ subject: message.subject, sequence: message.seq, text: () => message.text() }),
+          onMessage: (message) => {
+            const { subject, seq: sequence, data } = message;
+            onMessage({ subject, sequence, bytes: data.byteLength, text: () => message.text() });
+          },
         }),
       ),
     recordedUpTo: (subject) =>
@@ -31,7 +34,14 @@ export function readRunMessages(connection: Connection, readPositions: (stream: 
       asUnavailable(async () => {
         const query = { seq: sequence, next_by_subj: subject };
         const found = await connection.manager.streams.getMessage(streams.runs, query);
-        return found === null ? undefined : { subject: found.subject, sequence: found.seq, text: () => found.string() };
+        return found === null
+          ? undefined
+          : { subject: found.subject, sequence: found.seq, bytes: found.data.byteLength, text: () => found.string() };
+      }),
+    kept: () =>
+      asUnavailable(async () => {
+        const { first_seq: first, last_seq: last } = (await connection.manager.streams.info(streams.runs)).state;
+        return { first: Math.max(first, 1), last };
       }),
   };
 }

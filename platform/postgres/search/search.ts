@@ -2,9 +2,8 @@ import { sql, type RawBuilder } from "kysely";
 import type { SearchRecords } from "../../../api/search/ports.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
-import { isId } from "../../../domain/ids.ts";
-import { nameSlug } from "../../../domain/name-slug.ts";
 import type { WindowOutcome } from "../../../domain/search/item.ts";
+import { emitterPatterns } from "../../../domain/search/names.ts";
 import type { Database } from "../connection.ts";
 import { globPattern } from "./patterns.ts";
 import { positionOf, windowStatement, type WindowRow } from "./window.ts";
@@ -18,13 +17,8 @@ const queryCanceled = "57014";
 export function createSearchRecords({ db }: Pick<Database, "db">, maxMs: number = maxWindowMs): SearchRecords {
   return {
     async findEmitters(namespaces, names, limit) {
-      const ids = names.map((name) => name.toLowerCase()).filter(isEmitterId);
-      const others = names.filter((name) => !isEmitterId(name.toLowerCase()));
-      const globs = others.map((name) => globPattern(name.toLowerCase()));
-      const slugs = others
-        .map(slugGlob)
-        .filter((glob) => glob !== undefined)
-        .map(globPattern);
+      const patterns = emitterPatterns(names);
+      const [globs, slugs] = [patterns.globs.map(globPattern), patterns.slugs.map(globPattern)];
       // Names are read from all specs, ids from a column.
       const isLike = sql`public_id like any(${globs}::text[]) or name_slug like any(${slugs}::text[])
         or lower(coalesce(${nameOf}, name)) like any(${globs}::text[])`;
@@ -34,7 +28,7 @@ export function createSearchRecords({ db }: Pick<Database, "db">, maxMs: number 
         sql`select public_id as id from resources
           where kind = any(${[sourceKind.kind, workflowKind.kind]}::text[]) and namespace = any(${namespaces}::text[])
             and ended_at is null and deletion_timestamp is null and public_id is not null
-            and (public_id = any(${ids}::text[]) or ${others.length === 0 ? sql`false` : isLike})
+            and (public_id = any(${patterns.ids}::text[]) or ${globs.length === 0 ? sql`false` : isLike})
           limit ${limit}`,
       );
       return rows.map(({ id }) => id);
@@ -75,16 +69,6 @@ function readWithin<Row>(
   });
 }
 
-/** Whatever has the form of an id is none but that id. */
-const isEmitterId = (text: string): boolean => isId("source", text) || isId("workflow", text);
-
-/** The slug of a glob. Undefined: a part has no letter or digit, so no slug is like it. */
-function slugGlob(glob: string): string | undefined {
-  const parts = glob.split("*");
-  if (parts.some((part) => part !== "" && !/[a-z0-9]/i.test(part))) return undefined;
-  return parts.map((part) => (part === "" ? "" : nameSlug(part))).join("*");
-}
-
 /** There is one row more than the limit, unless the window ended before. */
 function outcomeOf(found: readonly WindowRow[], limit: number): WindowOutcome {
   const rows = found.slice(0, limit);
@@ -96,6 +80,7 @@ function outcomeOf(found: readonly WindowRow[], limit: number): WindowOutcome {
       status: row.status,
       channel: row.channel,
       head: row.head,
+      line: row.line,
       body: row.body,
     }));
   const last = found.length > limit ? rows.at(-1) : rows.find(({ is_last }) => is_last);

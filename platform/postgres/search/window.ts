@@ -1,5 +1,6 @@
 import { sql, type RawBuilder } from "kysely";
 import {
+  maxSearchedHead,
   maxSearchedText,
   searchedTables,
   type SearchPosition,
@@ -15,11 +16,13 @@ const rankOf = (table: SearchedTable): number => searchedTables.indexOf(table);
 
 /** One select list for all tables, with the names that `isNotBeingDeleted` uses for events. */
 const columns: Readonly<Record<SearchedTable, RawBuilder<unknown>>> = {
-  events: sql`ms, source, seq, run, null::text as status, channel, summary as head, payload as body`,
-  logs: sql`at_ms as ms, source, n as seq, run, null::text as status, null::text as channel, null::text as head, record as body`,
+  events: sql`ms, source, seq, run, null::text as status, channel, null::integer as line, summary as head, payload as body`,
+  logs: sql`at_ms as ms, source, n as seq, run, null::text as status, null::text as channel, place as line, null::text as head,
+    record as body`,
   runs: sql`started_ms as ms, source, n as seq, id as run, case when failed then 'failed' else 'succeeded' end as status, null::text as channel,
-    null::text as head, summary as body`,
-  workflow_runs: sql`started_ms as ms, workflow as source, n as seq, id as run, status, null::text as channel, reason as head, error as body`,
+    null::integer as line, null::text as head, summary as body`,
+  workflow_runs: sql`started_ms as ms, workflow as source, n as seq, id as run, status, null::text as channel, null::integer as line,
+    reason as head, error as body`,
 };
 const keys: Readonly<
   Record<SearchedTable, readonly [time: RawBuilder<unknown>, emitter: RawBuilder<unknown>, number: RawBuilder<unknown>]>
@@ -47,7 +50,7 @@ export function windowStatement(window: SearchWindow): RawBuilder<unknown> {
   const isLast = sql`place = ${sql.lit(rows)}`;
   const branches = searchedTables.map((table) => newestOf(table, window));
   return sql`
-    select rank, ms, source, seq, run, status, channel, left(head, 4096) as head, ${beginning} as body,
+    select rank, ms, source, seq, run, status, channel, line, left(head, ${sql.lit(maxSearchedHead)}) as head, ${beginning} as body,
       ${isLast} as is_last, not ${isLast} or (${condition}) as is_match
     from (
       select page.*, row_number() over (order by ${newestFirst}) as place from (
@@ -97,7 +100,7 @@ const compared = sql`case when rank = ${sql.lit(rankOf("logs"))} then substr(${b
 /** Conditions on a row of the window. Those on texts are rough. */
 function matches({ query, emitters }: SearchWindow): RawBuilder<unknown> {
   const { words, levels, statuses, run, channel, runs } = query;
-  const searched = sql`coalesce(left(head, 4096), '') || E'\n' || coalesce(${compared}, '')`;
+  const searched = sql`coalesce(left(head, ${sql.lit(maxSearchedHead)}), '') || E'\n' || coalesce(${compared}, '')`;
   const conditions = [
     sql`(${run ?? null}::text is null or run = ${run ?? null}::text)`,
     sql`(${emitters ?? null}::text[] is null or source = any(${emitters ?? null}::text[]))`,
@@ -126,6 +129,7 @@ export interface WindowRow {
   readonly run: string;
   readonly status: string | null;
   readonly channel: string | null;
+  readonly line: number | null;
   readonly head: string | null;
   readonly body: string | null;
   /** It is the last row of a full window. */

@@ -84,6 +84,7 @@ describe("routeCommit", () => {
       expect(events).toEqual([
         {
           event: expect.objectContaining({ emitId: "e1", eventId: "9000-89990000", deliverAt: 9_000, hops: 3 }) as unknown,
+          run: given.run.id,
           listedId: "1-0",
           position: { stream: "s", seq: 1 },
         },

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { Malformed } from "../../../domain/errors.ts";
-import { parseSearch, searchKinds, type SearchQuery } from "../../../domain/search/query.ts";
+import { parseLiveSearch, parseSearch, searchKinds, type SearchQuery } from "../../../domain/search/query.ts";
 import { maxQueryLength, maxTerms } from "../../../domain/search/terms.ts";
 
 const now = Date.UTC(2027, 0, 31, 12);
@@ -134,4 +134,12 @@ describe("a query", () => {
       { numRuns: 500 },
     );
   });
+});
+
+test("a live search takes every term but before, and says where that is", () => {
+  expect(parseLiveSearch("stock after:-2h", 7_200_000)).toEqual(parseSearch("stock after:-2h", 7_200_000));
+  expect(() => parseLiveSearch("stock before:-2h", 0)).toThrow(
+    "the query is invalid at character 7: a live search finds what is new: leave out before",
+  );
+  expect(() => parseLiveSearch('"before:-2h" level:fatal', 0)).toThrow("level 'fatal' is unknown");
 });

@@ -75,7 +75,12 @@ export function withWholeApi(config: Partial<ApiConfig> = {}, ports: Partial<Api
       },
       streams: {
         stopping: new AbortController().signal,
-        runs: { follow: async () => ({ stop: async () => undefined }), recordedUpTo: async () => 0, findNext: async () => undefined },
+        runs: {
+          follow: async () => ({ stop: async () => undefined }),
+          recordedUpTo: async () => 0,
+          findNext: async () => undefined,
+          kept: async () => ({ first: 1, last: 0 }),
+        },
       },
       replays: { publish: async () => undefined },
       sourceTests: {

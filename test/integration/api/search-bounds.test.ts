@@ -19,7 +19,15 @@ const recordsOf = (given: Partial<SearchRecords>): SearchRecords => ({
   ...given,
 });
 const position = (at: number) => ({ at, table: "events", emitter: "dc_1", number: 0 }) as const;
-const candidate = (at: number): SearchCandidate => ({ ...position(at), run: "r_1", status: null, channel: "", head: null, body: '"x"' });
+const candidate = (at: number): SearchCandidate => ({
+  ...position(at),
+  run: "r_1",
+  status: null,
+  channel: "",
+  line: null,
+  head: null,
+  body: '"x"',
+});
 
 function pageOf(q: string, given: Partial<SearchRecords>, { owners = [ada.id], limit = 5, bounds, isByOwner = false }: PageOptions = {}) {
   const objects = { nameOf: async () => "Orders" } as unknown as VisibleObjects;

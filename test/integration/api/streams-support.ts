@@ -5,7 +5,7 @@ import type { Commit } from "../../../domain/run/commit.ts";
 import type { CommittedEvent } from "../../../domain/event/committed-event.ts";
 import { emptyState } from "../../../domain/run/commit.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
-import { runSubject, streams } from "../../../domain/subjects.ts";
+import { runSubject, streams, workflowRunSubject } from "../../../domain/subjects.ts";
 import type { UnreadLimits } from "../../../api/streams/ports.ts";
 import type { Connection } from "../../../platform/jetstream/connection/connection.ts";
 import type { History } from "../../../platform/postgres/history/index.ts";
@@ -41,6 +41,7 @@ export function withStreamingApi(
         follow: (onMessage) => runMessages().follow(onMessage),
         recordedUpTo: (subject) => runMessages().recordedUpTo(subject),
         findNext: (subject, sequence) => runMessages().findNext(subject, sequence),
+        kept: () => runMessages().kept(),
       },
     },
   });
@@ -53,6 +54,8 @@ export function withStreamingApi(
 
 export interface Message {
   readonly id: string | undefined;
+  /** Absent for `message`. */
+  readonly event?: string;
   readonly data: unknown;
 }
 
@@ -112,10 +115,14 @@ export async function openStream(
 }
 
 /** A reader that takes nothing until the test reads the response. */
-export function openUnread(url: string, source: string, given: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
+export const openUnread = (url: string, source: string, given: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> =>
+  openUnreadAt(`${url}/v1/sources/${source}/sse`, given);
+
+/** The same for any stream. */
+export function openUnreadAt(url: string, given: Readonly<Record<string, string>> = {}): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const headers = { authorization: `Bearer ${keys.ada}`, ...given };
-    get(`${url}/v1/sources/${source}/sse`, { headers, agent: false }, resolve).on("error", reject);
+    get(url, { headers, agent: false }, resolve).on("error", reject);
   });
 }
 
@@ -125,7 +132,8 @@ export function messagesOf(text: string): readonly Message[] {
     const lines = block.split("\n");
     const data = lines.find((line) => line.startsWith("data: "));
     const id = lines.find((line) => line.startsWith("id: "))?.slice(4);
-    return data === undefined ? [] : [{ id, data: JSON.parse(data.slice(6)) as unknown }];
+    const event = lines.find((line) => line.startsWith("event: "))?.slice(7);
+    return data === undefined ? [] : [{ id, data: JSON.parse(data.slice(6)) as unknown, ...(event === undefined ? {} : { event }) }];
   });
 }
 
@@ -158,7 +166,9 @@ export class World {
   }
 
   async commit(commit: Commit): Promise<void> {
-    const subject = runSubject(partitionOf(commit.source), commit.owner, commit.source);
+    const { source, owner, run, workflow } = commit;
+    const partition = partitionOf(source);
+    const subject = workflow === undefined ? runSubject(partition, owner, source) : workflowRunSubject(partition, owner, source, run.id);
     const { seq } = await this.#connection().publisher.publish(subject, JSON.stringify(commit));
     this.#unrecorded.push({ seq, commit });
   }

@@ -112,6 +112,7 @@ describe("an event with delivery_ts", () => {
     await streams.connection.nats.flush();
     const given = event(1, 1_200, { dedupeId: "task" });
     await commit(source, [given, event(2, -5)]);
+    const run = `r_s${number}`;
     await until(async () => (await listed(source)).length === 1 && posted.length === 1, "it is listed, and the other is delivered");
     expect((await listed(source))[0]).toMatchObject({ id: given.id, dedupeId: "task", deliverAt: given.deliverAt });
     expect((await stored(source)).map(({ payload }) => payload)).toEqual(['{"n":2}']);
@@ -126,7 +127,10 @@ describe("an event with delivery_ts", () => {
       [expect.any(String), '{"n":2}'],
     ]);
     await until(() => announced.length === 1, "it is announced to live streams");
-    expect(announced).toEqual([{ source, owner: "u_1", emitId: given.emitId, channel: "", dedupeId: "task", ts: 1, payload: '{"n":1}' }]);
+    const [emitted] = await stored(source);
+    const { emitId } = given;
+    const ids = { emitId, eventId: emitted?.id, run };
+    expect(announced).toEqual([{ source, owner: "u_1", ...ids, channel: "", dedupeId: "task", ts: 1, payload: '{"n":1}' }]);
     end();
     await until(async () => (await scheduledMessages()) === 0, "nothing of it is left in the stream");
   });

@@ -87,6 +87,7 @@ test("finds an error by its name and message together, which are stored apart", 
     run: "r_1",
     status: "failed",
     channel: null,
+    line: null,
     head: null,
     body,
   });

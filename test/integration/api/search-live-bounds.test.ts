@@ -1,0 +1,243 @@
+import fc from "fast-check";
+import { afterEach, describe, expect, test } from "vitest";
+import { liveBounds, type LiveBounds } from "../../../api/streams/live-bounds.ts";
+import { LiveEmitters } from "../../../api/search/live-emitters.ts";
+import { commitsBetween } from "../../../api/search/live-gap.ts";
+import { LiveSearch } from "../../../api/search/live-search.ts";
+import type { Item } from "../../../api/streams/frames.ts";
+import type { RunMessage } from "../../../api/streams/ports.ts";
+import type { VisibleObjects } from "../../../api/traces/visible-objects.ts";
+import { partitionOf } from "../../../domain/invocation/partition.ts";
+import { Budget } from "../../../domain/limits/budget.ts";
+import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
+import { SharedRate } from "../../../domain/limits/shared-rate.ts";
+import { parseSearch } from "../../../domain/search/query.ts";
+import { partsOfRun, runSubject } from "../../../domain/subjects.ts";
+import { until } from "../../support/until.ts";
+import { committedEvent as event } from "../committed-event.ts";
+import { commitOf } from "./streams-support.ts";
+
+/** What a live search skips, and that it says so: over commits, names and rates as a test wants them. */
+const source = "dc_orders";
+const owner = "u_ada";
+let sequence = 0;
+
+/** A commit with so many matching events. */
+function message(events: number, given: { readonly owner?: string; readonly padding?: number } = {}): RunMessage {
+  const at = ++sequence;
+  const made = Array.from({ length: events }, (_, index) => event(`${1_800_000_000_000 + at}-${index}`, { payload: '"x"' }));
+  const text = JSON.stringify({ ...commitOf(source, given.owner ?? owner, made), padding: "y".repeat(given.padding ?? 0) });
+  return {
+    subject: runSubject(partitionOf(source), given.owner ?? owner, source),
+    sequence: at,
+    bytes: text.length,
+    text: () => text,
+  };
+}
+
+interface Given {
+  readonly bounds?: Partial<LiveBounds>;
+  readonly bytesPerSecond?: number;
+  readonly pending?: number;
+  readonly after?: string;
+  readonly stored?: readonly RunMessage[];
+  readonly namesOf?: () => Promise<{ readonly name: string } | undefined>;
+}
+
+const searches: LiveSearch[] = [];
+afterEach(() => searches.splice(0).forEach((search) => search.stop()));
+
+function start(given: Given = {}) {
+  const { bytesPerSecond = 1e9, pending = 100, after, stored = [], namesOf = async () => ({ name: "Orders" }) } = given;
+  const sent: Item[] = [];
+  const log: object[] = [];
+  const budget = new Budget({ total: pending });
+  const rate = new SharedRate({ total: bytesPerSecond, share: bytesPerSecond });
+  const search = new LiveSearch(
+    { query: parseSearch("kind:event", 0), owners: [owner], after, user: owner },
+    {
+      emitters: new LiveEmitters({}, () => ({ namesOf }) as unknown as VisibleObjects, { warn: (fields) => void log.push(fields) }),
+      stream: { receive: (_, items) => void sent.push(...items) },
+      runs: {
+        findNext: async (subject, from) =>
+          stored.find((one) => one.sequence >= from && subject.split(".")[2] === partsOfRun(one.subject).owner),
+      },
+      gaps: new FairSemaphore({ permitsPerKey: 1 }),
+      commits: rate.open(),
+      pending: budget.open(owner),
+    },
+    { ...liveBounds, ...given.bounds },
+  );
+  searches.push(search);
+  /** Of all notes. */
+  const lost = (): readonly number[] =>
+    skipped()
+      .map((text) => JSON.parse(text) as { readonly commits: number; readonly items: number })
+      .reduce<readonly number[]>(([commits = 0, matches = 0], note) => [commits + note.commits, matches + note.items], [0, 0]);
+  const skipped = (items: readonly Item[] = sent) => items.flatMap(({ frame }) => /^event: skipped\ndata: (.*)\n/.exec(frame)?.[1] ?? []);
+  const ids = (items: readonly Item[] = sent) => items.flatMap(({ id, frame }) => (frame.includes("event: ") ? [] : [id]));
+  return { search, sent, log, skipped, lost, ids, budget, rate };
+}
+
+describe("a live search", () => {
+  test("skips commits beyond its share of bytes without decoding them, and says how many", async () => {
+    const { search, ids, lost } = start({ bytesPerSecond: 1 });
+    const [first, ...others] = [message(1), message(1), message(2)];
+    for (const one of [first, ...others])
+      search.receive({ ...one, text: one === first ? one.text : () => expect.unreachable("it is decoded") } as RunMessage);
+    await until(() => ids().length === 1 && lost()[0] === 2);
+    expect([ids(), lost()]).toEqual([[`${first?.sequence}-1`], [2, 0]]);
+  });
+
+  test("skips matches beyond its rate, and says how many", async () => {
+    const { search, ids, lost, skipped } = start({ bounds: { items: { perSecond: 1e-6, burst: 3 } } });
+    search.receive(message(5));
+    search.receive(message(2));
+    await until(() => lost()[1] === 4);
+    expect([ids().length, lost(), skipped()[0]]).toEqual([3, [0, 4], '{"commits":0,"items":1}']);
+    // It is quiet then, and says the next one at once again.
+    search.receive(message(1));
+    await until(() => lost()[1] === 5);
+  });
+
+  test("keeps no more matches than allowed while it waits for Postgres, then sends them in order", async () => {
+    const name = Promise.withResolvers<{ readonly name: string }>();
+    const { search, ids, lost, budget } = start({ pending: 4, namesOf: () => name.promise });
+    const [one, other] = [message(3), message(3)];
+    search.receive(one);
+    search.receive(other);
+    expect(budget.used).toBe(4);
+    await until(() => lost()[1] === 2);
+    expect(ids()).toEqual([]);
+    name.resolve({ name: "Orders" });
+    await until(() => ids().length === 4);
+    expect(ids()).toEqual([1, 2, 3].map((index) => `${one.sequence}-${index}`).concat(`${other.sequence}-1`));
+    expect(budget.used).toBe(0);
+  });
+
+  test("loses nothing when a name cannot be read at first", async () => {
+    let failures = 2;
+    const { search, ids, log } = start({
+      namesOf: async () => {
+        if (failures-- > 0) throw new Error("Postgres is away");
+        return { name: "Orders" };
+      },
+    });
+    search.receive(message(2));
+    await until(() => ids().length === 2);
+    expect(log).toMatchObject([{ op: "search.live" }]);
+  });
+
+  test("ignores what is no commit", async () => {
+    const { search, ids } = start();
+    for (const text of ["{}", "no JSON", '{"source":1}', '{"ended":null}']) search.receive({ ...message(1), text: () => text });
+    const last = message(1);
+    search.receive(last);
+    await until(() => ids().length > 0);
+    expect(ids()).toEqual([`${last.sequence}-1`]);
+  });
+
+  test("holds nothing once it is stopped", async () => {
+    const name = Promise.withResolvers<{ readonly name: string }>();
+    const { search, sent, budget, rate } = start({ namesOf: () => name.promise });
+    rate.open();
+    const shared = rate.perSecond;
+    search.receive(message(3));
+    search.stop();
+    search.stop();
+    search.receive(message(3));
+    name.resolve({ name: "Orders" });
+    await name.promise;
+    expect([budget.used, rate.perSecond > shared, sent]).toEqual([0, true, []]);
+  });
+
+  test("says that it is up to date only when everything before was sent", async () => {
+    const name = Promise.withResolvers<{ readonly name: string }>();
+    const { search, sent, ids } = start({ namesOf: () => name.promise });
+    search.tick(sequence + 1);
+    await search.before({ first: 1, last: sequence });
+    const one = message(1);
+    search.receive(one);
+    search.tick(one.sequence);
+    expect(sent).toEqual([]);
+    name.resolve({ name: "Orders" });
+    await until(() => ids().length === 1);
+    await until(() => {
+      search.tick(one.sequence);
+      return sent.length > 1;
+    });
+    search.tick(one.sequence);
+    expect(sent.map(({ id }) => id)).toEqual([`${one.sequence}-1`, `${one.sequence}-999999999`]);
+  });
+});
+
+describe("what a live search continues with", () => {
+  const gapOf = async (given: Given, last = sequence) => {
+    const { search, ids, skipped } = start(given);
+    const items = await search.before({ first: 1, last });
+    return { ids: ids(items), skipped: skipped(items), position: items.at(-1)?.id };
+  };
+
+  test("is everything behind an item, up to the last commit", async () => {
+    const stored = [message(3), message(1), message(1)];
+    const [first, second, third] = stored.map((one) => one.sequence);
+    expect(await gapOf({ stored, after: `${first}-2` }, second)).toEqual({
+      ids: [`${first}-3`, `${second}-1`],
+      skipped: [],
+      position: `${second}-999999999`,
+    });
+    expect((await gapOf({ stored, after: `${first}-999999999` })).ids).toEqual([`${second}-1`, `${third}-1`]);
+  });
+
+  test.each<[string, Partial<LiveBounds["gap"]>, number]>([
+    ["commits", { commits: 2 }, 4],
+    ["bytes", { bytes: 1_000 }, 2],
+    ["items", { items: 3 }, 4],
+  ])("ends after so many %s, and says so", async (_, bound, expected) => {
+    const stored = [message(2, { padding: 300 }), message(2, { padding: 300 }), message(2)];
+    const { ids, skipped } = await gapOf({
+      stored,
+      after: `${(stored[0]?.sequence ?? 0) - 1}-0`,
+      bounds: { gap: { ...liveBounds.gap, ...bound } },
+    });
+    expect([ids.length, skipped]).toEqual([expected, ['{"commits":null,"items":0}']]);
+  });
+
+  /** Oracle: all commits of the owners, sorted. Method: any commits of some owners, small and large, some of which are removed after they were found. */
+  test("is in the order of commits, of all owners together", async () => {
+    const commits = fc.array(
+      fc.record({ owner: fc.constantFrom("u_1", "o_2", "o_3", "u_other"), isLarge: fc.boolean(), isRemoved: fc.boolean() }),
+      {
+        maxLength: 30,
+      },
+    );
+    await fc.assert(
+      fc.asyncProperty(commits, fc.nat(30), fc.nat(30), async (given, from, to) => {
+        const stored = given.map(({ owner: of, isLarge, isRemoved }, index) => ({
+          subject: runSubject(1, of, source),
+          sequence: index + 1,
+          bytes: isLarge ? 100_000 : 10,
+          text: () => "",
+          isRemoved,
+        }));
+        const asked = new Set<number>();
+        const findNext = async (subject: string, at: number) => {
+          const found = stored.find(
+            (one) =>
+              one.sequence >= at &&
+              partsOfRun(one.subject).owner === subject.split(".")[2] &&
+              !(one.isRemoved && one.bytes > 65_536 && asked.has(one.sequence)),
+          );
+          if (found !== undefined) asked.add(found.sequence);
+          return found;
+        };
+        const read: number[] = [];
+        for await (const one of commitsBetween({ findNext }, { owners: ["u_1", "o_2", "o_3"], from, to })) read.push(one.sequence);
+        const expected = stored.filter(
+          (one) => one.sequence >= from && one.sequence <= to && !one.subject.includes("u_other") && !(one.isRemoved && one.bytes > 65_536),
+        );
+        expect(read).toEqual(expected.map((one) => one.sequence));
+      }),
+    );
+  });
+});
