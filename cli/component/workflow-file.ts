@@ -29,10 +29,11 @@ export const nameIn = ({ name }: Fields): string => (typeof name === "string" ? 
 
 /** Creates a workflow, or changes the one with the id. */
 export const saveWorkflow = (client: Client, id: string | undefined, body: Fields): Promise<Operations["createWorkflow"]["response"]> =>
-  explained(() =>
-    id === undefined
-      ? client.call("createWorkflow", { body: body as Operations["createWorkflow"]["body"] }) // The API checks it.
-      : client.call("updateWorkflow", { path: { workflow_id: id }, body: body as Operations["updateWorkflow"]["body"] }), // As above.
+  explained(
+    () =>
+      id === undefined
+        ? client.call("createWorkflow", { body: body as Operations["createWorkflow"]["body"] }) // The API checks it.
+        : client.call("updateWorkflow", { path: { workflow_id: id }, body: body as Operations["updateWorkflow"]["body"] }), // As above.
   );
 
 /** Builds the code of each step without saving it. @throws Failure that names the first step with a mistake */

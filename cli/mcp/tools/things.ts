@@ -1,0 +1,135 @@
+import { z } from "zod";
+import type { Client } from "../../../client/client.ts";
+import { itemsOf, maxPageItems, type Page } from "../../../client/pages.ts";
+import { usageFailure } from "../../failure.ts";
+import type { Item, PageQuery } from "../../kinds/kind.ts";
+import { kindNamed, kindNames } from "../../kinds/kinds.ts";
+import { referredTo } from "../../references.ts";
+import { cuttable, listAnswer, secondOf, wholeAnswer, type Row } from "./answer.ts";
+import { itemRow } from "./rows.ts";
+import { after, defineTool, limit, name, type Tool } from "./tool.ts";
+
+const pageQuery = (count: number, cursor: string | undefined): PageQuery => ({
+  limit: count,
+  ...(cursor === undefined ? {} : { after: cursor }),
+});
+
+const list = defineTool({
+  name: "list",
+  description:
+    "Lists things of a kind with id, name, state and problem: of accounts names and states, of variables names, never their values.",
+  effect: "read",
+  operations: [
+    ...([
+      "listMySources",
+      "listMyWorkflows",
+      "listComponents",
+      "listMyWebhooks",
+      "listMySubscriptions",
+      "listMyAutoSubscriptions",
+    ] as const),
+    ...([
+      "listMyAccounts",
+      "listApps",
+      "listMyOAuthClients",
+      "listVariables",
+      "listDataStores",
+      "getMe",
+      "listKeys",
+      "listRegistry",
+    ] as const),
+  ],
+  input: { kind: z.enum(kindNames).describe("Kind of things"), limit, after },
+  call: async ({ client }, { kind, limit: count, after: cursor }) => {
+    // Some kinds are answered at once, whatever the limit.
+    const { page_info: page, data } = await kindNamed(kind).list(client, pageQuery(count, cursor));
+    const total = data.length > count ? { total: page.total_count } : {};
+    const rows = data.slice(0, count).map((item) => itemRow(kind, item));
+    return listAnswer(rows, { next: page.end_cursor, whole: "describe shows one whole", more: total });
+  },
+});
+
+const describe = defineTool({
+  name: "describe",
+  description:
+    "Shows one thing with all its fields: a source, workflow, webhook, component, account and others, with its state and problem.",
+  effect: "read",
+  operations: [
+    ...(["getSource", "getWorkflow", "getComponent", "getWebhook", "getAccount", "getApp", "getOAuthClient"] as const),
+    ...(["getDataStore", "getOrganization"] as const),
+  ],
+  input: { thing: name("Id or name; kind/name where a name is ambiguous, such as webhook/orders") },
+  call: async ({ client }, { thing }) => {
+    const { kind, id } = await referredTo(client, thing);
+    if (kind.get === undefined) throw usageFailure(`${kind.name} can only be listed`, `use list with kind ${kind.name}`);
+    const { data } = await kind.get(client, id);
+    return wholeAnswer(data, `hw describe ${kind.noun}/${id} -o json`);
+  },
+});
+
+/** Pages that are searched for problems of a kind. */
+const maxPages = 10;
+/** Webhooks whose dead letters are counted; each takes a request. */
+const maxCounted = 10;
+const kindsWithProblems = ["sources", "workflows", "webhooks", "accounts", "oauth-clients", "variables"] as const;
+const unwellStates: ReadonlySet<unknown> = new Set(["degraded", "failing", "circuit_open", "disabled"]);
+
+const problems = defineTool({
+  name: "problems",
+  description:
+    "Shows what is wrong now, as Home of the console: sources, workflows, webhooks, accounts, OAuth clients and variables that do not work, " +
+    "dead letters, and a quota that is used up. Without items all is well.",
+  effect: "read",
+  operations: [
+    ...(["listMySources", "listMyWorkflows", "listMyWebhooks", "listMyAccounts", "listMyOAuthClients", "listVariables"] as const),
+    ...(["listDeadLetters", "getMe"] as const),
+  ],
+  input: { limit },
+  call: async ({ client }, { limit: count }) => {
+    const found = (
+      await Promise.all([quotas(client), ...kindsWithProblems.map((kind) => unwell(client, kind)), deadLetters(client)])
+    ).flat();
+    const total = found.length > count ? { total: found.length } : {};
+    return listAnswer(found.slice(0, count), { whole: "describe shows one whole", more: total });
+  },
+});
+
+async function quotas(client: Client): Promise<Row[]> {
+  const { id, quota_exceeded_until: until, orgs } = (await client.call("getMe", {})).data;
+  return [{ id, quota_exceeded_until: until }, ...orgs].flatMap(({ id: owner, quota_exceeded_until: end }) =>
+    end === undefined ? [] : [{ kind: "quota", id: owner, problem: cuttable(`used up until ${secondOf(end)}: new work waits until then`) }],
+  );
+}
+
+async function unwell(client: Client, kindName: (typeof kindsWithProblems)[number]): Promise<Row[]> {
+  const kind = kindNamed(kindName);
+  let pages = 0;
+  const items = itemsOf(async (cursor) => {
+    const page: Page<Item> = await kind.list(client, pageQuery(maxPageItems, cursor));
+    pages += 1;
+    return pages < maxPages ? page : { ...page, page_info: { ...page.page_info, end_cursor: null } };
+  });
+  const rows: Row[] = [];
+  for await (const item of items)
+    if (isUnwell(item)) rows.push({ kind: kind.noun, ...itemRow(kindName, item), since: sinceOf(item["problem"]) });
+  return rows;
+}
+
+const isUnwell = ({ state, healthy, needs_reconnect: isOver }: Item): boolean =>
+  unwellStates.has(state) || healthy === false || isOver === true;
+
+const sinceOf = (problem: unknown): string | undefined =>
+  typeof problem === "object" && problem !== null && "since" in problem ? secondOf(problem.since) : undefined;
+
+async function deadLetters(client: Client): Promise<Row[]> {
+  const { data } = await client.call("listMyWebhooks", { query: { limit: maxCounted } });
+  const counted = await Promise.all(
+    data.map(async ({ id, name: label, url }): Promise<Row[]> => {
+      const { total_count: count } = (await client.call("listDeadLetters", { path: { id }, query: { limit: 1 } })).page_info;
+      return count === 0 ? [] : [{ kind: "dead_letters", id, name: cuttable(label ?? url), count }];
+    }),
+  );
+  return counted.flat();
+}
+
+export const things: readonly Tool[] = [problems, list, describe];
