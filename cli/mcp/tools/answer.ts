@@ -1,3 +1,5 @@
+import type { Page } from "../../../client/pages.ts";
+
 /** A string that a list may cut. Other strings, such as ids, are whole. */
 export interface Cuttable {
   readonly cuttable: string;
@@ -10,13 +12,17 @@ export const cuttable = (text: string | null | undefined): Cuttable | undefined 
 export type Row = Readonly<Record<string, string | number | boolean | Cuttable | null | undefined>>;
 
 interface ListOptions {
-  /** Cursor of the next items; null: there are none. */
+  /** Cursor of the next items; null: there are none. See `nextOf`. */
   readonly next?: string | null | undefined;
   /** Which tool shows what is cut. */
   readonly whole: string;
   /** Fields of the answer besides the items. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
+
+/** The cursor behind a full page: the API returns one also with the last page. */
+export const nextOf = ({ data, page_info: { end_cursor: cursor } }: Page<unknown>, limit: number): string | null =>
+  data.length < limit ? null : cursor;
 
 /** Six items take at most 1 KB. */
 const [bytesOfList, bytesOfItem] = [124, 150];
@@ -56,8 +62,9 @@ export function cutText(text: string, maxLength: number): string {
   return text.slice(0, maxLength - 1).replace(/[\uD800-\uDBFF]$/, "") + mark;
 }
 
-/** What is cut at most, from most to least. */
+/** What is shown of texts and lists, from most to least. Of the first, nothing is cut that would fit. */
 const bounds = [
+  { length: maxWholeBytes, items: maxWholeBytes / 2 },
   { length: 16_000, items: 1_000 },
   { length: 4_000, items: 200 },
   { length: 1_000, items: 60 },
@@ -73,15 +80,14 @@ const maxDepth = 60;
  */
 export function wholeAnswer(value: unknown, whole: string): string {
   const record = readable(value);
-  const full = shortened(record, { length: Number.POSITIVE_INFINITY, items: Number.POSITIVE_INFINITY });
-  if (Buffer.byteLength(full) <= maxWholeBytes) return full;
   const note = `\n${mark} marks what is cut: ${whole} shows all`;
-  const maxBytes = maxWholeBytes - Buffer.byteLength(note);
-  for (const bound of bounds) {
-    const answer = shortened(record, bound);
-    if (Buffer.byteLength(answer) <= maxBytes) return answer + note;
+  let answer = "";
+  for (const [index, bound] of bounds.entries()) {
+    answer = shortened(record, bound);
+    const end = index === 0 ? "" : note;
+    if (Buffer.byteLength(answer) + Buffer.byteLength(end) <= maxWholeBytes) return answer + end;
   }
-  return cutBytes(shortened(record, bounds[bounds.length - 1] ?? bounds[0]), maxBytes) + note;
+  return cutBytes(answer, maxWholeBytes - Buffer.byteLength(note)) + note;
 }
 
 /** Lines of at most 16 KiB. */

@@ -11,10 +11,10 @@ const maxNamed = 5;
 const maxShown = 80;
 
 /** The input of a tool as JSON Schema. */
-export const jsonSchemaOf = ({ input }: Pick<Tool, "input">): Fields & { readonly type: "object" } => ({
-  ...z.toJSONSchema(input, { io: "input", unrepresentable: "any" }),
-  type: "object",
-});
+export function jsonSchemaOf({ input }: Pick<Tool, "input">): Fields & { readonly type: "object" } {
+  const { $schema: _version, ...schema } = z.toJSONSchema(input, { io: "input", unrepresentable: "any" });
+  return { ...schema, type: "object" };
+}
 
 /** Arguments with defaults. @throws Failure that names each wrong argument, its value, and what is accepted */
 export function parseArguments(tool: Pick<Tool, "name" | "input">, given: unknown): Fields {
@@ -49,8 +49,8 @@ function wrongArgument(tool: string, key: string, values: Fields, schema: unknow
   const value = values[key];
   const choices = isFields(schema) ? choicesOf(schema) : [];
   const nearest = typeof value === "string" ? nearestName(value, choices) : undefined;
-  const hint = nearest === undefined ? "" : `did you mean ${nearest}? `;
-  return `${tool} has the argument ${key} with ${shownValue(value)}: ${hint}It must be ${right}`.replace(`: It`, ": it");
+  const subject = nearest === undefined ? "it" : `did you mean ${nearest}? It`;
+  return `${tool} has the argument ${key} with ${shownValue(value)}: ${subject} must be ${right}`;
 }
 
 const choicesOf = (schema: Fields): readonly string[] => (Array.isArray(schema["enum"]) ? schema["enum"].map(String) : []);

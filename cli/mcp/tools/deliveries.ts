@@ -3,7 +3,7 @@ import type { Client } from "../../../client/client.ts";
 import { usageFailure } from "../../failure.ts";
 import { idOf, referredTo } from "../../references.ts";
 import { present } from "../../values.ts";
-import { listAnswer, wholeAnswer } from "./answer.ts";
+import { listAnswer, nextOf, wholeAnswer } from "./answer.ts";
 import { attemptRow, deadLetterRow } from "./rows.ts";
 import { after, defineTool, limit, name, type Tool } from "./tool.ts";
 
@@ -35,18 +35,18 @@ const deliveries = defineTool({
     const query = present({ limit: count, after: cursor, outcome });
     if (isWorkflow) {
       if (event !== undefined) throw usageFailure("event is for webhooks", "give the run of the workflow");
-      const { page_info: page, data } = await client.call("listSendAttempts", {
+      const page = await client.call("listSendAttempts", {
         path: { workflow_id: id },
         query: { ...query, ...present({ run_id: run }) },
       });
-      return listAnswer(data.map(attemptRow), { next: page.end_cursor, whole });
+      return listAnswer(page.data.map(attemptRow), { next: nextOf(page, count), whole });
     }
     if (run !== undefined) throw usageFailure("run is for workflows", "give the event");
-    const { page_info: page, data } = await client.call("listAttempts", {
+    const page = await client.call("listAttempts", {
       path: { id },
       query: { ...query, ...present({ event_id: event }) },
     });
-    return listAnswer(data.map(attemptRow), { next: page.end_cursor, whole });
+    return listAnswer(page.data.map(attemptRow), { next: nextOf(page, count), whole });
   },
 });
 
@@ -60,10 +60,10 @@ const deadLetters = defineTool({
   call: async ({ client }, { of: named, limit: count, after: cursor }) => {
     const { id, isWorkflow } = await receiverOf(client, named);
     const query = present({ limit: count, after: cursor });
-    const { page_info: page, data } = isWorkflow
+    const page = isWorkflow
       ? await client.call("listFailedSends", { path: { workflow_id: id }, query })
       : await client.call("listDeadLetters", { path: { id }, query });
-    return listAnswer(data.map(deadLetterRow), { next: page.end_cursor, whole });
+    return listAnswer(page.data.map(deadLetterRow), { next: nextOf(page, count), whole });
   },
 });
 

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Client } from "../../../client/client.ts";
 import type { Operations, Prop } from "../../../client/generated/operations.ts";
+import { componentNamed } from "../../component/named.ts";
 import { buildStep, codedSteps } from "../../component/workflow-file.ts";
 import { Failure, exitCodes, usageFailure } from "../../failure.ts";
 import { definitionOf } from "../../props/definition.ts";
@@ -51,18 +52,29 @@ const props = defineTool({
   description:
     "Lists what must be configured: the props of a component, a file, a source or a step, with types, defaults, choices and values.",
   effect: "read",
-  operations: ["saveComponent", "getSource", "listMySources", "listComponentProps", "listSourceProps", "listStepProps"],
+  operations: [
+    ...(["saveComponent", "getComponent", "getPublishedComponent", "getSource", "listMySources"] as const),
+    ...(["listComponentProps", "listSourceProps", "listStepProps"] as const),
+  ],
   input: { of: target.describe("A file, a component by id or key, a source, or a step as p_…/step"), props: values },
   call: async (context, { of, props: given }) => {
     const { client } = context;
-    const more = "hw props";
-    if (isCodeFile(of)) return wholeAnswer({ props: (await build(context, of)).data.configurable_props.map(shownProp) }, more);
+    const answer = (all: readonly Prop[], values: object = {}): string =>
+      wholeAnswer({ configurable_props: all.map(shownProp), configured_props: values }, "hw props");
+    if (isCodeFile(of)) return answer((await build(context, of)).data.configurable_props);
     const found = await targetNamed(client, of);
+    if (found.kind === "component") {
+      const { props: all } = await componentNamed(client, of);
+      const reloads = given !== undefined && all.some((prop) => definitionOf(prop).reloads);
+      return answer(reloads ? await propsFor(client, found, given) : all);
+    }
     const before = found.kind === "source" ? (await client.call("getSource", { path: found.path })).data.configured_props : {};
-    const { data } = await propsOf(client, found, { configured_props: { ...before, ...given } });
-    return wholeAnswer({ props: data.configurable_props.map(shownProp), ...(found.kind === "source" ? { value: before } : {}) }, more);
+    return answer(await propsFor(client, found, { ...before, ...given }), before);
   },
 });
+
+const propsFor = async (client: Client, found: PropTarget, configured_props: Readonly<Record<string, unknown>>): Promise<readonly Prop[]> =>
+  (await propsOf(client, found, { configured_props })).data.configurable_props;
 
 function shownProp(prop: Prop): object {
   const definition = definitionOf(prop);

@@ -6,7 +6,7 @@ import { traceLines } from "../../output/trace-lines.ts";
 import { referredTo } from "../../references.ts";
 import { optionalTime } from "../../times.ts";
 import { present } from "../../values.ts";
-import { linesAnswer, listAnswer, secondOf, wholeAnswer } from "./answer.ts";
+import { linesAnswer, listAnswer, nextOf, secondOf, wholeAnswer } from "./answer.ts";
 import { eventRow, foundRow, logRow, runRow, workflowRunRow } from "./rows.ts";
 import { after, defineTool, emitter, flag, limit, name, text, time, type Tool } from "./tool.ts";
 
@@ -21,11 +21,11 @@ const events = defineTool({
   call: async ({ client }, { source, limit: count, after: cursor, channel, whole: isWhole }) => {
     const { id, isWorkflow } = await emitterOf(client, source);
     const query = present({ limit: count, after: cursor, event_name: channel, expand: isWhole === true ? "event" : undefined });
-    const { page_info: page, data } = isWorkflow
+    const page = isWorkflow
       ? await client.call("listWorkflowEvents", { path: { workflow_id: id }, query })
       : await client.call("listEvents", { path: { id }, query });
-    if (isWhole === true) return wholeAnswer({ items: data, next: page.end_cursor }, "a smaller limit");
-    return listAnswer(data.map(eventRow), { next: page.end_cursor, whole: "whole: true shows all" });
+    if (isWhole === true) return wholeAnswer({ items: page.data, next: nextOf(page, count) }, "a smaller limit");
+    return listAnswer(page.data.map(eventRow), { next: nextOf(page, count), whole: "whole: true shows all" });
   },
 });
 
@@ -60,11 +60,11 @@ const runs = defineTool({
     const more = "run shows one whole";
     if (isWorkflow) {
       const only = failed === true ? ({ status: "failed" } as const) : {};
-      const { page_info: page, data } = await client.call("listWorkflowRuns", { path: { workflow_id: id }, query: { ...query, ...only } });
-      return listAnswer(data.map(workflowRunRow), { next: page.end_cursor, whole: more });
+      const page = await client.call("listWorkflowRuns", { path: { workflow_id: id }, query: { ...query, ...only } });
+      return listAnswer(page.data.map(workflowRunRow), { next: nextOf(page, count), whole: more });
     }
-    const { page_info: page, data } = await client.call("listRuns", { path: { id }, query: { ...query, ...present({ failed }) } });
-    return listAnswer(data.map(runRow), { next: page.end_cursor, whole: more });
+    const page = await client.call("listRuns", { path: { id }, query: { ...query, ...present({ failed }) } });
+    return listAnswer(page.data.map(runRow), { next: nextOf(page, count), whole: more });
   },
 });
 

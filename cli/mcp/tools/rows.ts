@@ -30,23 +30,14 @@ export const fieldsOfKinds: Readonly<Record<string, readonly string[]>> = {
   registry: ["key", "version", "type", "name", "description"],
 };
 
-const whole: ReadonlySet<string> = new Set([
-  "id",
-  "key",
-  "name_slug",
-  "emitter_id",
-  "listener_id",
-  "state",
-  "type",
-  "version",
-  "origin",
-  "kind",
-]);
+const whole: ReadonlySet<string> = new Set(["id", "key", "emitter_id", "listener_id", "state", "type", "version", "origin", "kind"]);
+
+/** Names in place of ids. */
+const references: Readonly<Record<string, string>> = { variables: "name", apps: "name_slug" };
 
 /** An item of `hw list`. */
 export function itemRow(kind: string, item: Item): Row {
-  // The name of a variable is its id.
-  const isWhole = (field: string): boolean => whole.has(field) || (kind === "variables" && field === "name");
+  const isWhole = (field: string): boolean => whole.has(field) || references[kind] === field;
   const fields = fieldsOfKinds[kind] ?? ["id"];
   return Object.fromEntries(fields.map((field) => [shownNames[field] ?? field, valueOf(item[field], field, isWhole(field))]));
 }
@@ -112,9 +103,10 @@ export const logRow = ({ k: kind, ts, msg, h: hook, err, run_id: run }: LogLine)
   text: cuttable(err === undefined ? (msg ?? hook) : `${err.name}: ${err.message}`),
 });
 
+/** The id of a delivery to a webhook begins with that of its event. */
 export const attemptRow = (attempt: Attempt | ListedSendAttempt): Row => ({
   delivery: attempt.delivery_id,
-  ...("run_id" in attempt ? { run: attempt.run_id, send: attempt.send } : { event: attempt.event_id }),
+  ...("run_id" in attempt ? { run: attempt.run_id, send: attempt.send } : {}),
   outcome: attempt.outcome,
   attempt: attempt.attempt === 1 ? undefined : attempt.attempt,
   status: attempt.response_status,
@@ -124,7 +116,7 @@ export const attemptRow = (attempt: Attempt | ListedSendAttempt): Row => ({
 
 export const deadLetterRow = (letter: DeadLetter | FailedSend): Row => ({
   delivery: letter.delivery_id,
-  ...("run_id" in letter ? { run: letter.run_id, send: letter.send, event: letter.event?.event_id } : { event: letter.event_id }),
+  ...("run_id" in letter ? { run: letter.run_id, send: letter.send, event: letter.event?.event_id } : {}),
   attempts: letter.attempts,
   at: secondOf(letter.died_at_ms),
   cause: cuttable(letter.cause),

@@ -5,7 +5,7 @@ import { usageFailure } from "../../failure.ts";
 import type { Item, PageQuery } from "../../kinds/kind.ts";
 import { kindNamed, kindNames } from "../../kinds/kinds.ts";
 import { referredTo } from "../../references.ts";
-import { cuttable, listAnswer, secondOf, wholeAnswer, type Row } from "./answer.ts";
+import { cuttable, listAnswer, nextOf, secondOf, wholeAnswer, type Row } from "./answer.ts";
 import { itemRow } from "./rows.ts";
 import { after, defineTool, limit, name, type Tool } from "./tool.ts";
 
@@ -42,10 +42,11 @@ const list = defineTool({
   input: { kind: z.enum(kindNames).describe("Kind of things"), limit, after },
   call: async ({ client }, { kind, limit: count, after: cursor }) => {
     // Some kinds are answered at once, whatever the limit.
-    const { page_info: page, data } = await kindNamed(kind).list(client, pageQuery(count, cursor));
-    const total = data.length > count ? { total: page.total_count } : {};
+    const page = await kindNamed(kind).list(client, pageQuery(count, cursor));
+    const { data } = page;
+    const total = data.length > count ? { total: page.page_info.total_count } : {};
     const rows = data.slice(0, count).map((item) => itemRow(kind, item));
-    return listAnswer(rows, { next: page.end_cursor, whole: "describe shows one whole", more: total });
+    return listAnswer(rows, { next: nextOf(page, count), whole: "describe shows one whole", more: total });
   },
 });
 
