@@ -1,5 +1,8 @@
 import type { Definition } from "../command.ts";
+import { Failure } from "../failure.ts";
 import own from "../package.json" with { type: "json" };
+
+const maxNoteLength = 300;
 
 export const command: Definition = {
   description:
@@ -24,15 +27,22 @@ export const command: Definition = {
     ...(["updateWorkflow", "runWorkflow", "replayEvents", "repeatWorkflowRun", "cancelWorkflowRun"] as const),
     ...(["updateWebhook", "pauseWorkflowRun", "resumeWorkflowRun"] as const),
   ],
-  run: async ({ client, directory, signal }, given) => {
+  run: async ({ client, directory, out, signal }, given) => {
     const [{ StdioServerTransport }, { createMcpServer }] = await Promise.all([
       import("@modelcontextprotocol/sdk/server/stdio.js"),
       import("../mcp/server.ts"),
     ]);
-    const server = createMcpServer(client, { mayWrite: given.flag("write"), version: own.version, directory });
-    const ended = new Promise<void>((resolve) => {
+    const { server } = createMcpServer(client, { mayWrite: given.flag("write"), version: own.version, directory });
+    let lastError = "";
+    server.onerror = ({ message }) => {
+      lastError = message.slice(0, maxNoteLength);
+      out.note(`hw mcp: ${lastError}`);
+    };
+    const ended = new Promise<void>((resolve, reject) => {
       process.stdin.on("end", resolve);
       signal.addEventListener("abort", () => resolve());
+      // The transport closes itself after a message that is too large.
+      server.onclose = () => reject(new Failure(`the connection is closed: ${lastError}`));
     });
     await server.connect(new StdioServerTransport());
     await ended;

@@ -30,7 +30,7 @@ const instructions =
   "event, line or error, with trace to see what led to it; with template, catalogue and validate to write something new. Lists are short: …" +
   " marks what is cut, next is the cursor of more. The resources have the types and pages of how to write components and workflows.";
 
-/** Any arguments: the protocol's schema drops some, such as `__proto__`, which the caller should be told. */
+/** With any arguments: the protocol's own schema drops some, such as `__proto__`, instead of refusing them. */
 const callRequest = z.object({
   method: z.literal("tools/call"),
   params: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),

@@ -68,7 +68,7 @@ it("deploys, updates, runs and replays, and reads what came of it", async () => 
   expect((await reader.call("runs", { source: "noted" })).text).toContain('"manual"');
   expect((await reader.call("logs", { source: "noted" })).text).toContain("second");
   expect((await reader.call("search", { query: "kind:log second" })).text).toContain('"source":"noted"');
-  expect((await reader.call("events", { source: "noted" })).text).toContain('{\\"n\\":1}');
+  expect((await reader.call("events", { source: "noted" })).text).toContain('"event":{"n":1}');
   expect(await reader.json("describe", { thing: "noted" })).toMatchObject({ configured_props: { prefix: "second" } });
   expect((await writer.call("run", { source: "noted", last: true })).isError).toBe(false);
   expect((await writer.call("replay", { source: "noted" })).text).toContain('"events"');
@@ -88,4 +88,11 @@ it("survives lines that are not of the protocol, and ends with its input", async
   running.child.stdin?.end();
   const { code, stdout } = await running.ended();
   expect([code, stdout]).toEqual([0, expect.stringContaining("Invalid tools/call request")]);
+});
+
+it("ends with an error after a message of more than 10 MiB", async () => {
+  const running = startHwProcess(headwater.world, ["mcp"]);
+  running.child.stdin?.write(`"${"x".repeat(11 * 1_024 * 1_024)}"\n`);
+  const { code, stderr } = await running.ended();
+  expect([code, stderr]).toEqual([1, expect.stringContaining("hw: the connection is closed: ReadBuffer exceeded maximum size")]);
 });

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { routes } from "../../client/generated/operations.ts";
 import { command } from "../../cli/commands/mcp.ts";
 import { kindNames } from "../../cli/kinds/kinds.ts";
-import { listAnswer, cuttable, wholeAnswer } from "../../cli/mcp/tools/answer.ts";
+import { cuttable, cuttableJson, listAnswer, wholeAnswer } from "../../cli/mcp/tools/answer.ts";
 import { fieldsOfKinds } from "../../cli/mcp/tools/rows.ts";
 import { effects } from "../../cli/mcp/tools/tool.ts";
 import { isReading, tools } from "../../cli/mcp/tools/tools.ts";
@@ -55,6 +56,12 @@ describe("the tools of hw mcp", () => {
 
   it("request the operations that the command declares", () => {
     expect([...command.operations].toSorted()).toEqual([...new Set(tools.flatMap(({ operations }) => operations))].toSorted());
+  });
+
+  it("that only read request by GET, and by POST only what builds and configures without storing", () => {
+    const posted = tools.filter(isReading).flatMap(({ operations }) => operations.filter((id) => routes[id].method !== "GET"));
+    const stored = posted.filter((id) => id !== "saveComponent" && !/^list\w+(Props|Options)$/.test(id));
+    expect(stored).toEqual([]);
   });
 
   it("are those of the table in docs/agents.md, with what they change", () => {
@@ -165,6 +172,8 @@ describe("answers", () => {
     expect(bytes(text)).toBeLessThanOrEqual(1_024);
     expect(JSON.parse(text)).toMatchObject({ next: "cursor", "…": "describe shows one whole" });
     expect(text).toContain('{"id":"dc_5","problem":"5 😀word word');
+    const json = listAnswer([{ event: cuttableJson({ n: 1 }) }, { event: cuttableJson(["a".repeat(500)]) }], { whole: "events" });
+    expect(json).toMatch(/^{"items":\[{"event":{"n":1}},{"event":"\[\\"a+…"}\],"…":"events"}$/);
     const few = listAnswer([{ id: "dc_0", problem: cuttable("short") }], { next: null, whole: "" });
     expect(few).toBe('{"items":[{"id":"dc_0","problem":"short"}]}');
   });

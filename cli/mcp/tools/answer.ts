@@ -3,10 +3,15 @@ import type { Page } from "../../../client/pages.ts";
 /** A string that a list may cut. Other strings, such as ids, are whole. */
 export interface Cuttable {
   readonly cuttable: string;
+  /** In place of the string, if it need not be cut. */
+  readonly value?: unknown;
 }
 
 export const cuttable = (text: string | null | undefined): Cuttable | undefined =>
   text === null || text === undefined || text === "" ? undefined : { cuttable: text };
+
+/** A value as JSON, which a list may cut. */
+export const cuttableJson = (value: unknown): Cuttable => ({ cuttable: JSON.stringify(value) ?? "null", value });
 
 /** An item of a list. Undefined and null fields are left out. */
 export type Row = Readonly<Record<string, string | number | boolean | Cuttable | null | undefined>>;
@@ -40,7 +45,7 @@ export function listAnswer(rows: readonly Row[], { next, whole, more = {} }: Lis
       Object.fromEntries(
         Object.entries(row).flatMap(([name, value]) => {
           if (value === undefined || value === null) return [];
-          return [[name, isCuttable(value) ? cutText(oneLine(value.cuttable, maxLength), maxLength) : value]];
+          return [[name, isCuttable(value) ? shownText(value, maxLength) : value]];
         }),
       ),
     );
@@ -51,6 +56,11 @@ export function listAnswer(rows: readonly Row[], { next, whole, more = {} }: Lis
 }
 
 const isCuttable = (value: Row[string]): value is Cuttable => typeof value === "object" && value !== null;
+
+function shownText({ cuttable: text, value }: Cuttable, maxLength: number): unknown {
+  if (value !== undefined && text.length <= maxLength) return value;
+  return cutText(oneLine(text, maxLength), maxLength);
+}
 
 /** Without line breaks; of a long text its beginning. */
 const oneLine = (text: string, maxLength: number): string =>
@@ -166,8 +176,8 @@ const [minEpochSeconds, minEpochMs] = [1e9, 1e11];
 
 function timeIn(name: string, value: unknown): string | undefined {
   if (typeof value !== "number" || value < minEpochSeconds) return undefined;
-  if (/(_at|_until|since)$/.test(name) && value < minEpochMs) return new Date(value * 1_000).toISOString();
-  return /(_at_ms|^ts)$/.test(name) && value >= minEpochMs && value < 8e15 ? new Date(value).toISOString() : undefined;
+  if (/(^at|_at|_until|since)$/.test(name) && value < minEpochMs) return new Date(value * 1_000).toISOString();
+  return /((^|_)(at|from|to)_ms|^ts)$/.test(name) && value >= minEpochMs && value < 8e15 ? new Date(value).toISOString() : undefined;
 }
 
 /** A time of epoch seconds or milliseconds, or in ISO 8601, to the second. */

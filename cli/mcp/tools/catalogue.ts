@@ -44,7 +44,9 @@ const catalogue = defineTool({
       about: cuttable(each.description),
     }));
     const others = connectors.filter((each) => app === undefined || each.app === app).flatMap((each) => connectorRows(each, isRight));
-    return listAnswer([...own, ...others].slice(0, count), { whole });
+    // Both kinds are shown, however many of one there are.
+    const shownOthers = others.slice(0, Math.max(Math.floor(count / 2), count - own.length));
+    return listAnswer([...own.slice(0, count - shownOthers.length), ...shownOthers], { whole });
   },
 });
 
@@ -74,7 +76,7 @@ const template = defineTool({
     if (named === undefined) {
       return listAnswer(
         templates.map(({ name: each, kind, does }) => ({ template: each, type: kind, does: cuttable(does) })),
-        { whole: "" },
+        { whole: "template shows its code" },
       );
     }
     const found = templates.find((each) => each.name === named);

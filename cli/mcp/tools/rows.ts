@@ -10,7 +10,7 @@ import type {
   WorkflowRun,
 } from "../../../client/generated/operations.ts";
 import type { Item } from "../../kinds/kind.ts";
-import { cuttable, secondOf, type Row } from "./answer.ts";
+import { cuttable, cuttableJson, secondOf, type Row } from "./answer.ts";
 
 /** Fields of the items of a list, by kind: of accounts and variables names and states only. */
 export const fieldsOfKinds: Readonly<Record<string, readonly string[]>> = {
@@ -21,7 +21,7 @@ export const fieldsOfKinds: Readonly<Record<string, readonly string[]>> = {
   subscriptions: ["id", "emitter_id", "event_name", "listener_id"],
   "auto-subscriptions": ["id", "event_name", "listener_id"],
   accounts: ["id", "app", "name", "healthy", "needs_reconnect", "problem"],
-  apps: ["name_slug", "name", "kind", "origin"],
+  apps: ["name_slug", "kind", "origin"],
   "oauth-clients": ["id", "app", "healthy", "problem"],
   variables: ["name", "secret", "origin", "healthy", "problem"],
   "data-stores": ["id", "name", "entries", "bytes"],
@@ -93,7 +93,7 @@ export const eventRow = ({ id, event, metadata }: Event): Row => ({
   at: secondOf(metadata.ts),
   channel: orNothing(metadata.name),
   summary: cuttable(metadata.summary),
-  event: cuttable(JSON.stringify(event)),
+  event: cuttableJson(event),
 });
 
 export const logRow = ({ k: kind, ts, msg, h: hook, err, run_id: run }: LogLine): Row => ({

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Client } from "../../../client/client.ts";
-import { itemsOf, maxPageItems, type Page } from "../../../client/pages.ts";
+import { itemsOf, maxPageItems } from "../../../client/pages.ts";
 import { usageFailure } from "../../failure.ts";
 import type { Item, PageQuery } from "../../kinds/kind.ts";
 import { kindNamed, kindNames } from "../../kinds/kinds.ts";
@@ -68,12 +68,19 @@ const describe = defineTool({
   },
 });
 
-/** Pages that are searched for problems of a kind. */
-const maxPages = 10;
+/** Items of a kind that are read for their problems. */
+const maxRead = 1_000;
 /** Webhooks whose dead letters are counted; each takes a request. */
 const maxCounted = 10;
-const kindsWithProblems = ["sources", "workflows", "webhooks", "accounts", "oauth-clients", "variables"] as const;
+/** Sources are read by state. */
+const kindsWithProblems = ["workflows", "webhooks", "accounts", "oauth-clients", "variables"] as const;
 const unwellStates: ReadonlySet<unknown> = new Set(["degraded", "failing", "circuit_open", "disabled"]);
+
+/** Some problems, and why there may be others. */
+interface Found {
+  readonly rows: readonly Row[];
+  readonly unread?: string;
+}
 
 const problems = defineTool({
   name: "problems",
@@ -87,34 +94,52 @@ const problems = defineTool({
   ],
   input: { limit },
   call: async ({ client }, { limit: count }) => {
-    const found = (
-      await Promise.all([quotas(client), ...kindsWithProblems.map((kind) => unwell(client, kind)), deadLetters(client)])
-    ).flat();
-    const total = found.length > count ? { total: found.length } : {};
-    return listAnswer(found.slice(0, count), { whole: "describe shows one whole", more: total });
+    const ofKinds = kindsWithProblems.map((kind) => unwell(client, kind));
+    const found = await Promise.all([quotas(client), unwellSources(client), ...ofKinds, deadLetters(client)]);
+    const rows = found.flatMap((each) => each.rows);
+    const unread = found.flatMap((each) => each.unread ?? []);
+    const more = { ...(rows.length > count ? { total: rows.length } : {}), ...(unread.length > 0 ? { unread } : {}) };
+    return listAnswer(rows.slice(0, count), { whole: "describe shows one whole", more });
   },
 });
 
-async function quotas(client: Client): Promise<Row[]> {
+async function quotas(client: Client): Promise<Found> {
   const { id, quota_exceeded_until: until, orgs } = (await client.call("getMe", {})).data;
-  return [{ id, quota_exceeded_until: until }, ...orgs].flatMap(({ id: owner, quota_exceeded_until: end }) =>
-    end === undefined ? [] : [{ kind: "quota", id: owner, problem: cuttable(`used up until ${secondOf(end)}: new work waits until then`) }],
-  );
+  const owners = [{ id, quota_exceeded_until: until }, ...orgs];
+  return {
+    rows: owners.flatMap(({ id: owner, quota_exceeded_until: end }) =>
+      end === undefined
+        ? []
+        : [{ kind: "quota", id: owner, problem: cuttable(`used up until ${secondOf(end)}: new work waits until then`) }],
+    ),
+  };
 }
 
-async function unwell(client: Client, kindName: (typeof kindsWithProblems)[number]): Promise<Row[]> {
-  const kind = kindNamed(kindName);
-  let pages = 0;
-  const items = itemsOf(async (cursor) => {
-    const page: Page<Item> = await kind.list(client, pageQuery(maxPageItems, cursor));
-    pages += 1;
-    return pages < maxPages ? page : { ...page, page_info: { ...page.page_info, end_cursor: null } };
-  });
-  const rows: Row[] = [];
-  for await (const item of items)
-    if (isUnwell(item)) rows.push({ kind: kind.noun, ...itemRow(kindName, item), since: sinceOf(item["problem"]) });
-  return rows;
+async function unwellSources(client: Client): Promise<Found> {
+  const states = ["failing", "disabled"] as const;
+  const pages = await Promise.all(states.map((state) => client.call("listMySources", { query: { state, limit: maxPageItems } })));
+  const rows = pages.flatMap(({ data }) => data.map((source) => unwellRow("sources", { ...source })));
+  return pages.some((page) => nextOf(page, maxPageItems) !== null) ? { rows, unread: `more than ${maxPageItems} sources fail` } : { rows };
 }
+
+async function unwell(client: Client, kindName: (typeof kindsWithProblems)[number]): Promise<Found> {
+  const kind = kindNamed(kindName);
+  const rows: Row[] = [];
+  let read = 0;
+  for await (const item of itemsOf((cursor) => kind.list(client, pageQuery(maxPageItems, cursor)))) {
+    if (isUnwell(item)) rows.push(unwellRow(kindName, item));
+    read += 1;
+    if (read === maxRead) return { rows, unread: `only the newest ${maxRead} ${kindName} were read` };
+  }
+  return { rows };
+}
+
+const unwellRow = (kindName: string, item: Item): Row => ({
+  kind: kindNamed(kindName).noun,
+  ...itemRow(kindName, item),
+  last_run: undefined,
+  since: sinceOf(item["problem"]),
+});
 
 const isUnwell = ({ state, healthy, needs_reconnect: isOver }: Item): boolean =>
   unwellStates.has(state) || healthy === false || isOver === true;
@@ -122,15 +147,17 @@ const isUnwell = ({ state, healthy, needs_reconnect: isOver }: Item): boolean =>
 const sinceOf = (problem: unknown): string | undefined =>
   typeof problem === "object" && problem !== null && "since" in problem ? secondOf(problem.since) : undefined;
 
-async function deadLetters(client: Client): Promise<Row[]> {
-  const { data } = await client.call("listMyWebhooks", { query: { limit: maxCounted } });
+async function deadLetters(client: Client): Promise<Found> {
+  const page = await client.call("listMyWebhooks", { query: { limit: maxCounted } });
   const counted = await Promise.all(
-    data.map(async ({ id, name: label, url }): Promise<Row[]> => {
+    page.data.map(async ({ id, name: label, url }): Promise<Row[]> => {
       const { total_count: count } = (await client.call("listDeadLetters", { path: { id }, query: { limit: 1 } })).page_info;
       return count === 0 ? [] : [{ kind: "dead_letters", id, name: cuttable(label ?? url), count }];
     }),
   );
-  return counted.flat();
+  const rows = counted.flat();
+  const isCut = page.page_info.total_count > maxCounted;
+  return isCut ? { rows, unread: `dead letters of only the newest ${maxCounted} webhooks were counted` } : { rows };
 }
 
 export const things: readonly Tool[] = [problems, list, describe];
