@@ -190,6 +190,34 @@ describe("an agent", () => {
     });
   });
 
+  it("of another user sees nothing of a source, and neither does its owner once it is deleted", async () => {
+    const code = `export default { name: "Private", version: "1", run() { this.$emit({ secret: 1 }); } };`;
+    const { id } = await deploy(headwater, code, {}, { name: "private" });
+    const { id: run } = await agent.json<{ id: string }>("run", { source: id });
+    await until(async () => (await items("runs", { source: id })).length === 1, "the run is listed");
+    const other = await connectAgent(headwater, { mayWrite: true, key: (await headwater.addUser()).key });
+    const calls = [
+      ["describe", { thing: id }],
+      ["runs", { source: id, run }],
+      ["events", { source: id }],
+      ["metrics", { of: id }],
+      ["trace", { id: run, of: id }],
+      ["dry_run", { of: id }],
+      ["run", { source: id }],
+      ["update", { source: id, props: {} }],
+      ["pause", { thing: id }],
+    ] as const;
+    const codesOf = async ({ call }: Agent): Promise<string[]> =>
+      Promise.all(calls.map(async ([tool, args]) => `${tool} ${(await call(tool, args)).text.split(":")[0]}`));
+    const refused = calls.map(([tool]) => `${tool} not_found`);
+    expect(await codesOf(other)).toEqual(refused);
+    expect((await other.json<List>("list", { kind: "sources" })).items).toEqual([]);
+    expect((await other.json<List>("search", { query: `source:${id}` })).items).toEqual([]);
+    await other.client.close();
+    await headwater.ok("delete", "--yes", id);
+    expect(await codesOf(agent)).toEqual(refused);
+  });
+
   it("with a key that may only read gets what a reading server offers by GET, and the API's refusal of the rest", async () => {
     const { key } = await create<{ readonly key: string }>(headwater, "/users/me/keys", { name: "reads", scopes: ["read"] });
     const least = await connectAgent(headwater, { mayWrite: true, key });

@@ -11,7 +11,7 @@ import { wholeAnswer } from "./answer.ts";
 import { isWorkflowFile, namedComponent, sendingOf, workflowFileBody } from "./files.ts";
 import { defineTool, emitter, event, fields, flag, name, text, type Tool, type ToolContext } from "./tool.ts";
 
-const values = fields("Values by name of the prop; of a secret one, `{{ env.NAME }}` keeps it out of the conversation").optional();
+const values = fields("Values by name of the prop").optional();
 const newCode = name("A file, an address (https: or npm:), or the key or id of a component; a .yaml file is a workflow");
 const workflow = name("Id or name of a workflow");
 const run = name("Id of a run, r_…");
