@@ -7,6 +7,7 @@ import { listOptions, showList } from "../listing.ts";
 import { fieldLines } from "../output/fields.ts";
 import type { Column } from "../output/table.ts";
 import { age } from "../output/time.ts";
+import { optionsOf, propsOf, targetOf } from "../props/target.ts";
 import { publishing } from "./published-components.ts";
 import { jsonOf, present, recordOf } from "../values.ts";
 
@@ -119,13 +120,7 @@ const options: Subcommand = {
       prev_context: context === undefined ? undefined : await jsonOf(context, "--context"),
     };
     const body = { prop_name: given.required("prop"), ...(await propsBody(given)), ...present(more) };
-    const target = targetOf(given.required("of"));
-    const answer =
-      target.kind === "step"
-        ? await client.call("listStepOptions", { path: target.path, body })
-        : target.kind === "source"
-          ? await client.call("listSourceOptions", { path: target.path, body })
-          : await client.call("listComponentOptions", { path: target.path, body });
+    const answer = await optionsOf(client, targetOf(given.required("of")), body);
     await out.document(answer, () => answer.data.options.map((option) => JSON.stringify(option)));
   },
 };
@@ -139,27 +134,10 @@ const props: Subcommand = {
   operations: ["listComponentProps", "listSourceProps", "listStepProps"],
   run: async ({ client, out }, given) => {
     const body = await propsBody(given);
-    const target = targetOf(given.required("of"));
-    const answer =
-      target.kind === "step"
-        ? await client.call("listStepProps", { path: target.path, body })
-        : target.kind === "source"
-          ? await client.call("listSourceProps", { path: target.path, body })
-          : await client.call("listComponentProps", { path: target.path, body });
+    const answer = await propsOf(client, targetOf(given.required("of")), body);
     await out.document(answer, () => answer.data.configurable_props.flatMap((prop) => fieldLines(prop)));
   },
 };
-
-type Target =
-  | { readonly kind: "step"; readonly path: { readonly workflow_id: string; readonly step: string } }
-  | { readonly kind: "source"; readonly path: { readonly id: string } }
-  | { readonly kind: "component"; readonly path: { readonly key: string } };
-
-function targetOf(text: string): Target {
-  const [workflow = "", step] = text.split("/", 2);
-  if (step !== undefined && workflow.startsWith("p_")) return { kind: "step", path: { workflow_id: workflow, step } };
-  return text.startsWith("dc_") ? { kind: "source", path: { id: text } } : { kind: "component", path: { key: text } };
-}
 
 async function propsBody(given: Given): Promise<{ readonly configured_props?: Readonly<Record<string, unknown>> }> {
   const text = given.text("props");

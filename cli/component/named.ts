@@ -29,15 +29,15 @@ export async function findDeployable(client: Client, text: string, sending: Send
     return saved(await client.call("saveComponent", { body: await sending(text) }));
   }
   if (/^\.{0,2}\/|\.[cm]?[jt]s$/.test(text)) throw notFound(`there is no file ${text}`, "`hw init source NAME` writes one");
-  return published(client, text);
+  return componentNamed(client, text);
 }
 
 function saved({ data, warnings = [] }: { readonly data: Component; readonly warnings?: readonly Warning[] | undefined }): Deployable {
   return { body: { component_id: data.id }, key: data.id, name: data.name, props: data.configurable_props, warnings };
 }
 
-/** The caller's component with the key, or the registry's. */
-async function published(client: Client, key: string): Promise<Deployable> {
+/** The caller's component with the id or key, or the registry's. @throws Failure if there is none */
+export async function componentNamed(client: Client, key: string): Promise<Deployable> {
   const isMissing = (error: unknown): boolean => error instanceof ApiError && error.status === 404;
   try {
     return saved(await client.call("getComponent", { path: { key } }));

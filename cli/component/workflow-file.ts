@@ -14,38 +14,60 @@ const codeFields = ["component_code", "component_files", "component_entry", "com
 /** Creates the workflow of a file, or changes the one with its name. A step may name its code as `file: step.ts`. */
 export async function deployWorkflow({ client, out, terminal }: Context, file: string, root: string | undefined): Promise<void> {
   const body = await workflowBody(file, root);
-  const name = typeof body["name"] === "string" ? body["name"] : "";
-  const id = await workflowNamed(client, name);
-  const answer = await terminal.progress("Deploying", () =>
-    explained(
-      () =>
-        id === undefined
-          ? client.call("createWorkflow", { body: body as Operations["createWorkflow"]["body"] }) // The API checks it.
-          : client.call("updateWorkflow", { path: { workflow_id: id }, body: body as Operations["updateWorkflow"]["body"] }), // As above.
-    ),
-  );
+  const id = await workflowNamed(client, nameIn(body));
+  const answer = await terminal.progress("Deploying", () => saveWorkflow(client, id, body));
   for (const { message } of answer.warnings ?? []) out.note(`warning: ${message}`);
   const endpoints = answer.data.triggers.flatMap((trigger) =>
     "endpoint_url" in trigger && typeof trigger.endpoint_url === "string" ? [`endpoint ${trigger.endpoint_url}`] : [],
   );
-  await out.done(answer, [`workflow ${name} ${id === undefined ? "created" : "changed"} (${answer.data.id})`, ...endpoints].join("\n"));
+  const done = `workflow ${nameIn(body)} ${id === undefined ? "created" : "changed"} (${answer.data.id})`;
+  await out.done(answer, [done, ...endpoints].join("\n"));
 }
+
+/** The name that a workflow gives itself; empty: it has none. */
+export const nameIn = ({ name }: Fields): string => (typeof name === "string" ? name : "");
+
+/** Creates a workflow, or changes the one with the id. */
+export const saveWorkflow = (client: Client, id: string | undefined, body: Fields): Promise<Operations["createWorkflow"]["response"]> =>
+  explained(
+    () =>
+      id === undefined
+        ? client.call("createWorkflow", { body: body as Operations["createWorkflow"]["body"] }) // The API checks it.
+        : client.call("updateWorkflow", { path: { workflow_id: id }, body: body as Operations["updateWorkflow"]["body"] }), // As above.
+  );
 
 /** Builds the code of each step without saving it. @throws Failure that names the first step with a mistake */
 export async function validateWorkflow({ client, out, terminal }: Context, file: string, root: string | undefined): Promise<void> {
   const { steps } = await workflowBody(file, root);
-  const coded = [...stepsWithin(steps as readonly unknown[])].filter((step) => codeFields.some((field) => field in step)); // As `workflowBody` made them.
-  for (const [index, step] of coded.entries()) {
-    const name = typeof step["name"] === "string" ? step["name"] : String(index + 1);
-    const body = Object.fromEntries(codeFields.flatMap((field) => (field in step ? [[field, step[field]]] : [])));
-    const answer = await terminal.progress(`Building step ${name}`, () =>
-      aboutStep(name, () => client.call("saveComponent", { query: { dry_run: true }, body })),
-    );
+  const coded = codedSteps(steps);
+  for (const step of coded) {
+    const answer = await terminal.progress(`Building step ${step.name}`, () => buildStep(client, step));
     const warnings = (answer.warnings ?? []).map(({ path, message }) => `${path}: ${message}`);
-    await out.record({ step: name, ...answer }, () => [`step ${name} can be built`, ...warnings.map((warning) => `  warning: ${warning}`)]);
+    const lines = [`step ${step.name} can be built`, ...warnings.map((warning) => `  warning: ${warning}`)];
+    await out.record({ step: step.name, ...answer }, () => lines);
   }
   if (coded.length === 0) out.note("no step has code");
 }
+
+/** A step with code of its own. */
+export interface CodedStep {
+  readonly name: string;
+  /** The fields that hold its code. */
+  readonly code: Fields;
+}
+
+/** The steps of a workflow body that have code, those within others too. */
+export const codedSteps = (steps: unknown): readonly CodedStep[] =>
+  [...stepsWithin(Array.isArray(steps) ? (steps as readonly unknown[]) : [])]
+    .filter((step) => codeFields.some((field) => field in step))
+    .map((step, index) => ({
+      name: typeof step["name"] === "string" ? step["name"] : String(index + 1),
+      code: Object.fromEntries(codeFields.flatMap((field) => (field in step ? [[field, step[field]]] : []))),
+    }));
+
+/** Builds a step without saving it. @throws Failure that names the step */
+export const buildStep = (client: Client, { name, code }: CodedStep): Promise<Operations["saveComponent"]["response"]> =>
+  aboutStep(name, () => client.call("saveComponent", { query: { dry_run: true }, body: code }));
 
 async function aboutStep<T>(name: string, build: () => Promise<T>): Promise<T> {
   try {
@@ -98,7 +120,8 @@ export function* stepsWithin(steps: readonly unknown[]): Generator<Fields> {
 type Fields = Readonly<Record<string, unknown>>;
 const isFields = (value: unknown): value is Fields => typeof value === "object" && value !== null && !Array.isArray(value);
 
-async function workflowNamed(client: Client, name: string): Promise<string | undefined> {
+/** The id of the workflow with this name; undefined: there is none. */
+export async function workflowNamed(client: Client, name: string): Promise<string | undefined> {
   const pages = itemsOf((after) =>
     client.call("listMyWorkflows", { query: { limit: maxPageItems, ...(after === undefined ? {} : { after }) } }),
   );

@@ -1,12 +1,15 @@
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
-import type { CallToolResult } from "@modelcontextprotocol/sdk/types.js";
+import { ListToolsRequestSchema, type CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
-import type { Client } from "../../client/client.ts";
+import { ApiError } from "../../client/errors.ts";
 import { rejectionOf } from "../component/rejection.ts";
-import { failureOf } from "../failure.ts";
+import { exitCodes, failureOf, notFound, usageFailure, type Failure } from "../failure.ts";
 import { componentSchema, componentsPage, componentTypes, workflowsPage } from "../generated/documents.ts";
 import { nearestName } from "../nearest-name.ts";
-import { toolsFor } from "./tools.ts";
+import { cutText, messageAnswer } from "./tools/answer.ts";
+import { jsonSchemaOf, parseArguments } from "./tools/arguments.ts";
+import { effects, type Tool, type ToolContext } from "./tools/tool.ts";
+import { isReading, tools } from "./tools/tools.ts";
 
 interface Document {
   readonly name: string;
@@ -22,50 +25,78 @@ const documents: readonly Document[] = [
   { name: "workflows", title: "How to write workflows", mimeType: "text/markdown", text: workflowsPage },
 ];
 
-/** A server of the Model Context Protocol with the verbs of the command line as tools. */
-export function createMcpServer(
-  client: Client,
-  { mayWrite, version }: { readonly mayWrite: boolean; readonly version: string },
-): McpServer {
-  const server = new McpServer({ name: "headwater", version });
-  for (const { name, description, input, writes, call } of toolsFor(mayWrite)) {
-    const annotations = { readOnlyHint: !writes, destructiveHint: writes };
-    const inputSchema = strictInput(name, input);
-    server.registerTool(name, { description, inputSchema, annotations }, (given: Readonly<Record<string, unknown>>) =>
-      resultOf(() => call(client, given)),
-    );
-  }
+const instructions =
+  "Headwater runs components as sources and workflows, and delivers their events. Begin with problems to see what is wrong, with search to find an " +
+  "event, line or error, with trace to see what led to it; with template, catalogue and validate to write something new. Lists are short: …" +
+  " marks what is cut, next is the cursor of more. The resources have the types and pages of how to write components and workflows.";
+
+/** With any arguments: the protocol's own schema drops some, such as `__proto__`, instead of refusing them. */
+const callRequest = z.object({
+  method: z.literal("tools/call"),
+  params: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),
+});
+
+interface ServerOptions {
+  readonly mayWrite: boolean;
+  readonly version: string;
+  /** Tools read only files below it. */
+  readonly directory: string;
+}
+
+/** A server of the Model Context Protocol with the operations of the command line as tools. */
+export function createMcpServer(client: ToolContext["client"], { mayWrite, version, directory }: ServerOptions): McpServer {
+  const mcp = new McpServer({ name: "headwater", version }, { instructions });
+  const offered = tools.filter((tool) => mayWrite || isReading(tool));
+  mcp.server.registerCapabilities({ tools: {} });
+  mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: offered.map(listed) }));
+  mcp.server.setRequestHandler(callRequest, ({ params }) =>
+    resultOf(async () => {
+      const tool = toolNamed(params.name, offered);
+      return tool.call({ client, directory }, parseArguments(tool, params.arguments));
+    }),
+  );
   for (const { name, title, mimeType, text } of documents) {
-    server.registerResource(name, `headwater://docs/${name}`, { title, mimeType }, (uri) => ({
+    mcp.registerResource(name, `headwater://docs/${name}`, { title, mimeType }, (uri) => ({
       contents: [{ uri: uri.href, mimeType, text }],
     }));
   }
-  return server;
+  return mcp;
 }
 
-/** Refuses unknown arguments: without `dry_run`, which a tool may not have, a call would do something else than the agent means. */
-function strictInput(tool: string, input: z.ZodRawShape): z.ZodObject {
-  const names = Object.keys(input);
-  return z.strictObject(input, {
-    error: (issue) => {
-      if (issue.code !== "unrecognized_keys") return undefined;
-      const keys: readonly string[] = Array.isArray(issue["keys"]) ? issue["keys"] : [];
-      return keys.map((key) => `${tool} has no argument "${key}": ${nearestOrAll(key, names)}`).join("; ");
-    },
-  });
-}
+const listed = (tool: Tool) => ({
+  name: tool.name,
+  description: tool.description,
+  inputSchema: jsonSchemaOf(tool),
+  annotations: effects[tool.effect].annotations,
+});
 
-function nearestOrAll(name: string, names: readonly string[]): string {
+/** @throws Failure for a name that is not offered */
+function toolNamed(name: string, offered: readonly Tool[]): Tool {
+  const found = offered.find((tool) => tool.name === name);
+  if (found !== undefined) return found;
+  if (tools.some((tool) => tool.name === name))
+    throw usageFailure(`the tool ${name} needs --write`, "start the server with `hw mcp --write`");
+  const names = offered.map((tool) => tool.name);
   const nearest = nearestName(name, names);
-  return nearest === undefined ? `its arguments are ${names.join(", ")}` : `did you mean ${nearest}?`;
+  const hint = nearest === undefined ? `tools are: ${names.join(", ")}` : `did you mean ${nearest}?`;
+  throw notFound(`there is no tool ${JSON.stringify(cutText(name, 60))}`, hint);
 }
 
 /** An error is a result: the agent reads what failed, and what to do about it. */
-async function resultOf(call: () => Promise<unknown>): Promise<CallToolResult> {
+async function resultOf(call: () => Promise<string>): Promise<CallToolResult> {
   try {
-    return { content: [{ type: "text", text: JSON.stringify(await call(), null, 2) ?? "done" }] };
+    return { content: [{ type: "text", text: await call() }] };
   } catch (error) {
-    const { message, hint } = failureOf(rejectionOf(error));
-    return { isError: true, content: [{ type: "text", text: hint === undefined ? message : `${message}\n${hint}` }] };
+    const failure = failureOf(rejectionOf(error));
+    const hint = failure.hint === undefined ? "" : `\nhint: ${failure.hint}`;
+    return { isError: true, content: [{ type: "text", text: messageAnswer(`${codeOf(failure)}: ${failure.message}`) + hint }] };
   }
+}
+
+/** The code of the API, or what an error of `hw` itself means. */
+function codeOf({ cause, exitCode }: Failure): string {
+  if (cause instanceof ApiError) return cause.code;
+  if (exitCode === exitCodes.usage) return "invalid_arguments";
+  if (exitCode === exitCodes.notFound) return "not_found";
+  return exitCode === exitCodes.unreachable ? "unreachable" : "failed";
 }

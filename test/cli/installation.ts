@@ -6,7 +6,7 @@ import { temporaryDirectory, type TemporaryDirectory } from "../support/temporar
 import { hw, type Ended, type World } from "./hw.ts";
 
 /** A user of the shared system, with a directory in which `hw` finds it as it finds the system of `npm start`. */
-export interface Installation extends Pick<SharedSystem, "apiUrl" | "call" | "key" | "username"> {
+export interface Installation extends Pick<SharedSystem, "addUser" | "apiUrl" | "call" | "key" | "username"> {
   readonly world: World;
   /** Runs `hw` in the directory. */
   hw(...args: readonly string[]): Promise<Ended>;
@@ -44,6 +44,7 @@ export function withInstallation(): Installation {
     get world() {
       return world;
     },
+    addUser: () => system.addUser(),
     call: (method, path, body) => system.call(method, path, body),
     hw: (...args) => hw(world, args),
     ok,
