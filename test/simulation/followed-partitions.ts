@@ -1,0 +1,109 @@
+import type { OpenPartition, PartitionReading } from "../../delivery/routing/ports.ts";
+import { partitionOfRun } from "../../domain/subjects.ts";
+import { Feed } from "./feed.ts";
+import type { SimulatedProcess } from "./process.ts";
+import type { FloorKind, RunsModel, StoredCommit } from "./runs-model.ts";
+
+interface Followed {
+  readonly feed: Feed<StoredCommit>;
+  /** Sequences that were handed out and are not done. */
+  readonly open: Set<number>;
+  floor: number;
+  last: number;
+  onIdle: (() => void)[];
+}
+
+const publishEveryMs = 250;
+
+/** How one role reads RUNS, by the rules of `platform/jetstream/read/partitioned-follow.ts`: in order, without acks, with a floor for each partition. */
+export class FollowedPartitions {
+  readonly #process: SimulatedProcess;
+  readonly #runs: RunsModel;
+  readonly #kind: FloorKind;
+  readonly #onCommit: (commit: StoredCommit, done: () => void) => void;
+  readonly #partitions = new Map<number, Followed>();
+  readonly #closing = new Set<Followed>();
+  readonly #floors = new Map<number, number>();
+  #isPublishing = false;
+
+  constructor(process: SimulatedProcess, runs: RunsModel, kind: FloorKind, onCommit: (commit: StoredCommit, done: () => void) => void) {
+    this.#process = process;
+    this.#runs = runs;
+    this.#kind = kind;
+    this.#onCommit = onCommit;
+  }
+
+  /** @param from the sequence after which the partition is read; undefined: its floor */
+  async open(partition: number, from?: number): Promise<OpenPartition> {
+    const floors = await this.#process.request("nats", () => [...this.#runs.floors()[this.#kind]]);
+    const after = from ?? floors[partition] ?? 0;
+    const followed: Followed = {
+      feed: new Feed(this.#process, (commit) => this.#take(partition, followed, commit)),
+      open: new Set(),
+      floor: after,
+      last: after,
+      onIdle: [],
+    };
+    await followed.feed.open((feed) => this.#runs.follow(feed, partition, after));
+    this.#partitions.set(partition, followed);
+    return { close: () => this.#close(partition, followed) };
+  }
+
+  /** Publishes the floors now. False: publishing failed. */
+  async publish(): Promise<boolean> {
+    const floors = new Map(this.#floors);
+    try {
+      await this.#process.request("nats", () => this.#runs.raise(this.#kind, floors));
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  asReading(): PartitionReading<[afterSequence?: number]> {
+    return {
+      open: (partition, after) => this.open(partition, after),
+      idle: async () => void (await Promise.all([...this.#partitions.values(), ...this.#closing].map(idle))),
+      stop: async () => {
+        for (const { feed } of this.#partitions.values()) feed.close();
+      },
+    };
+  }
+
+  #take(partition: number, followed: Followed, commit: StoredCommit): void {
+    if (partitionOfRun(commit.subject) !== partition) throw new Error("a commit of another partition");
+    followed.open.add(commit.seq);
+    followed.last = commit.seq;
+    this.#onCommit(commit, () => this.#done(partition, followed, commit.seq));
+  }
+
+  #done(partition: number, followed: Followed, seq: number): void {
+    followed.open.delete(seq);
+    const [first] = followed.open;
+    followed.floor = first === undefined ? followed.last : Math.max(followed.floor, first - 1);
+    this.#floors.set(partition, Math.max(this.#floors.get(partition) ?? 0, followed.floor));
+    if (followed.open.size === 0) for (const resolve of followed.onIdle.splice(0)) resolve();
+    this.#publishSoon();
+  }
+
+  #publishSoon(): void {
+    if (this.#isPublishing) return;
+    this.#isPublishing = true;
+    setTimeout(() => {
+      this.#isPublishing = false;
+      void this.publish().then((isPublished) => isPublished || this.#publishSoon());
+    }, publishEveryMs);
+  }
+
+  async #close(partition: number, followed: Followed): Promise<void> {
+    followed.feed.close();
+    if (this.#partitions.get(partition) === followed) this.#partitions.delete(partition);
+    this.#closing.add(followed);
+    await idle(followed);
+    this.#closing.delete(followed);
+  }
+}
+
+function idle({ open, onIdle }: Followed): Promise<void> {
+  return open.size === 0 ? Promise.resolve() : new Promise((resolve) => onIdle.push(resolve));
+}
