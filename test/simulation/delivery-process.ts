@@ -1,4 +1,4 @@
-import { startDelivery, type StartedDelivery } from "../../delivery/start.ts";
+import { startDelivery } from "../../delivery/start.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
 import type { DueReaders } from "../../delivery/attempts/ports.ts";
 import type { OrderedAccess } from "../../delivery/ordered/ports.ts";
@@ -24,9 +24,14 @@ const extendEveryMs = 1_200;
 const nothing = (): void => undefined;
 const stoppable = { stop: async () => undefined };
 
-/** Starts the delivery role in a process. */
-export function startDeliveryIn(process: SimulatedProcess, servers: Servers, log: DeliveryPorts["log"]): Promise<StartedDelivery> {
-  return process.run(() => startDelivery(config, portsOf(process, servers, log)));
+/** Starts the delivery role in a process. @returns what stops it */
+export async function startDeliveryIn(
+  process: SimulatedProcess,
+  servers: Servers,
+  log: DeliveryPorts["log"],
+): Promise<() => Promise<void>> {
+  const delivery = await process.run(() => startDelivery(config, portsOf(process, servers, log)));
+  return () => process.run(() => delivery.stop());
 }
 
 function portsOf(process: SimulatedProcess, servers: Servers, log: DeliveryPorts["log"]): DeliveryPorts {

@@ -98,6 +98,12 @@ export class SimulatedProcess {
     return timer;
   }
 
+  signalAfter(ms: number): AbortSignal {
+    const ending = new AbortController();
+    this.after(ms, () => ending.abort());
+    return ending.signal;
+  }
+
   /**
    * Sends a request to a server, where it has its effect at once or not at all. Over `nats`, requests arrive in the order in which they were
    * sent.

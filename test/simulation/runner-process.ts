@@ -1,4 +1,4 @@
-import { startRunner, type Runner } from "../../runner/start.ts";
+import { startRunner } from "../../runner/start.ts";
 import type { RunnerConfig, RunnerPorts } from "../../runner/ports.ts";
 import type { Execution, Sandbox } from "../../runner/sandbox/port.ts";
 import { defaultPool } from "../../domain/subjects.ts";
@@ -11,9 +11,12 @@ import type { Servers } from "./servers.ts";
 const config: Omit<RunnerConfig, "runner"> = { pool: defaultPool, runTimeoutMs: 30_000, memoryMb: 64, stateCacheBytes: 20_000 };
 const nothing = (): void => undefined;
 
-/** Starts the runner role in a process. */
-export function startRunnerIn(process: SimulatedProcess, servers: Servers, log: RunnerPorts["log"]): Promise<Runner> {
-  return process.run(() => startRunner({ ...config, runner: process.name }, portsOf(process, servers, log)));
+const maxStopMs = 10_000;
+
+/** Starts the runner role in a process. @returns what stops it */
+export async function startRunnerIn(process: SimulatedProcess, servers: Servers, log: RunnerPorts["log"]): Promise<() => Promise<void>> {
+  const runner = await process.run(() => startRunner({ ...config, runner: process.name }, portsOf(process, servers, log)));
+  return () => process.run(() => runner.stop(process.signalAfter(maxStopMs)));
 }
 
 function portsOf(process: SimulatedProcess, servers: Servers, log: RunnerPorts["log"]): RunnerPorts {

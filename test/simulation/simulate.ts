@@ -36,6 +36,8 @@ const webhooks = ["wh_plain", "wh_ordered"];
 /** Mean time between two requests to one source. */
 const meanPauseMs = 4_000;
 const meanFaultPauseMs = 45_000;
+/** A process that is told to stop has this time. */
+const killAfterMs = 15_000;
 /** Time after the last fault in which everything must come to rest: retries wait for up to a minute. */
 const healMs = 4 * 60_000;
 
@@ -76,6 +78,7 @@ class Simulation {
       name: start === startRunnerIn ? `r_${index}` : `delivery_${index}`,
       start,
       starts: 0,
+      stop: async () => undefined,
       process: undefined,
     }));
   }
@@ -109,7 +112,9 @@ class Simulation {
     const write = (level: string) => (fields: object, message?: string) =>
       this.#log(() => `${process.name} ${level} ${message ?? ""} ${textOf(fields)}`);
     const log = { info: write("info"), warn: write("warn"), error: write("error") };
-    slot.start(process, this.#servers, log).catch((error: unknown) => {
+    const starting = slot.start(process, this.#servers, log);
+    slot.stop = async () => (await starting)();
+    starting.catch((error: unknown) => {
       this.#log(() => `${process.name} does not start: ${String(error)}`);
       this.#restart(slot, 1_000);
     });
@@ -154,6 +159,7 @@ class Simulation {
     this.#log(() => `FAULT ${kind} ${process?.name ?? ""} ${Math.round(ms)} ms`);
     if (process === undefined || !process.isAlive) return;
     if (kind === "kill") this.#restart(slot, ms);
+    else if (kind === "restart") this.#stop(slot, process);
     else if (kind === "stall") process.stall(ms);
     else if (kind === "clock step") process.skewMs = this.#random.between(-120_000, 120_000);
     else if (kind === "cut") {
@@ -161,6 +167,18 @@ class Simulation {
       this.#time.after(ms, () => (process.isCut = false));
     } else if (kind === "redelivery") this.#servers.invocations.redeliver();
     else this.#stopServer(kind === "nats down" ? "nats" : "postgres", ms);
+  }
+
+  /** As a rolling update does: the process is told to stop, is killed if that takes long, and is started again. */
+  #stop(slot: Slot, process: SimulatedProcess): void {
+    let isOver = false;
+    const restart = (): void => {
+      if (isOver || slot.process !== process || !process.isAlive) return;
+      isOver = true;
+      this.#restart(slot, 100);
+    };
+    this.#time.after(killAfterMs, restart);
+    slot.stop().then(restart, restart);
   }
 
   #stopServer(server: keyof Faults["isDown"], ms: number): void {
@@ -194,12 +212,13 @@ class Simulation {
 
 interface Slot {
   readonly name: string;
-  readonly start: (process: SimulatedProcess, servers: Servers, log: Parameters<typeof startRunnerIn>[2]) => Promise<unknown>;
+  readonly start: typeof startRunnerIn;
   starts: number;
+  stop: () => Promise<void>;
   process: SimulatedProcess | undefined;
 }
 
-const faultKinds = ["kill", "kill", "stall", "cut", "clock step", "redelivery", "nats down", "postgres down"] as const;
+const faultKinds = ["kill", "kill", "restart", "stall", "cut", "clock step", "redelivery", "nats down", "postgres down"] as const;
 
 const deploymentOf = (source: string): Deployment => ({ ...deployment, source, owner });
 const urlOf = (webhook: string): string => `http://${webhook}.test/`;

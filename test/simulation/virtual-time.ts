@@ -16,7 +16,10 @@ interface Scheduled {
 /** The process in whose code we are. Timers and clocks of code outside of all processes stay real. */
 export const currentProcess: AsyncLocalStorage<SimulatedProcess> = new AsyncLocalStorage();
 
-const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate, random: Math.random, now: performance.now };
+const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
+const { random } = Math;
+const { now } = performance;
+const { timeout } = AbortSignal;
 
 /** The one clock of a simulation. Time passes only from one task to the next, so a day in which little happens takes seconds. */
 export class VirtualTime {
@@ -96,7 +99,6 @@ export function installVirtualTime(): () => void {
     if (timer instanceof ProcessTimer) timer.cancel();
     else otherwise(timer as never);
   };
-  const now = performance.now.bind(performance);
   Object.assign(globalThis, {
     setTimeout: timer(false, real.setTimeout),
     setInterval: timer(true, real.setInterval),
@@ -107,13 +109,14 @@ export function installVirtualTime(): () => void {
     clearTimeout: clear(real.clearTimeout),
     clearInterval: clear(real.clearInterval),
   });
-  performance.now = () => currentProcess.getStore()?.uptimeMs ?? now();
-  Math.random = () => currentProcess.getStore()?.random() ?? real.random();
+  performance.now = () => currentProcess.getStore()?.uptimeMs ?? now.call(performance);
+  Math.random = () => currentProcess.getStore()?.random() ?? random();
+  AbortSignal.timeout = (ms) => currentProcess.getStore()?.signalAfter(ms) ?? timeout.call(AbortSignal, ms);
   return () => {
-    const { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate } = real;
-    Object.assign(globalThis, { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate });
-    performance.now = real.now;
-    Math.random = real.random;
+    Object.assign(globalThis, real);
+    Object.assign(performance, { now });
+    Math.random = random;
+    AbortSignal.timeout = timeout;
   };
 }
 
