@@ -2,7 +2,19 @@ import { defineConfig } from "vitest/config";
 import { givenOrder, GivenOrder } from "./scripts/vitest-sequencer.ts";
 
 /** Files that need neither servers nor isolates. */
-const pure = ["architecture.test.ts", "bench", "crds", "delivery", "docs", "domain", "ingress", "operator", "runner", "simulation", "types"];
+const pure = [
+  "architecture.test.ts",
+  "bench",
+  "crds",
+  "delivery",
+  "docs",
+  "domain",
+  "ingress",
+  "operator",
+  "runner",
+  "simulation",
+  "types",
+];
 /** Files that compute: isolates, npm packages, the components of registry/. */
 const isolates = ["registry", "sandbox"];
 /** Files that mostly wait for the servers and processes that they start. */

@@ -28,7 +28,10 @@ export async function shareWork({ ports, routing, recorder, ordered }: SharedWor
     return {
       stop: async () => {
         queues.retire();
-        await Promise.all([routed.close(), recorded.close()]);
+        const late = new AbortController();
+        // A commit is never done here if another replica has stored events of its queue: the queues must not wait for it to stop.
+        await Promise.race([Promise.all([routed.close(), recorded.close()]), pause(handoverMs, late.signal)]);
+        late.abort();
         await queues.stop();
         await runs.publishFloors();
       },

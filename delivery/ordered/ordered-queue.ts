@@ -94,7 +94,7 @@ export class OrderedQueue {
     this.#wake();
   }
 
-  /** Continues with batches that are stored, whoever has stored them. */
+  /** Continues with batches that are stored, by this replica or another one. */
   look(): void {
     this.#mayHaveBatches = true;
     this.#mustFindHead = true;

@@ -36,7 +36,7 @@ const webhooks = ["wh_plain", "wh_ordered"];
 /** Mean time between two requests to one source. */
 const meanPauseMs = 4_000;
 const meanFaultPauseMs = 45_000;
-/** A process that is told to stop has this time. */
+/** A process that gets a signal to stop has this time. */
 const killAfterMs = 15_000;
 /** Time after the last fault in which everything must come to rest: retries wait for up to a minute. */
 const healMs = 4 * 60_000;
@@ -169,7 +169,7 @@ class Simulation {
     else this.#stopServer(kind === "nats down" ? "nats" : "postgres", ms);
   }
 
-  /** As a rolling update does: the process is told to stop, is killed if that takes long, and is started again. */
+  /** As a rolling update does: the process gets a signal to stop, is killed if that takes long, and is started again. */
   #stop(slot: Slot, process: SimulatedProcess): void {
     let isOver = false;
     const restart = (): void => {
