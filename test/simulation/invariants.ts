@@ -1,6 +1,8 @@
 import { readCommit } from "../../domain/run/read-commit.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { Route } from "../../domain/source/deployment.ts";
+import { stepsOf } from "../../domain/workflow/run-commit.ts";
+import { flow, flowExports, flowSteps } from "./flow.ts";
 import type { Servers } from "./servers.ts";
 
 /** What a client has sent, by its token. */
@@ -26,7 +28,11 @@ export function violationsOf(servers: Servers, sent: ReadonlyMap<string, Sent>):
   return [
     ...restOf(servers),
     ...sentOnce(sent, events),
-    ...statesInOrder(commits.map(({ commit }) => commit)),
+    ...statesInOrder(commits.map(({ commit }) => commit).filter(({ workflow }) => workflow === undefined)),
+    ...flowsEnd(
+      sent,
+      commits.map(({ commit }) => commit),
+    ),
     ...recordedOnce(commits, servers),
     ...servers.routes.flatMap((route) =>
       route.listener.kind === "source" ? heardOnce(route, events) : receivedBy(route, events, servers),
@@ -46,6 +52,7 @@ function restOf({ invocations, deliveries, history }: Servers): readonly string[
 function sentOnce(sent: ReadonlyMap<string, Sent>, events: readonly EmittedEvent[]): readonly string[] {
   const counts = countsOf(events);
   return [...sent].flatMap(([token, { source, isAccepted }]) => {
+    if (source === flow.workflow) return [];
     const count = counts.get(`${source} ${token}`) ?? 0;
     if (count > 1) return [`request ${token} to ${source} has run ${count} times`];
     return isAccepted && count === 0 ? [`request ${token} to ${source} was accepted and has not run`] : [];
@@ -61,6 +68,38 @@ function statesInOrder(commits: readonly Commit[]): readonly string[] {
     counts.set(source, count);
     return count === before + 1 ? [] : [`run ${count} of ${source} is committed after run ${before}`];
   });
+}
+
+/** Each accepted request to the workflow has one run, which ends as one without faults does. No committed step has run again. */
+function flowsEnd(sent: ReadonlyMap<string, Sent>, commits: readonly Commit[]): readonly string[] {
+  const runs = Map.groupBy(
+    commits.filter(({ workflow }) => workflow !== undefined),
+    ({ run }) => run.id,
+  );
+  const begun = new Map<string, number>();
+  const ends = [...runs].flatMap(([run, ofRun]) => {
+    const token = tokenOf(ofRun[0]?.workflow?.event ?? "{}");
+    begun.set(token, (begun.get(token) ?? 0) + 1);
+    const status = ofRun.at(-1)?.workflow?.status;
+    const done = ofRun
+      .flatMap(({ workflow }) => (workflow === undefined ? [] : stepsOf(workflow, [])))
+      .filter(({ step }) => step.outcome !== "retried");
+    const names = done
+      .map(({ step }) => step.name)
+      .toSorted()
+      .join(" ");
+    return [
+      ...(status === "succeeded" ? [] : [`run ${run} of ${token} is ${status}`]),
+      ...(names === flowSteps ? [] : [`run ${run} of ${token} has committed ${names}`]),
+      ...(done.at(-1)?.step.exports === flowExports ? [] : [`run ${run} of ${token} ends with ${done.at(-1)?.step.exports}`]),
+    ];
+  });
+  const requests = [...sent].flatMap(([token, { source, isAccepted }]) => {
+    const count = begun.get(token) ?? 0;
+    if (source !== flow.workflow || count === 1 || (count === 0 && !isAccepted)) return [];
+    return [`request ${token} to ${source} has begun ${count} runs`];
+  });
+  return [...ends, ...requests];
 }
 
 function recordedOnce(commits: readonly { readonly seq: number }[], { history }: Servers): readonly string[] {
@@ -106,5 +145,7 @@ function countsOf(events: readonly EmittedEvent[]): ReadonlyMap<string, number> 
 }
 
 function eventsOf({ source, events }: Commit): readonly EmittedEvent[] {
-  return events.map(({ emitId, payload }) => ({ source, emitId, token: (JSON.parse(payload) as { readonly token: string }).token }));
+  return events.map(({ emitId, payload }) => ({ source, emitId, token: tokenOf(payload) }));
 }
+
+const tokenOf = (text: string): string => (JSON.parse(text) as { readonly token: string }).token;

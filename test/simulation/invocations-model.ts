@@ -1,8 +1,8 @@
-import { decodePack, encodePack } from "../../domain/invocation/invocation.ts";
+import { decodePack, encodePack, type Invocation } from "../../domain/invocation/invocation.ts";
 import { partitionOf } from "../../domain/invocation/partition.ts";
 import type { Feed } from "./feed.ts";
 import { startedAt } from "./process.ts";
-import type { VirtualTime } from "./virtual-time.ts";
+import type { Task, VirtualTime } from "./virtual-time.ts";
 
 export interface StoredInvocations {
   readonly seq: number;
@@ -27,6 +27,7 @@ export class InvocationsModel {
   readonly #unacked = new Map<number, StoredInvocations>();
   readonly #readers = new Set<Reader>();
   readonly #known = new Map<string, number>();
+  readonly #waking = new Map<string, Task>();
   #seq = 0;
 
   constructor(time: VirtualTime) {
@@ -47,6 +48,16 @@ export class InvocationsModel {
     const message = { seq: ++this.#seq, partition, text, storedAt: startedAt + Math.floor(this.#time.now) };
     this.#unacked.set(message.seq, message);
     for (const reader of this.#readers) if (reader.partition === partition) this.#deliver(reader, message);
+  }
+
+  /** Continues a suspended run at a time (epoch ms), by the rules of `platform/jetstream/invocations/pool-requests.ts`. */
+  wake(workflow: string, run: string, suspension: number, atMs: number): void {
+    this.#waking.get(run)?.cancel();
+    const invocation: Invocation = { source: workflow, trigger: "resume", at: atMs, resume: { run, suspension, action: "wake" } };
+    this.#waking.set(
+      run,
+      this.#time.after(atMs - startedAt - this.#time.now, () => this.publish(JSON.stringify(invocation))),
+    );
   }
 
   ack(seq: number): void {

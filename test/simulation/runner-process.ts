@@ -1,8 +1,9 @@
 import { startRunner } from "../../runner/start.ts";
 import type { RunnerConfig, RunnerPorts } from "../../runner/ports.ts";
-import type { Execution, Sandbox } from "../../runner/sandbox/port.ts";
+import type { ExecuteRequest, Execution, Sandbox } from "../../runner/sandbox/port.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { Feed } from "./feed.ts";
+import { executeStep } from "./flow.ts";
 import { joinGroup } from "./group-model.ts";
 import type { StoredInvocations } from "./invocations-model.ts";
 import type { SimulatedProcess } from "./process.ts";
@@ -39,10 +40,10 @@ function portsOf(process: SimulatedProcess, servers: Servers, log: RunnerPorts["
     },
     quotas: { blockedUntil: () => nats(() => undefined), onChange: async () => ({ stop: async () => undefined }) },
     timers: { armAt: () => nats(nothing), cancel: () => nats(nothing) },
-    wakeUps: { schedule: () => nats(nothing) },
+    wakeUps: { schedule: (...args) => nats(() => servers.invocations.wake(...args)) },
     bundles: { path: async (hash) => hash },
     stacks: { map: async (_bundle, stack) => stack },
-    secrets: { open: async () => "{}" },
+    secrets: { open: async () => "{}" }, // Also a key of resume URLs.
     answer: nothing,
     clock: process.clock,
     randomId: () => Array.from({ length: 20 }, () => Math.floor(process.random() * 36).toString(36)).join(""),
@@ -77,7 +78,9 @@ async function read(
  * seconds.
  */
 function sandboxOf(process: SimulatedProcess): Sandbox {
-  const run = ({ event, db }: Parameters<Sandbox["execute"]>[0]): Execution => {
+  const run = (request: ExecuteRequest): Execution => {
+    if (request.action !== undefined) return executeStep(request);
+    const { event, db } = request;
     const count = Number(db["db"]?.["count"] ?? 0) + 1;
     const { token } = JSON.parse(event) as { readonly token: string };
     return {

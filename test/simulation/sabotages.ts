@@ -47,6 +47,12 @@ export const sabotages: Readonly<Record<string, Sabotage>> = {
     },
     finds: /is recorded [2-9] times/,
   },
+  "a wake-up of a suspended run that is lost": {
+    sabotage: ({ invocations }) => {
+      invocations.wake = () => undefined;
+    },
+    finds: /is suspended/,
+  },
   "deliveries that are stored under the id of an earlier message": {
     sabotage: ({ deliveries }) => {
       const { schedule } = deliveries;

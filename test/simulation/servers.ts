@@ -1,5 +1,6 @@
 import type { OrderedAccess } from "../../delivery/ordered/ports.ts";
-import type { Route, Deployment } from "../../domain/source/deployment.ts";
+import type { Deployment, Route } from "../../domain/source/deployment.ts";
+import { versionName, type WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import { DeliveriesModel } from "./deliveries-model.ts";
 import { GroupModel } from "./group-model.ts";
 import { HistoryModel } from "./history-model.ts";
@@ -19,7 +20,8 @@ export interface Servers {
   readonly replicas: GroupModel;
   readonly history: HistoryModel;
   readonly receivers: ReceiversModel;
-  readonly deployments: ReadonlyMap<string, Deployment>;
+  /** By name of the source or workflow, or of a version of a workflow. */
+  readonly deployments: ReadonlyMap<string, Deployment | WorkflowDeployment>;
   readonly routes: readonly Route[];
   /** Replicas that serve the ordered queues of a partition: two for a moment, when it moves. */
   readonly orderedQueues: ServingReplica[];
@@ -34,8 +36,9 @@ export interface ServingReplica {
 export function createServers(
   time: VirtualTime,
   random: Random,
-  given: { readonly deployments: readonly Deployment[]; readonly routes: readonly Route[] },
+  given: { readonly deployments: readonly Deployment[]; readonly workflow: WorkflowDeployment; readonly routes: readonly Route[] },
 ): Servers {
+  const { workflow } = given;
   return {
     invocations: new InvocationsModel(time),
     runs: new RunsModel(),
@@ -44,7 +47,11 @@ export function createServers(
     replicas: new GroupModel(time),
     history: new HistoryModel(),
     receivers: new ReceiversModel(time, random.fork()),
-    deployments: new Map(given.deployments.map((deployment) => [deployment.source, deployment])),
+    deployments: new Map<string, Deployment | WorkflowDeployment>([
+      ...given.deployments.map((deployment) => [deployment.source, deployment] as const),
+      [workflow.workflow, workflow],
+      [versionName(workflow.workflow, workflow.id), workflow],
+    ]),
     routes: given.routes,
     orderedQueues: [],
   };

@@ -1,6 +1,7 @@
 import type { Deployment, Route } from "../../domain/source/deployment.ts";
 import { deployment } from "../runner/support.ts";
 import { startDeliveryIn } from "./delivery-process.ts";
+import { flow } from "./flow.ts";
 import { violationsOf, type Sent } from "./invariants.ts";
 import { SimulatedProcess, type Faults } from "./process.ts";
 import { Random } from "./random.ts";
@@ -31,10 +32,11 @@ export interface SimulatedHistory {
 const owner = "u_1";
 const rootSources = Array.from({ length: 6 }, (_, n) => `dc_root${n}`);
 const listeningSources = ["dc_hears0", "dc_hears1"];
-const sourcesOf = [...rootSources, ...listeningSources];
 const webhooks = ["wh_plain", "wh_ordered"];
 /** Mean time between two requests to one source. */
 const meanPauseMs = 4_000;
+/** A run of the workflow has thirty steps. */
+const meanFlowPauseMs = 30_000;
 const meanFaultPauseMs = 45_000;
 /** A process that gets a signal to stop has this time. */
 const killAfterMs = 15_000;
@@ -45,7 +47,8 @@ const healMs = 4 * 60_000;
  * One history from a seed: two runners and two delivery replicas, whose code is the one of production, under one virtual clock. NATS, Postgres,
  * the sandbox and the receivers of webhooks are models behind the ports of the roles. Processes are killed, stalled and cut off, servers end,
  * clocks step, requests and answers are lost, messages come twice. Then everything heals, and `violationsOf` compares what is left with what
- * was promised. Sources emit what they get; webhooks, one of them ordered, and other sources listen.
+ * was promised. Sources emit what they get; webhooks, one of them ordered, and other sources listen. A workflow
+ * has all that steps may control.
  */
 export async function simulate(options: SimulationOptions): Promise<SimulatedHistory> {
   const uninstall = installVirtualTime();
@@ -71,7 +74,11 @@ class Simulation {
   constructor(options: SimulationOptions) {
     this.#options = options;
     this.#random = new Random(options.seed);
-    this.#servers = createServers(this.#time, this.#random.fork(), { deployments: sourcesOf.map(deploymentOf), routes });
+    this.#servers = createServers(this.#time, this.#random.fork(), {
+      deployments: [...rootSources, ...listeningSources].map(deploymentOf),
+      workflow: flow,
+      routes,
+    });
     options.sabotage?.(this.#servers);
     this.#client = this.#process("client");
     this.#slots = [startRunnerIn, startRunnerIn, startDeliveryIn, startDeliveryIn].map((start, index) => ({
@@ -85,7 +92,8 @@ class Simulation {
 
   async run(): Promise<SimulatedHistory> {
     for (const slot of this.#slots) this.#start(slot);
-    for (const source of rootSources) this.#sendLater(source);
+    for (const source of rootSources) this.#sendLater(source, meanPauseMs);
+    this.#sendLater(flow.workflow, meanFlowPauseMs);
     this.#faultLater();
     const faultyMs = this.#options.minutes * 60_000;
     await this.#time.runUntil(faultyMs);
@@ -125,10 +133,10 @@ class Simulation {
     this.#time.after(afterMs, () => this.#start(slot));
   }
 
-  #sendLater(source: string): void {
-    this.#time.after(this.#random.untilNext(meanPauseMs), () => {
+  #sendLater(source: string, meanMs: number): void {
+    this.#time.after(this.#random.untilNext(meanMs), () => {
       if (this.#areFaultsOver) return;
-      this.#sendLater(source);
+      this.#sendLater(source, meanMs);
       const token = `t${this.#sent.size}`;
       const sent: Sent = { source, isAccepted: false };
       this.#sent.set(token, sent);
