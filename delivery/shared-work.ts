@@ -3,14 +3,16 @@ import type { Log } from "../domain/log.ts";
 import { pause } from "../domain/retry.ts";
 import type { OpenQueues, OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
 import type { Recorder } from "./record/recorder.ts";
-import type { OpenPartition, PartitionReading, Replicas, Runs } from "./routing/ports.ts";
+import type { Replicas, Runs } from "./routing/ports.ts";
 
 /** First attempts end or are stored within the delivery deadline of one second; the rest is for a slow NATS. */
 const handoverMs = 3_000;
+/** For commits in progress; the rest of the handover is for posts of ordered queues that are in flight. */
+const routedMs = 1_200;
 
 export interface SharedWorkParts {
   readonly ports: { readonly runs: Pick<Runs, "publishFloors">; readonly replicas: Replicas; readonly log: Log };
-  readonly routing: PartitionReading;
+  readonly routing: ReturnType<Runs["route"]>;
   readonly recorder: Recorder;
   readonly ordered: OrderedWebhooks;
 }
@@ -22,33 +24,22 @@ export interface SharedWorkParts {
 export async function shareWork({ ports, routing, recorder, ordered }: SharedWorkParts): Promise<PartitionShare<PartitionWork>> {
   const { replicas, log, runs } = ports;
   const openPartition = async (partition: number): Promise<PartitionWork> => {
-    const queues = await ordered.open(partition);
-    const routed = await openRouted(partition, queues);
+    const opened: OpenQueues[] = [];
+    // Behind the floor: what a former replica stores from then on is of commits that are routed here again. Before the first commit: its queues
+    // show what is stored already.
+    const routed = await routing.open(partition, async () => void opened.push(await ordered.open(partition)));
     const recorded = recorder.open(partition);
     return {
       stop: async () => {
-        queues.retire();
-        const late = new AbortController();
-        // A commit is never done here if another replica has stored events of its queue: the queues must not wait for it to stop.
-        await Promise.race([Promise.all([routed.close(), recorded.close()]), pause(handoverMs, late.signal)]);
-        late.abort();
-        await queues.stop();
+        for (const queues of opened) queues.retire();
+        const recording = recorded.close();
+        // A commit is never done here if another replica has stored events of its queue. The next one routes it.
+        await routed.close(AbortSignal.timeout(routedMs));
+        for (const queues of opened) await queues.stop();
+        await recording;
         await runs.publishFloors();
       },
     };
-  };
-  const openRouted = async (partition: number, queues: OpenQueues): Promise<OpenPartition> => {
-    let routed: OpenPartition | undefined;
-    try {
-      routed = await routing.open(partition);
-      await queues.start();
-      return routed;
-    } catch (error) {
-      // Queues that stayed open would attempt beside those of the next try, or of another replica.
-      await queues.stop();
-      void routed?.close(); // Never rejects. The commits that it was handed are routed by the next try.
-      throw error;
-    }
   };
   const share: PartitionShare<PartitionWork> = new PartitionShare(
     { member: replicas.replica, handoverMs },

@@ -59,6 +59,14 @@ export async function waitUntil(condition: () => boolean | Promise<boolean>, wit
   return true;
 }
 
+/** Resolves as soon as the signal aborts. */
+export function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
 /** Resolves after the delay, or as soon as the signal aborts. Never rejects. */
 export function pause(delayMs: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

@@ -152,9 +152,9 @@ export class Deliverer {
 
   /** Stores a delivery that is due at `atMs` (epoch ms). It becomes a dead letter if its owner's share of the stream is used up. */
   async schedule(delivery: Delivery, atMs: number): Promise<Settled> {
-    const { listener, id, attempt, dueAs } = delivery;
+    const { listener, id, attempt, dueSequence } = delivery;
     if (becomesDeadLetter(delivery) && !this.#capacity.hasCapacityFor(delivery)) return this.#discards.unattempted(delivery, noCapacity);
-    const messageId = storedId(`${id}#${attempt}`, atMs, dueAs);
+    const messageId = storedId(`${id}#${attempt}`, atMs, dueSequence);
     await this.#ports.deliveries.schedule(listener, id, encodeDelivery(delivery), atMs, messageId);
     this.#capacity.stored(delivery);
     return "scheduled";

@@ -39,7 +39,7 @@ export async function readDueWork({ deliverer, routes, ordered, scheduled, ports
   ): void => pending.add(settle(act, subject, ports, signal, giveUp).then((settled) => settled && ack()));
   const reading = await ports.deliveries.read({
     onDue: (text, seq, ack) => {
-      const delivery = { ...decodeDelivery(text), dueAs: seq };
+      const delivery = { ...decodeDelivery(text), dueSequence: seq };
       const giveUp = (error: Error): Promise<void> => deliverer.abandon(delivery, error);
       const attempt = () => (delivery.inOrder === true ? ordered.attemptDue(delivery) : deliverer.attemptDue(delivery));
       run(attempt, delivery, ack, giveUp);

@@ -1,15 +1,16 @@
-import { Unavailable } from "../../domain/errors.ts";
+import { pause } from "../../domain/retry.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import { KeyedChains } from "../routing/keyed-chains.ts";
 import type { Webhook } from "../routing/routes.ts";
 import { settle } from "../settle.ts";
-import { OrderedQueue, type QueueParts } from "./ordered-queue.ts";
+import { OrderedQueue } from "./ordered-queue.ts";
+import type { ListScheduled, QueueParts } from "./queue-parts.ts";
 import type { QueueKey } from "./ports.ts";
 
 /** Time for posts in flight to end when another replica takes over. A replica has 3 s to hand over a partition. */
 const postMs = 1_500;
-/** A stalled replica of before may store what it had to, and NATS may be restored without the schedule of a head. */
-const lookAgainMs = 60_000;
+/** A replica that had stalled may still store its batches, and a restored NATS may lack the schedule of a head. */
+const rereadEveryMs = 60_000;
 
 /** The ordered queues of the sources of one partition, while this replica holds it. */
 export class OrderedPartition {
@@ -18,30 +19,47 @@ export class OrderedPartition {
   readonly #queues = new Map<string, OrderedQueue>();
   readonly #chains = new KeyedChains();
   readonly #stopping = new AbortController();
-  readonly #isStarted = Promise.withResolvers<void>();
-  #looking: NodeJS.Timeout | undefined;
+  readonly #retiring = new AbortController();
+  readonly #appending = new Map<string, Promise<void>>();
+  #rereading: Promise<void> = Promise.resolve();
 
   constructor(partition: number, parts: Omit<QueueParts, "onIdle">) {
     this.#partition = partition;
     this.#parts = parts;
   }
 
-  /** Continues the work of the previous replica. Until then nothing is delivered. @throws Unavailable */
+  /** Continues the work of the previous replica. @throws Unavailable */
   async start(): Promise<void> {
-    await this.#look();
-    if (this.#stopping.signal.aborted) return;
-    this.#isStarted.resolve();
-    this.#looking = setInterval(() => void this.#look().catch(() => undefined), lookAgainMs).unref(); // The next time it may succeed.
+    await this.#readStored();
+    this.#rereading = this.#reread();
+  }
+
+  /** Never rejects. */
+  async #reread(): Promise<void> {
+    const { signal } = this.#retiring;
+    while (!signal.aborted) {
+      await pause(rereadEveryMs * (0.75 + Math.random() / 2), signal);
+      if (!signal.aborted) await this.#readStored().catch((error: unknown) => this.#report(error));
+    }
+  }
+
+  #report(error: unknown): void {
+    this.#parts.ports.log.warn(
+      { op: "ordered.read", partition: this.#partition, err: error },
+      "stored events are not looked for, trying again",
+    );
   }
 
   /** Continues with all that is stored. Queues of deleted webhooks are removed. */
-  async #look(): Promise<void> {
+  async #readStored(): Promise<void> {
     const { ports, routes } = this.#parts;
-    for (const key of await ports.queueStore.list(this.#partition)) {
-      if (this.#stopping.signal.aborted) return;
-      if (routes.webhook(key.webhook) === undefined) await ports.queueStore.removeAll(this.#partition, key.webhook);
-      else this.#queue(key).look();
-    }
+    const stored = await ports.queueStore.list(this.#partition);
+    const isDeleted = ({ webhook }: QueueKey): boolean => routes.webhook(webhook) === undefined;
+    for (const webhook of new Set(stored.filter(isDeleted).map((key) => key.webhook)))
+      await ports.queueStore.removeAll(this.#partition, webhook);
+    if (this.#retiring.signal.aborted) return;
+    const listScheduled = oncePerWebhook((webhook) => ports.queueStore.listScheduled(webhook));
+    for (const key of stored) if (!isDeleted(key)) this.#queue(key).readStored(listScheduled);
   }
 
   /** Resolves once the deliveries, which have one source and one webhook, are delivered or stored. @throws when another replica has taken over */
@@ -50,17 +68,21 @@ export class OrderedPartition {
     if (first === undefined) return Promise.resolve();
     const { listener: webhook, event } = first;
     const { source } = event;
-    return this.#chains.append(nameOf(webhook, source), async (waitedMs) => {
-      await this.#isStarted.promise;
-      if (this.#stopping.signal.aborted) throw new Error("another replica has taken over the partition");
+    return this.#chains.append(nameOf(webhook, source), (waitedMs) => {
+      if (this.#stopping.signal.aborted) return Promise.reject(new Error("another replica has taken over the partition"));
       return this.#queue({ partition: this.#partition, webhook, source }).deliver(deliveries, waitedMs);
     });
   }
 
+  /** Delivers an event that belongs to no commit. One that is requested again while it is being stored is stored once. */
+  append(delivery: Delivery): Promise<void> {
+    const appending = this.#appending.get(delivery.id) ?? this.deliver([delivery]);
+    this.#appending.set(delivery.id, appending);
+    return appending.finally(() => this.#appending.delete(delivery.id));
+  }
+
   /** Attempts a delivery that is due. Resolves once its message can be acked. */
   async attemptDue(delivery: Delivery): Promise<void> {
-    await this.#isStarted.promise;
-    if (this.#stopping.signal.aborted) throw new Unavailable("this replica stops: the delivery is attempted by the next one");
     await this.#queues.get(nameOf(delivery.listener, delivery.event.source))?.attemptDue(delivery);
   }
 
@@ -78,23 +100,40 @@ export class OrderedPartition {
 
   /** Starts no more attempts: what arrives from now on is stored. */
   retire(): void {
-    clearInterval(this.#looking);
+    this.#retiring.abort();
     for (const queue of this.#queues.values()) queue.retire();
   }
 
   async stop(): Promise<void> {
     this.retire();
+    await this.#rereading;
     await Promise.all([...this.#queues.values()].map((queue) => queue.stop(postMs)));
     this.#stopping.abort();
-    this.#isStarted.resolve();
   }
 
   #queue(key: QueueKey): OrderedQueue {
     const name = nameOf(key.webhook, key.source);
-    const queue = this.#queues.get(name) ?? new OrderedQueue(key, { ...this.#parts, onIdle: () => this.#queues.delete(name) });
+    const known = this.#queues.get(name);
+    if (known !== undefined) return known;
+    const onIdle = (): void => {
+      if (this.#queues.get(name) === queue) this.#queues.delete(name);
+    };
+    const queue = new OrderedQueue(key, { ...this.#parts, onIdle });
     this.#queues.set(name, queue);
+    if (this.#retiring.signal.aborted) queue.retire();
     return queue;
   }
+}
+
+/** A list may be long, and many queues have the same webhook. */
+function oncePerWebhook(list: ListScheduled): ListScheduled {
+  const lists = new Map<string, Promise<ReadonlySet<string>>>();
+  return (webhook) => {
+    const listed = lists.get(webhook) ?? list(webhook);
+    lists.set(webhook, listed);
+    listed.catch(() => lists.delete(webhook)); // The queue asks again.
+    return listed;
+  };
 }
 
 const nameOf = (webhook: string, source: string): string => `${webhook} ${source}`;

@@ -1,33 +1,14 @@
 import { Unavailable } from "../../domain/errors.ts";
 import { pause } from "../../domain/retry.ts";
-import type { Deliverer, DelivererConfig } from "../attempts/deliver.ts";
 import type { Settled } from "../attempts/discards.ts";
 import { decodeDelivery, type Delivery } from "../routing/delivery.ts";
-import type { Routes } from "../routing/routes.ts";
 import { settle } from "../settle.ts";
 import { BatchWriter } from "./batch-writer.ts";
 import { batchesOf, decodeBatch } from "./batches.ts";
-import type { OrderedQueuePorts, QueueKey } from "./ports.ts";
+import type { QueueKey } from "./ports.ts";
+import type { Head, ListScheduled, QueueParts } from "./queue-parts.ts";
 
 const retryMs = 500;
-
-/** The first delivery that is not done: it is being attempted, or waits in DELIVERIES for its next attempt. */
-interface Head {
-  readonly delivery: Delivery;
-  /** Resolves with undefined if the replica stops before. */
-  readonly settled: Promise<Settled | undefined>;
-  /** The result of `settled`, once it is known. */
-  outcome?: Settled | undefined;
-}
-
-export interface QueueParts {
-  readonly config: Pick<DelivererConfig, "deliveryDeadlineMs" | "attemptTimeoutMs">;
-  readonly ports: OrderedQueuePorts;
-  readonly deliverer: Pick<Deliverer, "attempt" | "schedule" | "hold" | "release" | "abandon">;
-  readonly routes: Routes;
-  /** Called when nothing is stored or attempted any more. */
-  readonly onIdle: () => void;
-}
 
 /**
  * The events of one source for one ordered webhook, attempted one at a time. While attempts succeed within the delivery deadline, nothing is
@@ -48,11 +29,12 @@ export class OrderedQueue {
   /** Aborts when the partition is handed over: nothing more is attempted, and what arrives is stored. */
   readonly #retiring = new AbortController();
   readonly #ending = new AbortController();
-  readonly #isHeadKnown = Promise.withResolvers<void>();
+  #isHeadKnown = Promise.withResolvers<void>();
+  #listScheduled: ListScheduled;
   #mustFindHead = false;
   #isDelivering = false;
-  /** An attempt of `deliver` is in flight: what is stored waits for it. */
-  #isAtOnce = false;
+  /** `deliver` attempts events, and stores the rest: what else is stored waits for it. */
+  #isDirect = false;
   /**
    * Whether batches may be stored. Only a read that finds none shows that there are none: another replica that had stalled may have stored
    * some after this one began.
@@ -70,6 +52,7 @@ export class OrderedQueue {
     this.key = key;
     this.#parts = parts;
     this.#writer = new BatchWriter(key, parts.ports);
+    this.#listScheduled = (webhook) => parts.ports.queueStore.listScheduled(webhook);
   }
 
   get isIdle(): boolean {
@@ -84,19 +67,22 @@ export class OrderedQueue {
   async deliver(deliveries: readonly Delivery[], waitedMs: number): Promise<void> {
     this.#isDelivering = true;
     try {
-      this.#isAtOnce = !this.#mayHaveBatches;
-      const rest = this.#isAtOnce ? await this.#attemptAtOnce(deliveries, waitedMs) : deliveries;
-      this.#isAtOnce = false;
+      this.#isDirect = !this.#mayHaveBatches;
+      const rest = this.#isDirect ? await this.#attemptAtOnce(deliveries, waitedMs) : deliveries;
       if (rest.length > 0) await this.#store(rest);
     } finally {
-      this.#isDelivering = false;
+      this.#isDirect = this.#isDelivering = false;
     }
     this.#wake();
   }
 
-  /** Continues with batches that are stored, by this replica or another one. */
-  look(): void {
+  /** Continues with all batches that are stored, by this replica or another one. */
+  readStored(listScheduled: ListScheduled): void {
+    this.#listScheduled = listScheduled;
     this.#mayHaveBatches = true;
+    // A NATS that was restored gives lower sequences again. Those that are done are removed.
+    this.#doneUpTo = 0;
+    if (!this.#mustFindHead) this.#isHeadKnown = Promise.withResolvers();
     this.#mustFindHead = true;
     this.#wake();
   }
@@ -191,7 +177,7 @@ export class OrderedQueue {
   }
 
   get #hasWork(): boolean {
-    if (!this.#mayHaveBatches || this.#isAtOnce || this.#retiring.signal.aborted) return false;
+    if (!this.#mayHaveBatches || this.#isDirect || this.#retiring.signal.aborted) return false;
     return this.#mustFindHead || this.#head?.outcome !== "scheduled";
   }
 
@@ -221,6 +207,7 @@ export class OrderedQueue {
     let index = Math.max(0, atHead);
     for (let delivery = deliveries[index]; delivery !== undefined; delivery = deliveries[index]) {
       if (this.#retiring.signal.aborted) return this.#markNext(delivery, index);
+      if (await this.#isOtherInFlight(delivery)) continue;
       const head = this.#head?.delivery.id === delivery.id ? this.#head : this.#begin(delivery);
       const outcome = await head.settled;
       if (this.#head !== head) continue; // It was due in the meantime, and is attempted again.
@@ -229,6 +216,14 @@ export class OrderedQueue {
       index++;
     }
     await this.#removeDone(batch.seq, deliveries);
+  }
+
+  /** Whether another delivery was being attempted, for which this has waited. */
+  async #isOtherInFlight({ id }: Delivery): Promise<boolean> {
+    const head = this.#head;
+    if (head === undefined || head.delivery.id === id || head.outcome !== undefined) return false;
+    if ((await head.settled) !== "scheduled" && this.#head === head) this.#head = undefined;
+    return true;
   }
 
   /** Before the next attempt: a batch that stays behind a removed one would be repeated out of order. */
@@ -240,7 +235,7 @@ export class OrderedQueue {
     this.#writer.removed(seq);
   }
 
-  /** @param appended the number of batches before the read that found none; it says nothing about later ones */
+  /** @param appended `#appended` before the read that found nothing; if it has grown since, the read proves nothing */
   #becomeEmpty(appended: number): void {
     if (appended !== this.#appended) return;
     this.#mayHaveBatches = false;
@@ -256,7 +251,7 @@ export class OrderedQueue {
   /** After a start, and when the head waits for long: one of the first deliveries may be scheduled or due. */
   async #findHead(deliveries: readonly Delivery[]): Promise<void> {
     const before = this.#head;
-    const scheduled = deliveries.length === 0 ? new Set() : await this.#parts.ports.queueStore.listScheduled(this.key.webhook);
+    const scheduled = deliveries.length === 0 ? new Set() : await this.#listScheduled(this.key.webhook);
     this.#mustFindHead = false;
     this.#isHeadKnown.resolve();
     if (this.#head !== before || (before !== undefined && before.outcome !== "scheduled")) return;

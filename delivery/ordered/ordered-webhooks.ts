@@ -7,7 +7,7 @@ import type { Webhook } from "../routing/routes.ts";
 import { settle } from "../settle.ts";
 import { encodeBatch } from "./batches.ts";
 import { OrderedPartition } from "./ordered-partition.ts";
-import type { QueueParts } from "./ordered-queue.ts";
+import type { QueueParts } from "./queue-parts.ts";
 import type { FormerQueues, OrderedAccess, OrderedQueuePorts, OrderedRequests } from "./ports.ts";
 
 /** In versions with the stream ORDERED, the work for ordered webhooks was shared like one more partition. */
@@ -24,11 +24,6 @@ export interface OrderedParts extends Omit<QueueParts, "onIdle"> {
 }
 
 export interface OpenQueues {
-  /**
-   * Continues the work of the previous replica. Call it once the floor of the partition was read: what that replica stores later is of
-   * commits above it, which are routed here again. Until then nothing is delivered. @throws Unavailable
-   */
-  start(): Promise<void>;
   /** Starts no more attempts: what arrives from now on is stored. */
   retire(): void;
   /** Call it once nothing more arrives. */
@@ -42,22 +37,22 @@ export interface OpenQueues {
 export class OrderedWebhooks {
   readonly #parts: OrderedParts;
   readonly #open = new Map<number, OrderedPartition>();
-  readonly #appending = new Map<string, Promise<void>>();
 
   constructor(parts: OrderedParts) {
     this.#parts = parts;
   }
 
-  /** @throws Unavailable */
+  /** Continues the work of the previous replica on a partition. @throws Unavailable */
   async open(partition: number): Promise<OpenQueues> {
     const { ports } = this.#parts;
     const queues = new OrderedPartition(partition, this.#parts);
-    const requests = await ports.orderedRequests.serve(partition, this.#local(queues));
+    const opening = queues.start().then(() => ports.orderedRequests.serve(partition, localAccess(queues)));
+    // Queues that stayed would attempt beside those of the next try, or of another replica.
+    const requests = await opening.catch((error: unknown) => queues.stop().then(() => Promise.reject(error)));
     this.#open.set(partition, queues);
     const moving = new AbortController();
     if (partition === 0) void this.#moveFormerLater(moving.signal); // Never rejects.
     return {
-      start: () => queues.start(),
       retire: () => queues.retire(),
       stop: async () => {
         moving.abort();
@@ -124,19 +119,11 @@ export class OrderedWebhooks {
   #access({ event }: Delivery): OrderedAccess {
     const partition = partitionOf(event.source);
     const queues = this.#open.get(partition);
-    return queues === undefined ? this.#parts.ports.orderedRequests.remote(partition) : this.#local(queues);
-  }
-
-  #local(queues: OrderedPartition): OrderedAccess {
-    return {
-      append: (text) => {
-        const delivery = decodeDelivery(text);
-        // A delivery that is requested again while it is being stored is stored once.
-        const appending = this.#appending.get(delivery.id) ?? queues.deliver([delivery]);
-        this.#appending.set(delivery.id, appending);
-        return appending.finally(() => this.#appending.delete(delivery.id));
-      },
-      attempt: (text) => queues.attemptDue(decodeDelivery(text)),
-    };
+    return queues === undefined ? this.#parts.ports.orderedRequests.remote(partition) : localAccess(queues);
   }
 }
+
+const localAccess = (queues: OrderedPartition): OrderedAccess => ({
+  append: (text) => queues.append(decodeDelivery(text)),
+  attempt: (text) => queues.attemptDue(decodeDelivery(text)),
+});

@@ -96,10 +96,16 @@ export class Recorder implements Reading {
     this.#isWriting = false;
   }
 
-  async #write(batch: readonly UnwrittenCommit[]): Promise<void> {
-    const expected = new Map(batch.map(({ partition }) => [partition, this.#positions.get(partition) ?? 0]));
-    // A partition that is opened again hands out once more what is not written yet.
-    const commits = [...new Map(batch.map(({ seq, commit }) => [seq, { seq, commit }])).values()];
+  async #write(given: readonly UnwrittenCommit[]): Promise<void> {
+    // A partition that is opened again hands out once more what is being written, and what is not written yet.
+    const isWritten = ({ seq, partition }: UnwrittenCommit): boolean => seq <= this.#positionOf(partition);
+    for (const { done } of given.filter(isWritten)) done();
+    const batch = given.filter((each) => !isWritten(each));
+    if (batch.length === 0) return;
+    const expected = new Map(batch.map(({ partition }) => [partition, this.#positionOf(partition)]));
+    const commits = [...new Map(batch.map(({ seq, commit }) => [seq, { seq, commit }])).values()].toSorted(
+      (one, other) => one.seq - other.seq,
+    );
     const refused = new Set(await this.#ports.history.recordCommits(commits, expected));
     const stored = refused.size === 0 ? [] : await this.#ports.history.positions();
     for (const partition of refused) this.#positions.set(partition, stored[partition] ?? 0);
@@ -107,10 +113,14 @@ export class Recorder implements Reading {
     const isUnwritten = ({ seq, partition }: UnwrittenCommit): boolean => refused.has(partition) && seq > (stored[partition] ?? 0);
     for (const commit of batch) {
       if (isUnwritten(commit)) continue;
-      if (!refused.has(commit.partition)) this.#positions.set(commit.partition, commit.seq);
+      if (!refused.has(commit.partition)) this.#positions.set(commit.partition, Math.max(commit.seq, this.#positionOf(commit.partition)));
       commit.done();
     }
     this.#unwritten.unshift(...batch.filter(isUnwritten));
+  }
+
+  #positionOf(partition: number): number {
+    return this.#positions.get(partition) ?? 0;
   }
 
   /** Repeats `act` until it succeeds. Returns false if it is stopped first. */

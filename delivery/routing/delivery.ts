@@ -17,7 +17,7 @@ export interface Delivery {
   /** It is attempted by the replica with the queue of its source and its ordered webhook. */
   readonly inOrder?: true;
   /** Sequence of the last due message of the delivery; absent: it was not stored yet. */
-  readonly dueAs?: number;
+  readonly dueSequence?: number;
 }
 
 export interface RoutedEvent extends EventContext {
@@ -62,7 +62,7 @@ export interface ScheduledEvent {
   /** Position of the commit that scheduled it. */
   readonly position: CommitPosition;
   /** Sequence of its last due message; absent: it was not due yet. */
-  readonly dueAs?: number;
+  readonly dueSequence?: number;
 }
 
 /** What a delivery is about; the same for each of its attempts. */
@@ -112,8 +112,8 @@ export function committedAt(eventId: string): number | undefined {
  * Id of the message of a delivery or event that is stored until a time. It contains the due message in whose place it is stored: if the clock
  * of a replica is behind, the time may be one that it had before, and NATS would take it for a repetition and store nothing.
  */
-export function storedId(name: string, atMs: number, dueAs: number | undefined): string {
-  return dueAs === undefined ? `${name}@${atMs}` : `${name}@${atMs}.${dueAs}`;
+export function storedId(name: string, atMs: number, dueSequence: number | undefined): string {
+  return dueSequence === undefined ? `${name}@${atMs}` : `${name}@${atMs}.${dueSequence}`;
 }
 
 export function encodeDelivery(delivery: Delivery): string {

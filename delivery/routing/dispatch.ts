@@ -90,7 +90,7 @@ export class Dispatch {
   rescheduleEvent(scheduled: ScheduledEvent, atMs: number): Promise<void> {
     const { source, emitId } = scheduled.event;
     const key = scheduledEventKey(source, emitId);
-    const messageId = storedId(emitId, atMs, scheduled.dueAs);
+    const messageId = storedId(emitId, atMs, scheduled.dueSequence);
     return this.#parts.ports.deliveries.schedule(scheduledEvents, key, JSON.stringify(scheduled), atMs, messageId);
   }
 

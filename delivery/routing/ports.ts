@@ -14,7 +14,9 @@ export interface Reading {
  */
 export interface Runs {
   /** Hands out each commit at least once, in order. */
-  route(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): PartitionReading;
+  route(
+    onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void,
+  ): PartitionReading<[beforeReading?: BeforeReading]>;
   /** Hands out each commit after the sequence that a partition is opened with, in order and without gaps. */
   record(onCommit: (text: string, sequence: number, subject: string, done: () => void) => void): PartitionReading<[afterSequence: number]>;
   /** Publishes the floors of router and recorder; false: publishing failed. They are also published four times a second. Never rejects. */
@@ -25,6 +27,9 @@ export interface Runs {
   close(): Promise<void>;
 }
 
+/** Called between reading the floor of a partition and its first commit. If it rejects, the partition is not opened. */
+export type BeforeReading = () => Promise<void>;
+
 export interface PartitionReading<From extends readonly unknown[] = []> extends Reading {
   /** Resolves once the partition is being read. @throws when NATS does not answer */
   open(partition: number, ...from: From): Promise<OpenPartition>;
@@ -33,8 +38,11 @@ export interface PartitionReading<From extends readonly unknown[] = []> extends 
 }
 
 export interface OpenPartition {
-  /** Hands out no more of the partition. Resolves once the commits that were handed out are done. */
-  close(): Promise<void>;
+  /**
+   * Hands out no more of the partition. Resolves once the commits that were handed out are done, or when the signal aborts: then the others
+   * are forgotten, and are handed out again when the partition is opened the next time.
+   */
+  close(signal?: AbortSignal): Promise<void>;
 }
 
 /** Of a first attempt, what stays the same while it is repeated. */

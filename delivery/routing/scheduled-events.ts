@@ -42,8 +42,8 @@ export class ScheduledEvents {
   }
 
   /** Emits a due event. Resolves once its message, which has this sequence, can be acked. */
-  emit(text: string, dueAs: number): Promise<void> {
-    const scheduled = { ...(JSON.parse(text) as ScheduledEvent), dueAs }; // Only this role writes to the stream.
+  emit(text: string, dueSequence: number): Promise<void> {
+    const scheduled = { ...(JSON.parse(text) as ScheduledEvent), dueSequence }; // Only this role writes to the stream.
     const { emitId } = scheduled.event;
     const emitting = this.#emitting.get(emitId) ?? this.#emit(scheduled).finally(() => this.#emitting.delete(emitId));
     this.#emitting.set(emitId, emitting);

@@ -1,3 +1,4 @@
+import { aborted } from "../retry.ts";
 import { partitionsOf } from "./partition.ts";
 
 /** Delay before the next attempt to open a partition. */
@@ -214,11 +215,4 @@ export class PartitionShare<Work extends PartitionWork> {
       this.#ports.log.warn({ op: "partition.drop", partition, err: error }, "cannot stop reading a partition");
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

@@ -1,15 +1,15 @@
 import { expect, it } from "vitest";
 import { Unavailable } from "../../domain/errors.ts";
-import type { PartitionReading } from "../../delivery/routing/ports.ts";
 import { shareWork, type SharedWorkParts } from "../../delivery/shared-work.ts";
+import { aborted } from "../../domain/retry.ts";
 import { partitionCount } from "../../domain/subjects.ts";
 import { until } from "../support/until.ts";
 
-/** Work on all partitions, with queues that are counted. `open`: by partition, the number of its queues that are open. */
-function world(routing: Pick<PartitionReading, "open">) {
-  const open = new Map<number, number>();
-  const count = (partition: number, change: number): void => void open.set(partition, (open.get(partition) ?? 0) + change);
+/** Work on all partitions. `calls`: what is done for partition 0. */
+function world(close: (signal?: AbortSignal) => Promise<void>, failures = 0) {
+  const calls: string[] = [];
   const done = (): Promise<void> => Promise.resolve();
+  const call = async (partition: number, name: string): Promise<void> => void (partition === 0 && calls.push(name));
   const parts = {
     ports: {
       replicas: {
@@ -26,36 +26,37 @@ function world(routing: Pick<PartitionReading, "open">) {
     },
     ordered: {
       open: async (partition: number) => {
-        count(partition, 1);
-        return { start: done, retire: () => undefined, stop: async () => count(partition, -1) };
+        await call(partition, "queues");
+        if (partition === 0 && failures-- > 0) throw new Unavailable("NATS does not answer");
+        return { retire: () => void call(partition, "retire"), stop: () => call(partition, "stop") };
       },
     },
-    routing,
+    routing: {
+      open: async (partition: number, beforeReading?: () => Promise<void>) => {
+        await call(partition, "floor");
+        await beforeReading?.();
+        await call(partition, "read");
+        return { close };
+      },
+    },
     recorder: { open: () => ({ close: done }) },
   } as unknown as SharedWorkParts; // All that it uses.
-  return { parts, counts: () => [...open.values()] };
+  return { parts, calls };
 }
 
-const ofAll = (count: number): readonly number[] => Array.from({ length: partitionCount }, () => count);
-
-it("leaves no ordered queue of a partition open that cannot be routed: it would attempt beside those of the next try", async () => {
-  let failures = partitionCount;
-  const { parts, counts } = world({
-    open: async () => {
-      if (failures-- > 0) throw new Unavailable("NATS does not answer");
-      return { close: () => Promise.resolve() };
-    },
-  });
+it("opens the queues of a partition between its floor and its first commit, which is not read if that fails", async () => {
+  const { parts, calls } = world(() => Promise.resolve(), 1);
   const share = await shareWork(parts);
   await until(() => share.opened.size === partitionCount, "all partitions are open");
-  expect(counts()).toEqual(ofAll(1));
-  await share.stop(AbortSignal.timeout(1_000));
+  expect(calls).toEqual(["floor", "queues", "floor", "queues", "read"]);
+  await share.stop(AbortSignal.timeout(60_000));
+  expect(calls.slice(5)).toEqual(["retire", "stop"]);
 });
 
 it("stops the queues of a partition whose commits are never done, because another replica has stored events of a queue", async () => {
-  const { parts, counts } = world({ open: async () => ({ close: () => new Promise<never>(() => undefined) }) });
+  const { parts, calls } = world((signal) => (signal === undefined ? new Promise(() => undefined) : aborted(signal)));
   const share = await shareWork(parts);
   await share.untilOpen();
   await share.stop(AbortSignal.abort());
-  await until(() => counts().every((count) => count === 0), "the queues are stopped");
+  await until(() => calls.includes("stop"), "the queues are stopped");
 });

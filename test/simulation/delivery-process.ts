@@ -2,14 +2,16 @@ import { startDelivery } from "../../delivery/start.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
 import type { DueReaders } from "../../delivery/attempts/ports.ts";
 import type { OrderedAccess } from "../../delivery/ordered/ports.ts";
+import type { OpenPartition } from "../../delivery/routing/ports.ts";
 import { Unavailable } from "../../domain/errors.ts";
+import { retry } from "../../domain/retry.ts";
 import { scheduledEvents } from "../../domain/subjects.ts";
 import type { DueMessage } from "./deliveries-model.ts";
 import { Feed } from "./feed.ts";
 import { FollowedPartitions } from "./followed-partitions.ts";
 import { joinGroup } from "./group-model.ts";
 import type { SimulatedProcess } from "./process.ts";
-import { runsStream } from "./runs-model.ts";
+import { runsStream, type FloorKind, type StoredCommit } from "./runs-model.ts";
 import type { Servers } from "./servers.ts";
 
 const config: DeliveryConfig = {
@@ -104,17 +106,26 @@ function portsOf(process: SimulatedProcess, servers: Servers, log: DeliveryPorts
 
 function runsOf(process: SimulatedProcess, { runs }: Servers): DeliveryPorts["runs"] {
   const readers: FollowedPartitions[] = [];
-  const reader = (
-    ...[kind, onCommit]: [...ConstructorParameters<typeof FollowedPartitions>] extends [unknown, unknown, ...infer Rest] ? Rest : never
-  ) => {
+  const follow = (kind: FloorKind, onCommit: (commit: StoredCommit, done: () => void) => void): FollowedPartitions => {
     const followed = new FollowedPartitions(process, runs, kind, onCommit);
     readers.push(followed);
-    return followed.asReading();
+    return followed;
   };
   const publishFloors = async (): Promise<boolean> => (await Promise.all(readers.map((each) => each.publish()))).every(Boolean);
   return {
-    route: (onCommit) => reader("routed", ({ text, subject, seq }, done) => onCommit(text, done, subject, { stream: runsStream, seq })),
-    record: (onCommit) => reader("recorded", ({ text, subject, seq }, done) => onCommit(text, seq, subject, done)),
+    route: (onCommit) => {
+      const routed = follow("routed", ({ text, subject, seq }, done) => onCommit(text, done, subject, { stream: runsStream, seq }));
+      const open = async (partition: number, beforeReading?: () => Promise<void>): Promise<OpenPartition> => {
+        const floor = await routed.floorOf(partition);
+        await beforeReading?.();
+        return retry(() => routed.open(partition, floor), { firstMs: 500 });
+      };
+      return { ...routed.asReading(), open };
+    },
+    record: (onCommit) => {
+      const recorded = follow("recorded", ({ text, subject, seq }, done) => onCommit(text, seq, subject, done));
+      return { ...recorded.asReading(), open: (partition, after) => retry(() => recorded.open(partition, after), { firstMs: 500 }) };
+    },
     publishFloors,
     startTrimming: () => stoppable,
     close: async () => void (await publishFloors()),

@@ -1,4 +1,5 @@
 import type { OpenPartition, PartitionReading } from "../../delivery/routing/ports.ts";
+import { aborted } from "../../domain/retry.ts";
 import { partitionOfRun } from "../../domain/subjects.ts";
 import { Feed } from "./feed.ts";
 import type { SimulatedProcess } from "./process.ts";
@@ -33,10 +34,13 @@ export class FollowedPartitions {
     this.#onCommit = onCommit;
   }
 
-  /** @param from the sequence after which the partition is read; undefined: its floor */
-  async open(partition: number, from?: number): Promise<OpenPartition> {
-    const floors = await this.#process.request("nats", () => [...this.#runs.floors()[this.#kind]]);
-    const after = from ?? floors[partition] ?? 0;
+  /** The sequence up to which a partition is done. */
+  floorOf(partition: number): Promise<number> {
+    return this.#process.request("nats", () => this.#runs.floors()[this.#kind][partition] ?? 0);
+  }
+
+  /** Reads a partition after a sequence. */
+  async open(partition: number, after: number): Promise<OpenPartition> {
     const followed: Followed = {
       feed: new Feed(this.#process, (commit) => this.#take(partition, followed, commit)),
       open: new Set(),
@@ -46,7 +50,7 @@ export class FollowedPartitions {
     };
     await followed.feed.open((feed) => this.#runs.follow(feed, partition, after));
     this.#partitions.set(partition, followed);
-    return { close: () => this.#close(partition, followed) };
+    return { close: (signal) => this.#close(partition, followed, signal) };
   }
 
   /** Publishes the floors now. False: publishing failed. */
@@ -60,9 +64,8 @@ export class FollowedPartitions {
     }
   }
 
-  asReading(): PartitionReading<[afterSequence?: number]> {
+  asReading(): Omit<PartitionReading, "open"> {
     return {
-      open: (partition, after) => this.open(partition, after),
       idle: async () => void (await Promise.all([...this.#partitions.values(), ...this.#closing].map(idle))),
       stop: async () => {
         for (const { feed } of this.#partitions.values()) feed.close();
@@ -95,11 +98,11 @@ export class FollowedPartitions {
     }, publishEveryMs);
   }
 
-  async #close(partition: number, followed: Followed): Promise<void> {
+  async #close(partition: number, followed: Followed, signal?: AbortSignal): Promise<void> {
     followed.feed.close();
     if (this.#partitions.get(partition) === followed) this.#partitions.delete(partition);
     this.#closing.add(followed);
-    await idle(followed);
+    await (signal === undefined ? idle(followed) : Promise.race([idle(followed), aborted(signal)]));
     this.#closing.delete(followed);
   }
 }

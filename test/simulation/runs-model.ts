@@ -3,11 +3,14 @@ import { partitionCount, partitionOfRun, runSubject } from "../../domain/subject
 import { deletedMarker } from "../../domain/workflow/run-commit.ts";
 import type { Appended, EndMarker } from "../../runner/commit/ports.ts";
 import type { Feed } from "./feed.ts";
+import type { VirtualTime } from "./virtual-time.ts";
 
 export interface StoredCommit {
   readonly seq: number;
   readonly subject: string;
   readonly text: string;
+  /** Virtual time. */
+  readonly storedAt: number;
 }
 
 export type FloorKind = "routed" | "recorded";
@@ -15,17 +18,25 @@ export type FloorKind = "routed" | "recorded";
 /** The name of the stream, which is never recreated here. */
 export const runsStream = "RUNS@simulated";
 
+/** Processed commits that are younger are not trimmed: a replica may have read the floors, and be about to read behind them. */
+const keptMs = 10_000;
+
 /**
- * The streams RUNS and STATE, and the floors. Commits are trimmed as soon as they may be, so that a floor that is too high loses some. `all`
- * keeps them for the comparison at the end.
+ * The streams RUNS and STATE, and the floors. Commits are trimmed soon, so that a floor that is too high loses some. `all` keeps them for the
+ * comparison at the end.
  */
 export class RunsModel {
+  readonly #time: VirtualTime;
   readonly all: StoredCommit[] = [];
   readonly #stored: StoredCommit[] = [];
   /** The last commit of each subject, which trimming keeps. */
   readonly #last = new Map<string, StoredCommit>();
   readonly #readers = new Map<Feed<StoredCommit>, number>();
   readonly #floors: Record<FloorKind, number[]> = { routed: zeros(), recorded: zeros() };
+
+  constructor(time: VirtualTime) {
+    this.#time = time;
+  }
 
   last(owner: string, history: string): { readonly commit: string | undefined; readonly sequence: number } {
     const last = this.#last.get(subjectOf(owner, history));
@@ -58,9 +69,10 @@ export class RunsModel {
     for (const [partition, floor] of floors) known[partition] = Math.max(known[partition] ?? 0, floor);
     const { routed, recorded } = this.#floors;
     for (let index = this.#stored.length - 1; index >= 0; index--) {
-      const { subject, seq } = this.#stored[index] ?? { subject: "", seq: 0 };
+      const { subject, seq, storedAt } = this.#stored[index] ?? { subject: "", seq: 0, storedAt: 0 };
       const partition = partitionOfRun(subject);
-      if (seq <= Math.min(routed[partition] ?? 0, recorded[partition] ?? 0)) this.#stored.splice(index, 1);
+      if (this.#time.now - storedAt > keptMs && seq <= Math.min(routed[partition] ?? 0, recorded[partition] ?? 0))
+        this.#stored.splice(index, 1);
     }
   }
 
@@ -71,7 +83,7 @@ export class RunsModel {
   }
 
   #store(subject: string, text: string): number {
-    const commit = { seq: this.all.length + 1, subject, text };
+    const commit = { seq: this.all.length + 1, subject, text, storedAt: this.#time.now };
     this.all.push(commit);
     this.#stored.push(commit);
     this.#last.set(subject, commit);

@@ -41,7 +41,7 @@ export function createServers(
   const { workflow } = given;
   return {
     invocations: new InvocationsModel(time),
-    runs: new RunsModel(),
+    runs: new RunsModel(time),
     deliveries: new DeliveriesModel(time, random.fork()),
     runners: new GroupModel(time),
     replicas: new GroupModel(time),

@@ -1,4 +1,4 @@
-import { retry } from "../../../domain/retry.ts";
+import { aborted, retry } from "../../../domain/retry.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { Stoppable } from "../connection/link.ts";
 import { followFrom, type Following } from "./follow.ts";
@@ -23,8 +23,8 @@ export interface PartitionedOptions {
 
 /** A partition that is being read. */
 export interface OpenPartition {
-  /** Hands out no more messages of it. Resolves once those that were handed out are done. */
-  close(): Promise<void>;
+  /** Hands out no more messages of it. Resolves once those that were handed out are done, or forgotten when the signal aborts. */
+  close(signal?: AbortSignal): Promise<void>;
 }
 
 interface Open {
@@ -85,7 +85,7 @@ export class PartitionedFollow implements Stoppable {
     const partition: Partition = { number, position: afterSequence, floor: afterSequence, open: new Map(), onIdle: [] };
     this.#partitions.set(number, partition);
     await this.#restart();
-    return { close: () => this.#close(partition) };
+    return { close: (signal) => this.#close(partition, signal) };
   }
 
   /** For each partition, the sequence up to which all its messages are done. Without newer messages it is that of the other partitions. */
@@ -118,16 +118,27 @@ export class PartitionedFollow implements Stoppable {
     await Promise.all([...this.#partitions.values(), ...this.#closing].map((partition) => idle(partition)));
   }
 
-  async #close(partition: Partition): Promise<void> {
+  async #close(partition: Partition, signal?: AbortSignal): Promise<void> {
     if (this.#partitions.get(partition.number) !== partition) return;
     partition.position = this.#positionOf(partition);
     this.#partitions.delete(partition.number);
     this.#followed.delete(partition);
     this.#closing.add(partition);
     void this.#restart(); // Never rejects.
-    await idle(partition);
+    await (signal === undefined ? idle(partition) : Promise.race([idle(partition), aborted(signal)]));
     this.#floors.set(partition.number, Math.max(this.#floors.get(partition.number) ?? 0, this.#floorOf(partition)));
     this.#closing.delete(partition);
+    this.#forget(partition);
+  }
+
+  /** Messages of a closed partition that are not done no longer count. */
+  #forget({ open, onIdle }: Partition): void {
+    for (const message of open.values()) if (!message.isDone) this.#openBytes -= message.bytes;
+    this.#openMessages -= open.size;
+    for (const message of open.values()) message.isDone = true;
+    open.clear();
+    for (const resolve of onIdle.splice(0)) resolve();
+    this.#resume();
   }
 
   /** The consumer delivers in order: no message of its partitions below the last sequence will follow. */
@@ -204,10 +215,13 @@ export class PartitionedFollow implements Stoppable {
     open.isDone = true;
     this.#openBytes -= open.bytes;
     this.#raiseFloor(partition);
-    if (this.#isPaused && this.#hasRoom(1 / 2)) {
-      this.#isPaused = false;
-      this.#following?.resume();
-    }
+    this.#resume();
+  }
+
+  #resume(): void {
+    if (!this.#isPaused || !this.#hasRoom(1 / 2)) return;
+    this.#isPaused = false;
+    this.#following?.resume();
   }
 
   #hasRoom(share: number): boolean {

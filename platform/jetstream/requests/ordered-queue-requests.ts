@@ -3,6 +3,7 @@ import type { OrderedAccess, OrderedRequests } from "../../../delivery/ordered/p
 import { Unavailable } from "../../../domain/errors.ts";
 import { orderedQueueSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
+import type { Stoppable } from "../connection/link.ts";
 import { request, serve, type Service } from "./request-reply.ts";
 
 const body = z.object({ delivery: z.string() });
@@ -23,20 +24,23 @@ const services: Readonly<Record<(typeof kinds)[number], Service>> = {
 export function createOrderedQueueRequests({ nats }: Pick<Connection, "nats">, isCurrent: () => boolean): OrderedRequests {
   return {
     serve: async (partition, access) => {
-      const serving = await Promise.all(
-        kinds.map((kind) => {
+      const serving: Stoppable[] = [];
+      const stop = async (): Promise<void> => {
+        await Promise.all(serving.map((each) => each.stop()));
+      };
+      try {
+        for (const kind of kinds) {
           const handle = async (received: unknown): Promise<object> => {
             await access[kind](body.parse(received).delivery);
             return {};
           };
-          return serve(nats, orderedQueueSubject(kind, partition), services[kind], handle, isCurrent);
-        }),
-      );
-      return {
-        stop: async () => {
-          await Promise.all(serving.map((each) => each.stop()));
-        },
-      };
+          serving.push(await serve(nats, orderedQueueSubject(kind, partition), services[kind], handle, isCurrent));
+        }
+      } catch (error) {
+        await stop();
+        throw error;
+      }
+      return { stop };
     },
     remote: (partition) => {
       const send = async (kind: keyof OrderedAccess, delivery: string): Promise<void> => {

@@ -76,7 +76,10 @@ export async function serve(
     },
   });
   // NATS knows the subscription before this resolves, so the first request finds it.
-  await nats.flush();
+  await nats.flush().catch((error: unknown) => {
+    subscription.unsubscribe(); // It would return with the connection.
+    throw error;
+  });
   return {
     stop: async () => {
       await subscription.drain().catch(() => undefined);

@@ -17,7 +17,7 @@ it("stores a due delivery under another message id, also for a time that it had 
   let delivery = sendOf("email", { subject: "Hello", text: "you" });
   for (const seq of [7, 8]) {
     await deliverer.schedule(delivery, 1_001_000);
-    delivery = { ...decodeDelivery(stored.at(-1)?.text ?? ""), dueAs: seq };
+    delivery = { ...decodeDelivery(stored.at(-1)?.text ?? ""), dueSequence: seq };
   }
   // The same message is handed out again, because its ack was lost.
   for (let time = 1; time <= 2; time++) await deliverer.schedule(delivery, 1_001_000);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Settled } from "../../../delivery/attempts/discards.ts";
 import { encodeBatch } from "../../../delivery/ordered/batches.ts";
 import { OrderedPartition } from "../../../delivery/ordered/ordered-partition.ts";
-import type { QueueParts } from "../../../delivery/ordered/ordered-queue.ts";
+import type { QueueParts } from "../../../delivery/ordered/queue-parts.ts";
 import type { QueueKey, QueueStore } from "../../../delivery/ordered/ports.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
 import { Routes } from "../../../delivery/routing/routes.ts";
@@ -184,6 +184,31 @@ describe("the queue of a source for an ordered webhook", () => {
     await untilTrue(() => world.taken.size === 4, "the last one is delivered");
     // The event of the other replica is one that it has read from the floor, and so has this one: its order is that of a repetition.
     expect([...world.taken].filter((payload) => payload !== "0")).toEqual(["1", "2", "3"]);
+  });
+
+  it("stores what arrives after it was retired, also for a source that had no queue", async () => {
+    const world = new World();
+    const replica = new Replica(world);
+    await replica.partition.start();
+    replica.partition.retire();
+    await replica.partition.deliver([deliveryOf(0)]);
+    expect([world.heard, world.messages.length]).toEqual([[], 1]);
+    await replica.partition.stop();
+  });
+
+  it("begins nothing that it finds stored after it was retired", async () => {
+    const world = new World();
+    world.append({ partition: 0, webhook: webhook.id, source }, encodeBatch([deliveryOf(0)]), 0);
+    const replica = new Replica(world);
+    const slow = Promise.withResolvers<void>();
+    replica.resume = slow.promise;
+    const starting = replica.partition.start();
+    replica.partition.retire();
+    slow.resolve();
+    await starting;
+    await replica.partition.stop();
+    for (let turns = 0; turns < 20; turns++) await turn();
+    expect(world.heard).toEqual([]);
   });
 
   it.each(Array.from({ length: 40 }, (_, seed) => seed))(

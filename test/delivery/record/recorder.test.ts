@@ -17,21 +17,19 @@ const commit: Commit = {
   state: { db: {}, dedupe: { strategy: "none" }, lastEventId: null, hooks: {} },
 };
 
-it("records a commit once that is handed out again before it is written, because its partition was opened again", async () => {
+/** A recorder of one partition, whose opening hands out these sequences, and a Postgres that answers when the test says so. */
+function world(handedOut: readonly (readonly number[])[]) {
   const partition = partitionOf(source);
   const recorded: number[][] = [];
+  const done: number[] = [];
   const { promise: isBack, resolve: comeBack } = Promise.withResolvers<void>();
-  let [opened, done] = [0, 0];
+  let opened = 0;
   const recorder = new Recorder({
     runs: {
       record: (onCommit) => ({
         open: async () => {
-          const hand = (seq: number): void =>
-            onCommit(JSON.stringify(commit), seq, runSubject(partition, "u_1", source), () => (done += 1));
-          // While the first one is being written, the others wait for the next batch.
-          if (opened === 0) hand(6);
-          hand(7);
-          opened += 1;
+          for (const seq of handedOut[opened++] ?? [])
+            onCommit(JSON.stringify(commit), seq, runSubject(partition, "u_1", source), () => done.push(seq));
           return { close: () => Promise.resolve() };
         },
         idle: () => Promise.resolve(),
@@ -48,11 +46,26 @@ it("records a commit once that is handed out again before it is written, because
     },
     log: { warn: () => undefined },
   });
-  recorder.open(partition);
-  recorder.open(partition);
-  await until(() => opened === 2, "both have read");
+  for (const _ of handedOut) recorder.open(partition);
+  return { recorder, recorded, done, comeBack, opened: () => opened };
+}
+
+const range = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
+
+it("records each commit once and in order, also if a partition is opened again while one is being written", async () => {
+  const { recorder, recorded, done, comeBack, opened } = world([range(6, 9), range(6, 12)]);
+  await until(() => opened() === 2, "both have read");
   comeBack();
-  await until(() => done === 3, "all are recorded");
-  expect(recorded).toEqual([[6], [7]]);
+  await until(() => done.length === 11, "all are recorded");
+  expect(recorded).toEqual([[6], range(7, 12)]);
+  await recorder.stop();
+});
+
+it("records in order what does not fit into one batch", async () => {
+  const { recorder, recorded, done, comeBack, opened } = world([range(6, 706), range(6, 806)]);
+  await until(() => opened() === 2, "both have read");
+  comeBack();
+  await until(() => done.length === 701 + 801, "all are recorded");
+  expect(recorded.flat()).toEqual(range(6, 806));
   await recorder.stop();
 });

@@ -292,6 +292,29 @@ test("reading pauses while large messages are in progress, whatever their number
   await reader.stop();
 });
 
+test("messages of a closed partition that are never done are forgotten, and handed out again", async () => {
+  const { last_seq: before } = (await nats.connection.manager.streams.info("RUNS")).state;
+  for (let n = 0; n < 15; n++) await nats.connection.publisher.publish("runs.9.u_1.dc_1", String(n));
+  const got: number[] = [];
+  let isRefused = true;
+  const reader = readerOf({
+    maxOpen: 10,
+    onMessage: (message, done) => {
+      got.push(Number(message.text()));
+      if (!isRefused) done();
+    },
+  });
+  const refused = await reader.open(9, before);
+  await until(() => got.length >= 10, "as many as may be open");
+  await refused.close(AbortSignal.abort());
+  expect(reader.openBytes).toBe(0);
+  isRefused = false;
+  got.length = 0;
+  await reader.open(9, before);
+  await until(() => got.length === 15, "all of them");
+  await reader.stop();
+});
+
 test("after stop no message is delivered", async () => {
   const got: number[] = [];
   const reading = await followFrom({
