@@ -78,6 +78,6 @@ export function executeStep({ bundle, action }: ExecuteRequest): Execution {
         ),
       );
     default:
-      return returned(`${bundle.hash} ${String(item ?? "")}`);
+      return returned(`${bundle.hash} ${typeof item === "number" ? item : ""}`);
   }
 }

@@ -1,7 +1,7 @@
 import { Unavailable } from "../../domain/errors.ts";
 import type { Clock } from "../../domain/clock.ts";
 import type { Random } from "./random.ts";
-import { currentProcess, ProcessTimer, type Task, type VirtualTime } from "./virtual-time.ts";
+import { currentProcess, ProcessTimer, type ProcessGlobals, type Task, type VirtualTime } from "./virtual-time.ts";
 
 /** Epoch ms at which simulations begin. */
 export const startedAt = 1_800_000_000_000;
@@ -22,7 +22,7 @@ const answerTimeoutMs = 5_000;
  * A process that can be killed, stalled and cut off at any time. Its code runs unchanged: all that it awaits are timers and answers of servers,
  * and these reach it only while it lives.
  */
-export class SimulatedProcess {
+export class SimulatedProcess implements ProcessGlobals {
   readonly name: string;
   readonly time: VirtualTime;
   readonly #random: Random;

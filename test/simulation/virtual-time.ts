@@ -1,5 +1,12 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { SimulatedProcess } from "./process.ts";
+
+/** What the globals of a process's code reach. */
+export interface ProcessGlobals {
+  readonly uptimeMs: number;
+  readonly random: () => number;
+  setTimer(action: () => void, ms: number, repeat: boolean): ProcessTimer;
+  signalAfter(ms: number): AbortSignal;
+}
 
 export interface Task {
   cancel(): void;
@@ -14,7 +21,7 @@ interface Scheduled {
 }
 
 /** The process in whose code we are. Timers and clocks of code outside of all processes stay real. */
-export const currentProcess: AsyncLocalStorage<SimulatedProcess> = new AsyncLocalStorage();
+export const currentProcess: AsyncLocalStorage<ProcessGlobals> = new AsyncLocalStorage();
 
 const real = { setTimeout, clearTimeout, setInterval, clearInterval, setImmediate };
 const { random } = Math;
