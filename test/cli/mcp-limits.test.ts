@@ -50,6 +50,7 @@ const files: Readonly<Record<string, string>> = {
   "parts.yaml": `name: parts\nsteps:\n${[1, 2, 3, 4, 5].map((n) => `  - { name: s${n}, file: part.mjs }\n`).join("")}`,
   "step.yaml": "name: step\nsteps:\n  - { name: a, parallel: [[{ name: b, file: .env }]] }\n",
   "linked/needs.mjs": component('import "left-pad";'),
+  "folder.mjs/a.txt": "",
   "data.json": '{"n": 1}',
   "good.mjs": component('import data from "./data.json"; data;'),
 };
@@ -149,6 +150,8 @@ describe("files that tools of hw mcp refuse to send", () => {
     ["of more than 1 MiB", "large.mjs", /large\.json has 1100002 bytes: at most 1048576 are sent/],
     ["of more than 4 MiB in all", "parts.yaml", /part\.json is not sent: all files have more than 4194304 bytes/],
     ["a dotfile that a step names", "step.yaml", /\.env is not sent|\.env".* is not sent/],
+    ["a folder", "folder.mjs", /folder\.mjs is no file/],
+    ["a path with a null character", "a\0.mjs", /there is no file /],
     ["a workflow that is a dotfile", ".hidden.yaml", /^invalid_arguments: \.hidden\.yaml is not sent: a name in its path/],
   ])("%s: the error names it without its content, and nothing is requested", async (_what, file, error) => {
     const before = reader.requests.length;
