@@ -54,11 +54,14 @@ export interface Referred {
 export async function referredTo(client: Client, text: string, kindsToSearch: readonly string[] = kindNames): Promise<Referred> {
   const [before = "", after] = text.split("/", 2);
   if (after !== undefined) {
-    const kind = kindNamed(before);
+    const kind = requireKind(kindNamed(before), text, kindsToSearch);
     return { kind, id: await idOf(client, kind.name, after) };
   }
   const byPrefix = kindOfId(text);
-  if (byPrefix !== undefined) return { kind: byPrefix, id: await idOf(client, byPrefix.name, text) };
+  if (byPrefix !== undefined) {
+    const kind = requireKind(byPrefix, text, kindsToSearch);
+    return { kind, id: await idOf(client, kind.name, text) };
+  }
   const searched = kinds.filter(
     ({ name, namesOf: read, needsKind }) => kindsToSearch.includes(name) && read !== undefined && needsKind !== true,
   );
@@ -74,6 +77,13 @@ export async function referredTo(client: Client, text: string, kindsToSearch: re
     `"${text}" names ${preferred.map(({ kind, id }) => `${kind.noun} ${id}`).join(" and ")}`,
     `use the id, or name the kind: ${example.kind.noun}/${text}`,
   );
+}
+
+/** @throws Failure for another kind: its id means nothing to the operations of these kinds */
+function requireKind(kind: Kind, text: string, accepted: readonly string[]): Kind {
+  if (accepted.includes(kind.name)) return kind;
+  const nouns = accepted.map((name) => kindNamed(name).noun);
+  throw notFound(`there is no ${nouns.join(" or ")} "${text}"`, `it names a ${kind.noun}`);
 }
 
 /** A component often has the name of the source that runs it. What is deployed is meant, unless the name has its kind before it. */

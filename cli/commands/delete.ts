@@ -1,5 +1,4 @@
 import type { Definition } from "../command.ts";
-import { usageFailure } from "../failure.ts";
 import { kinds } from "../kinds/kinds.ts";
 import { referredTo } from "../references.ts";
 
@@ -40,7 +39,6 @@ export const command: Definition = {
     const named = found.map(({ kind, id }) => `${kind.noun} ${id}`).join(", ");
     await terminal.confirm(`Delete ${named}?`, given.flag("yes"));
     for (const { kind, id } of found) {
-      if (kind.delete === undefined) throw usageFailure(`${kind.name} cannot be deleted with this command`);
       await terminal.progress(`Deleting ${id}`, async () =>
         kind.delete?.(client, id, { ignoresHookErrors: given.flag("ignore-hook-errors"), isForced: given.flag("force") }),
       );

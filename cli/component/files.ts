@@ -24,6 +24,16 @@ export const isWorkflowFile = (path: string): boolean => /\.ya?ml$/i.test(path);
 export interface FileScope {
   /** Files below this folder; by default below the project of the entry. */
   readonly root?: string | undefined;
+  /** Further rules, for callers who show to others what they send. */
+  readonly guard?: FileGuard | undefined;
+}
+
+/** Refuses files. `what` names the file in errors. */
+export interface FileGuard {
+  /** Called before anything about the path is read, also whether it exists. @throws Failure for a path that may not be looked up */
+  readonly checkPath: (path: string, what: string) => void;
+  /** Called before the file is read, once for each time that it is sent. @throws Failure for a file that may not be sent */
+  readonly checkFile: (path: string, what: string) => Promise<void>;
 }
 
 /**
@@ -33,21 +43,29 @@ export interface FileScope {
 export async function collectFiles(entry: string, scope: FileScope = {}): Promise<ComponentFiles> {
   if (isWorkflowFile(entry)) throw usageFailure(`${entry} is a workflow, not a component`, `\`hw deploy ${entry}\` deploys it`);
   const first = resolve(entry);
+  const { guard } = scope;
+  guard?.checkPath(first, entry);
   const allowed = await realpath(scope.root ?? (await projectOf(first))).catch(() => resolve(scope.root ?? dirname(first)));
+  await guard?.checkFile(first, entry);
   await requireBelow(allowed, first, entry);
   const texts = new Map<string, string>([[first, await readEntry(first, entry)]]);
   for (const [path, text] of texts) {
     if (extname(path) === ".json") continue;
     for (const [, specifier = ""] of text.matchAll(relativeImports)) {
-      const found = texts.size > maxFiles ? undefined : await findImport(resolve(dirname(path), specifier), texts);
+      if (texts.size > maxFiles) continue;
+      const imported = resolve(dirname(path), specifier);
+      const what = `${relative(process.cwd(), path)} imports "${specifier}", and`;
+      guard?.checkPath(imported, `${what} ${imported}`);
+      const found = await findImport(imported, texts);
       if (found === undefined) continue;
-      await requireBelow(allowed, found, `${relative(process.cwd(), path)} imports "${specifier}", and ${found}`);
+      await guard?.checkFile(found, `${what} ${found}`);
+      await requireBelow(allowed, found, `${what} ${found}`);
       texts.set(found, await readFile(found, "utf8"));
     }
   }
   const root = commonFolder([...texts.keys()]);
   const needsManifest = [...texts.values()].some((text) => packageImports.test(text));
-  const manifest = needsManifest ? await readManifest(dirname(first), root, allowed) : undefined;
+  const manifest = needsManifest ? await readManifest(dirname(first), root, { allowed, guard }) : undefined;
   const manifestPath = manifest === undefined ? {} : { [pathBelow(root, manifest.path)]: manifest.text };
   return {
     component_files: { ...Object.fromEntries([...texts].map(([path, text]) => [pathBelow(root, path), text])), ...manifestPath },
@@ -106,10 +124,19 @@ export const isFile = (path: string): Promise<boolean> =>
   );
 
 /** Versions of packages from the nearest package.json that may be read, without its other fields. */
-async function readManifest(folder: string, root: string, allowed: string): Promise<{ path: string; text: string } | undefined> {
+async function readManifest(
+  folder: string,
+  root: string,
+  { allowed, guard }: Pick<FileScope, "guard"> & { readonly allowed: string },
+): Promise<{ path: string; text: string } | undefined> {
   for (let current = folder; ; current = dirname(current)) {
     const path = join(current, "package.json");
-    const text = await readFile(path, "utf8").catch(() => undefined);
+    const hasManifest = await isFile(path);
+    if (hasManifest) {
+      await guard?.checkFile(path, path);
+      await requireBelow(allowed, path, path);
+    }
+    const text = hasManifest ? await readFile(path, "utf8").catch(() => undefined) : undefined;
     if (text !== undefined) return dependenciesOf(text, current.startsWith(root) ? path : join(root, "package.json"));
     if (dirname(current) === current || (await realpath(current)) === allowed) return undefined;
   }

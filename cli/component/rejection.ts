@@ -2,16 +2,13 @@ import { ApiError } from "../../client/errors.ts";
 import { exitCodes, Failure } from "../failure.ts";
 
 /** Adds flags to an error about props. */
-export function rejectionOf(error: unknown): unknown {
+function rejectionOf(error: unknown): unknown {
   return error instanceof ApiError && error.code === "invalid_props" ? invalidProps(error) : error;
 }
 
 function invalidProps(error: ApiError): Failure {
-  const complaints: readonly unknown[] = Array.isArray(error.details) ? error.details : [];
-  const flags = complaints
-    .filter(isComplaint)
-    .filter(({ code }) => code !== "unknown_prop")
-    .map(({ prop }) => `--prop ${prop}=…`)
+  const flags = wrongProps(error)
+    .map((prop) => `--prop ${prop}=…`)
     .join(" ");
   return new Failure(error.message, {
     exitCode: exitCodes.refused,
@@ -19,6 +16,13 @@ function invalidProps(error: ApiError): Failure {
     cause: error,
   });
 }
+
+/** Names of the props without a value, or with a wrong one, in an error about props. */
+export const wrongProps = ({ details }: ApiError): readonly string[] =>
+  (Array.isArray(details) ? (details as readonly unknown[]) : [])
+    .filter(isComplaint)
+    .filter(({ code }) => code !== "unknown_prop")
+    .map(({ prop }) => prop);
 
 const isComplaint = (value: unknown): value is { readonly prop: string; readonly code?: unknown } =>
   typeof value === "object" && value !== null && "prop" in value && typeof value.prop === "string";

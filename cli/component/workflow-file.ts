@@ -13,7 +13,7 @@ const codeFields = ["component_code", "component_files", "component_entry", "com
 
 /** Creates the workflow of a file, or changes the one with its name. A step may name its code as `file: step.ts`. */
 export async function deployWorkflow({ client, out, terminal }: Context, file: string, root: string | undefined): Promise<void> {
-  const body = await workflowBody(file, root);
+  const body = await workflowBody(file, { root });
   const id = await workflowNamed(client, nameIn(body));
   const answer = await terminal.progress("Deploying", () => saveWorkflow(client, id, body));
   for (const { message } of answer.warnings ?? []) out.note(`warning: ${message}`);
@@ -38,7 +38,7 @@ export const saveWorkflow = (client: Client, id: string | undefined, body: Field
 
 /** Builds the code of each step without saving it. @throws Failure that names the first step with a mistake */
 export async function validateWorkflow({ client, out, terminal }: Context, file: string, root: string | undefined): Promise<void> {
-  const { steps } = await workflowBody(file, root);
+  const { steps } = await workflowBody(file, { root });
   const coded = codedSteps(steps);
   for (const step of coded) {
     const answer = await terminal.progress(`Building step ${step.name}`, () => buildStep(client, step));
@@ -79,12 +79,12 @@ async function aboutStep<T>(name: string, build: () => Promise<T>): Promise<T> {
 }
 
 /** The body of the API, with the code of the files that its steps name, below the root or the project of the workflow. @throws Failure */
-export async function workflowBody(file: string, root: string | undefined): Promise<Readonly<Record<string, unknown>>> {
+export async function workflowBody(file: string, given: FileScope): Promise<Readonly<Record<string, unknown>>> {
   const [body, ...others] = await objectsOf(file);
   if (body === undefined || others.length > 0) throw usageFailure(`${file} must contain one workflow`);
   if ("apiVersion" in body) throw usageFailure(`${file} contains a custom resource`, "`hw apply -f` takes these");
   const steps = Array.isArray(body["steps"]) ? (body["steps"] as readonly unknown[]) : [];
-  const scope = { root: root ?? (await projectOf(file)) };
+  const scope = { ...given, root: given.root ?? (await projectOf(file)) };
   return { ...body, steps: await Promise.all(steps.map((step) => withCode(recordOf(step, "a step"), dirname(file), scope))) };
 }
 
@@ -100,17 +100,24 @@ async function withCode({ file, ...given }: Readonly<Record<string, unknown>>, f
 async function withinLists(fields: Readonly<Record<string, unknown>>, convert: (step: Fields) => Promise<object>): Promise<object> {
   const entries = Object.entries(fields).map(async ([name, value]): Promise<[string, unknown]> => {
     if (!Array.isArray(value) || name === "component_files") return [name, value];
-    const items = (value as readonly unknown[]).map((item) =>
-      !isFields(item) ? item : "name" in item ? convert(item) : withinLists(item, convert),
-    );
-    return [name, await Promise.all(items)];
+    return [name, await convertList(value as readonly unknown[], convert)];
   });
   return Object.fromEntries(await Promise.all(entries));
 }
 
+/** The branches of a `parallel` are lists in a list. */
+const convertList = (items: readonly unknown[], convert: (step: Fields) => Promise<object>): Promise<unknown[]> =>
+  Promise.all(
+    items.map((item) => {
+      if (Array.isArray(item)) return convertList(item as readonly unknown[], convert);
+      return !isFields(item) ? item : "name" in item ? convert(item) : withinLists(item, convert);
+    }),
+  );
+
 /** All steps of a workflow, those within others too. */
 export function* stepsWithin(steps: readonly unknown[]): Generator<Fields> {
   for (const step of steps) {
+    if (Array.isArray(step)) yield* stepsWithin(step as readonly unknown[]);
     if (!isFields(step)) continue;
     if ("name" in step) yield step;
     for (const value of Object.values(step)) if (Array.isArray(value)) yield* stepsWithin(value);

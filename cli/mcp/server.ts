@@ -2,14 +2,14 @@ import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { ListToolsRequestSchema, type CallToolResult } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { ApiError } from "../../client/errors.ts";
-import { rejectionOf } from "../component/rejection.ts";
 import { exitCodes, failureOf, notFound, usageFailure, type Failure } from "../failure.ts";
 import { componentSchema, componentsPage, componentTypes, workflowsPage } from "../generated/documents.ts";
 import { nearestName } from "../nearest-name.ts";
 import { cutText, messageAnswer } from "./tools/answer.ts";
 import { jsonSchemaOf, parseArguments } from "./tools/arguments.ts";
-import { effects, type Tool, type ToolContext } from "./tools/tool.ts";
-import { isReading, tools } from "./tools/tools.ts";
+import { toolHintOf } from "./tools/hints.ts";
+import { effectOf, effects, type Tool, type ToolContext } from "./tools/tool.ts";
+import { offeredTools, tools } from "./tools/tools.ts";
 
 interface Document {
   readonly name: string;
@@ -46,13 +46,13 @@ interface ServerOptions {
 /** A server of the Model Context Protocol with the operations of the command line as tools. */
 export function createMcpServer(client: ToolContext["client"], { mayWrite, version, directory }: ServerOptions): McpServer {
   const mcp = new McpServer({ name: "headwater", version }, { instructions });
-  const offered = tools.filter((tool) => mayWrite || isReading(tool));
+  const offered = offeredTools(mayWrite);
   mcp.server.registerCapabilities({ tools: {} });
-  mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: offered.map(listed) }));
+  mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: offered.map((tool) => listed(tool, mayWrite)) }));
   mcp.server.setRequestHandler(callRequest, ({ params }) =>
     resultOf(async () => {
       const tool = toolNamed(params.name, offered);
-      return tool.call({ client, directory }, parseArguments(tool, params.arguments));
+      return tool.call({ client, directory, mayWrite }, parseArguments(tool, params.arguments));
     }),
   );
   for (const { name, title, mimeType, text } of documents) {
@@ -63,12 +63,10 @@ export function createMcpServer(client: ToolContext["client"], { mayWrite, versi
   return mcp;
 }
 
-const listed = (tool: Tool) => ({
-  name: tool.name,
-  description: tool.description,
-  inputSchema: jsonSchemaOf(tool),
-  annotations: effects[tool.effect].annotations,
-});
+function listed(tool: Tool, mayWrite: boolean) {
+  const { sentence, annotations } = effects[effectOf(tool, mayWrite)];
+  return { name: tool.name, description: `${tool.description} ${sentence}`, inputSchema: jsonSchemaOf(tool), annotations };
+}
 
 /** @throws Failure for a name that is not offered */
 function toolNamed(name: string, offered: readonly Tool[]): Tool {
@@ -87,9 +85,9 @@ async function resultOf(call: () => Promise<string>): Promise<CallToolResult> {
   try {
     return { content: [{ type: "text", text: await call() }] };
   } catch (error) {
-    const failure = failureOf(rejectionOf(error));
-    const hint = failure.hint === undefined ? "" : `\nhint: ${failure.hint}`;
-    return { isError: true, content: [{ type: "text", text: messageAnswer(`${codeOf(failure)}: ${failure.message}`) + hint }] };
+    const failure = failureOf(error);
+    const text = messageAnswer(`${codeOf(failure)}: ${failure.message}`, toolHintOf(failure));
+    return { isError: true, content: [{ type: "text", text }] };
   }
 }
 

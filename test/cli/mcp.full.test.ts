@@ -60,7 +60,7 @@ it("validates a component of its working directory: mistakes have the lines arou
 it("deploys, updates, runs and replays, and reads what came of it", async () => {
   expect(await writer.call("deploy", { component: "noted.mjs" })).toMatchObject({
     isError: true,
-    text: expect.stringMatching(/^invalid_props: [^]*\nhint: .*--prop prefix=/) as unknown,
+    text: expect.stringMatching(/^invalid_props: [^]*\nhint: give props with prefix; the tool props lists them$/) as unknown,
   });
   await writer.json("deploy", { component: "noted.mjs", props: { prefix: "first" }, name: "noted" });
   await writer.json("update", { source: "noted", component: "noted.mjs", props: { prefix: "second" } });

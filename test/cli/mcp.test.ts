@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { routes } from "../../client/generated/operations.ts";
 import { command } from "../../cli/commands/mcp.ts";
 import { kindNames } from "../../cli/kinds/kinds.ts";
-import { cuttable, cuttableJson, listAnswer, wholeAnswer } from "../../cli/mcp/tools/answer.ts";
+import { cuttable, cuttableJson, listAnswer, messageAnswer, wholeAnswer } from "../../cli/mcp/tools/answer.ts";
 import { fieldsOfKinds } from "../../cli/mcp/tools/rows.ts";
-import { effects } from "../../cli/mcp/tools/tool.ts";
-import { isReading, tools } from "../../cli/mcp/tools/tools.ts";
+import { effectOf, effects } from "../../cli/mcp/tools/tool.ts";
+import { offeredTools, tools } from "../../cli/mcp/tools/tools.ts";
 import { withInstallation } from "./installation.ts";
 import { connectAgent, type Agent } from "./mcp-client.ts";
 
@@ -29,7 +29,7 @@ const bytes = (text: string): number => Buffer.byteLength(text);
 describe("the tools of hw mcp", () => {
   it("are those that only read, and with --write all", async () => {
     const names = async ({ client }: Agent): Promise<string[]> => (await client.listTools()).tools.map(({ name }) => name);
-    expect(await names(reader)).toEqual(tools.filter(isReading).map(({ name }) => name));
+    expect(await names(reader)).toEqual(offeredTools(false).map(({ name }) => name));
     expect(await names(writer)).toEqual(tools.map(({ name }) => name));
     expect(new Set(await names(writer)).size).toBe(tools.length);
     expect(await reader.call("deploy", { component: "a.mjs" })).toEqual({
@@ -39,15 +39,17 @@ describe("the tools of hw mcp", () => {
   });
 
   it("say whether they change something, in words and as annotations, and refuse further arguments", async () => {
-    for (const { name, description = "", annotations, inputSchema } of (await writer.client.listTools()).tools) {
-      const effect = tools.find((tool) => tool.name === name)?.effect ?? "read";
-      expect({ name, description }).toMatchObject({ description: expect.stringContaining(effects[effect].sentence) as unknown });
-      expect({ name, annotations, inputSchema }).toEqual({
-        name,
-        annotations: effects[effect].annotations,
-        inputSchema: expect.objectContaining({ type: "object", additionalProperties: false }) as unknown,
-      });
-    }
+    for (const mayWrite of [true, false])
+      for (const { name, description = "", annotations, inputSchema } of (await (mayWrite ? writer : reader).client.listTools()).tools) {
+        const [tool] = tools.filter((each) => each.name === name);
+        const effect = tool === undefined || !mayWrite ? "read" : tool.effect;
+        expect({ name, description }).toMatchObject({ description: expect.stringContaining(effects[effect].sentence) as unknown });
+        expect({ name, annotations, inputSchema }).toEqual({
+          name,
+          annotations: effects[effect].annotations,
+          inputSchema: expect.objectContaining({ type: "object", additionalProperties: false }) as unknown,
+        });
+      }
   });
 
   it("fit in the context of an agent: the list takes at most 21 KB", async () => {
@@ -58,16 +60,25 @@ describe("the tools of hw mcp", () => {
     expect([...command.operations].toSorted()).toEqual([...new Set(tools.flatMap(({ operations }) => operations))].toSorted());
   });
 
-  it("that only read request by GET, and by POST only what builds and configures without storing", () => {
-    const posted = tools.filter(isReading).flatMap(({ operations }) => operations.filter((id) => routes[id].method !== "GET"));
-    const stored = posted.filter((id) => id !== "saveComponent" && !/^list\w+(Props|Options)$/.test(id));
-    expect(stored).toEqual([]);
+  it("that only read request by GET, and by POST only what builds without storing", () => {
+    const reading = tools.filter((tool) => effectOf(tool, true) === "read");
+    const posted = reading.flatMap(({ operations }) => operations.filter((id) => routes[id].method !== "GET"));
+    expect(posted).toEqual(["saveComponent"]);
+    // Of these, test/cli/mcp-limits.test.ts records the requests.
+    expect(offeredTools(false).filter((tool) => !reading.includes(tool))).toMatchObject([{ name: "props" }]);
   });
 
   it("are those of the table in docs/agents.md, with what they change", () => {
     const page = readFileSync(join(import.meta.dirname, "../../docs/agents.md"), "utf8");
     const rows = [...page.matchAll(/^\| `(\w+)` \| (\w+) \|/gm)].map(([, name, effect]) => ({ name, effect }));
     expect(rows).toEqual(tools.map(({ name, effect }) => ({ name, effect })));
+  });
+
+  it("promise no more than they read: problems names what it leaves out", () => {
+    const { description } = tools.find(({ name }) => name === "problems") ?? { description: "" };
+    expect(description).toContain("`unread` names what was not read");
+    expect(description).toContain("dead_letters shows those of a workflow");
+    expect(description).not.toContain("all is well");
   });
 
   it("have fields for the list of each kind", () => {
@@ -176,6 +187,40 @@ describe("answers", () => {
     expect(json).toMatch(/^{"items":\[{"event":{"n":1}},{"event":"\[\\"a+…"}\],"…":"events"}$/);
     const few = listAnswer([{ id: "dc_0", problem: cuttable("short") }], { next: null, whole: "" });
     expect(few).toBe('{"items":[{"id":"dc_0","problem":"short"}]}');
+  });
+
+  it("of lists cut plain strings except ids, and take at most 16 KiB: the mark says how many items are left out", () => {
+    const version = "1".repeat(5_000);
+    const short = listAnswer([{ id: "i".repeat(500), version }], { whole: "describe shows one whole" });
+    expect(JSON.parse(short)).toEqual({
+      items: [{ id: "i".repeat(500), version: `${"1".repeat(99)}…` }],
+      "…": "describe shows one whole",
+    });
+    const rows = Array.from({ length: 100 }, (_, n) => ({ id: `${n}${"i".repeat(1_000)}`, version }));
+    const text = listAnswer(rows, { next: "cursor", whole: "describe shows one whole" });
+    const { items } = JSON.parse(text) as { readonly items: readonly object[] };
+    expect(bytes(text)).toBeLessThanOrEqual(16_384);
+    expect(items.length).toBeGreaterThan(10);
+    // The cursor is that of the items behind those that are left out.
+    expect(JSON.parse(text)).toEqual({
+      items: rows.slice(0, items.length).map(({ id }) => ({ id, version: `${"1".repeat(99)}…` })),
+      "…": `${100 - items.length} of 100 items are left out: use limit ${items.length}`,
+    });
+    expect(listAnswer([{ id: huge }], { next: "cursor", whole: "" })).toBe(
+      '{"items":[],"…":"1 of 1 items are left out: the first is too long"}',
+    );
+  });
+
+  it.each([
+    ["short", "message", "hint", "message\nhint: hint"],
+    ["without a hint", huge, undefined, /^x+…$/],
+    ["with a long message", huge, "hint", /^x+…\nhint: hint$/],
+    ["with a long hint", "message", huge, /^message\nhint: x+…$/],
+    ["with both long", huge, huge, /^x{2000,}…\nhint: x{900,}…$/],
+  ])("of errors take at most 4 KiB with their hint: %s", (_what, message, hint, expected) => {
+    const text = messageAnswer(message, hint);
+    expect(bytes(text)).toBeLessThanOrEqual(4_096);
+    expect(text).toMatch(expected);
   });
 
   it.each([

@@ -35,17 +35,32 @@ const textLengths = [400, 200, 120, 80, 60, 40, 24, 12];
 const maxWholeBytes = 16_384;
 const mark = "…";
 
-/** A list as JSON of about 150 bytes for each item: the texts of all items are cut to the same length, as long as possible. */
-export function listAnswer(rows: readonly Row[], { next, whole, more = {} }: ListOptions): string {
+/** A list as JSON of about 150 bytes for each item, at most 16 KiB: the texts of all items are cut to the same length, as long as possible. */
+export function listAnswer(rows: readonly Row[], options: ListOptions): string {
+  const all = fittedList(rows, options);
+  if (Buffer.byteLength(all) <= maxWholeBytes) return all;
+  // Without a cursor: it would skip the items that are left out.
+  const { next: _next, ...others } = options;
+  for (let kept = rows.length - 1; ; kept--) {
+    const whole = `${rows.length - kept} of ${rows.length} items are left out: ${kept === 0 ? "the first is too long" : `use limit ${kept}`}`;
+    const answer = fittedList(rows.slice(0, kept), { ...others, whole, isCut: true });
+    if (kept <= 0 || Buffer.byteLength(answer) <= maxWholeBytes) return answer;
+  }
+}
+
+function fittedList(
+  rows: readonly Row[],
+  { next, whole, more = {}, isCut: isShort = false }: ListOptions & { readonly isCut?: boolean },
+): string {
   const maxBytes = bytesOfList + rows.length * bytesOfItem;
   let answer = "";
   for (const maxLength of textLengths) {
-    const isCut = rows.some((row) => Object.values(row).some((value) => isCuttable(value) && value.cuttable.length > maxLength));
+    const isCut = isShort || rows.some((row) => Object.entries(row).some(([name, value]) => isLonger(name, value, maxLength)));
     const items = rows.map((row) =>
       Object.fromEntries(
         Object.entries(row).flatMap(([name, value]) => {
           if (value === undefined || value === null) return [];
-          return [[name, isCuttable(value) ? shownText(value, maxLength) : value]];
+          return [[name, isCuttable(value) ? shownText(value, maxLength) : shownValue(name, value)]];
         }),
       ),
     );
@@ -54,6 +69,19 @@ export function listAnswer(rows: readonly Row[], { next, whole, more = {} }: Lis
   }
   return answer;
 }
+
+/** Fields that name a thing, which an agent passes on: they are whole. */
+const idFields: ReadonlySet<string> = new Set(
+  ["id", "key", "emitter", "listener", "component", "package", "delivery", "run", "trace", "event", "send", "template"].concat(["name"]),
+);
+/** Of other strings that lists do not shorten, such as versions and scopes. */
+const maxPlainLength = 100;
+
+const isLonger = (name: string, value: Row[string], maxLength: number): boolean =>
+  isCuttable(value) ? value.cuttable.length > maxLength : shownValue(name, value) !== value;
+
+const shownValue = (name: string, value: Row[string]): unknown =>
+  typeof value === "string" && !idFields.has(name) ? cutText(value, maxPlainLength) : value;
 
 const isCuttable = (value: Row[string]): value is Cuttable => typeof value === "object" && value !== null;
 
@@ -108,10 +136,18 @@ export function linesAnswer(lines: readonly string[], whole: string): string {
   return cutBytes(text, maxWholeBytes - Buffer.byteLength(note)) + note;
 }
 
-/** A message of at most 4 KiB. */
-export const messageAnswer = (text: string): string => (Buffer.byteLength(text) <= 4_096 ? text : cutBytes(text, 4_096));
+const [maxMessageBytes, maxHintBytes] = [4_096, 1_024];
+
+/** A message and perhaps a line with a hint, of at most 4 KiB together. */
+export function messageAnswer(text: string, hint?: string): string {
+  const line = hint === undefined ? "" : `\nhint: ${hint}`;
+  if (Buffer.byteLength(text) + Buffer.byteLength(line) <= maxMessageBytes) return text + line;
+  const end = cutBytes(line, maxHintBytes);
+  return cutBytes(text, maxMessageBytes - Buffer.byteLength(end)) + end;
+}
 
 function cutBytes(text: string, maxBytes: number): string {
+  if (Buffer.byteLength(text) <= maxBytes) return text;
   const kept = Buffer.from(text).subarray(0, maxBytes - Buffer.byteLength(mark));
   return new TextDecoder().decode(kept, { stream: true }) + mark; // As a stream: half a character at the end is left out.
 }

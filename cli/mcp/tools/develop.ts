@@ -1,17 +1,13 @@
-import { z } from "zod";
-import type { Client } from "../../../client/client.ts";
-import type { Operations, Prop } from "../../../client/generated/operations.ts";
-import { componentNamed } from "../../component/named.ts";
+import type { Operations } from "../../../client/generated/operations.ts";
 import { buildStep, codedSteps } from "../../component/workflow-file.ts";
-import { Failure, exitCodes, usageFailure } from "../../failure.ts";
-import { definitionOf } from "../../props/definition.ts";
-import { optionsOf, propsOf, targetOf, type PropTarget } from "../../props/target.ts";
+import { usageFailure } from "../../failure.ts";
 import { idOf } from "../../references.ts";
 import { lastEventOf } from "../../run-source.ts";
 import { present } from "../../values.ts";
 import { wholeAnswer } from "./answer.ts";
-import { isAddress, isCodeFile, isWorkflowFile, namedComponent, sendingOf, workflowFileBody } from "./files.ts";
-import { defineTool, event, fields, flag, name, text, type Tool, type ToolContext } from "./tool.ts";
+import { build, isAddress, isCodeFile, isWorkflowFile, namedComponent, sendingOf, workflowFileBody } from "./files.ts";
+import { sourceNamed } from "./props.ts";
+import { defineTool, event, fields, flag, name, type Tool, type ToolContext } from "./tool.ts";
 
 const file = name("Path of the file that exports the component; its relative imports are sent with it");
 const values = fields("Values by name of the prop").optional();
@@ -32,9 +28,6 @@ const validate = defineTool({
   },
 });
 
-const build = async (context: ToolContext, path: string) =>
-  context.client.call("saveComponent", { query: { dry_run: true, exclude: "code" }, body: await sendingOf(context)(path) });
-
 async function validateSteps(context: ToolContext, path: string): Promise<string> {
   const { steps } = await workflowFileBody(context, path);
   const built: object[] = [];
@@ -44,90 +37,6 @@ async function validateSteps(context: ToolContext, path: string): Promise<string
   }
   return wholeAnswer({ valid: true, built, note: "deploy checks the rest of the workflow" }, "hw validate");
 }
-
-const target = name("A component by id or key, a source, or a step as p_…/step");
-
-const props = defineTool({
-  name: "props",
-  description:
-    "Lists what must be configured: the props of a component, a file, a source or a step, with types, defaults, choices and values.",
-  effect: "read",
-  operations: [
-    ...(["saveComponent", "getComponent", "getPublishedComponent", "getSource", "listMySources"] as const),
-    ...(["listComponentProps", "listSourceProps", "listStepProps"] as const),
-  ],
-  input: { of: target.describe("A file, a component by id or key, a source, or a step as p_…/step"), props: values },
-  call: async (context, { of, props: given }) => {
-    const { client } = context;
-    const answer = (all: readonly Prop[], values: object = {}): string =>
-      wholeAnswer({ configurable_props: all.map(shownProp), configured_props: values }, "hw props");
-    if (isCodeFile(of)) return answer((await build(context, of)).data.configurable_props);
-    const found = await targetNamed(client, of);
-    if (found.kind === "component") {
-      const { props: all } = await componentNamed(client, of);
-      const reloads = given !== undefined && all.some((prop) => definitionOf(prop).reloads);
-      return answer(reloads ? await propsFor(client, found, given) : all);
-    }
-    const before = found.kind === "source" ? (await client.call("getSource", { path: found.path })).data.configured_props : {};
-    return answer(await propsFor(client, found, { ...before, ...given }), before);
-  },
-});
-
-const propsFor = async (client: Client, found: PropTarget, configured_props: Readonly<Record<string, unknown>>): Promise<readonly Prop[]> =>
-  (await propsOf(client, found, { configured_props })).data.configurable_props;
-
-function shownProp(prop: Prop): object {
-  const definition = definitionOf(prop);
-  const { description, app, hasRemoteOptions, options, default: byDefault } = definition;
-  return {
-    name: prop.name,
-    type: prop.type,
-    description,
-    app,
-    required: (!definition.isOptional && !definition.needsNoValue && byDefault === undefined) || undefined,
-    secret: definition.isSecret || undefined,
-    reloads: definition.reloads || undefined,
-    default: byDefault,
-    options: hasRemoteOptions ? "the tool options lists them" : options,
-  };
-}
-
-/** A source may be named. */
-async function targetNamed(client: Client, named: string): Promise<PropTarget> {
-  const found = targetOf(named);
-  if (found.kind !== "component" || named.startsWith("sc_")) return found;
-  const id = await sourceNamed(client, named);
-  return id === undefined ? found : { kind: "source", path: { id } };
-}
-
-/** The id of a source; undefined: none has the name. */
-async function sourceNamed(client: Client, named: string): Promise<string | undefined> {
-  try {
-    return await idOf(client, "sources", named);
-  } catch (error) {
-    if (error instanceof Failure && error.exitCode === exitCodes.notFound) return undefined;
-    throw error;
-  }
-}
-
-const options = defineTool({
-  name: "options",
-  description: "Lists the choices of a prop whose options are a function, for the values chosen so far.",
-  effect: "read",
-  operations: ["listComponentOptions", "listSourceOptions", "listStepOptions", "listMySources"],
-  input: {
-    of: target,
-    prop: name("Name of the prop"),
-    props: values,
-    query: text("What a person types to search").optional(),
-    page: z.number().int().min(0).max(10_000).optional().describe("Number of the page; the first is 0"),
-    context: z.unknown().optional().describe("`context` of the previous page"),
-  },
-  call: async ({ client }, { of, prop, props: given, query, page, context }) => {
-    const body = { prop_name: prop, ...present({ configured_props: given, query, page, prev_context: context }) };
-    return wholeAnswer((await optionsOf(client, await targetNamed(client, of), body)).data, "hw components options");
-  },
-});
 
 const dryRun = defineTool({
   name: "dry_run",
@@ -189,5 +98,5 @@ const testWorkflow = defineTool({
   },
 });
 
-export const developing: readonly Tool[] = [validate, props, options];
+export const building: readonly Tool[] = [validate];
 export const trying: readonly Tool[] = [dryRun, testWorkflow];

@@ -86,7 +86,7 @@ const problems = defineTool({
   name: "problems",
   description:
     "Shows what is wrong now, as Home of the console: sources, workflows, webhooks, accounts, OAuth clients and variables that do not work, " +
-    "dead letters, and a quota that is used up. Without items all is well.",
+    "dead letters of webhooks, and a quota that is used up. `unread` names what was not read; dead_letters shows those of a workflow.",
   effect: "read",
   operations: [
     ...(["listMySources", "listMyWorkflows", "listMyWebhooks", "listMyAccounts", "listMyOAuthClients", "listVariables"] as const),

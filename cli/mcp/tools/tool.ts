@@ -6,6 +6,8 @@ export interface ToolContext {
   readonly client: Client;
   /** Files are relative to it, and only those below it are read. */
   readonly directory: string;
+  /** Whether the server was started with `--write`: otherwise no tool runs code with props or accounts. */
+  readonly mayWrite: boolean;
 }
 
 interface EffectTerms {
@@ -48,7 +50,10 @@ export type Effect = keyof typeof effects;
 export interface Tool {
   readonly name: string;
   readonly description: string;
+  /** With `--write`. */
   readonly effect: Effect;
+  /** Whether it is offered without `--write` too, where it then only reads. */
+  readonly readsWithoutWrite?: boolean;
   /** Operations of the REST API that it may request. */
   readonly operations: readonly OperationId[];
   /** Its arguments; others are refused. */
@@ -62,10 +67,13 @@ interface ToolDefinition<Shape extends z.ZodRawShape> extends Omit<Tool, "input"
   readonly call: (context: ToolContext, given: z.output<z.ZodObject<Shape>>) => Promise<string>;
 }
 
-export function defineTool<Shape extends z.ZodRawShape>({ description, input, call, ...tool }: ToolDefinition<Shape>): Tool {
+/** What a call changes in a server with or without `--write`. */
+export const effectOf = ({ effect, readsWithoutWrite }: Pick<Tool, "effect" | "readsWithoutWrite">, mayWrite: boolean): Effect =>
+  !mayWrite && readsWithoutWrite === true ? "read" : effect;
+
+export function defineTool<Shape extends z.ZodRawShape>({ input, call, ...tool }: ToolDefinition<Shape>): Tool {
   return {
     ...tool,
-    description: `${description} ${effects[tool.effect].sentence}`,
     input: z.strictObject(input),
     call: (context, given) => call(context, given as z.output<z.ZodObject<Shape>>), // `input` has accepted them.
   };

@@ -1,10 +1,11 @@
 import { catalogued } from "./catalogue.ts";
 import { changing, controlling } from "./change.ts";
 import { delivered, redelivering } from "./deliveries.ts";
-import { developing, trying } from "./develop.ts";
+import { building, trying } from "./develop.ts";
 import { history } from "./history.ts";
+import { configuring } from "./props.ts";
 import { things } from "./things.ts";
-import type { Tool } from "./tool.ts";
+import { effectOf, type Tool } from "./tool.ts";
 
 /** All tools, by topic: first those that only read. */
 export const tools: readonly Tool[] = [
@@ -12,11 +13,13 @@ export const tools: readonly Tool[] = [
   ...history,
   ...delivered,
   ...catalogued,
-  ...developing,
+  ...building,
+  ...configuring,
   ...trying,
   ...changing,
   ...redelivering,
   ...controlling,
 ];
 
-export const isReading = ({ effect }: Pick<Tool, "effect">): boolean => effect === "read";
+/** The tools that a server offers. */
+export const offeredTools = (mayWrite: boolean): readonly Tool[] => tools.filter((tool) => mayWrite || effectOf(tool, false) === "read");
