@@ -95,7 +95,7 @@ function start(given: Given = {}) {
       .reduce<readonly number[]>(([commits = 0, matches = 0], note) => [commits + note.commits, matches + note.items], [0, 0]);
   const skipped = (items: readonly Item[] = sent) => items.flatMap(({ frame }) => /^event: skipped\ndata: (.*)\n/.exec(frame)?.[1] ?? []);
   const ids = (items: readonly Item[] = sent) => items.flatMap(({ id, frame }) => (frame.includes("event: ") ? [] : [id]));
-  return { search, sent, log, skipped, lost, ids, budget, ...shared };
+  return { search, sent, log, skipped, lost, ids, budget, rate: shared.rate };
 }
 
 describe("a live search", () => {
@@ -156,8 +156,12 @@ describe("a live search", () => {
   });
 
   test("holds nothing once it is stopped", async () => {
-    const name = Promise.withResolvers<{ readonly name: string }>();
-    const { search, sent, budget, ...shared } = start({ namesOf: () => name.promise });
+    const [name, asked] = [Promise.withResolvers<{ readonly name: string }>(), Promise.withResolvers<void>()];
+    const namesOf = () => {
+      asked.resolve();
+      return name.promise;
+    };
+    const { search, sent, budget, rate } = start({ namesOf });
     rate.open("u_bob");
     const before = rate.perSecond;
     search.receive(message(3));
