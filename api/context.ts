@@ -19,7 +19,6 @@ import { FairSemaphore } from "../domain/limits/fair-semaphore.ts";
 import { Budget } from "../domain/limits/budget.ts";
 import { SharedRate } from "../domain/limits/shared-rate.ts";
 import { Turns } from "../domain/limits/turns.ts";
-import { LiveCommits } from "./search/live-commit.ts";
 import { liveBounds } from "./streams/live-bounds.ts";
 import { operationsOf, type Operation } from "./http/routing/operation.ts";
 import { limitStorage } from "./resources/storage-quota.ts";
@@ -49,7 +48,6 @@ export interface ApiContext {
     readonly gaps: FairSemaphore;
     readonly rate: SharedRate;
     readonly turns: Turns;
-    readonly commits: LiveCommits;
     readonly pending: Budget;
   };
 }
@@ -96,7 +94,6 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
       gaps: new FairSemaphore(liveBounds.gaps),
       rate: new SharedRate(liveBounds.comparisons),
       turns: new Turns(liveBounds.costPerTurn, () => setImmediate()),
-      commits: new LiveCommits(),
       pending: new Budget(liveBounds.pending),
     },
     stop: async () => {

@@ -77,21 +77,14 @@ const charactersOf = ({ candidate: { head, body } }: ComparedItem): number => (h
 export const costOf = (item: ComparedItem, { words, excluded }: SearchQuery): number =>
   costOfItem + charactersOf(item) * (words.length + excluded.length);
 
-/** The commits that all live searches compare now: one value for each message, however many of them receive it. */
-export class LiveCommits {
-  readonly #known = new WeakMap<RunMessage | EmittedEvent, LiveCommit>();
+const known = new WeakMap<RunMessage | EmittedEvent, LiveCommit>();
 
-  ofMessage(message: RunMessage): LiveCommit {
-    return this.#of(message, () => LiveCommit.ofMessage(message));
-  }
+/** One value for each message, so that all live searches that receive it share what is decoded. */
+export const liveCommitOf = (message: RunMessage): LiveCommit => remembered(message, () => LiveCommit.ofMessage(message));
+export const liveEventOf = (event: EmittedEvent): LiveCommit => remembered(event, () => LiveCommit.ofEmitted(event));
 
-  ofEmitted(event: EmittedEvent): LiveCommit {
-    return this.#of(event, () => LiveCommit.ofEmitted(event));
-  }
-
-  #of(key: RunMessage | EmittedEvent, create: () => LiveCommit): LiveCommit {
-    const commit = this.#known.get(key) ?? create();
-    this.#known.set(key, commit);
-    return commit;
-  }
+function remembered(key: RunMessage | EmittedEvent, create: () => LiveCommit): LiveCommit {
+  const commit = known.get(key) ?? create();
+  known.set(key, commit);
+  return commit;
 }

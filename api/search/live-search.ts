@@ -12,7 +12,7 @@ import type { Item } from "../streams/frames.ts";
 import type { Tail } from "../streams/open-streams.ts";
 import type { KeptSequences, RunMessage, RunMessages } from "../streams/ports.ts";
 import { liveBounds, type LiveBounds } from "../streams/live-bounds.ts";
-import { costOf, costOfMatch, LiveCommit, type LiveCommits, type Match } from "./live-commit.ts";
+import { costOf, costOfMatch, LiveCommit, liveCommitOf, liveEventOf, type Match } from "./live-commit.ts";
 import { isPaid, LiveComparison } from "./live-comparison.ts";
 import type { LiveEmitters } from "./live-emitters.ts";
 import { itemFrame, parseLivePosition, positionFrame, skippedFrame, type LivePosition, type Skipped } from "./live-frames.ts";
@@ -38,7 +38,6 @@ export interface LivePorts {
   /** What all live searches of the user may compare. */
   readonly rate: RateEntry;
   readonly turns: Turns;
-  readonly commits: LiveCommits;
   /** Matches that may wait. */
   readonly pending: BudgetEntry;
 }
@@ -88,11 +87,11 @@ export class LiveSearch implements Tail {
   }
 
   receive(message: RunMessage): void {
-    if (!this.#isStopped) this.#comparison.add(this.#ports.commits.ofMessage(message));
+    if (!this.#isStopped) this.#comparison.add(liveCommitOf(message));
   }
 
   receiveEmitted(event: EmittedEvent): void {
-    if (!this.#isStopped) this.#comparison.add(this.#ports.commits.ofEmitted(event));
+    if (!this.#isStopped) this.#comparison.add(liveEventOf(event));
   }
 
   tick(sequence: number): void {

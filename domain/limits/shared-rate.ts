@@ -16,24 +16,31 @@ interface Holder {
 /** Divides a rate equally among all holders with an open entry, whether they use it or not: none can take from another. */
 export class SharedRate {
   readonly #limits: SharedRateLimits;
+  /** Those without an entry are kept until their share is full: opening one again must not refill it. */
   readonly #holders = new Map<string, Holder>();
+  #active = 0;
 
   constructor(limits: SharedRateLimits) {
     this.#limits = limits;
   }
 
   get perSecond(): number {
-    return Math.min(this.#limits.share, this.#limits.total / Math.max(1, this.#holders.size));
+    return Math.min(this.#limits.share, this.#limits.total / Math.max(1, this.#active));
   }
 
-  /** All entries of a holder, such as a user, use one share. */
-  open(name: string): RateEntry {
+  /** All entries of a holder, such as a user, use one share. Time as in `RateEntry.use`. */
+  open(name: string, nowMs: number): RateEntry {
+    this.#forgetFull(nowMs);
     const holder = this.#holders.get(name) ?? { share: new RateShare(this), entries: 0 };
     this.#holders.set(name, holder);
-    holder.entries++;
+    if (holder.entries++ === 0) this.#active++;
     return new RateEntry(holder.share, () => {
-      if (--holder.entries === 0) this.#holders.delete(name);
+      if (--holder.entries === 0) this.#active--;
     });
+  }
+
+  #forgetFull(nowMs: number): void {
+    for (const [name, { share, entries }] of this.#holders) if (entries === 0 && share.isFull(nowMs)) this.#holders.delete(name);
   }
 }
 
@@ -46,19 +53,30 @@ class RateShare {
     this.#rate = rate;
   }
 
+  isFull(nowMs: number): boolean {
+    this.#refill(nowMs);
+    return this.#left >= this.#max;
+  }
+
   use(amount: number, nowMs: number): boolean {
-    const { perSecond } = this.#rate;
-    const max = perSecond * burstSeconds;
-    const passedMs = Math.max(0, nowMs - this.#at);
-    this.#left = Math.min(max, this.#left + (passedMs * perSecond) / 1_000);
-    this.#at = nowMs;
-    if (this.#left < Math.min(amount, max)) return false;
+    this.#refill(nowMs);
+    if (this.#left < Math.min(amount, this.#max)) return false;
     this.#left -= amount;
     return true;
   }
 
   charge(amount: number): void {
     this.#left -= amount;
+  }
+
+  get #max(): number {
+    return this.#rate.perSecond * burstSeconds;
+  }
+
+  #refill(nowMs: number): void {
+    const passedMs = Math.max(0, nowMs - this.#at);
+    this.#left = Math.min(this.#max, this.#left + (passedMs * this.#rate.perSecond) / 1_000);
+    this.#at = nowMs;
   }
 }
 

@@ -2,7 +2,6 @@ import { setImmediate } from "node:timers/promises";
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { liveBounds, type LiveBounds } from "../../../api/streams/live-bounds.ts";
-import { LiveCommits } from "../../../api/search/live-commit.ts";
 import { LiveEmitters } from "../../../api/search/live-emitters.ts";
 import { commitsBetween } from "../../../api/search/live-gap.ts";
 import { LiveSearch } from "../../../api/search/live-search.ts";
@@ -54,7 +53,6 @@ interface Given {
 const share = (costPerSecond = 1e9, costPerTurn: number = liveBounds.costPerTurn) => ({
   rate: new SharedRate({ total: costPerSecond, share: costPerSecond }),
   turns: new Turns(costPerTurn, () => setImmediate()),
-  commits: new LiveCommits(),
   gaps: new FairSemaphore({ permitsPerKey: 1 }),
 });
 
@@ -82,7 +80,7 @@ function start(given: Given = {}) {
         findNext: async (subject, from) =>
           stored.find((one) => one.sequence >= from && subject.split(".")[2] === partsOfRun(one.subject).owner),
       },
-      rate: shared.rate.open(owner),
+      rate: shared.rate.open(owner, 0),
       pending: budget.open(owner),
     },
     { ...liveBounds, ...given.bounds },
@@ -162,7 +160,7 @@ describe("a live search", () => {
       return name.promise;
     };
     const { search, sent, budget, rate } = start({ namesOf });
-    rate.open("u_bob");
+    rate.open("u_bob", 0);
     const before = rate.perSecond;
     search.receive(message(3));
     await asked.promise;
@@ -236,7 +234,7 @@ describe("many live searches", () => {
     const words = Array.from({ length: 9 }, (_, index) => `-word${index}`).join(" ");
     const shared = share(2_000);
     const [costly, other] = [start({ shared, q: `kind:event ${words}` }), start({ shared })];
-    const bobs = shared.rate.open("u_bob");
+    const bobs = shared.rate.open("u_bob", 0);
     costly.search.receive(message(4, { padding: 100 }));
     await until(() => costly.ids().length === 4);
     const later = message(1);
