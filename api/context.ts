@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { AppLibrary } from "../crds/app-library.ts";
 import type { ResourceStore } from "../crds/resource-store.ts";
 import { autoSubscriptionKind, type AutoSubscriptionSpec, type AutoSubscriptionStatus } from "../crds/auto-subscription.ts";
@@ -17,6 +18,7 @@ import type { Call } from "./http/request/call.ts";
 import { FairSemaphore } from "../domain/limits/fair-semaphore.ts";
 import { Budget } from "../domain/limits/budget.ts";
 import { SharedRate } from "../domain/limits/shared-rate.ts";
+import { Turns } from "../domain/limits/turns.ts";
 import { liveBounds } from "./streams/live-bounds.ts";
 import { operationsOf, type Operation } from "./http/routing/operation.ts";
 import { limitStorage } from "./resources/storage-quota.ts";
@@ -42,7 +44,12 @@ export interface ApiContext {
   /** Permits of searches, by user. */
   readonly searches: FairSemaphore;
   /** What all live searches share. */
-  readonly live: { readonly gaps: FairSemaphore; readonly commits: SharedRate; readonly pending: Budget };
+  readonly live: {
+    readonly gaps: FairSemaphore;
+    readonly rate: SharedRate;
+    readonly turns: Turns;
+    readonly pending: Budget;
+  };
 }
 
 export type ApiOperation = Operation<Call, ApiContext>;
@@ -85,7 +92,8 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
     searches: new FairSemaphore(searchPermits),
     live: {
       gaps: new FairSemaphore(liveBounds.gaps),
-      commits: new SharedRate(liveBounds.commits),
+      rate: new SharedRate(liveBounds.comparisons),
+      turns: new Turns(liveBounds.costPerTurn, () => setImmediate()),
       pending: new Budget(liveBounds.pending),
     },
     stop: async () => {

@@ -10,11 +10,11 @@ export interface LivePosition {
   readonly index: number;
 }
 
-/** What could not be compared or sent in time. */
+/** What could not be compared or sent. */
 export interface Skipped {
-  /** Commits that were not compared. Null: an unknown number, since the last connection. */
+  /** Commits that were not compared. Null: some since the last connection, and it is unknown how many. */
   readonly commits: number | null;
-  /** Matches that were not sent. */
+  /** Matches that were not sent: too many, or of a source that is not known yet. */
   readonly items: number;
 }
 

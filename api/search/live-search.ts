@@ -3,21 +3,20 @@ import { InvalidInput } from "../../domain/errors.ts";
 import type { EmittedEvent } from "../../domain/event/emitted-event.ts";
 import type { FairSemaphore } from "../../domain/limits/fair-semaphore.ts";
 import type { BudgetEntry } from "../../domain/limits/budget.ts";
-import type { RateShare } from "../../domain/limits/shared-rate.ts";
+import type { RateEntry } from "../../domain/limits/shared-rate.ts";
+import type { Turns } from "../../domain/limits/turns.ts";
 import { TokenBucket } from "../../domain/limits/token-bucket.ts";
-import { readCommit } from "../../domain/run/read-commit.ts";
-import { isAskedFor, itemOfEmitted, itemsOfCommit, type CommittedItem } from "../../domain/search/committed.ts";
-import { findIn } from "../../domain/search/found.ts";
 import type { SearchQuery } from "../../domain/search/query.ts";
 import type { EventStream } from "../streams/event-stream.ts";
 import type { Item } from "../streams/frames.ts";
 import type { Tail } from "../streams/open-streams.ts";
 import type { KeptSequences, RunMessage, RunMessages } from "../streams/ports.ts";
 import { liveBounds, type LiveBounds } from "../streams/live-bounds.ts";
+import { costOf, costOfMatch, LiveCommit, liveCommitOf, liveEventOf, type Match } from "./live-commit.ts";
+import { isPaid, LiveComparison } from "./live-comparison.ts";
 import type { LiveEmitters } from "./live-emitters.ts";
-import { itemFrame, parseLivePosition, positionFrame, skippedFrame, type LivePosition } from "./live-frames.ts";
+import { itemFrame, parseLivePosition, positionFrame, skippedFrame, type LivePosition, type Skipped } from "./live-frames.ts";
 import { commitsBetween } from "./live-gap.ts";
-import type { FoundItem } from "./search.ts";
 
 /** After the stream has said that something is skipped, it counts for so long before it says so again. */
 const noteMs = 1_000;
@@ -36,28 +35,26 @@ export interface LivePorts {
   readonly stream: Pick<EventStream, "receive">;
   readonly runs: Pick<RunMessages, "findNext">;
   readonly gaps: FairSemaphore;
-  /** Bytes of commits that may be compared. */
-  readonly commits: RateShare;
+  /** What all live searches of the user may compare. */
+  readonly rate: RateEntry;
+  readonly turns: Turns;
   /** Matches that may wait. */
   readonly pending: BudgetEntry;
-}
-
-interface Match {
-  readonly found: Omit<FoundItem, "emitterName">;
-  readonly position: LivePosition | undefined;
 }
 
 /**
  * Compares each commit of some owners with a query, and sends what matches:
  *
  *     RUNS ──▶ commit ──▶ items that match ──▶ pending ──▶ those whose source the caller may see ──▶ stream
- *                 └── more than the share of bytes    └── too many    └── too many a second: skipped, which the stream says
+ *                 └── more than the rate allows   └── too many    ├── its source is not known yet
+ *                                                                 └── too many a second: skipped, which the stream says
  */
 export class LiveSearch implements Tail {
   readonly #request: LiveRequest;
   readonly #ports: LivePorts;
   readonly #bounds: LiveBounds;
   readonly #sent: TokenBucket;
+  readonly #comparison: LiveComparison;
   readonly #stopping = new AbortController();
   #pending: Match[] = [];
   #isSending = false;
@@ -71,35 +68,34 @@ export class LiveSearch implements Tail {
     this.#ports = ports;
     this.#bounds = bounds;
     this.#sent = new TokenBucket(bounds.items);
+    this.#comparison = new LiveComparison(request.query, {
+      ...ports,
+      onMatch: (match) => this.#add(match),
+      onSkip: () => this.#skip({ commits: 1, items: 0 }),
+    });
   }
 
   /** @throws InvalidInput for an id of another RUNS, Unavailable */
   async before({ first, last }: KeptSequences): Promise<readonly Item[]> {
-    const { after, user } = this.#request;
+    const { after } = this.#request;
     const position = after === undefined ? undefined : parseLivePosition(after);
     if (position !== undefined && position.sequence > last)
       throw new InvalidInput(`Last-Event-ID '${after?.slice(0, 80)}' is later than all commits: open the stream without it`);
-    const items = position === undefined ? [] : await this.#ports.gaps.use(user, () => this.#readGap(position, { first, last }));
+    const items = position === undefined ? [] : await this.#gapBehind(position, { first, last });
     this.#position = last;
     return [...items, positionFrame(last)];
   }
 
   receive(message: RunMessage): void {
-    if (this.#isStopped) return;
-    if (!this.#ports.commits.use(message.bytes, performance.now())) return this.#skip({ commits: 1, items: 0 });
-    for (const match of this.#matchesIn(message)) this.#add(match);
+    if (!this.#isStopped) this.#comparison.add(liveCommitOf(message));
   }
 
   receiveEmitted(event: EmittedEvent): void {
-    const item = itemOfEmitted(event);
-    if (this.#isStopped || item === undefined) return;
-    if (!this.#ports.commits.use(Buffer.byteLength(event.payload), performance.now())) return this.#skip({ commits: 1, items: 0 });
-    const match = matchOf(item, this.#request.query, undefined);
-    if (match !== undefined) this.#add(match);
+    if (!this.#isStopped) this.#comparison.add(liveEventOf(event));
   }
 
   tick(sequence: number): void {
-    if (this.#position === undefined || this.#isSending || sequence <= this.#position) return;
+    if (this.#position === undefined || this.#isSending || this.#comparison.hasMore || sequence <= this.#position) return;
     this.#position = sequence;
     this.#ports.stream.receive(undefined, [positionFrame(sequence)]);
   }
@@ -107,23 +103,18 @@ export class LiveSearch implements Tail {
   stop(): void {
     this.#stopping.abort();
     clearTimeout(this.#timer);
+    this.#comparison.stop();
     this.#pending = [];
     this.#ports.pending.release();
-    this.#ports.commits.close();
+    this.#ports.rate.close();
   }
 
   get #isStopped(): boolean {
     return this.#stopping.signal.aborted;
   }
 
-  #matchesIn(message: RunMessage): readonly Match[] {
-    const commit = readCommit(message.text(), message.subject);
-    if (commit === undefined) return [];
-    const { query } = this.#request;
-    return itemsOfCommit(commit).flatMap((item, index) => matchOf(item, query, { sequence: message.sequence, index }) ?? []);
-  }
-
   #add(match: Match): void {
+    if (this.#isStopped) return;
     if (!this.#ports.pending.take(1)) return this.#skip({ commits: 0, items: 1 });
     this.#pending.push(match);
     // Only reading a name can fail, and that is tried again until the search is stopped.
@@ -141,16 +132,18 @@ export class LiveSearch implements Tail {
       if (this.#isStopped) break;
       this.#ports.pending.release(1);
       if (frame === undefined) continue;
-      if (this.#sent.take(performance.now())) this.#ports.stream.receive(undefined, [frame]);
+      if (frame === "unknown") this.#skip({ commits: 0, items: 1 });
+      else if (this.#sent.take(performance.now())) this.#ports.stream.receive(undefined, [frame]);
       else this.#skip({ commits: 0, items: 1 });
     }
     this.#isSending = false;
   }
 
-  /** Undefined: the caller may not see its source, or the query names others. */
-  async #frameOf({ found, position }: Match): Promise<Item | undefined> {
-    const emitterName = await this.#ports.emitters.nameOf(found.candidate.emitter, this.#stopping.signal);
-    return emitterName === undefined ? undefined : itemFrame({ ...found, emitterName }, position);
+  /** Undefined: the query names other sources. "unknown": its source is not known, or not yet. */
+  async #frameOf({ found, position }: Match): Promise<Item | "unknown" | undefined> {
+    const emitter = await this.#ports.emitters.find(found.candidate.emitter, position?.sequence, this.#stopping.signal);
+    if (emitter.outcome === "shown") return itemFrame({ ...found, emitterName: emitter.name }, position);
+    return emitter.outcome === "unknown" ? "unknown" : undefined;
   }
 
   #skip({ commits, items }: { readonly commits: number; readonly items: number }): void {
@@ -167,33 +160,58 @@ export class LiveSearch implements Tail {
     this.#timer = setTimeout(() => this.#noteSkipped(), noteMs);
   }
 
+  /** Nothing once the reader has left, also while it waits for its turn. */
+  async #gapBehind(position: LivePosition, kept: KeptSequences): Promise<readonly Item[]> {
+    const { signal } = this.#stopping;
+    try {
+      return await this.#ports.gaps.use(this.#request.user, () => this.#readGap(position, kept), signal);
+    } catch (error) {
+      if (signal.aborted) return [];
+      throw error;
+    }
+  }
+
   /** What was committed since the last connection, as far as RUNS has it and the bounds allow. */
-  async #readGap({ sequence, index }: LivePosition, { first, last }: KeptSequences): Promise<readonly Item[]> {
-    if (this.#isStopped) return [];
+  async #readGap(after: LivePosition, { first, last }: KeptSequences): Promise<readonly Item[]> {
     const { gap } = this.#bounds;
-    const frames: Item[] = sequence + 1 < first ? [skippedFrame({ commits: null, items: 0 })] : [];
+    const { runs, rate } = this.#ports;
+    const { owners, query } = this.#request;
+    const frames: Item[] = after.sequence + 1 < first ? [skippedFrame(unknownNumber)] : [];
     let [commits, bytes] = [0, 0];
-    for await (const message of commitsBetween(this.#ports.runs, { owners: this.#request.owners, from: sequence, to: last })) {
-      if (this.#isStopped) break;
+    let unknown = 0;
+    for await (const message of commitsBetween(runs, { owners, from: after.sequence, to: last })) {
+      if (this.#isStopped) return [];
+      const commit = LiveCommit.ofMessage(message);
       commits++;
       bytes += message.bytes;
-      if (commits > gap.commits || bytes > gap.bytes) return [...frames, skippedFrame({ commits: null, items: 0 })];
-      for (const match of this.#matchesIn(message)) {
-        if (frames.length > gap.items) return [...frames, skippedFrame({ commits: null, items: 0 })];
-        const isSent = message.sequence === sequence && (match.position?.index ?? 0) <= index;
+      if (commits > gap.commits || bytes > gap.bytes || !isPaid(commit, query, rate)) return [...frames, skippedFrame(unknownNumber)];
+      for await (const match of this.#matchesIn(commit)) {
+        if (frames.length > gap.items) return [...frames, skippedFrame(unknownNumber)];
+        const isSent = message.sequence === after.sequence && (match.position?.index ?? 0) <= after.index;
         const frame = isSent ? undefined : await this.#frameOf(match);
-        if (frame !== undefined) frames.push(frame);
+        if (frame === "unknown") unknown++;
+        else if (frame !== undefined) frames.push(frame);
       }
     }
-    return frames;
+    return unknown === 0 ? frames : [...frames, skippedFrame({ commits: 0, items: unknown })];
+  }
+
+  async *#matchesIn(commit: LiveCommit): AsyncGenerator<Match> {
+    const { query } = this.#request;
+    const { rate } = this.#ports;
+    let cost = commit.bytes;
+    for (const [index, item] of commit.items.entries()) {
+      const match = commit.match(index, query);
+      if (match !== undefined) {
+        rate.charge(costOfMatch);
+        yield match;
+      }
+      cost += costOf(item, query);
+      if (cost < liveBounds.costPerTurn) continue;
+      cost = 0;
+      await setImmediate();
+    }
   }
 }
 
-function matchOf(item: CommittedItem, query: SearchQuery, position: LivePosition | undefined): Match | undefined {
-  const found = isAskedFor(item, query) ? findIn(item, query) : undefined;
-  if (found === undefined) return undefined;
-  const { head: _head, body: _body, ...candidate } = item;
-  // A part of a string keeps the whole in memory.
-  const excerpt = Buffer.from(found.excerpt, "utf16le").toString("utf16le");
-  return { found: { ...found, excerpt, candidate }, position };
-}
+const unknownNumber: Skipped = { commits: null, items: 0 };

@@ -83,7 +83,7 @@ async function open(request: Request, response: Response, organization: string |
       },
       start: (stream, runs) => {
         const emitters = new LiveEmitters(query, () => new VisibleObjects(access, user), ports.log);
-        const shares = { gaps: live.gaps, commits: live.commits.open(), pending: live.pending.open(user.id) };
+        const shares = { ...live, rate: live.rate.open(user.id, performance.now()), pending: live.pending.open(user.id) };
         return new LiveSearch({ query, owners, after, user: user.id }, { emitters, stream, runs, ...shares });
       },
     },

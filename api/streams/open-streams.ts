@@ -70,23 +70,23 @@ export interface StreamLimits {
 
 /** The open streams by key, by user, and by the time of their keep-alive comment. */
 export class OpenStreams {
-  readonly #streams: Places;
+  readonly #streams: StreamSlots;
   /** They are streams too. */
-  readonly #tails: Places;
+  readonly #tails: StreamSlots;
   readonly #byKey = new Map<string, Set<Open>>();
   readonly #wheel: readonly Set<Open>[] = Array.from({ length: stepsPerTurn }, () => new Set());
   #joined = 0;
 
   constructor(streams: StreamLimits, tails: StreamLimits) {
-    this.#streams = new Places("streams", streams);
-    this.#tails = new Places("live searches", tails);
+    this.#streams = new StreamSlots("streams", streams);
+    this.#tails = new StreamSlots("live searches", tails);
   }
 
   get isEmpty(): boolean {
     return this.#byKey.size === 0;
   }
 
-  /** @returns an idempotent function that removes it @throws QuotaExceeded when the user has as many as allowed, or no place is free */
+  /** @returns an idempotent function that removes it @throws QuotaExceeded when the user has as many as allowed, or no slot is free */
   join(open: Open): () => void {
     const counted = this.#count(open);
     const spoke = this.#wheel[this.#joined++ % stepsPerTurn];
@@ -114,10 +114,10 @@ export class OpenStreams {
   }
 
   #count({ stream, reader, tail }: Open): readonly BudgetEntry[] {
-    const places = tail === undefined ? [this.#streams] : [this.#tails, this.#streams];
+    const slots = tail === undefined ? [this.#streams] : [this.#tails, this.#streams];
     const counted: BudgetEntry[] = [];
     try {
-      for (const kind of places) counted.push(kind.take(reader.user, stream));
+      for (const kind of slots) counted.push(kind.take(reader.user, stream));
       return counted;
     } catch (error) {
       for (const entry of counted) entry.release();
@@ -131,8 +131,8 @@ export class OpenStreams {
   }
 }
 
-/** Places of streams of one kind. */
-class Places {
+/** Slots of streams of one kind. */
+class StreamSlots {
   readonly #name: string;
   readonly #limits: StreamLimits;
   readonly #byUser: Budget;
@@ -143,11 +143,11 @@ class Places {
     this.#byUser = new Budget({ total: limits.total, share: limits.perUser });
   }
 
-  /** @throws QuotaExceeded when the user has as many as allowed, or no place is free */
+  /** @throws QuotaExceeded when the user has as many as allowed, or no slot is free */
   take(user: StreamReader["user"], stream: EventStream): BudgetEntry {
     const { perUser, total } = this.#limits;
     const counted = this.#byUser.open(user.id, () => {
-      stream.end(comment("this stream was cut off, because another user needs the place: open it again"));
+      stream.end(comment("this stream was cut off, because another user needs the slot: open it again"));
       return true;
     });
     if (counted.take(1)) return counted;

@@ -41,6 +41,11 @@ export class VisibleObjects {
     return known;
   }
 
+  /** The object is looked up again the next time. */
+  forget(id: string): void {
+    this.#names.delete(id);
+  }
+
   /** Owners whose records the caller may see. */
   owners(): Promise<readonly string[]> {
     return this.#access.ownersOf(this.#user);

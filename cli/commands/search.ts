@@ -88,10 +88,15 @@ interface Skipped {
 }
 
 function skippedNote({ commits, items }: Skipped): string {
-  if (commits === null) return "hw: some of what was committed without a connection is missing: search for it without --follow";
-  const what = [...(items > 0 ? [`${items} matches`] : []), ...(commits > 0 ? [`what ${commits} commits have`] : [])];
-  return `hw: too much at once, so ${what.join(" and ")} is missing: search for it without --follow`;
+  if (commits === null) return "hw: not shown: matches from the time without a connection: search without --follow to see them";
+  const missing = [
+    ...(items > 0 ? [counted(items, "match", "matches")] : []),
+    ...(commits > 0 ? [`all matches in ${counted(commits, "commit", "commits")}`] : []),
+  ];
+  return `hw: not shown: ${missing.join(" and ")}, because too much came at once or a source is new: search without --follow to see them`;
 }
+
+const counted = (count: number, one: string, more: string): string => `${count} ${count === 1 ? one : more}`;
 
 const itemLine = (item: SearchItem): string =>
   onOneLine(`${dateTime(item.at_ms)} ${kindOf(item).padEnd(5)} ${item.source_name}  ${textOf(item)}`);

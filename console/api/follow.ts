@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from "react";
 import type { Arguments, StreamId } from "../../client/client.ts";
+import { ApiError } from "../../client/errors.ts";
+import type { ConnectionState } from "../../client/follow.ts";
 import { api } from "./queries.ts";
 import { reportError } from "./query-client.ts";
 import { Tail, type TailView } from "./tail.ts";
@@ -8,6 +10,8 @@ export interface Followed<Item> extends TailView<Item> {
   readonly connection: "connecting" | "connected" | "lost" | "refused";
   /** Why it was refused. */
   readonly error: Error | undefined;
+  /** What the API answers while it cannot be connected again, such as that too many streams are open. */
+  readonly lostBecause: Error | undefined;
 }
 
 interface FollowOptions<Item> {
@@ -32,6 +36,7 @@ export function useFollow<Item, Id extends StreamId>(
   const [view, setView] = useState<TailView<Item>>(empty);
   const [connection, setConnection] = useState<Followed<Item>["connection"]>("connecting");
   const [refusal, setRefusal] = useState<Error | undefined>(undefined);
+  const [lostBecause, setLostBecause] = useState<Error | undefined>(undefined);
   const tail = useRef<Tail<Item> | undefined>(undefined);
   const latest = useRef({ parse, isPaused });
   useEffect(() => {
@@ -53,7 +58,10 @@ export function useFollow<Item, Id extends StreamId>(
       const options = {
         signal: ended.signal,
         lastEventId: after,
-        onState: ({ state }: { readonly state: "connected" | "lost" }) => setConnection(state),
+        onState: (state: ConnectionState) => {
+          setConnection(state.state);
+          setLostBecause(state.state === "lost" && state.error instanceof ApiError ? state.error : undefined);
+        },
       };
       for await (const event of api.follow(id, JSON.parse(key) as Arguments<Id>, options)) {
         const item = latest.current.parse(event.data, event.id, event.event);
@@ -73,7 +81,8 @@ export function useFollow<Item, Id extends StreamId>(
       setView(empty);
       setConnection("connecting");
       setRefusal(undefined);
+      setLostBecause(undefined);
     };
   }, [id, key, after]);
-  return { ...view, connection, error: refusal };
+  return { ...view, connection, error: refusal, lostBecause };
 }

@@ -15,7 +15,12 @@ export interface SearchResults {
   readonly isSearching: boolean;
   readonly isFirst: boolean;
   readonly searchFurther: () => void;
+  /** Searches again for a person who asks for it. */
   readonly retry: () => void;
+  /** How often a person has asked for it. */
+  readonly retries: number;
+  /** Searches again, without a person. */
+  readonly refresh: () => void;
 }
 
 /** Searches when a query is given, and further back on request. A page may end before it is full. */
@@ -33,6 +38,7 @@ export function useSearch(q: string | undefined, owner: { readonly org_id?: stri
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
+  const [retries, setRetries] = useState(0);
   const { data, error, isFetching, isFetchingNextPage, fetchNextPage, refetch, isFetchNextPageError } = query;
   return {
     items: data?.pages.flatMap(({ items }) => items) ?? [],
@@ -41,35 +47,59 @@ export function useSearch(q: string | undefined, owner: { readonly org_id?: stri
     isSearching: isFetching,
     isFirst: isFetching && !isFetchingNextPage,
     searchFurther: () => void fetchNextPage(), // Errors are in `error`.
-    retry: () => void (isFetchNextPageError ? fetchNextPage() : refetch()), // As above.
+    retry: () => {
+      setRetries((count) => count + 1);
+      void (isFetchNextPageError ? fetchNextPage() : refetch()); // As above.
+    },
+    retries,
+    refresh: () => void refetch(), // As above.
   };
 }
 
 /** What identifies an item among those of a search. A run is found again when its state changes. */
 export const keyOfItem = ({ kind, source_id: source, id }: SearchItem): string => `${kind === "error" ? "run" : kind} ${source} ${id}`;
 
-export interface LiveResults extends Pick<Followed<SearchItem>, "items" | "waiting" | "connection" | "error"> {
-  /** Too much came at once, or while there was no connection. */
+export interface LiveResults extends Pick<Followed<SearchItem>, "items" | "waiting" | "connection" | "error" | "lostBecause"> {
+  /** Too much came at once, or while there was no connection, and the person has not searched since. */
   readonly hasSkipped: boolean;
 }
 
-/** Puts new matches before those that were found, newest first, and searches again when it is first connected, so that none is missing in between. */
+/** By then, the history has what was committed before the stream began. */
+const recordedMs = 5_000;
+
+/** Puts new matches before those that were found, newest first. */
 export function useLiveSearch(q: string, owner: { readonly org_id?: string }, found: SearchResults, isPaused: boolean): LiveResults {
-  const [hasSkipped, setHasSkipped] = useState(false);
+  /** The value of `retries` when something was skipped. */
+  const [skippedAt, setSkippedAt] = useState<number | undefined>(undefined);
   const parse = (data: string, _id: string | undefined, type: string | undefined): SearchItem | undefined => {
-    if (type === "skipped") setHasSkipped(true);
+    if (type === "skipped") setSkippedAt(found.retries);
     return type === undefined ? (JSON.parse(data) as SearchItem) : undefined; // By the document of the stream.
   };
-  const { items: live, connection, waiting, error } = useFollow("streamSearch", { query: { ...owner, q } }, { parse, isPaused });
-  const hasSearched = useRef(false);
-  const { retry } = found;
-  useEffect(() => {
-    if (connection !== "connected" || hasSearched.current) return;
-    hasSearched.current = true;
-    retry();
-  }, [connection, retry]);
+  const { items: live, ...followed } = useFollow("streamSearch", { query: { ...owner, q } }, { parse, isPaused });
+  useRefresh(followed.connection === "connected", isPaused, found.refresh);
   const items = useMemo(() => firstOfEach([...live, ...found.items]), [live, found.items]);
-  return { items, connection, waiting, error, hasSkipped };
+  return { ...followed, items, hasSkipped: skippedAt === found.retries };
+}
+
+/**
+ * Searches again whenever the stream is connected, for scheduled events of the time without a connection; and once more when the history has what
+ * was committed just before. Not while a person reads: the results would move.
+ */
+function useRefresh(isConnected: boolean, isPaused: boolean, refresh: () => void): void {
+  const [isDue, setIsDue] = useState(false);
+  const latest = useRef(refresh);
+  useEffect(() => void (latest.current = refresh), [refresh]);
+  useEffect(() => {
+    if (!isConnected) return;
+    setIsDue(true);
+    const timer = setTimeout(() => setIsDue(true), recordedMs);
+    return () => clearTimeout(timer);
+  }, [isConnected]);
+  useEffect(() => {
+    if (!isDue || isPaused) return;
+    setIsDue(false);
+    latest.current();
+  }, [isDue, isPaused]);
 }
 
 function firstOfEach(items: readonly SearchItem[]): readonly SearchItem[] {

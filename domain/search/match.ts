@@ -4,7 +4,12 @@ import type { SearchQuery } from "./query.ts";
 export interface SearchedText {
   readonly text: string;
   readonly isJson?: boolean;
+  /** The text in lower case, for texts that are compared more than once. */
+  readonly lower?: string;
 }
+
+export const inLowerCase = (texts: readonly SearchedText[]): readonly SearchedText[] =>
+  texts.map((text) => ({ ...text, lower: text.text.toLowerCase() }));
 
 /** Characters of an excerpt, with the marks where it is cut. */
 export const maxExcerpt = 240;
@@ -19,7 +24,7 @@ export function matchTexts(
   texts: readonly SearchedText[],
   { words, excluded }: Pick<SearchQuery, "words" | "excluded">,
 ): string | undefined {
-  const lower = texts.map(({ text, isJson = false }) => ({ text: text.toLowerCase(), isJson }));
+  const lower = texts.map(({ text, lower: known = text.toLowerCase(), isJson = false }) => ({ text: known, isJson }));
   const placeOf = (word: string): { readonly index: number; readonly at: number } | undefined => {
     for (const [index, { text, isJson }] of lower.entries()) {
       const at = text.indexOf(isJson ? escaped(word) : word);

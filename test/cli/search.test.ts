@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, it } from "vitest";
 import { startProxy } from "../support/cuttable-proxy.ts";
 import { deploy } from "../support/system/sources.ts";
@@ -130,5 +133,35 @@ describe("hw search --follow", () => {
       const refused = await headwater.hw("search", "-f", ...args);
       expect([refused.code, refused.stderr]).toEqual([expected, expect.stringContaining(message)]);
     }
+  });
+
+  it("says what is not shown", async () => {
+    const frames = [
+      { commits: 1, items: 0 },
+      { commits: 3, items: 1 },
+      { commits: 0, items: 20 },
+      { commits: null, items: 0 },
+    ];
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(frames.map((frame) => `event: skipped\ndata: ${JSON.stringify(frame)}\n\n`).join(""));
+    });
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    const { port } = server.address() as AddressInfo; // It listens on TCP.
+    const { directory, env } = headwater.world;
+    const given = { HEADWATER_URL: `http://127.0.0.1:${port}`, HEADWATER_API_KEY: headwater.key };
+    const following = startHwProcess({ directory, env: { ...env, ...given } }, ["search", "-f"]);
+    await until(() => following.stderr().split("\n").length > frames.length, "it prints all", { more: following.stderr });
+    following.interrupt();
+    const { stderr } = await following.ended();
+    const why = "because too much came at once or a source is new: search without --follow to see them";
+    expect(stderr.trimEnd().split("\n")).toEqual([
+      `hw: not shown: all matches in 1 commit, ${why}`,
+      `hw: not shown: 1 match and all matches in 3 commits, ${why}`,
+      `hw: not shown: 20 matches, ${why}`,
+      "hw: not shown: matches from the time without a connection: search without --follow to see them",
+    ]);
+    server.closeAllConnections();
+    server.close();
   });
 });

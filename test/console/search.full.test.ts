@@ -151,4 +151,38 @@ describe.skipIf(chromiumPath === undefined)("the search", () => {
     await refused.getByText("leave out before", { exact: false }).waitFor();
     await expectAccessible(refused);
   });
+
+  test("is searched again while it is live, for what was recorded late", async () => {
+    const page = await world.open("/");
+    let searches = 0;
+    await page.route("**/v1/search?*", async (route) => {
+      searches++;
+      // The history lags behind the search of the page, and the one when the stream is connected.
+      await (searches <= 2 ? route.fulfill({ json: { data: { items: [], cursor: null, searched_to_ms: null } } }) : route.fallback());
+    });
+    await page.goto(new URL(`/search?q=${encodeURIComponent(`kind:event source:${source} apples`)}&live=true`, page.url()).href);
+    await page.getByRole("list", { name: "Results" }).getByText("Sold apples").waitFor();
+    expect(searches).toBeGreaterThan(2);
+  });
+
+  test("says why the live search cannot be connected, and forgets what was skipped when a person searches again", async () => {
+    const page = await world.open("/search");
+    const refusal = { error: "10 live searches of admin are open on this server, the limit is 10: close some", code: "too_many_streams" };
+    let answers = 0;
+    await page.route("**/v1/search/sse?*", async (route) => {
+      const body = 'event: skipped\ndata: {"commits":0,"items":7}\n\n';
+      answers++;
+      await (answers === 1 ? route.fulfill({ contentType: "text/event-stream", body }) : route.fulfill({ status: 429, json: refusal }));
+    });
+    await page.getByRole("button", { name: "level:error after:-2h" }).click();
+    await page.getByRole("switch", { name: "Live" }).click();
+    const status = page.getByRole("status").filter({ hasText: "Connection lost" });
+    await status.getByText("10 live searches of admin are open", { exact: false }).waitFor();
+    const skipped = status.getByText("Some matches are missing here", { exact: false });
+    await skipped.waitFor();
+    await expectAccessible(page);
+    await page.getByRole("button", { name: "Search", exact: true }).click();
+    await skipped.waitFor({ state: "detached" });
+    await status.getByText("10 live searches of admin are open", { exact: false }).waitFor();
+  });
 });

@@ -16,7 +16,7 @@ interface LiveProps {
 /** New matches above the results. What a person reads stays where it is: it pauses when they scroll down or choose a result. */
 export function Live({ q, results }: LiveProps) {
   const [isPaused, setIsPaused] = useState(false);
-  const { items, connection, waiting, error, hasSkipped } = useLiveSearch(q, useOwnerQuery(), results, isPaused);
+  const { items, connection, waiting, error, lostBecause, hasSkipped } = useLiveSearch(q, useOwnerQuery(), results, isPaused);
   useEffect(() => {
     const pause = (): void => {
       if (globalThis.scrollY > 0) setIsPaused(true);
@@ -31,21 +31,16 @@ export function Live({ q, results }: LiveProps) {
   const isShownPaused = isPaused && connection === "connected";
   return (
     <>
-      {error === undefined ? (
-        <div className="flex flex-wrap items-center gap-2">
-          <span role="status">
-            <State state={isShownPaused ? "waiting" : connection} label={isShownPaused ? text.paused : text.connection[connection]} />
-          </span>
-          <Button onClick={toggle}>{isPaused ? text.continueLive(formatCount(waiting)) : text.pauseLive}</Button>
+      <div className="flex flex-wrap items-center gap-2">
+        {/* It stays while its content changes, so that screen readers read the changes. */}
+        <div role="status" className="flex min-w-0 flex-wrap items-center gap-2">
+          <State state={isShownPaused ? "waiting" : connection} label={isShownPaused ? text.paused : text.connection[connection]} />
+          {lostBecause !== undefined && <span className="min-w-0 break-words text-sm text-warn">{lostBecause.message}</span>}
+          {hasSkipped && <span className="min-w-0 text-sm text-warn">{text.skipped}</span>}
         </div>
-      ) : (
-        <ErrorNotice title={text.connection.refused} error={error} />
-      )}
-      {hasSkipped && (
-        <p role="status" className="text-sm text-warn">
-          {text.skipped}
-        </p>
-      )}
+        {error === undefined && <Button onClick={toggle}>{isPaused ? text.continueLive(formatCount(waiting)) : text.pauseLive}</Button>}
+      </div>
+      {error !== undefined && <ErrorNotice title={text.failedLive} error={error} />}
       <Results results={{ ...results, items }} onChoose={() => setIsPaused(true)} />
     </>
   );

@@ -354,11 +354,20 @@ describe("bounds", () => {
         skipped.reduce((total, { data }) => total + (data as Record<"items" | "commits", number>)[of], 0);
       return itemsOf(reading.messages()).length + sum("items") + sum("commits") * lines.length;
     };
-    while (!isCut()) {
+    const flood = async (): Promise<void> => {
       await world.commit(commit(sources.orders, { logs: lines }));
       sent.commits++;
+    };
+    while (!isCut()) {
+      await flood();
       await until(() => counted() === sent.commits * lines.length || isCut(), `${counted()} of ${sent.commits * lines.length}`);
     }
+    await until(() => counted() === sent.commits * lines.length, `${counted()} of ${sent.commits * lines.length}`);
+    const before = itemsOf(reading.messages()).length;
+    await until(async () => {
+      await flood();
+      return itemsOf(reading.messages()).length > before;
+    });
     await until(() => counted() === sent.commits * lines.length, `${counted()} of ${sent.commits * lines.length}`);
     let text = "";
     try {
