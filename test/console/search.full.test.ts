@@ -159,7 +159,7 @@ describe.skipIf(chromiumPath === undefined)("the search", () => {
       isRecorded ? route.fallback() : route.fulfill({ json: { data: { items: [], cursor: null, searched_to_ms: null } } }),
     );
     await page.goto(new URL(`/search?q=${encodeURIComponent(`kind:event source:${source} apples`)}&live=true`, page.url()).href);
-    // The history lags behind the search of the page, and mostly behind the one when the stream is connected.
+    // The event is recorded after the page has searched, and usually after the search that follows the connection of the stream.
     await page.getByRole("status").getByText("Live", { exact: true }).waitFor();
     isRecorded = true;
     await page.getByRole("list", { name: "Results" }).getByText("Sold apples").waitFor();

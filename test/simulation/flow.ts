@@ -1,33 +1,9 @@
 import type { WorkflowDeployment } from "../../domain/workflow/deployment.ts";
-import { returned, threw, treeOf, type Node } from "../integration/workflows/support.ts";
+import { returned, treeOf } from "../integration/workflows/support.ts";
+import { executeStep, wholeFlow } from "../integration/workflows/whole-flow.ts";
 import type { ExecuteRequest, Execution } from "../../runner/sandbox/port.ts";
 
-/** All that a step may control, within one another. The last step returns what it reads. */
-const tree: readonly Node[] = [
-  { name: "start" },
-  {
-    name: "fork",
-    parallel: [
-      [{ name: "a1" }, { name: "guard", try: [{ name: "bad" }], catch: [{ name: "handled" }], finally: [{ name: "clean" }] }],
-      [
-        {
-          name: "each",
-          forEach: "{{ 1 }}",
-          concurrency: 2,
-          steps: [{ name: "act" }, { name: "inner", parallel: [[{ name: "x" }], [{ name: "y" }]] }],
-        },
-      ],
-      [{ name: "delay" }, { name: "c2" }],
-      [
-        { name: "check", switch: "{{ 1 }}", cases: [{ equals: 1, steps: [{ name: "chosen" }] }], default: [{ name: "other" }] },
-        { name: "again", while: "{{ true }}", steps: [{ name: "turn" }] },
-      ],
-    ],
-  },
-  { name: "last" },
-];
-
-export const flow: WorkflowDeployment = { ...treeOf("p_flow", tree), owner: "u_1" };
+export const flow: WorkflowDeployment = { ...treeOf("p_flow", wholeFlow), owner: "u_1" };
 
 /** What the last step reads, whatever has failed in between. */
 const lastReads = {
@@ -53,31 +29,15 @@ export const flowExports: string = JSON.stringify({ $return_value: lastReads });
 export const flowSteps =
   "a1 act act act again again bad c2 check chosen clean delay each fork guard handled inner inner inner last start turn x x x y y y";
 
-/** Executes a step. Its code is the same for all runs. */
-export function executeStep({ bundle, action }: ExecuteRequest): Execution {
-  const steps = JSON.parse(action?.steps ?? "{}") as Record<string, Record<string, unknown>>;
-  const item = steps["item"]?.["item"];
-  const rounds = Number(steps["again"]?.["$iterations"] ?? -1);
-  switch (bundle.hash) {
-    case "bad":
-      return threw("no luck");
-    case "delay":
-      return returned(1, { flow: { kind: "delay", ms: 1_000 } });
-    case "check":
-      return returned(0);
-    case "again":
-      return returned(rounds < 1);
-    case "each":
-      return returned([1, 2, 3]);
-    case "last":
-      return returned(
-        Object.fromEntries(
-          Object.entries(steps)
-            .filter(([name]) => name !== "trigger")
-            .toSorted(),
-        ),
-      );
-    default:
-      return returned(`${bundle.hash} ${typeof item === "number" ? item : ""}`);
-  }
+/** Executes a step. The last one returns what it reads. */
+export function executeFlowStep({ bundle, action }: ExecuteRequest): Execution {
+  const steps = JSON.parse(action?.steps ?? "{}") as Record<string, Record<string, unknown>>; // Written by the runner.
+  if (bundle.hash !== "last") return executeStep(bundle.hash, steps, 1_000);
+  return returned(
+    Object.fromEntries(
+      Object.entries(steps)
+        .filter(([name]) => name !== "trigger")
+        .toSorted(),
+    ),
+  );
 }

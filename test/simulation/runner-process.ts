@@ -3,7 +3,7 @@ import type { RunnerConfig, RunnerPorts } from "../../runner/ports.ts";
 import type { ExecuteRequest, Execution, Sandbox } from "../../runner/sandbox/port.ts";
 import { defaultPool } from "../../domain/subjects.ts";
 import { Feed } from "./feed.ts";
-import { executeStep } from "./flow.ts";
+import { executeFlowStep } from "./flow.ts";
 import { joinGroup } from "./group-model.ts";
 import type { StoredInvocations } from "./invocations-model.ts";
 import type { SimulatedProcess } from "./process.ts";
@@ -79,7 +79,7 @@ async function read(
  */
 function sandboxOf(process: SimulatedProcess): Sandbox {
   const run = (request: ExecuteRequest): Execution => {
-    if (request.action !== undefined) return executeStep(request);
+    if (request.action !== undefined) return executeFlowStep(request);
     const { event, db } = request;
     const count = Number(db["db"]?.["count"] ?? 0) + 1;
     const { token } = JSON.parse(event) as { readonly token: string };

@@ -58,7 +58,7 @@ describe("a share of a rate", () => {
     expect([share.use(1, 2_000), share.use(1, 2_100)]).toEqual([false, true]);
   });
 
-  /** Oracle: the sum. Method: any uses at any times, none larger than a second of a share. */
+  /** Oracle: the sum. Method: random uses at random times, none larger than a second of a share. */
   it("lets all together use no more than the total and their bursts", () => {
     const uses = fc.array(fc.record({ nth: fc.nat(3), amount: fc.integer({ min: 1, max: 10 }), afterMs: fc.nat(500) }), { maxLength: 200 });
     fc.assert(

@@ -332,7 +332,7 @@ describe("what a live search continues with", () => {
     await first;
   });
 
-  /** Oracle: all commits of the owners, sorted. Method: any commits of some owners, small and large, some of which are removed after they were found. */
+  /** Oracle: all commits of the owners, sorted. Method: random commits of some owners, small and large, some of which are removed after they were found. */
   test("is in the order of commits, of all owners together", async () => {
     const commits = fc.array(
       fc.record({ owner: fc.constantFrom("u_1", "o_2", "o_3", "u_other"), isLarge: fc.boolean(), isRemoved: fc.boolean() }),

@@ -3,7 +3,8 @@ import { partitionCount } from "../../../domain/subjects.ts";
 import { until } from "../../support/until.ts";
 import type { WorkflowCommit } from "../../../domain/run/commit.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
-import { endedBy, returned, threw, treeOf, withWorkflows, type Node, type StepCode } from "./support.ts";
+import { endedBy, treeOf, withWorkflows, type StepCode } from "./support.ts";
+import { executeStep, itemOf, wholeFlow } from "./whole-flow.ts";
 
 /** A runner is killed at each execution, and at each commit, of a run that has all that a step may control. */
 const nats = withJetStream({ partitions: partitionCount });
@@ -17,51 +18,21 @@ const untilEnded = (workflow: string): Promise<void> =>
     "the run has ended",
   );
 
-/** All constructs, within one another. */
-const everything = (): Node[] => [
-  { name: "start" },
-  {
-    name: "fork",
-    parallel: [
-      [{ name: "a1" }, { name: "guard", try: [{ name: "bad" }], catch: [{ name: "handled" }], finally: [{ name: "clean" }] }],
-      [
-        {
-          name: "each",
-          forEach: "{{ 1 }}",
-          concurrency: 2,
-          steps: [{ name: "act" }, { name: "inner", parallel: [[{ name: "x" }], [{ name: "y" }]] }],
-        },
-      ],
-      [{ name: "delay" }, { name: "c2" }],
-      [
-        { name: "check", switch: "{{ 1 }}", cases: [{ equals: 1, steps: [{ name: "chosen" }] }], default: [{ name: "other" }] },
-        { name: "again", while: "{{ true }}", steps: [{ name: "turn" }] },
-      ],
-    ],
-  },
-  { name: "last" },
-];
-
 const codeOf =
   (executed: string[], hangsAt: number, ends: unknown[]): StepCode =>
   async ({ name, steps }) => {
-    const item = steps["item"]?.["item"] as number | undefined; // One of the list below.
+    const item = itemOf(steps);
     executed.push(item === undefined ? name : `${name} ${item}`);
     if (executed.length === hangsAt) await new Promise(() => undefined);
     if (name === "last") ends.push(steps);
-    if (name === "bad") return threw("no luck");
-    if (name === "delay") return returned(1, { flow: { kind: "delay", ms: 1 } });
-    if (name === "check") return returned(0);
-    const rounds = (steps["again"]?.["$iterations"] ?? -1) as number; // The index of the last round.
-    if (name === "again") return returned(rounds < 1);
-    return returned(name === "each" ? [1, 2, 3] : `${name} ${item ?? ""}`);
+    return executeStep(name, steps, 1);
   };
 
 /** A run without a kill: what is executed, and what its last step reads. */
 async function runWhole(workflow: string): Promise<{ readonly executed: readonly string[]; readonly ends: readonly unknown[] }> {
   const executed: string[] = [];
   const ends: unknown[] = [];
-  await deploy(treeOf(workflow, everything()));
+  await deploy(treeOf(workflow, wholeFlow));
   const runner = await start(`r_${workflow}`, codeOf(executed, 0, ends));
   await begin(workflow);
   await untilEnded(workflow);
@@ -78,7 +49,7 @@ it("goes on behind the last commit of each branch, whichever execution its runne
     const workflow = `p_kill${at}`;
     const executed: string[] = [];
     const ends: unknown[] = [];
-    await deploy(treeOf(workflow, everything()));
+    await deploy(treeOf(workflow, wholeFlow));
     const killed = await start(`r_killed${at}`, codeOf(executed, at, ends));
     await begin(workflow);
     await until(() => executed.length >= at, `execution ${at}`);
@@ -104,7 +75,7 @@ it("goes on behind a commit of which its runner was killed before it knew", asyn
     const executed: string[] = [];
     const ends: unknown[] = [];
     const { promise: isStored, resolve } = Promise.withResolvers<void>();
-    await deploy(treeOf(workflow, everything()));
+    await deploy(treeOf(workflow, wholeFlow));
     const killed = await start(`r_stored${at}`, codeOf(executed, 0, ends), [], (store) => ({
       ...store,
       append: async (owner, history, text, ...expected) => {

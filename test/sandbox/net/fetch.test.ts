@@ -1,19 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startServers } from "./servers.ts";
-import type { TestServers } from "./servers.ts";
 import { evaluateInNode, startSnippets } from "../web-support.ts";
 import type { Snippets } from "../web-support.ts";
+import { withSnippetServers } from "./snippet-servers.ts";
 
-let servers: TestServers;
-let snippets: Snippets;
-beforeAll(async () => {
-  servers = await startServers();
-  snippets = await startSnippets();
-});
-afterAll(async () => {
-  await snippets.stop();
-  await servers.close();
-});
+const net = withSnippetServers();
 
 const asInNode = {
   "a JSON answer": `const r = await fetch(base + "/echo?x=1"); return [r.status, r.ok, r.statusText, r.url.slice(base.length), r.redirected, r.type, r.headers.get("x-multi"), r.headers.getSetCookie(), (await r.json()).method, r.bodyUsed];`,
@@ -51,22 +41,22 @@ const asInNode = {
 
 describe("fetch", () => {
   it.each(Object.entries(asInNode))("gives %s as Node does", async (_name, code) => {
-    const snippet = `const base = ${JSON.stringify(servers.http)}, closed = ${JSON.stringify(servers.closed)};\n${code}`;
-    expect(await snippets.evaluate(snippet)).toEqual(await evaluateInNode(snippet));
+    const snippet = `const base = ${JSON.stringify(net.servers.http)}, closed = ${JSON.stringify(net.servers.closed)};\n${code}`;
+    expect(await net.snippets.evaluate(snippet)).toEqual(await evaluateInNode(snippet));
   });
 
   it("drops hop-by-hop headers and sends only to the host that the egress policy allowed", async () => {
-    const body = await snippets.evaluate(
-      `return (await fetch(${JSON.stringify(`${servers.http}/echo`)}, { headers: { host: "evil.test", "proxy-authorization": "x", te: "trailers", "x-a": "1" } })).json();`,
+    const body = await net.snippets.evaluate(
+      `return (await fetch(${JSON.stringify(`${net.servers.http}/echo`)}, { headers: { host: "evil.test", "proxy-authorization": "x", te: "trailers", "x-a": "1" } })).json();`,
     );
-    expect(body).toMatchObject({ headers: { host: `127.0.0.1:${servers.httpPort}`, "x-a": "1" } });
+    expect(body).toMatchObject({ headers: { host: `127.0.0.1:${net.servers.httpPort}`, "x-a": "1" } });
     expect(body).not.toHaveProperty(["headers", "proxy-authorization"]);
   });
 
   it("ends a response of more than 32 MiB that is decompressed, or not read as a stream, also of a clone", async () => {
     const read = (path: string, how: string): Promise<unknown> =>
-      snippets.evaluate(
-        `try { const r = await fetch(${JSON.stringify(servers.http + path)}); ${how} } catch (e) { return [e.name, e.cause?.code]; }`,
+      net.snippets.evaluate(
+        `try { const r = await fetch(${JSON.stringify(net.servers.http + path)}); ${how} } catch (e) { return [e.name, e.cause?.code]; }`,
       );
     expect(await read("/encoded?coding=bomb", "for await (const c of r.body);")).toEqual(["TypeError", "response_too_large"]);
     for (const how of ["await r.text();", "await r.clone().arrayBuffer();"])
@@ -74,18 +64,18 @@ describe("fetch", () => {
   });
 
   it("refuses a request body of more than 10 MiB", async () => {
-    const answer = await snippets.evaluate(
-      `try { await fetch(${JSON.stringify(`${servers.http}/length`)}, { method: "POST", body: new Uint8Array(10 * 1024 * 1024 + 1) }); } catch (e) { return [e.message, e.cause.code]; }`,
+    const answer = await net.snippets.evaluate(
+      `try { await fetch(${JSON.stringify(`${net.servers.http}/length`)}, { method: "POST", body: new Uint8Array(10 * 1024 * 1024 + 1) }); } catch (e) { return [e.message, e.cause.code]; }`,
     );
     expect(answer).toEqual(["fetch failed", "limit_exceeded"]);
   });
 
   it("aborts requests that a run leaves behind", async () => {
-    const before = servers.aborted();
-    await snippets.evaluate(
-      `fetch(${JSON.stringify(`${servers.http}/never`)}).catch(() => {}); await new Promise((r) => setTimeout(r, 50)); return 1;`,
+    const before = net.servers.aborted();
+    await net.snippets.evaluate(
+      `fetch(${JSON.stringify(`${net.servers.http}/never`)}).catch(() => {}); await new Promise((r) => setTimeout(r, 50)); return 1;`,
     );
-    await expect.poll(() => servers.aborted()).toBeGreaterThan(before);
+    await expect.poll(() => net.servers.aborted()).toBeGreaterThan(before);
   });
 });
 
@@ -111,7 +101,7 @@ describe("fetch without an allow list", () => {
       "0",
     ];
     const codes = await closed.evaluate(
-      `return Promise.all(${JSON.stringify(hosts)}.map((h) => fetch("http://" + h + ":${servers.httpPort}/echo").then(() => "reached", (e) => e.cause.code)));`,
+      `return Promise.all(${JSON.stringify(hosts)}.map((h) => fetch("http://" + h + ":${net.servers.httpPort}/echo").then(() => "reached", (e) => e.cause.code)));`,
     );
     expect(codes).toEqual(hosts.map(() => "egress_denied"));
   });

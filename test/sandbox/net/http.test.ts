@@ -1,21 +1,10 @@
 import { createRequire } from "node:module";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { certificate } from "./certificate.ts";
-import { startServers } from "./servers.ts";
-import type { TestServers } from "./servers.ts";
 import { startSnippets } from "../web-support.ts";
-import type { Snippets } from "../web-support.ts";
+import { withSnippetServers } from "./snippet-servers.ts";
 
-let servers: TestServers;
-let snippets: Snippets;
-beforeAll(async () => {
-  servers = await startServers();
-  snippets = await startSnippets();
-});
-afterAll(async () => {
-  await snippets.stop();
-  await servers.close();
-});
+const net = withSnippetServers();
 
 const names = ["http", "https", "net", "tls", "dns", "zlib", "stream", "util", "events"] as const;
 const imports = names
@@ -36,7 +25,7 @@ async function inNode(code: string): Promise<unknown> {
 }
 
 const variables = (): string =>
-  `const base = ${JSON.stringify(servers.http)}, secure = ${JSON.stringify(servers.https)}, closed = ${JSON.stringify(servers.closed)}, port = ${servers.httpPort}, tcpPort = ${servers.tcpPort}, tlsPort = ${servers.tlsPort}, ca = ${JSON.stringify(certificate)};`;
+  `const base = ${JSON.stringify(net.servers.http)}, secure = ${JSON.stringify(net.servers.https)}, closed = ${JSON.stringify(net.servers.closed)}, port = ${net.servers.httpPort}, tcpPort = ${net.servers.tcpPort}, tlsPort = ${net.servers.tlsPort}, ca = ${JSON.stringify(certificate)};`;
 
 const http = {
   "an answer": `const r = await send(http, base + "/echo?x='{}'"); const b = JSON.parse(r.text); return [r.status, r.message, r.headers["x-multi"], r.headers["set-cookie"], r.rawHeaders.filter((h) => /multi/i.test(h)), r.complete, b.method, b.url, b.rawHeaders];`,
@@ -98,7 +87,7 @@ const zlib = {
 describe.each(Object.entries({ http, sockets, zlib }))("%s", (_, table) => {
   it.each(Object.entries(table))("%s: as in Node", async (_name, code) => {
     const snippet = `${variables()}\n${helpers}\n${code}`;
-    expect(await snippets.evaluate(snippet, imports)).toEqual(await inNode(snippet));
+    expect(await net.snippets.evaluate(snippet, imports)).toEqual(await inNode(snippet));
   });
 });
 
@@ -110,12 +99,12 @@ describe("unsupported requests", () => {
     ["a socket path", `http.request({ socketPath: "/var/run/docker.sock" });`],
     ["a local socket", `net.connect("/var/run/docker.sock");`],
   ])("%s reports that and the alternative", async (_, code) => {
-    const answer = await snippets.evaluate(`${variables()} try { ${code} } catch (e) { return [e.code, e.message]; }`, imports);
+    const answer = await net.snippets.evaluate(`${variables()} try { ${code} } catch (e) { return [e.code, e.message]; }`, imports);
     expect(answer).toEqual(["ERR_SANDBOX_UNSUPPORTED", expect.stringMatching(/not available to components: ./)]);
   });
 
   it("more than 20 sockets", async () => {
-    const codes = await snippets.evaluate(
+    const codes = await net.snippets.evaluate(
       `${variables()} return Promise.all(Array.from({ length: 25 }, () => new Promise((ok) => { const s = net.connect(tcpPort, "127.0.0.1"); s.on("data", () => ok("open")); s.on("error", (e) => ok(e.code)); })));`,
       imports,
     );
@@ -124,7 +113,7 @@ describe("unsupported requests", () => {
   });
 
   it("more than 64 MiB of one call that decompresses", async () => {
-    const codes = await snippets.evaluate(
+    const codes = await net.snippets.evaluate(
       `const part = zlib.gzipSync(Buffer.alloc(10_000_000)); const bomb = Buffer.concat(Array(7).fill(part)); const code = (work) => { try { return work().length; } catch (e) { return e.code; } }; return [code(() => zlib.gunzipSync(bomb)), code(() => zlib.gunzipSync(part)), await util.promisify(zlib.gunzip)(bomb).catch((e) => e.code)];`,
       imports,
     );
@@ -133,16 +122,16 @@ describe("unsupported requests", () => {
 });
 
 it("keeps connections alive between requests of a run", async () => {
-  const before = servers.connections();
-  await snippets.evaluate(`${variables()}${helpers} for (let i = 0; i < 5; i++) await send(http, base + "/echo"); return 1;`, imports);
-  expect(servers.connections() - before).toBe(1);
+  const before = net.servers.connections();
+  await net.snippets.evaluate(`${variables()}${helpers} for (let i = 0; i < 5; i++) await send(http, base + "/echo"); return 1;`, imports);
+  expect(net.servers.connections() - before).toBe(1);
 });
 
 it("sockets obey the egress policy", async () => {
   const closed = await startSnippets([]);
   try {
     const codes = await closed.evaluate(
-      `const open = (module, port) => new Promise((ok) => { const s = module.connect({ host: "127.0.0.1", port }); s.on("error", (e) => ok(e.code)); s.on("connect", () => ok("reached")); }); return [await open(net, ${servers.tcpPort}), await open(tls, ${servers.tlsPort}), await dns.promises.lookup("localhost").catch((e) => e.code), await new Promise((ok) => http.get("http://localhost:${servers.httpPort}/").on("error", (e) => ok(e.code)))];`,
+      `const open = (module, port) => new Promise((ok) => { const s = module.connect({ host: "127.0.0.1", port }); s.on("error", (e) => ok(e.code)); s.on("connect", () => ok("reached")); }); return [await open(net, ${net.servers.tcpPort}), await open(tls, ${net.servers.tlsPort}), await dns.promises.lookup("localhost").catch((e) => e.code), await new Promise((ok) => http.get("http://localhost:${net.servers.httpPort}/").on("error", (e) => ok(e.code)))];`,
       imports,
     );
     expect(codes).toEqual(["egress_denied", "egress_denied", "egress_denied", "egress_denied"]);
