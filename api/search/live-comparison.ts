@@ -3,7 +3,7 @@ import type { SteppedWork, Turns } from "../../domain/limits/turns.ts";
 import type { SearchQuery } from "../../domain/search/query.ts";
 import { costOf, costOfItem, costOfMatch, type LiveCommit, type Match } from "./live-commit.ts";
 
-/** A step ends behind the item with which it has cost as much. */
+/** A step ends after the item that brings its cost to this value. */
 const costOfStep = 65_536;
 
 interface ComparisonPorts {
@@ -40,7 +40,7 @@ export class LiveComparison implements SteppedWork {
     const [commit] = this.#waiting;
     if (commit === undefined) return 0;
     const wasDecoded = commit.isDecoded;
-    if (this.#next === undefined && !isPaid(commit, this.#query, this.#ports.rate)) {
+    if (this.#next === undefined && !pay(commit, this.#query, this.#ports.rate)) {
       this.#finish();
       this.#ports.onSkip();
       return costOfItem;
@@ -78,8 +78,8 @@ export class LiveComparison implements SteppedWork {
   }
 }
 
-/** Pays for reading the commit first, because only then it is known what its items cost. */
-export function isPaid(commit: LiveCommit, query: SearchQuery, rate: RateEntry): boolean {
+/** Charges for reading the commit, and then for its items, whose cost is known once it is decoded. @returns false when the rate is used up */
+export function pay(commit: LiveCommit, query: SearchQuery, rate: RateEntry): boolean {
   if (!rate.use(commit.bytes, performance.now())) return false;
   rate.charge(commit.costOf(query));
   return true;

@@ -4,7 +4,7 @@ import type { Item } from "../streams/frames.ts";
 import { itemResponse } from "./response.ts";
 import type { FoundItem } from "./search.ts";
 
-/** Place of an item in all that is committed: the commit's sequence in RUNS, and the item's index within the commit. */
+/** Position of an item: the sequence of its commit in RUNS, and its index within the commit. */
 export interface LivePosition {
   readonly sequence: number;
   readonly index: number;

@@ -13,12 +13,12 @@ import type { Tail } from "../streams/open-streams.ts";
 import type { KeptSequences, RunMessage, RunMessages } from "../streams/ports.ts";
 import { liveBounds, type LiveBounds } from "../streams/live-bounds.ts";
 import { costOf, costOfMatch, LiveCommit, liveCommitOf, liveEventOf, type Match } from "./live-commit.ts";
-import { isPaid, LiveComparison } from "./live-comparison.ts";
+import { pay, LiveComparison } from "./live-comparison.ts";
 import type { LiveEmitters } from "./live-emitters.ts";
 import { itemFrame, parseLivePosition, positionFrame, skippedFrame, type LivePosition, type Skipped } from "./live-frames.ts";
 import { commitsBetween } from "./live-gap.ts";
 
-/** After the stream has said that something is skipped, it counts for so long before it says so again. */
+/** Minimum time between two `skipped` events; what is skipped in between is counted. */
 const noteMs = 1_000;
 const itemsPerTurn = 64;
 
@@ -151,7 +151,7 @@ export class LiveSearch implements Tail {
     if (this.#timer === undefined) this.#noteSkipped();
   }
 
-  /** The first of them at once: who receives what follows knows that something is missing, even if the connection is lost then. */
+  /** Reports the first skip at once: a client that loses its connection after it still knows that matches are missing. */
   #noteSkipped(): void {
     this.#timer = undefined;
     if (this.#skipped.commits + this.#skipped.items === 0) return;
@@ -177,20 +177,21 @@ export class LiveSearch implements Tail {
     const { runs, rate } = this.#ports;
     const { owners, query } = this.#request;
     const frames: Item[] = after.sequence + 1 < first ? [skippedFrame(unknownNumber)] : [];
-    let [commits, bytes] = [0, 0];
-    let unknown = 0;
+    let [commits, bytes, items, unknown] = [0, 0, 0, 0];
     for await (const message of commitsBetween(runs, { owners, from: after.sequence, to: last })) {
       if (this.#isStopped) return [];
       const commit = LiveCommit.ofMessage(message);
       commits++;
       bytes += message.bytes;
-      if (commits > gap.commits || bytes > gap.bytes || !isPaid(commit, query, rate)) return [...frames, skippedFrame(unknownNumber)];
+      if (commits > gap.commits || bytes > gap.bytes || !pay(commit, query, rate)) return [...frames, skippedFrame(unknownNumber)];
       for await (const match of this.#matchesIn(commit)) {
-        if (frames.length > gap.items) return [...frames, skippedFrame(unknownNumber)];
+        if (items >= gap.items) return [...frames, skippedFrame(unknownNumber)];
         const isSent = message.sequence === after.sequence && (match.position?.index ?? 0) <= after.index;
         const frame = isSent ? undefined : await this.#frameOf(match);
+        if (frame === undefined) continue;
+        items++;
         if (frame === "unknown") unknown++;
-        else if (frame !== undefined) frames.push(frame);
+        else frames.push(frame);
       }
     }
     return unknown === 0 ? frames : [...frames, skippedFrame({ commits: 0, items: unknown })];

@@ -46,6 +46,6 @@ export interface RunMessages {
   recordedUpTo(subject: string): Promise<number>;
   /** The first message of the subject, which may have wildcards, at or after the sequence, according to the stream's leader. @throws Unavailable */
   findNext(subject: string, sequence: number): Promise<RunMessage | undefined>;
-  /** Sequences of the stream: `first` is kept, or the next one if none is; `last` was the last one. @throws Unavailable */
+  /** Sequences of the stream: `first`: the oldest kept message, or the next one if the stream is empty; `last`: the newest that was stored. @throws Unavailable */
   kept(): Promise<KeptSequences>;
 }

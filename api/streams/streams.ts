@@ -104,7 +104,7 @@ export class Streams {
         response.once("close", () => tail.stop());
         return { stream, reader: request, keys: request.owners, tail };
       },
-      // Only now: what is committed behind `last` is received.
+      // Read after following has begun: every commit after `last` is then received.
       before: async (stream, { tail }) => {
         const items = (await tail?.before(await runs.kept())) ?? [];
         stream.hold(items.reduce((sum, { frame }) => sum + Buffer.byteLength(frame), 0));
@@ -178,6 +178,7 @@ export class Streams {
   }
 
   #follow({ runs, followEmitted }: Followed): Promise<{ stop(): Promise<void> }> {
+    this.#sequence = 0; // The last message of this reader: RUNS may be another stream than before.
     // A reader that is being stopped must not report beside the next one.
     const following = runs.follow((message) => {
       if (this.#reading === reading) this.#receive(message);

@@ -21,7 +21,9 @@ export function SearchPage() {
   return (
     <Page
       title={text.title}
-      note={results.items.length > 0 && <span className="text-sm text-muted">{text.count(formatCount(results.items.length))}</span>}
+      note={
+        !isLive && results.items.length > 0 && <span className="text-sm text-muted">{text.count(formatCount(results.items.length))}</span>
+      }
     >
       <QueryForm value={q ?? ""} onSubmit={submit} />
       {q !== undefined && (
