@@ -7,8 +7,8 @@ const maxNoteLength = 300;
 export const command: Definition = {
   description:
     "Serves the commands as tools over the Model Context Protocol, on standard input and output: a coding agent sees what is wrong, lists, searches and " +
-    "traces, reads events, logs, runs, deliveries and metrics, finds components and templates, and validates code. With --write it also runs code " +
-    "without effects, deploys, updates, runs, repeats and redelivers. Types and documentation are resources. docs/agents.md lists the tools.",
+    "traces, reads events, logs, runs, deliveries and metrics, finds components and templates, and validates code. With --write it also tries code " +
+    "without storing anything, deploys, updates, runs, repeats and redelivers. Types and documentation are resources. docs/agents.md lists the tools.",
   options: [{ flags: "--write", description: "allow tools that change something or run code; by default it is read-only" }],
   examples: [{ command: "hw mcp --write", does: "The command for the configuration of a coding agent.", isInert: true }],
   operations: [

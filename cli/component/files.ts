@@ -12,7 +12,7 @@ export interface ComponentFiles {
 
 /** The API's limit on files; a component with more is refused there, with all details. */
 const maxFiles = 500;
-const codeExtensions = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
+export const codeExtensions: readonly string[] = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 /** Paths of relative imports; of a text in a comment as well, which is harmless. */
 const relativeImports = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["'](\.{1,2}\/[^"'\n]+)["']/g;
 const packageImports = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*["'](?!\.|node:|headwater\/)[^"'\n]+["']/;
@@ -90,11 +90,16 @@ const exists = (path: string): Promise<boolean> =>
     () => false,
   );
 
+/** Whether a path is below a folder, by its name alone. */
+export function isBelow(folder: string, path: string): boolean {
+  const below = relative(folder, path);
+  return below.split(sep)[0] !== ".." && !isAbsolute(below);
+}
+
 /** @throws Failure for a file outside the folder */
 async function requireBelow(folder: string, path: string, what: string): Promise<void> {
   const real = await realpath(path).catch(() => path); // A missing file is reported where it is read.
-  const below = relative(folder, real);
-  if (below.split(sep)[0] !== ".." && !isAbsolute(below)) return;
+  if (isBelow(folder, real)) return;
   throw usageFailure(`${what} is outside ${folder}`, "--root FOLDER sends files below another folder: name one that holds all");
 }
 

@@ -78,7 +78,8 @@ const update = defineTool({
 
 const runNow = defineTool({
   name: "run",
-  description: "Runs a source or workflow now, and shows the run with its log. dry_run shows the same without effects.",
+  description:
+    "Runs a source or workflow now, and shows the run with its log. dry_run shows the same and stores nothing; the requests that the code makes are real.",
   effect: "act",
   operations: ["runSource", "runWorkflow", "listEvents", "listMySubscriptions"],
   input: { source: emitter, event, last: flag("Run a source with its last event, instead of `event`") },

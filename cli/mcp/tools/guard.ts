@@ -1,9 +1,8 @@
 import { realpath, stat } from "node:fs/promises";
-import { extname, isAbsolute, relative, resolve, sep } from "node:path";
-import type { FileGuard } from "../../component/files.ts";
+import { extname, relative, resolve, sep } from "node:path";
+import { codeExtensions, isBelow, type FileGuard } from "../../component/files.ts";
 import { notFound, usageFailure } from "../../failure.ts";
 
-const codeExtensions = [".ts", ".mts", ".cts", ".js", ".mjs", ".cjs", ".json"];
 const workflowExtensions = [".yaml", ".yml"];
 
 interface CodeGuard extends FileGuard {
@@ -14,12 +13,6 @@ interface CodeGuard extends FileGuard {
 /** The API accepts components of 1 MiB; a workflow has several. */
 const maxFileBytes = 1_048_576;
 const maxCallBytes = 4 * maxFileBytes;
-
-/** Whether a path is below a folder, by its name alone. */
-function isBelow(folder: string, path: string): boolean {
-  const below = relative(folder, path);
-  return below.split(sep)[0] !== ".." && !isAbsolute(below);
-}
 
 /**
  * What one call of a tool may send: files of code below the directory, none with a leading dot or in a folder with one, at most 1 MiB each and
