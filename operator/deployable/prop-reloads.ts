@@ -7,6 +7,7 @@ import type { OperatorPorts } from "../ports.ts";
 import { boundProps, type Configured, type ReloadResult } from "../configured/additional-props.ts";
 import type { Blocked } from "../configured/blocked.ts";
 import { currentBuild } from "../configured/component.ts";
+import { aborted } from "../../domain/retry.ts";
 
 /** What is called: the component of a source or step, with its values. */
 export interface Reloadable extends Configured {
@@ -66,7 +67,7 @@ export class PropReloads {
     const reload = before?.digest === digest && before.outcome === undefined ? before : this.#start(called, digest);
     this.#reloads.set(called.key, reload);
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
-    await Promise.race([reload.call, untilAborted(timeout)]);
+    await Promise.race([reload.call, aborted(timeout)]);
     return reload.outcome !== undefined;
   }
 
@@ -99,10 +100,6 @@ export class PropReloads {
     const message = `additionalProps cannot be called: ${why}`;
     return { reason: transient ? "AdditionalPropsPending" : "AdditionalPropsFailed", transient, message, poll: transient };
   }
-}
-
-async function untilAborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
 /** Includes the previous additional props, because they have values too. */

@@ -1,4 +1,4 @@
-import { pause } from "../../domain/retry.ts";
+import { aborted, pause } from "../../domain/retry.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { microTime, type LeaseRecord, type Leases } from "./leases.ts";
 
@@ -99,7 +99,7 @@ export class Election {
       const timer = setTimeout(() => lost.abort(), this.#leadsUntil - this.#options.now());
       const signal = AbortSignal.any([ended, lost.signal]);
       await this.#pause(signal);
-      if (!signal.aborted) await Promise.race([this.#acquireOrRenew(signal), whenAborted(signal)]);
+      if (!signal.aborted) await Promise.race([this.#acquireOrRenew(signal), aborted(signal)]);
       clearTimeout(timer);
     }
   }
@@ -169,11 +169,4 @@ export class Election {
     const { retryMs, random } = this.#options;
     return pause(retryMs * (1 + random() / 5), signal);
   }
-}
-
-function whenAborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 }

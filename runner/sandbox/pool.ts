@@ -9,6 +9,7 @@ import type { SandboxOptions } from "./sandbox-options.ts";
 import { SharedChildren } from "./children/shared-children.ts";
 import { SourcesApart, Suspects } from "./children/suspects.ts";
 import { repeatedRequest } from "./repeated-request.ts";
+import { aborted } from "../../domain/retry.ts";
 
 /** How long an idle exclusive child lives beside shared ones. It holds at least 45 MB, and its start takes half a second. */
 const exclusiveIdleMs = 10_000;
@@ -164,11 +165,6 @@ function costProcess(result: Execution | Inspection): boolean {
 
 function isMemoryLimit(execution: Execution): boolean {
   return execution.outcome === "limited" && execution.error.code === "memory_limit";
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function stoppedError(): Unavailable {

@@ -12,6 +12,7 @@ import { processMetrics } from "../../platform/telemetry/metrics.ts";
 import { createMirrorMetrics } from "../../platform/telemetry/mirror-metrics.ts";
 import type { RoleContext } from "../context.ts";
 import type { Resources } from "../resources.ts";
+import { aborted } from "../../domain/retry.ts";
 
 /** Names in the chart: of the Lease, and of the ServiceAccounts with rights to owners' Secrets. */
 const operatorName = "headwater-operator";
@@ -83,8 +84,4 @@ function alongside(leadership: Leadership, others: readonly ((signal: AbortSigna
         if (failed?.status === "rejected") throw failed.reason;
       }),
   };
-}
-
-async function aborted(signal: AbortSignal): Promise<void> {
-  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
