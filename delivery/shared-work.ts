@@ -1,9 +1,9 @@
 import { PartitionShare, type PartitionWork } from "../domain/invocation/partition-share.ts";
 import type { Log } from "../domain/log.ts";
 import { pause } from "../domain/retry.ts";
-import type { OpenQueues, OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
+import type { OrderedWebhooks } from "./ordered/ordered-webhooks.ts";
 import type { Recorder } from "./record/recorder.ts";
-import type { Replicas, Runs } from "./routing/ports.ts";
+import type { Replicas, RoutedReading, Runs } from "./routing/ports.ts";
 
 /** First attempts end or are stored within the delivery deadline of one second; the rest is for a slow NATS. */
 const handoverMs = 3_000;
@@ -12,7 +12,7 @@ const routedMs = 1_200;
 
 export interface SharedWorkParts {
   readonly ports: { readonly runs: Pick<Runs, "publishFloors">; readonly replicas: Replicas; readonly log: Log };
-  readonly routing: ReturnType<Runs["route"]>;
+  readonly routing: RoutedReading;
   readonly recorder: Recorder;
   readonly ordered: OrderedWebhooks;
 }
@@ -24,18 +24,19 @@ export interface SharedWorkParts {
 export async function shareWork({ ports, routing, recorder, ordered }: SharedWorkParts): Promise<PartitionShare<PartitionWork>> {
   const { replicas, log, runs } = ports;
   const openPartition = async (partition: number): Promise<PartitionWork> => {
-    const opened: OpenQueues[] = [];
-    // Behind the floor: what a former replica stores from then on is of commits that are routed here again. Before the first commit: its queues
-    // show what is stored already.
-    const routed = await routing.open(partition, async () => void opened.push(await ordered.open(partition)));
+    // The floor first: what the previous replica stores after it is of commits that are routed here again. Commits last: the queues must know
+    // what is stored.
+    const floor = await routing.floor(partition);
+    const queues = await ordered.open(partition);
+    const routed = await routing.open(partition, floor).catch((error: unknown) => queues.stop().then(() => Promise.reject(error)));
     const recorded = recorder.open(partition);
     return {
       stop: async () => {
-        for (const queues of opened) queues.retire();
+        queues.retire();
         const recording = recorded.close();
-        // A commit is never done here if another replica has stored events of its queue. The next one routes it.
+        // Commits of a queue to which another replica has appended are never done here: the next replica routes them again.
         await routed.close(AbortSignal.timeout(routedMs));
-        for (const queues of opened) await queues.stop();
+        await queues.stop();
         await recording;
         await runs.publishFloors();
       },

@@ -5,7 +5,7 @@ import type { Log } from "../../domain/log.ts";
 import type { Destination, ExternalDestination, ExternalOutcome, InternalDestination, Outcome } from "../destinations/destination.ts";
 import type { Destinations } from "../destinations/destinations.ts";
 import type { DeliveryMetrics } from "../destinations/ports.ts";
-import { encodeDelivery, storedId, type Delivery } from "../routing/delivery.ts";
+import { encodeDelivery, scheduledMessageId, type Delivery } from "../routing/delivery.ts";
 import type { FirstAttempt } from "../routing/ports.ts";
 import { PendingWork } from "../settle.ts";
 import { attemptsInSchedule, type Attempts } from "./attempts.ts";
@@ -154,7 +154,7 @@ export class Deliverer {
   async schedule(delivery: Delivery, atMs: number): Promise<Settled> {
     const { listener, id, attempt, dueSequence } = delivery;
     if (becomesDeadLetter(delivery) && !this.#capacity.hasCapacityFor(delivery)) return this.#discards.unattempted(delivery, noCapacity);
-    const messageId = storedId(`${id}#${attempt}`, atMs, dueSequence);
+    const messageId = scheduledMessageId(`${id}#${attempt}`, atMs, dueSequence);
     await this.#ports.deliveries.schedule(listener, id, encodeDelivery(delivery), atMs, messageId);
     this.#capacity.stored(delivery);
     return "scheduled";

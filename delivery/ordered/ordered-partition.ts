@@ -46,7 +46,7 @@ export class OrderedPartition {
   #report(error: unknown): void {
     this.#parts.ports.log.warn(
       { op: "ordered.read", partition: this.#partition, err: error },
-      "stored events are not looked for, trying again",
+      "the stored ordered queues cannot be read, trying again",
     );
   }
 
@@ -106,8 +106,7 @@ export class OrderedPartition {
 
   async stop(): Promise<void> {
     this.retire();
-    await this.#rereading;
-    await Promise.all([...this.#queues.values()].map((queue) => queue.stop(postMs)));
+    await Promise.all([this.#rereading, ...[...this.#queues.values()].map((queue) => queue.stop(postMs))]);
     this.#stopping.abort();
   }
 
@@ -125,13 +124,17 @@ export class OrderedPartition {
   }
 }
 
-/** A list may be long, and many queues have the same webhook. */
+/**
+ * A list may be long, and many queues have the same webhook: they share one while it is being read. An older one lacks what an attempt has
+ * scheduled since.
+ */
 function oncePerWebhook(list: ListScheduled): ListScheduled {
   const lists = new Map<string, Promise<ReadonlySet<string>>>();
   return (webhook) => {
     const listed = lists.get(webhook) ?? list(webhook);
     lists.set(webhook, listed);
-    listed.catch(() => lists.delete(webhook)); // The queue asks again.
+    const forget = (): void => void lists.delete(webhook);
+    listed.then(forget, forget);
     return listed;
   };
 }

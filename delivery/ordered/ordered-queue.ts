@@ -33,7 +33,7 @@ export class OrderedQueue {
   #listScheduled: ListScheduled;
   #mustFindHead = false;
   #isDelivering = false;
-  /** `deliver` attempts events, and stores the rest: what else is stored waits for it. */
+  /** `deliver` attempts events that are not stored: `#run` waits for it. */
   #isDirect = false;
   /**
    * Whether batches may be stored. Only a read that finds none shows that there are none: another replica that had stalled may have stored
@@ -78,7 +78,9 @@ export class OrderedQueue {
 
   /** Continues with all batches that are stored, by this replica or another one. */
   readStored(listScheduled: ListScheduled): void {
-    this.#listScheduled = listScheduled;
+    // What an attempt in flight schedules may be missing in a list that was read before.
+    const isInFlight = this.#head !== undefined && this.#head.outcome === undefined;
+    if (!isInFlight) this.#listScheduled = listScheduled;
     this.#mayHaveBatches = true;
     // A NATS that was restored gives lower sequences again. Those that are done are removed.
     this.#doneUpTo = 0;
@@ -87,7 +89,7 @@ export class OrderedQueue {
     this.#wake();
   }
 
-  /** Attempts the head, which is due. A delivery that is not the head is done: its message was handed out twice. */
+  /** Attempts the head, which is due. A delivery that is not the head needs no attempt: its message was handed out twice. */
   async attemptDue(delivery: Delivery): Promise<void> {
     if (this.#mustFindHead) await this.#isHeadKnown.promise;
     const head = this.#head;
@@ -248,7 +250,7 @@ export class OrderedQueue {
     if (index > 0 && this.#head === undefined) await deliverer.schedule(delivery, ports.clock.now());
   }
 
-  /** After a start, and when the head waits for long: one of the first deliveries may be scheduled or due. */
+  /** After each read of what is stored: the delivery of the first batch that is scheduled or due is the head. */
   async #findHead(deliveries: readonly Delivery[]): Promise<void> {
     const before = this.#head;
     const scheduled = deliveries.length === 0 ? new Set() : await this.#listScheduled(this.key.webhook);

@@ -97,7 +97,7 @@ export class Recorder implements Reading {
   }
 
   async #write(given: readonly UnwrittenCommit[]): Promise<void> {
-    // A partition that is opened again hands out once more what is being written, and what is not written yet.
+    // A partition that is opened again repeats commits that are being written, or still wait in memory.
     const isWritten = ({ seq, partition }: UnwrittenCommit): boolean => seq <= this.#positionOf(partition);
     for (const { done } of given.filter(isWritten)) done();
     const batch = given.filter((each) => !isWritten(each));

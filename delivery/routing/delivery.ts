@@ -109,10 +109,10 @@ export function committedAt(eventId: string): number | undefined {
 }
 
 /**
- * Id of the message of a delivery or event that is stored until a time. It contains the due message in whose place it is stored: if the clock
- * of a replica is behind, the time may be one that it had before, and NATS would take it for a repetition and store nothing.
+ * Id of the message of a scheduled delivery or event. NATS drops a message whose id it has seen within two minutes. The sequence of the due
+ * message that it replaces keeps the id unique, even if the clock of a replica is behind and gives a time that was used before.
  */
-export function storedId(name: string, atMs: number, dueSequence: number | undefined): string {
+export function scheduledMessageId(name: string, atMs: number, dueSequence: number | undefined): string {
   return dueSequence === undefined ? `${name}@${atMs}` : `${name}@${atMs}.${dueSequence}`;
 }
 

@@ -3,7 +3,7 @@ import type { Log } from "../../domain/log.ts";
 import type { CommitPosition, Route } from "../../domain/source/deployment.ts";
 import { scheduledEventKey, scheduledEvents } from "../../domain/subjects.ts";
 import { assertSettled, settle } from "../settle.ts";
-import { storedId, type Delivery, type ScheduledEvent } from "./delivery.ts";
+import { scheduledMessageId, type Delivery, type ScheduledEvent } from "./delivery.ts";
 import type { HandedOver } from "./handed-over.ts";
 import type { FirstAttempt, FirstAttempts, OrderedAppends, OrderedDeliveries, Schedules } from "./ports.ts";
 
@@ -90,7 +90,7 @@ export class Dispatch {
   rescheduleEvent(scheduled: ScheduledEvent, atMs: number): Promise<void> {
     const { source, emitId } = scheduled.event;
     const key = scheduledEventKey(source, emitId);
-    const messageId = storedId(emitId, atMs, scheduled.dueSequence);
+    const messageId = scheduledMessageId(emitId, atMs, scheduled.dueSequence);
     return this.#parts.ports.deliveries.schedule(scheduledEvents, key, JSON.stringify(scheduled), atMs, messageId);
   }
 

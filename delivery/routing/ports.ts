@@ -14,9 +14,7 @@ export interface Reading {
  */
 export interface Runs {
   /** Hands out each commit at least once, in order. */
-  route(
-    onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void,
-  ): PartitionReading<[beforeReading?: BeforeReading]>;
+  route(onCommit: (text: string, done: () => void, subject: string, position: CommitPosition) => void): RoutedReading;
   /** Hands out each commit after the sequence that a partition is opened with, in order and without gaps. */
   record(onCommit: (text: string, sequence: number, subject: string, done: () => void) => void): PartitionReading<[afterSequence: number]>;
   /** Publishes the floors of router and recorder; false: publishing failed. They are also published four times a second. Never rejects. */
@@ -27,8 +25,14 @@ export interface Runs {
   close(): Promise<void>;
 }
 
-/** Called between reading the floor of a partition and its first commit. If it rejects, the partition is not opened. */
-export type BeforeReading = () => Promise<void>;
+/** A partition is read from a floor that was read before. */
+export interface RoutedReading extends PartitionReading<[floor: RoutedFloor]> {
+  /** What all replicas have routed of the partition. @throws when NATS does not answer */
+  floor(partition: number): Promise<RoutedFloor>;
+}
+
+/** All commits up to this one are routed. */
+export type RoutedFloor = CommitPosition;
 
 export interface PartitionReading<From extends readonly unknown[] = []> extends Reading {
   /** Resolves once the partition is being read. @throws when NATS does not answer */

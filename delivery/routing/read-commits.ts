@@ -1,7 +1,7 @@
 import type { Log } from "../../domain/log.ts";
 import { partitionOfRun } from "../../domain/subjects.ts";
 import { KeyedChains } from "./keyed-chains.ts";
-import type { OrderedDeliveries, Runs } from "./ports.ts";
+import type { OrderedDeliveries, RoutedReading, Runs } from "./ports.ts";
 import { parseCommit, routeCommit, type RouterParts } from "./router.ts";
 
 export interface CommitReadingParts {
@@ -13,7 +13,7 @@ export interface CommitReadingParts {
 }
 
 /** Routes the commits of the partitions that are opened. Each is done once its deliveries are settled or stored. */
-export function readCommits({ router, ordered, ports: { runs, log }, signal }: CommitReadingParts): ReturnType<Runs["route"]> {
+export function readCommits({ router, ordered, ports: { runs, log }, signal }: CommitReadingParts): RoutedReading {
   const chains = new KeyedChains();
   return runs.route((text, done, subject, position) => {
     const commit = parseCommit(text, subject, log);

@@ -32,9 +32,11 @@ function world(close: (signal?: AbortSignal) => Promise<void>, failures = 0) {
       },
     },
     routing: {
-      open: async (partition: number, beforeReading?: () => Promise<void>) => {
+      floor: async (partition: number) => {
         await call(partition, "floor");
-        await beforeReading?.();
+        return { stream: "RUNS", seq: 0 };
+      },
+      open: async (partition: number) => {
         await call(partition, "read");
         return { close };
       },

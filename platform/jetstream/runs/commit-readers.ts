@@ -1,4 +1,4 @@
-import type { RunsLog, Runs } from "../../../delivery/routing/ports.ts";
+import type { RoutedReading, RunsLog, Runs } from "../../../delivery/routing/ports.ts";
 import { partitionOfRun, runsOfPartition, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { FloorPublisher } from "./floor-publisher.ts";
@@ -32,12 +32,14 @@ export function createRuns(connection: Connection, log: RunsLog): Runs {
     route: (onCommit) => {
       let stream = "";
       const reader = read("routed", (message, done) => onCommit(message.text(), done, message.subject, { stream, seq: message.seq }));
-      const reading: ReturnType<Runs["route"]> = {
-        open: async (partition, beforeReading) => {
+      const reading: RoutedReading = {
+        floor: async (partition) => {
           const floors = await publisher.load();
-          await beforeReading?.();
-          stream = floors.stream;
-          return reader.open(partition, floors.routed[partition] ?? 0);
+          return { stream: floors.stream, seq: floors.routed[partition] ?? 0 };
+        },
+        open: (partition, floor) => {
+          stream = floor.stream;
+          return reader.open(partition, floor.seq);
         },
         idle: () => reader.idle(),
         stop: () => reader.stop(),

@@ -99,10 +99,10 @@ it("repeats what stores an event of a commit, and not what stores a due event ag
   await dispatch.scheduleEvent(scheduled);
   fail.push(new Unavailable("NATS is away"));
   await expect(dispatch.rescheduleEvent(scheduled, 10_000)).rejects.toThrow("NATS is away");
-  await dispatch.rescheduleEvent(scheduled, 10_000);
+  await dispatch.rescheduleEvent({ ...scheduled, dueSequence: 7 }, 10_000);
   expect(calls).toEqual([
     ["event", 9_000, "e1@9000"],
-    ["event", 10_000, "e1@10000"],
+    ["event", 10_000, "e1@10000.7"],
   ]);
 });
 
