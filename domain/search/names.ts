@@ -35,7 +35,7 @@ export function isNamedBy({ ids, globs, slugs }: EmitterPatterns, { id, name, sl
   return slug !== undefined && slugs.some((glob) => isLike(slug, glob));
 }
 
-/** Whatever has the form of an id is none but that id. */
+/** A text in the form of an id is compared only as an id, never as a name. */
 const isEmitterId = (text: string): boolean => isId("source", text) || isId("workflow", text);
 
 /** The slug of a glob. Undefined: a part has no letter or digit, so no slug is like it. */

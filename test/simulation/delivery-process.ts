@@ -2,7 +2,6 @@ import { startDelivery } from "../../delivery/start.ts";
 import type { DeliveryConfig, DeliveryPorts } from "../../delivery/ports.ts";
 import type { DueReaders } from "../../delivery/attempts/ports.ts";
 import type { OrderedAccess } from "../../delivery/ordered/ports.ts";
-import type { OpenPartition } from "../../delivery/routing/ports.ts";
 import { Unavailable } from "../../domain/errors.ts";
 import { retry } from "../../domain/retry.ts";
 import { scheduledEvents } from "../../domain/subjects.ts";
@@ -115,12 +114,11 @@ function runsOf(process: SimulatedProcess, { runs }: Servers): DeliveryPorts["ru
   return {
     route: (onCommit) => {
       const routed = follow("routed", ({ text, subject, seq }, done) => onCommit(text, done, subject, { stream: runsStream, seq }));
-      const open = async (partition: number, beforeReading?: () => Promise<void>): Promise<OpenPartition> => {
-        const floor = await routed.floorOf(partition);
-        await beforeReading?.();
-        return retry(() => routed.open(partition, floor), { firstMs: 500 });
+      return {
+        ...routed.asReading(),
+        floor: async (partition) => ({ stream: runsStream, seq: await routed.floorOf(partition) }),
+        open: (partition, { seq: floor }) => retry(() => routed.open(partition, floor), { firstMs: 500 }),
       };
-      return { ...routed.asReading(), open };
     },
     record: (onCommit) => {
       const recorded = follow("recorded", ({ text, subject, seq }, done) => onCommit(text, seq, subject, done));

@@ -81,7 +81,7 @@ export class FollowedPartitions {
   }
 
   #done(partition: number, followed: Followed, seq: number): void {
-    followed.open.delete(seq);
+    if (!followed.open.delete(seq)) return;
     const [first] = followed.open;
     followed.floor = first === undefined ? followed.last : Math.max(followed.floor, first - 1);
     this.#floors.set(partition, Math.max(this.#floors.get(partition) ?? 0, followed.floor));
@@ -104,6 +104,8 @@ export class FollowedPartitions {
     this.#closing.add(followed);
     await (signal === undefined ? idle(followed) : Promise.race([idle(followed), aborted(signal)]));
     this.#closing.delete(followed);
+    followed.open.clear();
+    for (const resolve of followed.onIdle.splice(0)) resolve();
   }
 }
 

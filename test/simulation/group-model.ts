@@ -66,7 +66,7 @@ export class GroupModel {
   }
 }
 
-export interface GroupMember {
+interface GroupMember {
   readonly onMembers: (members: readonly string[]) => void;
   readonly report: () => { readonly holds: readonly number[]; readonly isRetiring?: boolean };
   /** Called before the first heartbeat after the other members may have taken this one for dead. */

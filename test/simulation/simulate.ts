@@ -1,3 +1,4 @@
+import { assertNever } from "../../domain/errors.ts";
 import type { Deployment, Route } from "../../domain/source/deployment.ts";
 import { deployment } from "../runner/support.ts";
 import { startDeliveryIn } from "./delivery-process.ts";
@@ -35,7 +36,7 @@ const listeningSources = ["dc_hears0", "dc_hears1"];
 const webhooks = ["wh_plain", "wh_ordered"];
 /** Mean time between two requests to one source. */
 const meanPauseMs = 4_000;
-/** A run of the workflow has thirty steps. */
+/** A run of the workflow has 28 steps. */
 const meanFlowPauseMs = 30_000;
 const meanFaultPauseMs = 45_000;
 /** A process that gets a signal to stop has this time. */
@@ -155,26 +156,47 @@ class Simulation {
       if (this.#areFaultsOver) return;
       this.#faultLater();
       const kind = this.#random.pick(faultKinds);
-      this.#counts[kind] = (this.#counts[kind] ?? 0) + 1;
-      this.#fault(kind);
+      if (this.#fault(kind, this.#random.untilNext(5_000))) this.#counts[kind] = (this.#counts[kind] ?? 0) + 1;
     });
   }
 
-  #fault(kind: (typeof faultKinds)[number]): void {
+  /** @returns false if there is no process for it now */
+  #fault(kind: FaultKind, ms: number): boolean {
     const slot = this.#random.pick(this.#slots);
-    const ms = this.#random.untilNext(5_000);
     const { process } = slot;
     this.#log(() => `FAULT ${kind} ${process?.name ?? ""} ${Math.round(ms)} ms`);
-    if (process === undefined || !process.isAlive) return;
-    if (kind === "kill") this.#restart(slot, ms);
-    else if (kind === "restart") this.#stop(slot, process);
-    else if (kind === "stall") process.stall(ms);
-    else if (kind === "clock step") process.skewMs = this.#random.between(-120_000, 120_000);
-    else if (kind === "cut") {
-      process.isCut = true;
-      this.#time.after(ms, () => (process.isCut = false));
-    } else if (kind === "redelivery") this.#servers.invocations.redeliver();
+    if (isOfServer(kind)) {
+      this.#serverFault(kind, ms);
+      return true;
+    }
+    if (process === undefined || !process.isAlive) return false;
+    this.#processFault(kind, slot, process, ms);
+    return true;
+  }
+
+  #serverFault(kind: ServerFault, ms: number): void {
+    if (kind === "redelivery") this.#servers.invocations.redeliver();
     else this.#stopServer(kind === "nats down" ? "nats" : "postgres", ms);
+  }
+
+  #processFault(kind: ProcessFault, slot: Slot, process: SimulatedProcess, ms: number): void {
+    switch (kind) {
+      case "kill":
+        return this.#restart(slot, ms);
+      case "restart":
+        return this.#stop(slot, process);
+      case "stall":
+        return process.stall(ms);
+      case "clock step":
+        process.skewMs = this.#random.between(-120_000, 120_000);
+        return;
+      case "cut":
+        process.isCut = true;
+        this.#time.after(ms, () => (process.isCut = false));
+        return;
+      default:
+        return assertNever(kind);
+    }
   }
 
   /** As a rolling update does: the process gets a signal to stop, is killed if that takes long, and is started again. */
@@ -226,7 +248,13 @@ interface Slot {
   process: SimulatedProcess | undefined;
 }
 
-const faultKinds = ["kill", "kill", "restart", "stall", "cut", "clock step", "redelivery", "nats down", "postgres down"] as const;
+const serverFaults = ["redelivery", "nats down", "postgres down"] as const;
+type ServerFault = (typeof serverFaults)[number];
+type ProcessFault = "kill" | "restart" | "stall" | "cut" | "clock step";
+type FaultKind = ServerFault | ProcessFault;
+/** Kills are twice as frequent as each of the others. */
+const faultKinds: readonly FaultKind[] = ["kill", "kill", "restart", "stall", "cut", "clock step", ...serverFaults];
+const isOfServer = (kind: FaultKind): kind is ServerFault => serverFaults.some((each) => each === kind);
 
 const deploymentOf = (source: string): Deployment => ({ ...deployment, source, owner });
 const urlOf = (webhook: string): string => `http://${webhook}.test/`;

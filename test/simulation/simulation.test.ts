@@ -5,7 +5,7 @@ import { sabotages } from "./sabotages.ts";
 const given = process.env["HEADWATER_TEST_SEED"];
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
-it(`keeps the promises of deliveries whatever fails (HEADWATER_TEST_SEED=${seed})`, async () => {
+it(`keeps every promise of runner and delivery under random faults (HEADWATER_TEST_SEED=${seed})`, async () => {
   for (let n = 0; n < 4; n++) {
     const { violations, faults } = await simulate({ seed: seed + n, minutes: 20 });
     expect(violations, `npm run simulate -- --seed ${seed + n}`).toEqual([]);
