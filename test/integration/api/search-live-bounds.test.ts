@@ -293,7 +293,7 @@ describe("what a live search continues with", () => {
   test.each<[string, Partial<LiveBounds["gap"]>, number]>([
     ["commits", { commits: 2 }, 4],
     ["bytes", { bytes: 1_000 }, 2],
-    ["items", { items: 3 }, 4],
+    ["items", { items: 3 }, 3],
   ])("ends after so many %s, and says so", async (_, bound, expected) => {
     const stored = [message(2, { padding: 300 }), message(2, { padding: 300 }), message(2)];
     const { ids, skipped } = await gapOf({
