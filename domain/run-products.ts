@@ -23,7 +23,23 @@ export interface HttpResponse {
   /** UTF-8 text, or base64 when `base64` is true. */
   readonly body: string;
   readonly base64?: boolean;
+  /** The body follows in pieces, and `body` is empty. Never in what is stored. */
+  readonly isStreamed?: boolean;
 }
+
+/** Bytes of a piece of a streamed body. */
+export const maxPieceBytes = 128 * 1024;
+
+/** The next bytes of a streamed body. */
+export interface BodyPiece {
+  /** Counts from 0: a run that is repeated begins again, and what it sends does not continue what its caller has read. */
+  readonly index: number;
+  readonly base64: string;
+  readonly isLast: boolean;
+}
+
+/** Takes a piece of the body of a response. @returns false when the caller reads no more */
+export type TakePiece = (piece: BodyPiece) => Promise<boolean>;
 
 export const httpResponseSchema = z.object({
   status: z.number(),

@@ -3,6 +3,7 @@ import type { Budget } from "../domain/limits/budget.ts";
 import type { Answer } from "../domain/invocation/invocation.ts";
 import type { HttpResponse } from "../domain/run-products.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
+import { StreamedBody } from "./streamed-body.ts";
 import { overloaded, PublicError } from "./errors.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 
@@ -37,23 +38,27 @@ export const ownerOf = ({ owner, source }: Endpoint): string => owner ?? source;
  * | ended, or was suspended | 504 | 200 with an empty object |
  * | takes too long | 504 | 504 |
  *
+ * @param reply writes the response, and its body if that is streamed: until it resolves, the caller counts as one that waits
  * @param store calls back for the address after reading the request. Only it holds the body, which must not be retained during the wait
- * @returns undefined when the caller has left
  */
 export async function awaitAnswer(
   response: ServerResponse,
   endpoint: Endpoint,
   { config, ports, waiting }: Waiting,
   store: (replyAddress: () => ReplyAddress) => Promise<void>,
-): Promise<HttpResponse | undefined> {
+  reply: (given: HttpResponse, body: StreamedBody | undefined) => Promise<void> | void,
+): Promise<void> {
+  let body: StreamedBody | undefined;
   const { promise, resolve, reject } = Promise.withResolvers<HttpResponse | typeof gone>();
   const permit = waiting.open(ownerOf(endpoint), () => {
     reject(overloaded(madeRoom));
+    body?.cut();
     return true;
   });
   // If storing fails first, nothing awaits this promise.
   promise.catch(() => undefined);
   let listening: { readonly subject: string; end(): void } | undefined;
+  let isAnswered = false;
   let timer: NodeJS.Timeout | undefined;
   const onClose = (): void => resolve(gone);
   response.once("close", onClose);
@@ -61,8 +66,14 @@ export async function awaitAnswer(
     await store(() => {
       if (!permit.take(1)) throw overloaded("too many requests wait for answers of this endpoint");
       const run = ports.newRunId();
-      listening = ports.answers.listen(run, (answer) => {
-        if (answer.kind === "response") resolve(answer.response);
+      listening = ports.answers.listen(run, (answer, replyToPiece) => {
+        if (answer.kind === "body") return body === undefined ? replyToPiece(false) : body.receive(answer, replyToPiece);
+        if (answer.kind === "response") {
+          // Before its first piece arrives. The first response counts.
+          if (!isAnswered && answer.stream !== undefined) body = new StreamedBody(answer.stream);
+          isAnswered = true;
+          resolve(answer.response);
+        }
         if (answer.kind !== "run") return;
         if (answer.run.error === null && endpoint.workflow !== undefined) resolve(emptyObject);
         else reject(unanswered(answer));
@@ -71,8 +82,10 @@ export async function awaitAnswer(
     });
     timer = setTimeout(() => reject(tooLate(config.answerTimeoutMs)), config.answerTimeoutMs);
     const given = await promise;
-    return given === gone ? undefined : given;
+    clearTimeout(timer);
+    if (given !== gone) await reply(given, body);
   } finally {
+    body?.cut();
     clearTimeout(timer);
     listening?.end();
     response.off("close", onClose);

@@ -88,8 +88,11 @@ export interface Invocations {
 }
 
 export interface Answers {
-  /** Calls back for each reply of the run until `end`; `subject` is the invocation's `answerTo`. */
-  listen(run: string, onAnswer: (answer: Answer) => void): { readonly subject: string; end(): void };
+  /**
+   * Calls back for each reply of the run until `end`; `subject` is the invocation's `answerTo`.
+   * @param onAnswer replies to a piece of a body with whether it was taken
+   */
+  listen(run: string, onAnswer: (answer: Answer, reply: (isTaken: boolean) => void) => void): { readonly subject: string; end(): void };
 }
 
 export interface IngressConfig {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Budget } from "../domain/limits/budget.ts";
+import type { Budget, BudgetEntry } from "../domain/limits/budget.ts";
 import { networkOf, type Client } from "../domain/client-address.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
 import type { Invocation } from "../domain/invocation/invocation.ts";
@@ -16,6 +16,7 @@ import type { Pace } from "./pace.ts";
 import type { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { replyAccepted, replyPreflight, replyResponse } from "./reply.ts";
+import { replyStream } from "./reply-stream.ts";
 import { awaitResumed, requestedResume } from "./resume.ts";
 
 export interface Receiving {
@@ -82,9 +83,11 @@ export async function receive(request: IncomingMessage, response: ServerResponse
   const store = (replyAddress?: () => ReplyAddress): Promise<void> =>
     storeRequest({ ...stored, resume: undefined, replyAddress }, receiving);
   if (isAwaited) {
-    const given = await awaitAnswer(response, endpoint, receiving, store);
-    if (given !== undefined) replyResponse(response, given, (bytes) => holdUnread(response, client, bytes, receiving));
-    return;
+    return awaitAnswer(response, endpoint, receiving, store, (given, body) => {
+      const held = openUnread(response, client, receiving);
+      if (body === undefined) replyResponse(response, given, (bytes) => hold(held, bytes));
+      else return replyStream(response, given, body, held, receiving.config);
+    });
   }
   await store();
   replyAccepted(response);
@@ -181,11 +184,15 @@ async function readBody(stored: Stored, receiving: Receiving): Promise<Buffer | 
 }
 
 /** Bounds the memory of responses that callers do not read. */
-function holdUnread(response: ServerResponse, { address }: Client, bytes: number, { unread }: Receiving): void {
+function openUnread(response: ServerResponse, { address }: Client, { unread }: Receiving): BudgetEntry {
   const held = unread.open(networkOf(address), () => {
     response.destroy();
     return true;
   });
-  if (!held.take(bytes)) throw overloaded("too many responses are not read");
   response.once("close", () => held.release());
+  return held;
+}
+
+function hold(held: BudgetEntry, bytes: number): void {
+  if (!held.take(bytes)) throw overloaded("too many responses are not read");
 }

@@ -59,10 +59,8 @@ export function replyError(response: ServerResponse, { status, code, message, re
  * @throws PublicError, before anything is written, when the response is invalid or too much is unread
  */
 export function replyResponse(response: ServerResponse, given: HttpResponse, hold: (bytes: number) => void): void {
-  const headers = checkedHeaders(given.headers);
-  // The sandbox has checked the response, but messages of runners are not trusted.
-  if (!Number.isInteger(given.status) || given.status < 200 || given.status > 599) throw invalid();
-  const hasNoBody = given.status === 204 || given.status === 304;
+  const headers = checkedHead(given);
+  const hasNoBody = mayHaveNoBody(given);
   const body = Buffer.from(given.body, given.base64 === true ? "base64" : "utf8");
   hold(body.length);
   response.writeHead(given.status, {
@@ -71,6 +69,22 @@ export function replyResponse(response: ServerResponse, given: HttpResponse, hol
     ...(hasNoBody ? {} : { "content-length": body.length }),
   });
   response.end(hasNoBody ? undefined : body);
+}
+
+/** Writes the head of a response whose body follows. @returns whether it may have one. @throws PublicError as `replyResponse` */
+export function replyHead(response: ServerResponse, given: HttpResponse): boolean {
+  response.writeHead(given.status, { ...corsHeaders, ...checkedHead(given) });
+  // The caller learns at once that its response begins.
+  response.flushHeaders();
+  return !mayHaveNoBody(given) && response.req.method !== "HEAD";
+}
+
+const mayHaveNoBody = ({ status }: HttpResponse): boolean => status === 204 || status === 304;
+
+/** The sandbox has checked the response, but messages of runners are not trusted. */
+function checkedHead({ status, headers }: HttpResponse): OutgoingHttpHeaders {
+  if (!Number.isInteger(status) || status < 200 || status > 599) throw invalid();
+  return checkedHeaders(headers);
 }
 
 function checkedHeaders(given: HttpResponse["headers"]): OutgoingHttpHeaders {

@@ -4,7 +4,7 @@ import type { HttpResponse } from "./interfaces.ts";
 export interface ActionHelper {
   /** A named export of the step, any JSON value: later steps read it as `steps.<step>.<name>`. `$summary` is a text for people. */
   export<const Name extends string>(name: Name, value: Name extends "$summary" ? string | undefined : unknown): void;
-  /** The response to the request that started the run. It is sent when the run ends or is suspended, or at once with `immediate`. */
+  /** The response to the request that started the run. It is sent when the run ends or is suspended, or at once with `immediate`, or with a stream as its body. */
   respond(response: HttpResponse & { readonly immediate?: boolean }): Promise<void>;
   readonly flow: ActionFlow;
   readonly send: ActionSend;

@@ -17,7 +17,7 @@ export type {
   HttpEvent,
   TimerEvent,
 } from "./events.ts";
-export type { Database, DataStore, HttpInterface, HttpRequest, HttpResponse, Timer } from "./interfaces.ts";
+export type { Database, DataStore, HttpInterface, HttpRequest, HttpResponse, StreamedBody, Timer } from "./interfaces.ts";
 export type {
   AppInstance,
   AppLike,

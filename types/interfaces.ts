@@ -12,15 +12,19 @@ export interface HttpResponse {
   /** 200 to 599: a status below announces a response and is none. */
   readonly status: number;
   readonly headers?: Readonly<Record<string, string | readonly string[]>> | undefined;
-  /** Text, bytes, or any other JSON value, which is sent as JSON. */
+  /** Text, bytes, or any other JSON value, which is sent as JSON; or a stream of texts and bytes, each of which is sent when it is there. */
   readonly body?: unknown;
 }
+
+/** A stream of the web or of Node, an async generator, a Blob, or the response to a `fetch`. */
+export type StreamedBody = AsyncIterable<string | Uint8Array> | { arrayBuffer(): Promise<ArrayBuffer> };
 
 /** `this.<name>` of a `$.interface.http` prop. */
 export interface HttpInterface {
   /** The source's address. */
   readonly endpoint: string;
-  /** Once per run, while a caller waits for it. */
+  /** Once per run, while a caller waits for it. @returns when all of the stream is sent: the run waits for that in any case */
+  respond(response: HttpResponse & { readonly body: StreamedBody }): Promise<void>;
   respond(response: HttpResponse): void;
 }
 

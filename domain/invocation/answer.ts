@@ -37,7 +37,14 @@ const resumeOutcome = z.discriminatedUnion("outcome", [
 
 const answer = z.discriminatedUnion("kind", [
   // The ingress checks status and headers when it writes the response.
-  z.object({ kind: z.literal("response"), response: httpResponse }),
+  z.object({ kind: z.literal("response"), response: httpResponse, stream: z.string().optional() }),
+  z.object({
+    kind: z.literal("body"),
+    stream: z.string(),
+    index: z.int().min(0),
+    base64: z.string(),
+    end: z.enum(["whole", "cut"]).optional(),
+  }),
   z.object({ kind: z.literal("run"), run: runSummary }),
   z.object({ kind: z.literal("not-run"), reason: z.enum(["paused", "deleted"]) }),
   // The caller parses what these contain.

@@ -108,9 +108,11 @@ export interface InvocationNumber {
 /** Why a run did not begin. */
 export type NotRunReason = "paused" | "deleted";
 
-/** Messages on `answerTo`, at most one of each kind per run. */
+/** Messages on `answerTo`, at most one of each kind per run, except for `body`. */
 export type Answer =
-  | { readonly kind: "response"; readonly response: HttpResponse }
+  /** `stream`: the name of its body, which follows in pieces. */
+  | { readonly kind: "response"; readonly response: HttpResponse; readonly stream?: string }
+  | BodyAnswer
   | { readonly kind: "run"; readonly run: RunSummary }
   /** The requested run does not begin, and the caller must not wait for it. It leaves no trace. */
   | { readonly kind: "not-run"; readonly reason: NotRunReason }
@@ -118,6 +120,16 @@ export type Answer =
   | { readonly kind: "dry-run"; readonly outcome: DryRunOutcome }
   | { readonly kind: "workflow-test"; readonly outcome: WorkflowTestOutcome }
   | { readonly kind: "resume"; readonly outcome: ResumeOutcome };
+
+/** A piece of a streamed response. Who listens replies to it with whether it was taken, once there is room for the next one. */
+export interface BodyAnswer {
+  readonly kind: "body";
+  readonly stream: string;
+  readonly index: number;
+  readonly base64: string;
+  /** `cut`: the run has ended, and its body has not. Absent: more follows. */
+  readonly end?: "whole" | "cut";
+}
 
 /** Summary of an ended run: the response of `POST /v1/sources/{id}/runs`, and a record of the recorder. */
 export interface RunSummary {

@@ -13,6 +13,7 @@ import { overloaded, PublicError } from "../errors.ts";
 import { Pace } from "../pace.ts";
 import type { IngressConfig, IngressPorts } from "../ports.ts";
 import { corsHeaders } from "../reply.ts";
+import { written } from "../written.ts";
 import { invalidUrl, type RequestedFile } from "./file-urls.ts";
 
 export interface Sending {
@@ -86,19 +87,6 @@ async function sendParts(
   } finally {
     pace.end();
   }
-}
-
-/** @returns false: the client has left */
-function written(response: ServerResponse, bytes: Uint8Array): Promise<boolean> {
-  return new Promise((resolve) => {
-    // A response behind others on its connection may be dropped without an error.
-    const onClose = (): void => resolve(false);
-    response.once("close", onClose);
-    response.write(bytes, (error) => {
-      response.off("close", onClose);
-      resolve(error === undefined || error === null);
-    });
-  });
 }
 
 async function lookUpManifest(file: RequestedFile, network: string, sending: Sending): Promise<readonly string[]> {

@@ -3,7 +3,7 @@ import type { Deployment } from "../../domain/source/deployment.ts";
 import { hopLimitError, isOverHopLimit } from "../../domain/invocation/hops.ts";
 import { disabledError, isDisabled } from "../../domain/run/kills.ts";
 import type { Invocation, TimerEvent } from "../../domain/invocation/invocation.ts";
-import type { HttpResponse, RunError } from "../../domain/run-products.ts";
+import type { RunError } from "../../domain/run-products.ts";
 import { dueAtOf, maxReportedSkips, tickTimeOf } from "../../domain/schedule/ticks.ts";
 import { storesAmong } from "../../domain/component/store-props.ts";
 import { runIdOf } from "../../domain/invocation/run-id.ts";
@@ -11,6 +11,7 @@ import type { FinishedRun } from "../commit/compose.ts";
 import { skippedLinks } from "../commit/timer-chain.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { ExecuteRequest, Execution, Sandbox } from "../sandbox/port.ts";
+import { Caller } from "./caller.ts";
 import { mapStacks } from "./map-stacks.ts";
 import type { ReceivedInvocation } from "./received.ts";
 
@@ -37,11 +38,9 @@ export async function execute(
   if (refused !== undefined) return { ...prepared, execution: notExecuted(refused) };
   const path = await ports.bundles.path(deployment.bundle);
   const request = requestOf({ invocation, event, secrets, state, deployment, config, path, runId });
-  const onResponse = (response: HttpResponse): void => {
-    if (invocation.answerTo !== undefined) ports.answer(invocation.answerTo, { kind: "response", response });
-  };
+  const caller = invocation.answerTo === undefined ? undefined : new Caller(invocation.answerTo, ports);
   const began = performance.now();
-  const execution = await ports.sandbox.execute(request, onResponse);
+  const execution = await ports.sandbox.execute(request, caller?.onResponse).finally(() => caller?.end());
   const startMs = startOf(execution, performance.now() - began);
   const mapped = mapStacks(execution, deployment.bundle, ports.stacks);
   return { ...prepared, ...startMs, execution: mapped instanceof Promise ? await mapped : mapped };

@@ -1,5 +1,5 @@
 import type { RunFiles } from "../../domain/files/run-files.ts";
-import type { Answer, InvocationNumber } from "../../domain/invocation/invocation.ts";
+import type { Answer, BodyAnswer, InvocationNumber } from "../../domain/invocation/invocation.ts";
 import type { DeploymentEntry } from "../../domain/source/deployment.ts";
 import type { WorkflowEntry } from "../../domain/workflow/deployment.ts";
 import type { VariablesEntry } from "../../domain/variable/variable.ts";
@@ -19,6 +19,8 @@ export interface RunPorts {
   readonly secrets: { open(sealed: string): Promise<string> };
   /** Sends a reply to the caller of an invocation. Best effort: never throws. */
   readonly answer: (subject: string, answer: Answer) => void;
+  /** Sends a piece of a streamed response, and waits for room. False when the caller reads no more. Never rejects. */
+  readonly sendPiece: (subject: string, piece: BodyAnswer) => Promise<boolean>;
 }
 
 export interface Deployments {

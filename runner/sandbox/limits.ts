@@ -36,6 +36,8 @@ export const limits = {
   /** Keys and values of all db props together. */
   dbBytes: 60 * 1024,
   responseBytes: 4 * 1024 * 1024,
+  /** Of a body that is given to `respond` as a stream. */
+  streamedBytes: 512 * 1024 * 1024,
   resultCharacters: 64 * 1024,
   /** Of one export or the returned value of an action: a later step may need it, so it is never dropped. */
   actionResultCharacters: 4 * 1024 * 1024,

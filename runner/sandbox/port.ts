@@ -1,7 +1,7 @@
 import type { BoundProp } from "../../domain/component/configure.ts";
 import type { FileChanges } from "../../domain/files/run-files.ts";
 import type { ComponentDefinition } from "../../domain/component/definition.ts";
-import type { HttpResponse, LogRecord, RunError } from "../../domain/run-products.ts";
+import type { HttpResponse, LogRecord, RunError, TakePiece } from "../../domain/run-products.ts";
 import type { Hook } from "../../domain/trigger.ts";
 import type { Warning } from "../../domain/component/warning.ts";
 import type { SendKind } from "../../domain/workflow/run-state.ts";
@@ -19,7 +19,7 @@ export interface Sandbox {
    * @param onPause called when a run that has lasted a moment waits for I/O: it neither computes nor queues for a slot to do so
    * @throws Unavailable when the sandbox is stopped, or when no child process can be started: the run has not begun
    */
-  execute(request: ExecuteRequest, onResponse?: (response: HttpResponse) => void, onPause?: () => void): Promise<Execution>;
+  execute(request: ExecuteRequest, onResponse?: OnResponse, onPause?: () => void): Promise<Execution>;
   /**
    * Evaluates a bundle in a new isolate and reads its definition. Errors name the line, prop or type.
    *
@@ -102,9 +102,12 @@ export interface ActionRequest {
   readonly secretProps?: readonly string[];
 }
 
+/** Called with the response of a run, again if the run is repeated. @returns for a streamed one, what takes its body; absent: it has no reader */
+export type OnResponse = (response: HttpResponse) => TakePiece | void;
+
 /** What a run reports while it goes on. */
 export interface Listeners {
-  readonly onResponse?: ((response: HttpResponse) => void) | undefined;
+  readonly onResponse?: OnResponse | undefined;
   readonly onPause?: (() => void) | undefined;
 }
 

@@ -1,6 +1,6 @@
-import type { HttpResponse } from "../../domain/run-products.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
+import { Caller } from "../run/caller.ts";
 import { notExecuted } from "../run/execute.ts";
 import type { Leaf } from "./branches.ts";
 import { executionOf } from "./called-run.ts";
@@ -37,11 +37,10 @@ export async function attemptStep(
     refused !== undefined ? notExecuted(refused) : state.returned !== undefined ? executionOf(state.returned) : undefined;
   if (withoutExecution !== undefined)
     return { ...about, executed: { execution: withoutExecution, startedAt: ports.clock.now(), secrets: {} } };
-  const onResponse =
-    answerTo === undefined ? undefined : (response: HttpResponse) => ports.answer(answerTo, { kind: "response", response });
+  const caller = answerTo === undefined ? undefined : new Caller(answerTo, ports);
   const occurrence = occurrenceOf(branch, state, commits);
-  const attempted = { workflow, step, run: run.id, state, occurrence, attempt, queue, onResponse, withdrawn };
-  const executed = await executeStep(attempted, context, config, ports);
+  const attempted = { workflow, step, run: run.id, state, occurrence, attempt, queue, onResponse: caller?.onResponse, withdrawn };
+  const executed = await executeStep(attempted, context, config, ports).finally(() => caller?.end());
   return { ...about, executed };
 }
 

@@ -1,5 +1,4 @@
 import { Unavailable } from "../../domain/errors.ts";
-import type { HttpResponse } from "../../domain/run-products.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
 import type { StepDeployment, WorkflowDeployment } from "../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
@@ -8,7 +7,7 @@ import { notExecuted, openSecrets } from "../run/execute.ts";
 import type { VariablesCache } from "../run/variables.ts";
 import { mayReadVariables, stepVariables } from "./step-variables.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
-import type { Execution } from "../sandbox/port.ts";
+import type { Execution, OnResponse } from "../sandbox/port.ts";
 import type { Places } from "../run/places.ts";
 import type { IsolateSlots } from "./isolate-slots.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
@@ -37,7 +36,7 @@ export interface AttemptedStep {
   /** Key of the run's queue. */
   readonly queue: string;
   readonly isTest?: boolean;
-  readonly onResponse?: ((response: HttpResponse) => void) | undefined;
+  readonly onResponse?: OnResponse | undefined;
   /** Aborts when the step must not begin any more. */
   readonly withdrawn?: AbortSignal | undefined;
 }

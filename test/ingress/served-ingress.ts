@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterEach } from "vitest";
-import { decodePack, type Answer, type HttpEvent, type Invocation } from "../../domain/invocation/invocation.ts";
+import { decodePack, type Answer, type BodyAnswer, type HttpEvent, type Invocation } from "../../domain/invocation/invocation.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
@@ -17,6 +17,8 @@ export interface ServedIngress {
   readonly log: object[];
   /** A reply of a run to the caller that waits for it. */
   answer(run: string, answer: Answer): void;
+  /** Sends a piece of a streamed response. @returns whether it was taken */
+  send(run: string, piece: Omit<BodyAnswer, "kind">): Promise<boolean>;
   url(path: string): string;
 }
 
@@ -31,7 +33,7 @@ const endpointOf = (name: string): Endpoint => ({
 /** An ingress whose endpoints are `plain1`, `custom1`, `custom2`, `customer1` and `custommer1`, and whose queue is a list. */
 export async function serveIngress(config: Partial<IngressConfig> = {}, ports: Partial<IngressPorts> = {}): Promise<ServedIngress> {
   const endpoints = new Map(["plain1", "custom1", "custom2", "customer1", "custommer1"].map((name) => [name, endpointOf(name)]));
-  const listeners = new Map<string, (answer: Answer) => void>();
+  const listeners = new Map<string, Parameters<IngressPorts["answers"]["listen"]>[1]>();
   const [stored, log]: [Invocation[], object[]] = [[], []];
   let [runs, uploads] = [0, 0];
   const ingress = await startIngress(
@@ -61,7 +63,13 @@ export async function serveIngress(config: Partial<IngressConfig> = {}, ports: P
     port,
     stored,
     log,
-    answer: (run, answer) => listeners.get(run)?.(answer),
+    answer: (run, answer) => listeners.get(run)?.(answer, () => undefined),
+    send: (run, piece) =>
+      new Promise((resolve) => {
+        const listener = listeners.get(run);
+        if (listener === undefined) resolve(false);
+        else listener({ kind: "body", ...piece }, resolve);
+      }),
     url: (path) => `http://${ingress.address}${path}`,
   };
 }

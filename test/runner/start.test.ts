@@ -66,6 +66,7 @@ async function runnerWith(characters: number, last?: string, others: Partial<Run
     stacks: { map: (_bundle, stack) => Promise.resolve(stack) },
     secrets: { open: () => Promise.resolve("{}") },
     answer: nothing,
+    sendPiece: () => Promise.resolve(false),
     clock: { now: () => 0 },
     randomId: () => "x".repeat(20),
     log: { info: nothing, warn: nothing, error: nothing },

@@ -76,6 +76,8 @@ const examples: readonly FromChild[] = [
   { kind: "file", id: 4, execution: 1, call: { kind: "list" } },
   { kind: "file", id: 5, execution: 1, call: { kind: "read", part: `${"0".repeat(32)}-3` } },
   { kind: "file", id: 6, execution: 1, call: { kind: "write", base64: "AAAA" } },
+  { kind: "response", id: 1, response: { status: 200, headers: {}, body: "", isStreamed: true } },
+  { kind: "body", id: 7, execution: 1, index: 0, base64: "AAAA", isLast: false },
   { kind: "cancel", id: 2 },
 ];
 

@@ -114,12 +114,16 @@ const files: Examples = {
   file_write: [{ args: [bytes(3)] }],
 };
 
+/** Pieces of a response. */
+const respond: Examples = { respond_piece: [{ args: [bytes(3), true] }] };
+
 export const waitedExamples: Examples = { ...derivations, ...files };
 
 /** @param port of a server on loopback that ends each connection when something comes */
 export const asyncExamples = (port: number): Examples => ({
   ...derivations,
   ...files,
+  ...respond,
   data_store: [
     { args: ["store", { kind: "set", key: "a", value: "1", ttlSeconds: 5, ifVersion: 0 }] },
     { args: ["store", { kind: "list", after: "a", limit: 3, withValues: true }] },

@@ -14,6 +14,7 @@ function contextOf(owner: string): OperationContext {
       resolve: () => Promise.resolve([]),
       askStore: () => Promise.resolve(null),
       askFiles: () => Promise.resolve(""),
+      sendPiece: () => Promise.resolve(true),
     },
     owner,
     signal: new AbortController().signal,

@@ -47,6 +47,7 @@ const network: Network = {
   resolve: (...request) => connector.resolve("u_1", ...request),
   askStore: () => Promise.resolve({ kind: "clear", deleted: 0 }),
   askFiles: () => Promise.resolve("name"),
+  sendPiece: () => Promise.resolve(true),
 };
 
 let activity = newActivity(new Map());

@@ -26,7 +26,7 @@ export async function begin(
 ): Promise<{ readonly running: Promise<Execution>; begun(): Promise<void> }> {
   let begins = 0;
   let seen = 0;
-  const running = fixture.sandbox.execute(requestFor(await fixture.bundle(endless), request), () => (begins += 1));
+  const running = fixture.sandbox.execute(requestFor(await fixture.bundle(endless), request), () => void (begins += 1));
   const begun = async (): Promise<void> => {
     seen += 1;
     await until(() => begins === seen, "the run to begin");

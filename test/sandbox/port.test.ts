@@ -206,7 +206,7 @@ describe("http", () => {
       `export default { name: "c", props: { http: "$.interface.http" }, async run() { this.http.respond({ status: "201", headers: { "X-A": 1, b: ["c", "d"] }, body: { ok: true } }); await new Promise((r) => setTimeout(r, 200)); } }`,
     );
     const times: number[] = [];
-    const execution = await fixture.sandbox.execute(requestFor(bundle, { source: "dc_http" }), () => times.push(performance.now()));
+    const execution = await fixture.sandbox.execute(requestFor(bundle, { source: "dc_http" }), () => void times.push(performance.now()));
     expect(performance.now() - (times[0] ?? Infinity)).toBeGreaterThan(100);
     expect(ended(execution).response).toEqual({
       status: 201,

@@ -45,6 +45,7 @@ function portsOf(process: SimulatedProcess, servers: Servers, log: RunnerPorts["
     stacks: { map: async (_bundle, stack) => stack },
     secrets: { open: async () => "{}" }, // Also a key of resume URLs.
     answer: nothing,
+    sendPiece: async () => false,
     clock: process.clock,
     randomId: () => Array.from({ length: 20 }, () => Math.floor(process.random() * 36).toString(36)).join(""),
     log,

@@ -195,7 +195,7 @@ defineSource({
     // @ts-expect-error A database has get and set.
     this.db.delete("x");
     // @ts-expect-error A status is a number.
-    this.http.respond({ status: "ok" });
+    void this.http.respond({ status: "ok" });
     // @ts-expect-error The app has no such method.
     this.shop.missing();
     // @ts-expect-error `ts` is epoch milliseconds.

@@ -6,7 +6,7 @@ import type { DeploymentEntry } from "../../../domain/source/deployment.ts";
 import type { WorkflowEntry } from "../../../domain/workflow/deployment.ts";
 import type { VariablesEntry } from "../../../domain/variable/variable.ts";
 import { buckets, deploymentKey } from "../../../domain/subjects.ts";
-import { sendAnswer } from "../requests/run-answers.ts";
+import { sendAnswer, sendPiece } from "../requests/run-answers.ts";
 import { Bucket } from "../buckets/bucket.ts";
 import { followChanges } from "../buckets/bucket-changes.ts";
 import { appendCommit, appendFirstCommit, endDeletedHistory, endHistory, lastCommit } from "../runs/commits.ts";
@@ -37,6 +37,7 @@ type NatsPorts = Pick<
   | "timers"
   | "wakeUps"
   | "answer"
+  | "sendPiece"
 >;
 
 /** Shares that the runner uses with its child processes, 0 to 1; undefined: unknown. */
@@ -79,6 +80,7 @@ export function createRunnerPorts(connection: Connection, pool: string, load: Lo
       schedule: (workflow, run, suspension, atMs) => requestWakeUp(connection, pool, { workflow, run, suspension, atMs }),
     },
     answer: (subject, answer) => sendAnswer(connection, subject, answer),
+    sendPiece: (subject, piece) => sendPiece(connection, subject, piece),
   };
 }
 

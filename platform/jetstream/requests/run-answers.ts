@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { parseAnswer } from "../../../domain/invocation/answer.ts";
-import type { Answer } from "../../../domain/invocation/invocation.ts";
+import type { Answer, BodyAnswer } from "../../../domain/invocation/invocation.ts";
 import { answerFilter, answerSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 
@@ -13,6 +13,23 @@ export function sendAnswer(connection: Connection, subject: string, answer: Answ
   }
 }
 
+/** Longer than the caller of an endpoint may take for a piece before the ingress closes its connection. */
+const pieceTimeoutMs = 90_000;
+const [taken, notTaken] = ["taken", "not taken"];
+
+/** Sends a piece of a streamed response, and waits until its caller has room for the next one. @returns false when the caller reads no more */
+export async function sendPiece(connection: Connection, subject: string, piece: BodyAnswer): Promise<boolean> {
+  try {
+    const reply = await connection.nats.request(subject, JSON.stringify(piece), { timeout: pieceTimeoutMs });
+    return reply.string() === taken;
+  } catch {
+    return false; // The process that listened has ended, or NATS is away.
+  }
+}
+
+/** Called with each answer. @param reply to a piece of a body: whether it was taken */
+export type OnAnswer = (answer: Answer, reply: (isTaken: boolean) => void) => void;
+
 /**
  * Receives the answers of all runs that this process has requested, over one subscription. Runners execute user code, so a message that is
  * no answer is ignored: the caller's deadline ends its wait.
@@ -20,7 +37,7 @@ export function sendAnswer(connection: Connection, subject: string, answer: Answ
 export class RunAnswers {
   readonly #connection: Connection;
   readonly #token = randomBytes(12).toString("hex");
-  readonly #listeners = new Map<string, Set<(answer: Answer) => void>>();
+  readonly #listeners = new Map<string, Set<OnAnswer>>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(connection: Connection) {
@@ -32,10 +49,12 @@ export class RunAnswers {
       callback: (error, message) => {
         if (error !== null) return;
         const listeners = this.#listeners.get(message.subject);
-        if (listeners === undefined) return;
+        const reply = (isTaken: boolean): void => void message.respond(isTaken ? taken : notTaken);
+        // Only the sender of a piece waits for a reply.
+        if (listeners === undefined) return reply(false);
         const answer = parseAnswer(message.string());
         if (answer === undefined) return;
-        for (const listener of listeners) listener(answer);
+        for (const listener of listeners) listener(answer, reply);
       },
     });
     this.#unsubscribe = () => subscription.unsubscribe();
@@ -46,7 +65,7 @@ export class RunAnswers {
   }
 
   /** Calls back with each answer of the run until ended. Call it before you publish the invocation, whose `answerTo` is `subject`. */
-  listen(run: string, onAnswer: (answer: Answer) => void): { readonly subject: string; end(): void } {
+  listen(run: string, onAnswer: OnAnswer): { readonly subject: string; end(): void } {
     const subject = answerSubject(this.#token, run);
     const listeners = this.#listeners.get(subject) ?? new Set();
     listeners.add(onAnswer);
@@ -72,7 +91,8 @@ export class RunAnswers {
     const { promise, resolve } = Promise.withResolvers<Extract<Answer, { kind: K }> | undefined>();
     const hasKind = (answer: Answer): answer is Extract<Answer, { kind: K }> =>
       (typeof kinds === "string" ? [kinds] : kinds).some((kind) => kind === answer.kind);
-    const { subject, end } = this.listen(run, (answer) => {
+    const { subject, end } = this.listen(run, (answer, reply) => {
+      if (answer.kind === "body") reply(false); // Only the ingress reads bodies.
       if (hasKind(answer)) resolve(answer);
     });
     const onAbort = (): void => resolve(undefined);

@@ -207,6 +207,7 @@ export class SandboxChild {
       case "resolve":
       case "store":
       case "file":
+      case "body":
       case "cancel":
         return this.#requests.receive(message);
       case "executed":

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import type { Duplex } from "node:stream";
 import { Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { TakePiece } from "../../../domain/run-products.ts";
 import type { DataStores } from "../../../domain/data-store/data-stores.ts";
 import type { RunFiles } from "../../../domain/files/run-files.ts";
 import type { Connector } from "../network/connector.ts";
@@ -9,11 +10,19 @@ import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { Mutex } from "../isolate/mutex.ts";
 import { outOfTurn, ProtocolViolation } from "../frames.ts";
 import { type FileUser, performFileCall } from "./file-requests.ts";
-import { type FromChild, maxFileRequests, maxRequests, maxStoreRequests, type PlainError, type ToChild } from "./protocol.ts";
+import {
+  type FromChild,
+  maxBodyRequests,
+  maxFileRequests,
+  maxRequests,
+  maxStoreRequests,
+  type PlainError,
+  type ToChild,
+} from "./protocol.ts";
 import { performStoreCall, type StoreUser } from "./store-requests.ts";
 
 type NetworkRequest = Extract<FromChild, { kind: "open" | "resolve" }>;
-type DataRequest = Extract<FromChild, { kind: "store" | "file" }>;
+type DataRequest = Extract<FromChild, { kind: "store" | "file" | "body" }>;
 type Cancellation = Extract<FromChild, { kind: "cancel" }>;
 
 interface Settings {
@@ -23,13 +32,13 @@ interface Settings {
   readonly channel: Duplex | undefined;
   /** Takes descriptors. Undefined if the child has none. */
   readonly descriptors: Duplex | undefined;
-  /** The owner of an execution of the child, its stores and its files. @throws ProtocolViolation if the child does not have it */
+  /** The owner of an execution of the child, its stores, its files, and who reads its response. @throws ProtocolViolation if the child does not have it */
   readonly userOf: (execution: number) => RequestUser;
   readonly dataStores: DataStores | undefined;
   readonly runFiles: RunFiles | undefined;
 }
 
-type RequestUser = StoreUser & FileUser;
+type RequestUser = StoreUser & FileUser & { readonly takePiece?: TakePiece | undefined };
 
 interface Request {
   readonly execution: number;
@@ -41,6 +50,7 @@ interface Request {
 const bounds: Readonly<Record<DataRequest["kind"], { readonly max: number; readonly what: string }>> = {
   store: { max: maxStoreRequests, what: "data stores" },
   file: { max: maxFileRequests, what: "files" },
+  body: { max: maxBodyRequests, what: "bodies of responses" },
 };
 
 /** How long a child that does not take its connections is left alone before the next attempt. */
@@ -50,7 +60,7 @@ const maxMessageCharacters = 4 * 1024;
 const maxRecordsCharacters = 1024 * 1024;
 
 /**
- * Serves one child's requests for names, connections, data stores and files. Each is answered exactly once, also if the child or the end of
+ * Serves one child's requests for names, connections, data stores, files and callers. Each is answered exactly once, also if the child or the end of
  * its execution cancels it: a child may have `maxRequests` unanswered, which slows down one that asks too often.
  */
 export class ChildRequests {
@@ -61,7 +71,7 @@ export class ChildRequests {
   /** Of requests that were not cancelled: each allows one cancellation. */
   #cancellable = 0;
   /** Of `#requests`. */
-  readonly #counts = { store: 0, file: 0 };
+  readonly #counts = { store: 0, file: 0, body: 0 };
   /** Settles when the child reads again. */
   #drained: Promise<unknown> | undefined;
   /** Aborts when the child has ended. */
@@ -126,6 +136,12 @@ export class ChildRequests {
         const result = await performFileCall(message.call, user, runFiles, signal);
         await this.#untilRead();
         return send({ kind: "filed", id, result });
+      }
+      if (message.kind === "body") {
+        await connector.admit(owner, this.#end.signal);
+        const isTaken = (await user.takePiece?.(message)) ?? false;
+        await this.#untilRead();
+        return send({ kind: "taken", id, isTaken });
       }
       // A cancelled request waits as well: otherwise a child could cancel and ask again at any rate.
       await connector.admit(owner, this.#end.signal);

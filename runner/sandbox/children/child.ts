@@ -70,6 +70,7 @@ function receive(message: ToChild): void {
     case "resolved":
     case "stored":
     case "filed":
+    case "taken":
     case "refused":
       return parentNetwork.receive(message);
     case "evict":
@@ -128,12 +129,13 @@ async function start(options: ChildOptions): Promise<void> {
   send({ kind: "ready" });
 }
 
-/** The parent performs what is asked of data stores and files in any case. */
+/** The parent performs what is asked of data stores, files and callers in any case. */
 function networkOfOwn(policy: NonNullable<ChildOptions["egress"]>): SharedNetwork {
   return {
     ...childNetwork(createEgress(policy), threads),
     askStore: (...call) => parentNetwork.askStore(...call),
     askFiles: (...call) => parentNetwork.askFiles(...call),
+    sendPiece: (...piece) => parentNetwork.sendPiece(...piece),
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { componentDefinition } from "../../../domain/component/definition-schema.ts";
-import type { HttpResponse, LogRecord, RunError } from "../../../domain/run-products.ts";
+import { type HttpResponse, type LogRecord, maxPieceBytes, type RunError } from "../../../domain/run-products.ts";
 import { maxTimestampMs } from "../../../domain/clock.ts";
 import { sendKinds } from "../../../domain/workflow/run-state.ts";
 import { parseSendArgument } from "../../../domain/workflow/send-arguments.ts";
@@ -50,12 +50,16 @@ const runError: z.ZodType<RunError> = z.strictObject({
   code: text(64).exactOptional(),
 });
 
-const httpResponse: z.ZodType<HttpResponse> = z.strictObject({
+const httpResponse = z.strictObject({
   status: z.int().min(200).max(599),
   headers: recordOf(isHeader),
   body: z.string(),
   base64: z.boolean().exactOptional(),
 });
+const announcedResponse: z.ZodType<HttpResponse> = z.union([
+  httpResponse,
+  httpResponse.extend({ body: z.literal(""), isStreamed: z.literal(true) }),
+]);
 
 const emit: z.ZodType<Emit> = z.strictObject({
   payload: jsonText,
@@ -161,7 +165,7 @@ const requestId = z.int().min(1).max(0xffff_ffff);
 const count = z.int().min(0).max(1_000_000);
 const schemas = {
   ready: z.strictObject({}),
-  response: z.strictObject({ id, response: httpResponse }),
+  response: z.strictObject({ id, response: announcedResponse }),
   paused: z.strictObject({ id }),
   executed: z.strictObject({ id, execution }),
   inspected: z.strictObject({ id, inspection }),
@@ -171,6 +175,13 @@ const schemas = {
   resolve: z.strictObject({ id: requestId, execution: id, query: z.enum(nameQueries), name: text(maxNameLength) }),
   store: z.strictObject({ id: requestId, execution: id, prop: text(maxPropLength), operation: storeOperation, index: z.int().min(0) }),
   file: z.strictObject({ id: requestId, execution: id, call: fileRequest }),
+  body: z.strictObject({
+    id: requestId,
+    execution: id,
+    index: count,
+    base64: text(base64Length(maxPieceBytes)),
+    isLast: z.boolean(),
+  }),
   cancel: z.strictObject({ id: requestId }),
 } satisfies { readonly [Kind in FromChild["kind"]]: z.ZodType<Omit<Extract<FromChild, { kind: Kind }>, "kind">> };
 

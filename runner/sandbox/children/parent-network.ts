@@ -1,11 +1,13 @@
 import { Socket } from "node:net";
 import { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import { takeDescriptor } from "../network/passed-descriptors.ts";
+import type { BodyPiece } from "../../../domain/run-products.ts";
 import type { FileCall, FileResult } from "../operations/file-call.ts";
 import type { StoreCall } from "../operations/store-call.ts";
 import type { Network, NetworkUser, SharedNetwork } from "../operations/network/network.ts";
 import {
   type FromChild,
+  maxBodyRequests,
   maxFileRequests,
   maxRequests,
   maxStoreRequests,
@@ -15,12 +17,13 @@ import {
 } from "./protocol.ts";
 import { descriptorsDescriptor } from "../jail/profiles.ts";
 
-type Answer = Extract<ToChild, { kind: "opened" | "resolved" | "stored" | "filed" | "refused" }>;
+type Answer = Extract<ToChild, { kind: "opened" | "resolved" | "stored" | "filed" | "taken" | "refused" }>;
 type Question =
   | { readonly kind: "open"; readonly host: string; readonly port: number }
   | { readonly kind: "resolve"; readonly query: Parameters<Network["resolve"]>[0]; readonly name: string }
   | ({ readonly kind: "store" } & StoreCall)
-  | { readonly kind: "file"; readonly call: FileCall };
+  | { readonly kind: "file"; readonly call: FileCall }
+  | ({ readonly kind: "body" } & BodyPiece);
 
 interface Waiting {
   readonly owner: string;
@@ -31,15 +34,16 @@ interface Waiting {
 
 /**
  * The network of a child that cannot connect: its parent resolves, connects, and passes the connected sockets. It also performs what runs
- * ask of data stores and of their files. What is unanswered is shared by the owners in this process; a request that was cancelled counts
+ * ask of data stores and of their files, and passes the bodies of their responses on. What is unanswered is shared by the owners in this process; a request that was cancelled counts
  * until it is answered.
  */
 export class ParentNetwork implements SharedNetwork {
   readonly #send: (message: FromChild) => void;
   readonly #waiting = new Map<number, Waiting>();
-  readonly #unanswered = unansweredOf(maxRequests - maxStoreRequests - maxFileRequests);
+  readonly #unanswered = unansweredOf(maxRequests - maxStoreRequests - maxFileRequests - maxBodyRequests);
   readonly #unansweredByStores = unansweredOf(maxStoreRequests);
   readonly #unansweredByFiles = unansweredOf(maxFileRequests);
+  readonly #unansweredByCallers = unansweredOf(maxBodyRequests);
   #nextId = 1;
 
   constructor(send: (message: FromChild) => void) {
@@ -63,6 +67,10 @@ export class ParentNetwork implements SharedNetwork {
     return call.kind === "read" ? Buffer.from(result, "base64") : result;
   }
 
+  async sendPiece(user: NetworkUser, piece: BodyPiece, signal: AbortSignal): Promise<boolean> {
+    return (await this.#ask(user, { kind: "body", ...piece }, signal)) as boolean; // What `taken` is answered with.
+  }
+
   receive(answer: Answer): void {
     const waiting = this.#waiting.get(answer.id);
     if (waiting === undefined) throw new Error(`the parent answered the unknown request ${answer.id}`);
@@ -71,6 +79,7 @@ export class ParentNetwork implements SharedNetwork {
     if (answer.kind === "refused") return waiting.fail(toError(answer.error));
     if (answer.kind === "resolved") return waiting.settle(answer.records);
     if (answer.kind === "stored" || answer.kind === "filed") return waiting.settle(answer.result);
+    if (answer.kind === "taken") return waiting.settle(answer.isTaken);
     try {
       waiting.settle(takeSocket(answer.id));
     } catch (error) {
@@ -83,6 +92,7 @@ export class ParentNetwork implements SharedNetwork {
     const unanswered = {
       store: this.#unansweredByStores,
       file: this.#unansweredByFiles,
+      body: this.#unansweredByCallers,
       open: this.#unanswered,
       resolve: this.#unanswered,
     }[question.kind];

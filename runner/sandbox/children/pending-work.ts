@@ -1,5 +1,5 @@
-import type { HttpResponse } from "../../../domain/run-products.ts";
-import type { ExecuteRequest, Execution, Inspection } from "../port.ts";
+import type { TakePiece } from "../../../domain/run-products.ts";
+import type { ExecuteRequest, Execution, Inspection, OnResponse } from "../port.ts";
 import { type ChildDeath, crashedExecution, crashedInspection, endedByMemory, startError } from "./child-outcomes.ts";
 import { outOfTurn } from "../frames.ts";
 import type { FromChild } from "./protocol.ts";
@@ -10,6 +10,8 @@ export type Pending = {
   readonly stores?: ExecuteRequest["stores"] | undefined;
   readonly files?: ExecuteRequest["files"] | undefined;
   storedBytes?: number;
+  /** Set by a streamed response that has a reader. */
+  takePiece?: TakePiece | undefined;
   readonly reject: (error: Error) => void;
   readonly memoryMb: number;
 } & (
@@ -17,7 +19,7 @@ export type Pending = {
       readonly kind: "execute";
       readonly resolve: (execution: Execution) => void;
       /** Undefined once called: there is at most one response, and one pause. */
-      onResponse: ((response: HttpResponse) => void) | undefined;
+      onResponse: OnResponse | undefined;
       onPause: (() => void) | undefined;
     }
   | { readonly kind: "inspect"; readonly resolve: (inspection: Inspection) => void }
@@ -46,7 +48,7 @@ export class PendingWork {
   }
 
   /** @throws ProtocolViolation if there is no such execution or inspection */
-  userOf(id: number): Pick<Pending, "owner" | "stores" | "files" | "storedBytes"> {
+  userOf(id: number): Pick<Pending, "owner" | "stores" | "files" | "storedBytes" | "takePiece"> {
     const pending = this.#pending.get(id);
     if (pending === undefined) throw outOfTurn("open");
     return pending;
@@ -60,7 +62,8 @@ export class PendingWork {
         const { onResponse } = pending;
         if (onResponse === undefined) throw outOfTurn(message.kind);
         pending.onResponse = undefined;
-        return onResponse(message.response);
+        pending.takePiece = onResponse(message.response) ?? undefined;
+        return;
       }
       case "paused": {
         const pending = this.#get(message, "execute");

@@ -1,4 +1,4 @@
-import type { HttpResponse } from "../../../domain/run-products.ts";
+import { type BodyPiece, type HttpResponse, maxPieceBytes } from "../../../domain/run-products.ts";
 import type { TimeLimits } from "../limits.ts";
 import type { StoreResult } from "../../../domain/data-store/data-stores.ts";
 import { fileLimits } from "../../../domain/files/run-files.ts";
@@ -31,7 +31,9 @@ export type ToChild =
   | { readonly kind: "stored"; readonly id: number; readonly result: StoreResult }
   /** To `file`: JSON text of the entries, the bytes of the part as base64, or the name of the stored part. */
   | { readonly kind: "filed"; readonly id: number; readonly result: string }
-  /** To all four. */
+  /** To `body`. */
+  | { readonly kind: "taken"; readonly id: number; readonly isTaken: boolean }
+  /** To all five. */
   | { readonly kind: "refused"; readonly id: number; readonly error: PlainError };
 
 export interface PlainError {
@@ -66,7 +68,9 @@ export type FromChild =
   | ({ readonly kind: "store"; readonly id: number; readonly execution: number } & StoreCall)
   /** Reads or stores files of the workflow run of an execution of this child. The parent knows which run that is. */
   | { readonly kind: "file"; readonly id: number; readonly execution: number; readonly call: FileRequest }
-  /** Of an `open`, `resolve`, `store` or `file`, which is answered nevertheless. At most once for each. */
+  /** The next bytes of the body of a streamed `response`. The parent knows who reads it. */
+  | ({ readonly kind: "body"; readonly id: number; readonly execution: number } & BodyPiece)
+  /** Of an `open`, `resolve`, `store`, `file` or `body`, which is answered nevertheless. At most once for each. */
   | { readonly kind: "cancel"; readonly id: number }
   /** The child must be replaced; it takes no more work. At most once. */
   | { readonly kind: "poisoned"; readonly reason: string };
@@ -95,6 +99,7 @@ export const toChildLimits: FrameLimits<ToChild["kind"]> = {
   stored: 16 * MiB,
   // Quotes and backslashes of a listing become two characters.
   filed: Math.max(2 * fileLimits.listingBytes, base64Length(fileLimits.partBytes)) + 1024,
+  taken: 1024,
   refused: 64 * 1024,
 };
 
@@ -111,6 +116,7 @@ export const fromChildLimits: FrameLimits<FromChild["kind"]> = {
   resolve: 6 * maxNameLength + 1024,
   store: 6 * (MiB + maxPropLength) + 8 * 1024,
   file: base64Length(fileLimits.partBytes) + 1024,
+  body: base64Length(maxPieceBytes) + 1024,
   cancel: 1024,
 };
 
@@ -122,6 +128,9 @@ export const maxStoreRequests = 32;
 
 /** Calls on files that one child may have unanswered: each may have a part. */
 export const maxFileRequests = 16;
+
+/** Pieces of bodies that one child may have unanswered. */
+export const maxBodyRequests = 64;
 
 export interface ChildOptions {
   /** Guest scripts; their code caches are beside them. */

@@ -4,6 +4,7 @@ import { type Fields, findComponent, isObject } from "./component/component.ts";
 import { configureComponent } from "./component/configure.ts";
 import { describeComponent } from "./component/describe.ts";
 import { emitter } from "./component/emit.ts";
+import { bodiesInProgress } from "./component/streamed-body.ts";
 import { describeError } from "./runtime/errors.ts";
 import { completeEvent } from "./component/http-event.ts";
 import { describeOpenWork } from "./runtime/open-work.ts";
@@ -80,6 +81,8 @@ async function run(entry: string, given: readonly string[], inputs: RunInputs): 
     const bound = bindComponent(definition, inputs);
     const called = findEntry(definition, entry);
     const result: unknown = called === undefined ? undefined : await Reflect.apply(called, bound, argumentsOf(given));
+    const sending = bodiesInProgress();
+    if (sending !== undefined) await sending;
     await settle(result, toResult);
   } catch (error) {
     fail(error);
@@ -97,6 +100,8 @@ async function runAction(inputs: RunInputs, step: ActionInputs, hasExpressions: 
     const { props, argument } = prepareAction(definition, inputs.props, step, hasExpressions);
     const bound = bindComponent(definition, { ...inputs, props, db: null });
     const result: unknown = await Reflect.apply(called as (argument: unknown) => unknown, bound, [argument]);
+    const sending = bodiesInProgress();
+    if (sending !== undefined) await sending;
     runTicks(); // They may write files.
     const storing = storeFiles();
     if (storing !== undefined) await storing;

@@ -1,12 +1,13 @@
-import type { HttpResponse, RunError } from "../../../domain/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { limits } from "../limits.ts";
 import { fileLimits } from "../../../domain/files/run-files.ts";
-import { storedBytes } from "../operations/file-call.ts";
+import { bytesGivenTo } from "../operations/call-bytes.ts";
 import type { OperationContext } from "../operations/index.ts";
 import type { Network } from "../operations/index.ts";
 import { ProductCollector } from "./products.ts";
 import { forged, limitError, parseRunError } from "./run-error.ts";
 import { isJson, weigh } from "../message-size.ts";
+import type { OnResponse } from "../port.ts";
 
 export type Ending =
   | { readonly outcome: "done"; readonly value: string | null }
@@ -15,6 +16,9 @@ export type Ending =
   | { readonly outcome: "limited"; readonly error: RunError; readonly endedIsolate?: boolean; readonly costProcess?: boolean }
   /** Its isolate was disposed because of another context: it can be repeated. */
   | { readonly outcome: "interrupted" };
+
+/** What a run may give to these operations beside its other messages, bytes. */
+const maxApart = { file_write: fileLimits.runBytes, respond_piece: limits.streamedBytes } as const;
 
 export type ActivityKind = "load" | "describe" | "run" | "configure";
 
@@ -37,14 +41,14 @@ export class Activity implements OperationContext {
   readonly products: ProductCollector;
   readonly startedAt = performance.now();
   readonly #entrances: Entrances;
-  readonly #onResponse: ((response: HttpResponse) => void) | undefined;
+  readonly #onResponse: OnResponse | undefined;
   /** Created when an operation asks for it: most runs end without one, and it costs as much as an entry into an isolate. */
   #abort: AbortController | undefined;
   #ending: Ending | undefined;
   #messages = 0;
   #bytes = 0;
-  /** Of parts of files: these do not count as `#bytes` up to what a run may store. */
-  #fileBytes = 0;
+  /** Of parts of files, and of pieces of a response: these do not count as `#bytes` up to what a run may store, and answer. */
+  readonly #apart = { file_write: 0, respond_piece: 0 };
   #syncCalls = 0;
   #callsInFlight = 0;
   #rejection: RunError | undefined;
@@ -54,7 +58,7 @@ export class Activity implements OperationContext {
   /** Sockets and the like live on without a call in flight; then silence proves nothing. */
   #usedConnections = false;
 
-  constructor(kind: ActivityKind, entrances: Entrances, products: ProductCollector, onResponse?: (response: HttpResponse) => void) {
+  constructor(kind: ActivityKind, entrances: Entrances, products: ProductCollector, onResponse?: OnResponse) {
     this.kind = kind;
     this.#entrances = entrances;
     this.products = products;
@@ -130,9 +134,12 @@ export class Activity implements OperationContext {
   /** Accounts for one message; returns whether it may be taken. */
   admit(message: readonly unknown[]): boolean {
     this.#messages += 1;
-    const stored = Math.min(storedBytes(message), fileLimits.runBytes - this.#fileBytes);
-    this.#fileBytes += stored;
-    this.#bytes += weigh(message) - stored;
+    this.#bytes += weigh(message);
+    for (const operation of ["file_write", "respond_piece"] as const) {
+      const apart = Math.min(bytesGivenTo(operation, message), maxApart[operation] - this.#apart[operation]);
+      this.#apart[operation] += apart;
+      this.#bytes -= apart;
+    }
     if (this.#messages <= limits.bridgeMessages && this.#bytes <= limits.bridgeBytes) return true;
     this.end({
       outcome: "limited",
@@ -258,10 +265,9 @@ export class Activity implements OperationContext {
       if (announced !== undefined) this.#onResponse?.(announced);
       return this.#limit(error);
     }
-    const before = this.products.response;
-    this.#limit(this.products.addResponse(args));
-    const { response } = this.products;
-    if (before === null && response !== null) this.#onResponse?.(response);
+    const { announced, error } = this.products.addResponse(args);
+    if (announced !== undefined) this.#onResponse?.(announced);
+    this.#limit(error);
   }
 
   #setWake(delayMs: unknown): void {

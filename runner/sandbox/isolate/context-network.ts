@@ -6,6 +6,7 @@ export function contextNetwork(shared: SharedNetwork, user: NetworkUser): Networ
     connect: (host, port, signal) => shared.connect(user, host, port, signal),
     askStore: (call, signal) => shared.askStore(user, call, signal),
     askFiles: (call, signal) => shared.askFiles(user, call, signal),
+    sendPiece: (piece, signal) => shared.sendPiece(user, piece, signal),
     resolve: (query, name, signal) => shared.resolve(user, query, name, signal),
   };
 }

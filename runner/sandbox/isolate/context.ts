@@ -1,5 +1,5 @@
 import type ivm from "isolated-vm";
-import type { HttpResponse, RunError } from "../../../domain/run-products.ts";
+import type { RunError } from "../../../domain/run-products.ts";
 import { Activity, type ActivityKind, type Ending, type Entrances } from "./activity.ts";
 import { Bridge, type GuestMessage, type GuestRequests } from "./bridge.ts";
 import { contextNetwork } from "./context-network.ts";
@@ -7,7 +7,7 @@ import { answerCall, performPost, performSync } from "./guest-calls.ts";
 import { entryError, limitOf, memoryError, stalledError, timeoutError } from "./isolate-errors.ts";
 import type { GuestIsolate, IsolateContext } from "./isolate.ts";
 import type { Network, NetworkUser } from "../operations/index.ts";
-import type { Bundle } from "../port.ts";
+import type { Bundle, OnResponse } from "../port.ts";
 import type { ProductCollector } from "./products.ts";
 import { limitError, parseUncaught } from "./run-error.ts";
 
@@ -103,7 +103,7 @@ export class GuestContext implements Entrances, GuestRequests, IsolateContext, N
     args: readonly unknown[],
     timeoutMs: number,
     products: ProductCollector,
-    onResponse?: (response: HttpResponse) => void,
+    onResponse?: OnResponse,
   ): Promise<Ending> {
     return this.#act(kind, timeoutMs, products, onResponse, (activity) => this.deliver(activity, kind, args));
   }
@@ -168,7 +168,7 @@ export class GuestContext implements Entrances, GuestRequests, IsolateContext, N
     kind: ActivityKind,
     timeoutMs: number,
     products: ProductCollector,
-    onResponse: ((response: HttpResponse) => void) | undefined,
+    onResponse: OnResponse | undefined,
     begin: (activity: Activity) => Promise<void>,
   ): Promise<Ending> {
     if (this.#isGone) return { outcome: "interrupted" };

@@ -6,6 +6,13 @@ import { ActionCollector } from "./action-products.ts";
 import { forged, limitError } from "./run-error.ts";
 import { isJson, isTooDeep, jsonTextBytes, maxNesting } from "../message-size.ts";
 
+/** What a call of `respond` comes to. */
+interface AddedResponse {
+  /** Sent to the caller at once. */
+  readonly announced?: HttpResponse;
+  readonly error?: RunError;
+}
+
 type Texts = Record<string, string | null>;
 
 /**
@@ -108,24 +115,23 @@ export class ProductCollector {
     return undefined;
   }
 
-  addResponse([status, headers, body]: readonly unknown[]): RunError | undefined {
+  /** `respond()` of a source: the first response counts. */
+  addResponse([status, headers, body, , isStreamed]: readonly unknown[]): AddedResponse {
     const response = parseResponse(status, headers, body);
-    if (response === undefined) return forged("respond");
-    this.#response ??= response;
-    return undefined;
+    if (response === undefined) return { error: forged("respond") };
+    if (this.#response !== null) return {};
+    this.#response = response;
+    return { announced: asAnnounced(response, isStreamed) };
   }
 
-  /** `$.respond`: the last response without `immediate` is kept, one with it is only announced. */
-  addActionResponse([status, headers, body, isImmediate]: readonly unknown[]): {
-    readonly announced?: HttpResponse;
-    readonly error?: RunError;
-  } {
+  /** `$.respond`: the last response without `immediate` is kept, one with it is only announced. A streamed one is immediate. */
+  addActionResponse([status, headers, body, isImmediate, isStreamed]: readonly unknown[]): AddedResponse {
     const response = parseResponse(status, headers, body);
     if (response === undefined) return { error: forged("respond") };
     // The guest's own code announces one.
     if (isImmediate === true && this.#hasAnnounced) return { error: forged("respond") };
     this.#hasAnnounced ||= isImmediate === true;
-    if (isImmediate === true) return { announced: response };
+    if (isImmediate === true) return { announced: asAnnounced(response, isStreamed) };
     this.#response = response;
     const error = this.#chargeAction([response.body, JSON.stringify(response.headers)]);
     return error === undefined ? {} : { error };
@@ -165,6 +171,10 @@ function databaseBytes(stored: Readonly<Record<string, Readonly<Record<string, s
   }
   return bytes;
 }
+
+/** The body of a streamed response follows in pieces. */
+const asAnnounced = (response: HttpResponse, isStreamed: unknown): HttpResponse =>
+  isStreamed === true && response.body === "" ? { ...response, isStreamed } : response;
 
 function parseResponse(status: unknown, headersText: unknown, body: unknown): HttpResponse | undefined {
   if (typeof status !== "number" || !Number.isInteger(status) || status < 200 || status > 599) return undefined;

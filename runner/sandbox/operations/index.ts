@@ -5,6 +5,7 @@ import { dnsAsync } from "./network/dns.ts";
 import { domainToAsciiSync } from "./network/domain-to-ascii.ts";
 import { fetchAsync, fetchPosts } from "./fetch/fetch.ts";
 import { filesAsync, filesWaited } from "./files.ts";
+import { respondAsync } from "./respond.ts";
 import { randomSync } from "./crypto/random.ts";
 import { socketPosts } from "./network/socket.ts";
 import { subtleAsync } from "./crypto/subtle.ts";
@@ -34,6 +35,7 @@ export const asyncOperations: Readonly<Record<string, AsyncOperation>> = merge<A
   dnsAsync,
   fetchAsync,
   filesAsync,
+  respondAsync,
   subtleAsync,
   zlibAsync,
 );

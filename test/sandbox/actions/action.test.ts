@@ -141,7 +141,7 @@ describe("$.respond", () => {
     const announced: HttpResponse[] = [];
     const code = `export default { name: "a", async run({ $ }) { await $.respond({ status: 201, body: 1 }); await $.respond({ status: 202, headers: { a: "b" }, body: { ok: true } }); } }`;
     const request = requestFor(await fixture.bundle(code), stepRequest({}));
-    const execution = await fixture.sandbox.execute(request, (response) => announced.push(response));
+    const execution = await fixture.sandbox.execute(request, (response) => void announced.push(response));
     expect(ended(execution).response).toEqual({
       status: 202,
       headers: { a: "b", "content-type": "application/json; charset=utf-8" },
@@ -154,7 +154,7 @@ describe("$.respond", () => {
     const announced: HttpResponse[] = [];
     const code = `export default { name: "a", async run({ $ }) { await $.respond({ status: 200, body: "x", immediate: true }); await $.respond({ status: 201 }); } }`;
     const request = requestFor(await fixture.bundle(code), stepRequest({}));
-    const execution = await fixture.sandbox.execute(request, (response) => announced.push(response));
+    const execution = await fixture.sandbox.execute(request, (response) => void announced.push(response));
     expect(announced).toEqual([{ status: 200, headers: {}, body: "x" }]);
     expect(ended(execution).response).toBeNull();
     expect(errorOf(execution)).toMatchObject({ outcome: "threw", code: "already_responded" });

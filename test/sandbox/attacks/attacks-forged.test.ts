@@ -15,7 +15,7 @@ function activity(isAction = false): Activity {
     {
       deliver: async () => {},
       rest: () => {},
-      network: { connect: denied, resolve: denied, askStore: denied, askFiles: denied },
+      network: { connect: denied, resolve: denied, askStore: denied, askFiles: denied, sendPiece: denied },
       owner: "u_1",
       state: new Map(),
     },
@@ -260,7 +260,7 @@ describe("messages of a tampered runtime", () => {
 
 describe("operations of the host", () => {
   const context: OperationContext = {
-    network: { connect: denied, resolve: denied, askStore: denied, askFiles: denied },
+    network: { connect: denied, resolve: denied, askStore: denied, askFiles: denied, sendPiece: denied },
     owner: "u_1",
     signal: AbortSignal.abort(),
     deliver: () => {},

@@ -61,6 +61,7 @@ async function liveOf(fixture: SandboxFixture, body: string): Promise<Life> {
     stacks: { map: async (_bundle, stack) => stack },
     secrets: { open: none },
     answer: (_subject, answer) => answers.push(answer),
+    sendPiece: none,
     clock: { now: Date.now },
     randomId: () => "e",
     log: { info: () => {}, warn: () => {}, error: () => {} },

@@ -1,6 +1,7 @@
 import { type Fields, isObject } from "../component/component.ts";
 import { completeEvent } from "../component/http-event.ts";
-import { alreadyResponded, postResponse, toStatus } from "../component/http-interface.ts";
+import { alreadyResponded, postHead, postResponse, toStatus } from "../component/http-interface.ts";
+import { chunksOf, sendBody } from "../component/streamed-body.ts";
 import { post } from "../runtime/bridge.ts";
 import { ruleError, ruleTypeError } from "../runtime/errors.ts";
 import { type IsRunning, stillRunning } from "../runtime/still-running.ts";
@@ -96,7 +97,7 @@ function jsonText(name: string, value: unknown): string | null {
   throw ruleError("export_too_large", `${which} has ${text.length} characters of JSON; the limit is ${maxExport}`);
 }
 
-/** Without `immediate` the last response counts; it is sent when the run of the workflow ends or is suspended. */
+/** Without `immediate` the last response counts; it is sent when the run of the workflow ends or is suspended. A stream is sent at once. */
 function responder(isRunning: IsRunning): ActionHelper["respond"] {
   let answered = false;
   return async (response) => {
@@ -104,8 +105,11 @@ function responder(isRunning: IsRunning): ActionHelper["respond"] {
     const status = toStatus(given["status"]);
     if (answered) throw alreadyResponded();
     if (!isRunning("$.respond()")) return;
-    const isImmediate = Boolean(given["immediate"]);
-    postResponse(status, given, isImmediate);
+    const chunks = chunksOf(given["body"]);
+    const isImmediate = chunks !== undefined || Boolean(given["immediate"]);
+    if (chunks === undefined) postResponse(status, given, isImmediate);
+    else postHead(status, given);
     answered = isImmediate;
+    if (chunks !== undefined) await sendBody(chunks);
   };
 }

@@ -4,12 +4,13 @@ import { ruleError, ruleTypeError } from "../runtime/errors.ts";
 import { inspect } from "../node/inspect/inspect.ts";
 import { stillRunning } from "../runtime/still-running.ts";
 import { encodeUtf8 } from "../web/encoding/utf8.ts";
+import { chunksOf, sendBody } from "./streamed-body.ts";
 
 /** A `$.interface.http` prop. */
 export interface HttpProp {
   readonly endpoint: string | null;
-  /** Answers the request: status 200 to 599, body text, bytes, or any JSON value. */
-  respond(response: unknown): void;
+  /** Answers the request: status 200 to 599, body text, bytes, any JSON value, or a stream. @returns for a stream, when it has been read */
+  respond(response: unknown): Promise<void> | void;
 }
 
 const maxBody = 4 * 1024 * 1024;
@@ -27,8 +28,11 @@ export function httpProp(endpoint: string | null): HttpProp {
       const status = toStatus(given["status"]);
       if (answered) throw alreadyResponded();
       if (!isRunning("respond()")) return;
-      postResponse(status, given);
+      const chunks = chunksOf(given["body"]);
+      if (chunks === undefined) postResponse(status, given);
+      else postHead(status, given);
       answered = true;
+      return chunks === undefined ? undefined : sendBody(chunks);
     },
   };
 }
@@ -39,13 +43,22 @@ export const alreadyResponded = (): Error =>
 /** @param status from `toStatus` */
 export function postResponse(status: number, given: Fields, isImmediate = false): void {
   const headers = toHeaders(given["headers"]);
-  const headersText = stringify(headers);
-  if (headersText.length > maxHeaders)
-    throw ruleError("response_too_large", `the headers of the response have ${headersText.length} characters; the limit is ${maxHeaders}`);
   const body = toBody(given["body"], headers);
   const bytes = typeof body === "string" ? utf8Length(body) : body.length;
-  if (bytes > maxBody) throw ruleError("response_too_large", `the body of the response has ${bytes} bytes; the limit is ${maxBody}`);
-  post("respond", status, stringify(headers), body, isImmediate);
+  if (bytes > maxBody)
+    throw ruleError("response_too_large", `the body of the response has ${bytes} bytes; the limit is ${maxBody}, unless it is a stream`);
+  post("respond", status, headersText(headers), body, isImmediate);
+}
+
+/** The beginning of a response whose body is a stream, which is sent at once. */
+export function postHead(status: number, given: Fields): void {
+  post("respond", status, headersText(toHeaders(given["headers"])), "", true, true);
+}
+
+function headersText(headers: Fields): string {
+  const text = stringify(headers);
+  if (text.length <= maxHeaders) return text;
+  throw ruleError("response_too_large", `the headers of the response have ${text.length} characters; the limit is ${maxHeaders}`);
 }
 
 export function toStatus(status: unknown): number {
@@ -101,9 +114,8 @@ function toBody(body: unknown, headers: Fields): string | Uint8Array {
   if (typeof body === "string") return body;
   if (body instanceof ArrayBuffer) return new Uint8Array(body);
   if (ArrayBuffer.isView(body)) return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
-  const stream = streamName(body);
-  if (stream !== undefined)
-    throw ruleTypeError("invalid_response", `the body given to respond() is ${stream}; read it first and give its text or bytes`);
+  if (isObject(body) && typeof body["then"] === "function")
+    throw ruleTypeError("invalid_response", "the body given to respond() is a promise; await it first");
   if (!Object.keys(headers).some((name) => name.toLowerCase() === "content-type")) {
     headers["content-type"] = "application/json; charset=utf-8";
   }
@@ -119,12 +131,4 @@ function toJson(body: unknown): string {
     problem = `cannot be made JSON: ${error instanceof Error ? error.message : String(error)}`;
   }
   throw ruleTypeError("invalid_response", `the body given to respond() ${problem}; it must be a text, bytes or a JSON value`);
-}
-
-/** Values whose JSON would show their internals. */
-function streamName(body: unknown): string | undefined {
-  if (!isObject(body)) return undefined;
-  if (typeof body["pipe"] === "function" || typeof body["getReader"] === "function" || Symbol.asyncIterator in body) return "a stream";
-  if (typeof body["then"] === "function") return "a promise";
-  return typeof body["arrayBuffer"] === "function" ? "a Blob or a Response" : undefined;
 }

@@ -1,4 +1,5 @@
 import type { Socket } from "node:net";
+import type { BodyPiece } from "../../../../domain/run-products.ts";
 import type { FileCall, FileResult } from "../file-call.ts";
 import type { StoreCall } from "../store-call.ts";
 
@@ -23,6 +24,8 @@ export interface Network {
   askStore(call: StoreCall, signal: AbortSignal): Promise<unknown>;
   /** Has the parent read or store files of the workflow run. Rejects with the `code` of its error. */
   askFiles(call: FileCall, signal: AbortSignal): Promise<FileResult>;
+  /** Sends the next bytes of a streamed response, and waits for room. False when the caller reads no more. */
+  sendPiece(piece: BodyPiece, signal: AbortSignal): Promise<boolean>;
 }
 
 /** The network of a process, which all of its contexts share. */
@@ -31,6 +34,7 @@ export interface SharedNetwork {
   resolve(user: NetworkUser, ...request: Parameters<Network["resolve"]>): ReturnType<Network["resolve"]>;
   askStore(user: NetworkUser, ...request: Parameters<Network["askStore"]>): ReturnType<Network["askStore"]>;
   askFiles(user: NetworkUser, ...request: Parameters<Network["askFiles"]>): ReturnType<Network["askFiles"]>;
+  sendPiece(user: NetworkUser, ...request: Parameters<Network["sendPiece"]>): ReturnType<Network["sendPiece"]>;
 }
 
 /** On whose behalf the network is used. */
