@@ -5,7 +5,18 @@ import { findNatsServer } from "../platform/process/nats/nats-server.ts";
 import { isReached, ratioOf, type Figure } from "./figure.ts";
 import { formatTable } from "./table.ts";
 
-const names = ["accepted", "committed", "whole-path", "workflows", "timers", "webhooks", "neighbours", "owner-processes", "fetch"] as const;
+const names = [
+  "accepted",
+  "committed",
+  "whole-path",
+  "workflows",
+  "resumes",
+  "timers",
+  "webhooks",
+  "neighbours",
+  "owner-processes",
+  "fetch",
+] as const;
 /** Need programs that not every machine has: measured when they are named. */
 const onDemand = ["scale"] as const;
 
