@@ -1,7 +1,7 @@
 import express, { type ErrorRequestHandler, type Request, type Response, type Router } from "express";
 import { connectionMs, type ConnectionProblem } from "../../domain/connection/connection.ts";
 import { HeadwaterError, Unauthenticated } from "../../domain/errors.ts";
-import { isExpired } from "../http/access/authentication.ts";
+import { userOfKey } from "../http/access/authentication.ts";
 import { limitFailures, type FailureLimit } from "../http/access/failure-limit.ts";
 import { hashOf } from "../http/access/hash.ts";
 import { sessionTokenOf } from "../http/access/session.ts";
@@ -183,11 +183,10 @@ const sessionIdLength = 12;
 async function viewerOf(request: Request, { ports, failures }: Answering): Promise<Viewer | undefined> {
   const token = sessionTokenOf(request, failures.clientOf(request).protocol);
   if (token === undefined || token === "") return undefined;
-  const now = ports.clock.now();
-  const keyHash = await ports.sessions.findSession(hashOf(token), now);
-  const key = keyHash === undefined ? undefined : await ports.accounts.findKey(keyHash);
-  if (key === undefined || isExpired(key, now)) return undefined;
-  return { user: key.user.id, session: hashOf(token).slice(0, sessionIdLength) };
+  const keyHash = await ports.sessions.findSession(hashOf(token), ports.clock.now());
+  const user = keyHash === undefined ? undefined : await userOfKey(ports, keyHash);
+  if (user === undefined) return undefined;
+  return { user: user.id, session: hashOf(token).slice(0, sessionIdLength) };
 }
 
 const isSecondRequest = (request: Request): boolean => request.query["again"] === "1";

@@ -11,7 +11,7 @@ import { partitionOf } from "../../domain/invocation/partition.ts";
 import { scheduledChannel } from "../../domain/schedule/scheduled-event.ts";
 import { runSubject } from "../../domain/subjects.ts";
 import type { ApiContext, ApiOperation } from "../context.ts";
-import { isExpired, signedIn } from "../http/access/authentication.ts";
+import { signedIn, userOfKey } from "../http/access/authentication.ts";
 import { checkChannel, readableChannels } from "../http/request/channels.ts";
 import { text } from "../http/request/parameters.ts";
 import { parse } from "../http/request/parse.ts";
@@ -160,10 +160,8 @@ function readerOf(response: Response, source: Emitter, { access, ports }: ApiCon
     reader: `${keyHash} ${source.metadata.namespace}`,
     refusal: "the API key does not reach this source any more",
     mayRead: async () => {
-      const key = await ports.accounts.findKey(keyHash);
-      if (key === undefined || isExpired(key, ports.clock.now())) return false;
-      const owner = await access.ownerOf(source);
-      return owner !== undefined && (await access.ownersOf(key.user)).includes(owner);
+      const [current, owner] = [await userOfKey(ports, keyHash), await access.ownerOf(source)];
+      return current !== undefined && owner !== undefined && (await access.ownersOf(current)).includes(owner);
     },
   };
 }

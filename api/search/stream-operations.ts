@@ -3,7 +3,7 @@ import { z } from "zod";
 import { parseLiveSearch } from "../../domain/search/query.ts";
 import { maxQueryLength } from "../../domain/search/terms.ts";
 import type { ApiContext, ApiOperation } from "../context.ts";
-import { isExpired, signedIn } from "../http/access/authentication.ts";
+import { signedIn, userOfKey } from "../http/access/authentication.ts";
 import { ownerParameters, text } from "../http/request/parameters.ts";
 import { parse } from "../http/request/parse.ts";
 import { VisibleObjects } from "../traces/visible-objects.ts";
@@ -76,9 +76,9 @@ async function open(request: Request, response: Response, organization: string |
       reader: `${keyHash} search ${owners.join(" ")}`,
       refusal: "the API key or its organizations have changed: open the stream again",
       mayRead: async () => {
-        const key = await ports.accounts.findKey(keyHash);
-        if (key === undefined || isExpired(key, ports.clock.now())) return false;
-        const now = await access.ownersOf(key.user);
+        const current = await userOfKey(ports, keyHash);
+        if (current === undefined) return false;
+        const now = await access.ownersOf(current);
         return organization === undefined ? isSame(now, owners) : now.includes(organization);
       },
       start: (stream, runs) => {

@@ -5,7 +5,7 @@ import { logPlace } from "../run/derived-events.ts";
 import type { RunError } from "../run-products.ts";
 import { isScheduled } from "../schedule/scheduled-event.ts";
 import type { RunStatus } from "../workflow/run-state.ts";
-import { maxSearchedHead, maxSearchedText, searchedTables, type SearchCandidate, type SearchedTable } from "./item.ts";
+import { maxSearchedHead, maxSearchedText, rankOf, type SearchCandidate, type SearchedTable } from "./item.ts";
 import type { SearchQuery } from "./query.ts";
 
 /** An item that is not stored yet, or was a moment ago. */
@@ -75,6 +75,5 @@ function eventFields(id: string, channel: string, summary: string | null, payloa
 const errorBody = (error: RunError, isOfSource: boolean): string =>
   JSON.stringify(isOfSource ? { error } : error).slice(0, maxSearchedText);
 
-const rankOf = (table: SearchedTable): number => searchedTables.indexOf(table);
 const byPosition = (a: SearchCandidate, b: SearchCandidate): number =>
   a.at - b.at || rankOf(a.table) - rankOf(b.table) || a.number - b.number;

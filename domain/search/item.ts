@@ -16,6 +16,8 @@ export interface SearchPosition {
 
 /** In the order of items of one time: the last one first. */
 export const searchedTables = ["workflow_runs", "runs", "logs", "events"] as const;
+/** Orders what has the same time. */
+export const rankOf = (table: SearchedTable): number => searchedTables.indexOf(table);
 export type SearchedTable = (typeof searchedTables)[number];
 
 /** A stored item that may match. */

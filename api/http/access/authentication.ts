@@ -1,4 +1,5 @@
 import type { RequestHandler, Response } from "express";
+import type { Clock } from "../../../domain/clock.ts";
 import { Forbidden, Unauthenticated } from "../../../domain/errors.ts";
 import type { KeyGrant, Keys, Scope, Sessions, SignInKey, User } from "../ports.ts";
 import type { AnonymousCall, Call, Input } from "../request/call.ts";
@@ -49,8 +50,17 @@ export function signIn(key: SignInKey | undefined, keyHash: string, now: number)
   return { user, keyHash, grant: { scopes, expiresAt }, key: { id, name } };
 }
 
-export function isExpired({ expiresAt }: KeyGrant, now: number): boolean {
+function isExpired({ expiresAt }: KeyGrant, now: number): boolean {
   return expiresAt !== null && expiresAt <= now;
+}
+
+/** The user of a key that is still valid, for what goes on after its request was signed in. Undefined: the key was revoked, or has expired. */
+export async function userOfKey(
+  { accounts, clock }: { readonly accounts: Keys; readonly clock: Clock },
+  keyHash: string,
+): Promise<User | undefined> {
+  const key = await accounts.findKey(keyHash);
+  return key === undefined || isExpired(key, clock.now()) ? undefined : key.user;
 }
 
 /** Set by {@link authenticate} for every route after it. */

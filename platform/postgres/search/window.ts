@@ -2,6 +2,7 @@ import { sql, type RawBuilder } from "kysely";
 import {
   maxSearchedHead,
   maxSearchedText,
+  rankOf,
   searchedTables,
   type SearchPosition,
   type SearchWindow,
@@ -12,7 +13,6 @@ import { containsWords, levelPatterns } from "./patterns.ts";
 
 /** Later than all times. */
 const end = Number.MAX_SAFE_INTEGER;
-const rankOf = (table: SearchedTable): number => searchedTables.indexOf(table);
 
 /** One select list for all tables, with the names that `isNotBeingDeleted` uses for events. */
 const columns: Readonly<Record<SearchedTable, RawBuilder<unknown>>> = {
