@@ -27,8 +27,8 @@ export interface HttpResponse {
   readonly isStreamed?: boolean;
 }
 
-/** Bytes of a piece of a streamed body. */
-export const maxPieceBytes = 128 * 1024;
+/** Bytes of a piece of a streamed body, and of all its pieces. */
+export const [maxPieceBytes, maxStreamedBytes] = [128 * 1024, 512 * 2 ** 20] as const;
 
 /** The next bytes of a streamed body. */
 export interface BodyPiece {

@@ -53,6 +53,7 @@ export async function awaitAnswer(
   const permit = waiting.open(ownerOf(endpoint), () => {
     reject(overloaded(madeRoom));
     body?.cut();
+    if (response.headersSent) response.destroy();
     return true;
   });
   // If storing fails first, nothing awaits this promise.
@@ -75,6 +76,8 @@ export async function awaitAnswer(
           resolve(answer.response);
         }
         if (answer.kind !== "run") return;
+        // The run ends behind its bodies, so this one is of an attempt that died.
+        body?.cut();
         if (answer.run.error === null && endpoint.workflow !== undefined) resolve(emptyObject);
         else reject(unanswered(answer));
       });
@@ -83,7 +86,8 @@ export async function awaitAnswer(
     timer = setTimeout(() => reject(tooLate(config.answerTimeoutMs)), config.answerTimeoutMs);
     const given = await promise;
     clearTimeout(timer);
-    if (given !== gone) await reply(given, body);
+    // It may have closed while the response arrived, and then nothing would tell.
+    if (given !== gone && !response.closed) await reply(given, body);
   } finally {
     body?.cut();
     clearTimeout(timer);

@@ -29,11 +29,11 @@ export async function replyStream(
     for (;;) {
       // The run may take its time.
       const piece = await pace.pauseFor(body.next());
-      if (piece === undefined) return void response.destroy();
+      if (piece === undefined) return cut(response);
       const { bytes, isLast, reply } = piece;
       const isTaken = held.take(bytes.length) && (bytes.length === 0 || (await written(response, bytes)));
       reply(isTaken);
-      if (!isTaken) return void response.destroy();
+      if (!isTaken) return cut(response);
       held.release(bytes.length);
       pace.moved(bytes.length);
       if (isLast) return void response.end();
@@ -42,4 +42,10 @@ export async function replyStream(
     pace.end();
     response.off("close", onClose);
   }
+}
+
+/** In HTTP/1.0 the end of the connection is the end of the body: only a reset tells that it is not whole. */
+function cut(response: ServerResponse): void {
+  if (response.req.httpVersion === "1.0") response.socket?.resetAndDestroy();
+  response.destroy();
 }

@@ -60,7 +60,7 @@ export function replyError(response: ServerResponse, { status, code, message, re
  */
 export function replyResponse(response: ServerResponse, given: HttpResponse, hold: (bytes: number) => void): void {
   const headers = checkedHead(given);
-  const hasNoBody = mayHaveNoBody(given);
+  const hasNoBody = isEmpty(given);
   const body = Buffer.from(given.body, given.base64 === true ? "base64" : "utf8");
   hold(body.length);
   response.writeHead(given.status, {
@@ -76,10 +76,11 @@ export function replyHead(response: ServerResponse, given: HttpResponse): boolea
   response.writeHead(given.status, { ...corsHeaders, ...checkedHead(given) });
   // The caller learns at once that its response begins.
   response.flushHeaders();
-  return !mayHaveNoBody(given) && response.req.method !== "HEAD";
+  return !isEmpty(given) && response.req.method !== "HEAD";
 }
 
-const mayHaveNoBody = ({ status }: HttpResponse): boolean => status === 204 || status === 304;
+/** A response with this status has no body (RFC 9110, section 6.4.1). */
+const isEmpty = ({ status }: HttpResponse): boolean => status === 204 || status === 304;
 
 /** The sandbox has checked the response, but messages of runners are not trusted. */
 function checkedHead({ status, headers }: HttpResponse): OutgoingHttpHeaders {

@@ -10,7 +10,7 @@ export interface ArrivedPiece {
 
 /**
  * The body of a response, of which the runner sends one piece after the other: the next one when the one before was taken. Pieces that do not
- * continue it, as those of another attempt of the run, cut it.
+ * continue it cut it. Those of another stream, such as that of another attempt of the run, are refused.
  */
 export class StreamedBody {
   readonly #stream: string;

@@ -49,6 +49,8 @@ export class Budget {
 
   /** @returns false when there is no room; nothing is taken then */
   take(entry: BudgetEntry, amount: number): boolean {
+    // An entry that has taken nothing must not be cut off: that makes no room.
+    if (amount === 0) return true;
     const wanted = (this.#holders.get(entry.holder)?.amount ?? 0) + amount;
     if (wanted > this.#limits.share) return false;
     if (this.#used + amount > this.#limits.total && !this.#makeRoom(entry.holder, wanted, amount)) return false;

@@ -1,12 +1,15 @@
-import type { BodyPiece, HttpResponse, TakePiece } from "../../domain/run-products.ts";
-import type { RunPorts } from "./ports.ts";
+import { type BodyPiece, type HttpResponse, maxStreamedBytes, type TakePiece } from "../../domain/run-products.ts";
+import type { RunnerPorts } from "../ports.ts";
 
-type Ports = Pick<RunPorts, "answer" | "sendPiece"> & { readonly randomId: () => string };
+type Ports = Pick<RunnerPorts, "answer" | "sendPiece" | "randomId" | "clock">;
 
 interface Stream {
   readonly id: string;
   /** Index of the next piece. */
   next: number;
+  bytes: number;
+  /** How long the execution may yet wait for its caller, in all. */
+  leftMs: number;
   isOpen: boolean;
   /** A piece is on its way. */
   isBusy: boolean;
@@ -14,15 +17,18 @@ interface Stream {
 
 /**
  * Who waits for the response of an execution. A streamed body belongs to one attempt: if the execution is repeated, its caller cannot be
- * given the rest, and the body is cut.
+ * given the rest, and the body is cut. So it is when the caller is so slow that the execution would not end in time.
  */
 export class Caller {
   readonly #answerTo: string;
+  readonly #timeoutMs: number;
   readonly #ports: Ports;
   #stream: Stream | undefined;
 
-  constructor(answerTo: string, ports: Ports) {
+  /** @param timeoutMs of the execution, of which its caller may take half */
+  constructor(answerTo: string, timeoutMs: number, ports: Ports) {
     this.#answerTo = answerTo;
+    this.#timeoutMs = timeoutMs;
     this.#ports = ports;
   }
 
@@ -36,7 +42,7 @@ export class Caller {
       this.#ports.answer(this.#answerTo, { kind: "response", response });
       return undefined;
     }
-    const stream = { id: this.#ports.randomId(), next: 0, isOpen: true, isBusy: false };
+    const stream = { id: this.#ports.randomId(), next: 0, bytes: 0, leftMs: this.#timeoutMs / 2, isOpen: true, isBusy: false };
     this.#stream = stream;
     this.#ports.answer(this.#answerTo, { kind: "response", response, stream: stream.id });
     return (piece) => this.#take(stream, piece);
@@ -52,16 +58,21 @@ export class Caller {
 
   async #take(stream: Stream, { index, base64, isLast }: BodyPiece): Promise<boolean> {
     if (!stream.isOpen) return false;
-    if (stream.isBusy || index !== stream.next) {
+    stream.bytes += Buffer.byteLength(base64, "base64");
+    if (stream.isBusy || index !== stream.next || stream.bytes > maxStreamedBytes) {
       this.end();
       return false;
     }
     stream.isBusy = true;
     stream.next += 1;
+    const sentAt = this.#ports.clock.now();
     const piece = { kind: "body", stream: stream.id, index, base64, ...(isLast && { end: "whole" as const }) } as const;
-    const isTaken = await this.#ports.sendPiece(this.#answerTo, piece); // Never rejects.
+    const isTaken = await this.#ports.sendPiece(this.#answerTo, piece, Math.max(1, stream.leftMs)); // Never rejects.
+    stream.leftMs -= this.#ports.clock.now() - sentAt;
     stream.isBusy = false;
-    if (!isTaken || isLast) stream.isOpen = false;
+    if (isTaken && isLast) stream.isOpen = false;
+    // Only the reply may be lost: then the caller would wait for the next piece.
+    if (!isTaken) this.end();
     return isTaken;
   }
 }

@@ -32,7 +32,12 @@ export async function answerDryRun(
   const state = dryRun.draft === undefined ? await storedState(deployment, ports) : emptyState;
   const sandbox = inIsolate(ports.sandbox, runId);
   const limited = { ...config, runTimeoutMs: Math.min(config.runTimeoutMs, leftMs) };
-  const finished = await execute(received, state, deployment, limited, { ...ports, sandbox, answer: () => undefined });
+  const finished = await execute(received, state, deployment, limited, {
+    ...ports,
+    sandbox,
+    answer: () => undefined,
+    sendPiece: () => Promise.resolve(false),
+  });
   ports.sandbox.evict(runId);
   const outcome = outcomeOf(finished, state, ports);
   ports.answer(answerTo, { kind: "dry-run", outcome: limitSize(outcome) });

@@ -38,7 +38,7 @@ export async function execute(
   if (refused !== undefined) return { ...prepared, execution: notExecuted(refused) };
   const path = await ports.bundles.path(deployment.bundle);
   const request = requestOf({ invocation, event, secrets, state, deployment, config, path, runId });
-  const caller = invocation.answerTo === undefined ? undefined : new Caller(invocation.answerTo, ports);
+  const caller = invocation.answerTo === undefined ? undefined : new Caller(invocation.answerTo, config.runTimeoutMs, ports);
   const began = performance.now();
   const execution = await ports.sandbox.execute(request, caller?.onResponse).finally(() => caller?.end());
   const startMs = startOf(execution, performance.now() - began);

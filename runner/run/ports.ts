@@ -19,8 +19,8 @@ export interface RunPorts {
   readonly secrets: { open(sealed: string): Promise<string> };
   /** Sends a reply to the caller of an invocation. Best effort: never throws. */
   readonly answer: (subject: string, answer: Answer) => void;
-  /** Sends a piece of a streamed response, and waits for room. False when the caller reads no more. Never rejects. */
-  readonly sendPiece: (subject: string, piece: BodyAnswer) => Promise<boolean>;
+  /** Sends a piece of a streamed response, and waits for room. False when the caller reads no more, or takes too long. Never rejects. */
+  readonly sendPiece: (subject: string, piece: BodyAnswer, timeoutMs: number) => Promise<boolean>;
 }
 
 export interface Deployments {

@@ -1,3 +1,5 @@
+import { maxStreamedBytes } from "../../domain/run-products.ts";
+
 /** How long code may compute, ms. A sandbox may have others: tests run beside programs that take most of a core from it. */
 export interface TimeLimits {
   /** One uninterrupted stretch of computing. */
@@ -37,7 +39,7 @@ export const limits = {
   dbBytes: 60 * 1024,
   responseBytes: 4 * 1024 * 1024,
   /** Of a body that is given to `respond` as a stream. */
-  streamedBytes: 512 * 1024 * 1024,
+  streamedBytes: maxStreamedBytes,
   resultCharacters: 64 * 1024,
   /** Of one export or the returned value of an action: a later step may need it, so it is never dropped. */
   actionResultCharacters: 4 * 1024 * 1024,

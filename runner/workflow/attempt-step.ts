@@ -37,7 +37,7 @@ export async function attemptStep(
     refused !== undefined ? notExecuted(refused) : state.returned !== undefined ? executionOf(state.returned) : undefined;
   if (withoutExecution !== undefined)
     return { ...about, executed: { execution: withoutExecution, startedAt: ports.clock.now(), secrets: {} } };
-  const caller = answerTo === undefined ? undefined : new Caller(answerTo, ports);
+  const caller = answerTo === undefined ? undefined : new Caller(answerTo, step.timeoutMs ?? config.runTimeoutMs, ports);
   const occurrence = occurrenceOf(branch, state, commits);
   const attempted = { workflow, step, run: run.id, state, occurrence, attempt, queue, onResponse: caller?.onResponse, withdrawn };
   const executed = await executeStep(attempted, context, config, ports).finally(() => caller?.end());

@@ -67,6 +67,29 @@ describe("a streamed response", () => {
     expect(await served.send("r_0", piece(1, "b"))).toBe(false);
   });
 
+  it("is cut when its run ends first: the attempt that sent it has died", async () => {
+    const served = await serve();
+    const asked = await ask(served);
+    begin(served);
+    expect(await served.send("r_0", piece(0, "a"))).toBe(true);
+    served.answer("r_0", { kind: "response", response: head, stream: "repeated" });
+    served.answer("r_0", { kind: "run", run: { error: null } as never }); // All that is read of it.
+    await expect(asked.response.then((response) => response.text())).rejects.toThrow();
+  });
+
+  it("that is cut resets a connection of HTTP/1.0, where the end of the connection is the end of the body", async () => {
+    const served = await serve();
+    const socket = connect(served.port, "127.0.0.1");
+    const failed = once(socket, "error");
+    failed.catch(() => undefined);
+    socket.resume().write("GET /custom1 HTTP/1.0\r\nHost: a\r\n\r\n");
+    await waitUntil(() => served.stored.length === 1, 120_000);
+    begin(served);
+    expect(await served.send("r_0", piece(0, "a"))).toBe(true);
+    expect(await served.send("r_0", piece(1, "", "cut"))).toBe(false);
+    expect(await failed).toMatchObject([{ code: "ECONNRESET" }]);
+  });
+
   it("ignores pieces of another response of the run", async () => {
     const served = await serve();
     const asked = await ask(served);

@@ -80,7 +80,7 @@ export function createRunnerPorts(connection: Connection, pool: string, load: Lo
       schedule: (workflow, run, suspension, atMs) => requestWakeUp(connection, pool, { workflow, run, suspension, atMs }),
     },
     answer: (subject, answer) => sendAnswer(connection, subject, answer),
-    sendPiece: (subject, piece) => sendPiece(connection, subject, piece),
+    sendPiece: (subject, piece, timeoutMs) => sendPiece(connection, subject, piece, timeoutMs),
   };
 }
 

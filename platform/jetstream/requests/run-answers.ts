@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import type { Msg } from "@nats-io/transport-node";
 import { parseAnswer } from "../../../domain/invocation/answer.ts";
 import type { Answer, BodyAnswer } from "../../../domain/invocation/invocation.ts";
 import { answerFilter, answerSubject } from "../../../domain/subjects.ts";
@@ -13,17 +14,23 @@ export function sendAnswer(connection: Connection, subject: string, answer: Answ
   }
 }
 
-/** Longer than the caller of an endpoint may take for a piece before the ingress closes its connection. */
-const pieceTimeoutMs = 90_000;
 const [taken, notTaken] = ["taken", "not taken"];
 
 /** Sends a piece of a streamed response, and waits until its caller has room for the next one. @returns false when the caller reads no more */
-export async function sendPiece(connection: Connection, subject: string, piece: BodyAnswer): Promise<boolean> {
+export async function sendPiece(connection: Connection, subject: string, piece: BodyAnswer, timeoutMs: number): Promise<boolean> {
   try {
-    const reply = await connection.nats.request(subject, JSON.stringify(piece), { timeout: pieceTimeoutMs });
+    const reply = await connection.nats.request(subject, JSON.stringify(piece), { timeout: Math.ceil(timeoutMs) });
     return reply.string() === taken;
   } catch {
-    return false; // The process that listened has ended, or NATS is away.
+    return false; // The caller takes too long, the process that listened has ended, or NATS is away.
+  }
+}
+
+function respond(message: Msg, isTaken: boolean): void {
+  try {
+    message.respond(isTaken ? taken : notTaken);
+  } catch {
+    // The connection is closed: the time of the sender ends its wait.
   }
 }
 
@@ -49,11 +56,11 @@ export class RunAnswers {
       callback: (error, message) => {
         if (error !== null) return;
         const listeners = this.#listeners.get(message.subject);
-        const reply = (isTaken: boolean): void => void message.respond(isTaken ? taken : notTaken);
         // Only the sender of a piece waits for a reply.
+        const reply = (isTaken: boolean): void => respond(message, isTaken);
         if (listeners === undefined) return reply(false);
         const answer = parseAnswer(message.string());
-        if (answer === undefined) return;
+        if (answer === undefined) return reply(false);
         for (const listener of listeners) listener(answer, reply);
       },
     });

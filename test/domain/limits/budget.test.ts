@@ -12,6 +12,15 @@ describe("Budget", () => {
     expect([budget.used, second.take(6), budget.used]).toEqual([4, true, 10]);
   });
 
+  it("does not cut off an entry that has taken nothing: that makes no room", () => {
+    const budget = new Budget({ total: 10 });
+    let cuts = 0;
+    const empty = budget.open("large", () => ++cuts > 0);
+    expect([empty.take(0), budget.open("large").take(10), budget.open("small").take(1)]).toEqual([true, true, false]);
+    empty.release();
+    expect([cuts, budget.usedBy("large")]).toEqual([0, 10]);
+  });
+
   it("bounds each holder by its share, over all of its entries", () => {
     const budget = new Budget({ total: 10, share: 4 });
     const [first, second, other] = [budget.open("a"), budget.open("a"), budget.open("b")];

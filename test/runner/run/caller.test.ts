@@ -4,10 +4,11 @@ import type { TakePiece } from "../../../domain/run-products.ts";
 import { Caller } from "../../../runner/run/caller.ts";
 
 /** @param take whether each piece is taken */
-function callerOf(take: () => boolean | Promise<boolean> = () => true) {
+function callerOf(take: () => boolean | Promise<boolean> = () => true, now = () => 0) {
   const sent: (Answer | BodyAnswer)[] = [];
   let streams = 0;
-  const caller = new Caller("answer.t.r_1", {
+  const caller = new Caller("answer.t.r_1", 100, {
+    clock: { now },
     answer: (_subject, answer) => void sent.push(answer),
     sendPiece: async (_subject, piece) => {
       sent.push(piece);
@@ -84,11 +85,42 @@ describe("the caller of an execution", () => {
     expect(sent.slice(2)).toEqual([cut("s1", 1)]);
   });
 
+  it("may take half of the time of the execution, in all", async () => {
+    const limits: number[] = [];
+    let now = 0;
+    const sent: (Answer | BodyAnswer)[] = [];
+    const caller = new Caller("answer.t.r_1", 100, {
+      answer: (_subject, answer) => void sent.push(answer),
+      sendPiece: async (_subject, _piece, timeoutMs) => {
+        limits.push(timeoutMs);
+        now += 30;
+        return timeoutMs >= 30;
+      },
+      randomId: () => "s1",
+      clock: { now: () => now },
+    });
+    const take = begin(caller);
+    expect([await take(piece(0)), await take(piece(1)), await take(piece(2))]).toEqual([true, false, false]);
+    expect(limits).toEqual([50, 20]);
+    expect(sent.slice(1)).toEqual([cut("s1", 2)]);
+  });
+
+  it("gets at most 512 MiB, whatever its process sends", async () => {
+    const { caller, sent } = callerOf();
+    const take = begin(caller);
+    const large = Buffer.alloc(64 * 2 ** 20).toString("base64");
+    const taken: boolean[] = [];
+    for (let index = 0; index < 9; index++) taken.push(await take({ index, base64: large, isLast: false }));
+    expect(taken).toEqual([...Array.from({ length: 8 }, () => true), false]);
+    expect(sent.at(-1)).toEqual(cut("s1", 8));
+  });
+
   it("gets no more once it has left", async () => {
     const { caller, sent } = callerOf(() => false);
     const take = begin(caller);
     expect([await take(piece(0)), await take(piece(1))]).toEqual([false, false]);
     caller.end();
-    expect(sent).toHaveLength(2);
+    // The reply may have been lost on its way.
+    expect(sent.slice(2)).toEqual([cut("s1", 1)]);
   });
 });

@@ -135,6 +135,23 @@ describe("`$.respond` with a stream as its body", () => {
     expect(heads).toEqual([]);
   });
 
+  it("whose error is caught does not fail the step", async () => {
+    const { execution, body } = await respond(
+      `try { await $.respond({ status: 200, body: (async function* () { yield "a"; throw new Error("x"); })() }); } catch (error) { return error.message; }`,
+    );
+    expect(returned(execution)).toBe("x");
+    expect(body).toBeUndefined();
+  });
+
+  it("joins small chunks that come while a piece is on its way", async () => {
+    const chunks = 20_000;
+    const { pieces, body } = await respond(
+      `await $.respond({ status: 200, body: (async function* () { for (let n = 0; n < ${chunks}; n++) yield "token "; })() });`,
+    );
+    expect(body).toBe("token ".repeat(chunks));
+    expect(pieces.length).toBeLessThan(chunks / 10);
+  });
+
   it("is the only response of a run", async () => {
     const { execution } = await respond(`await $.respond({ status: 200, body: new Blob([]) }); await $.respond({ status: 200 });`);
     expect(errorOf(execution)).toMatchObject({ outcome: "threw", code: "already_responded" });
@@ -144,6 +161,37 @@ describe("`$.respond` with a stream as its body", () => {
 describe("`respond` of a source with a stream as its body", () => {
   const code = (body: string): string =>
     `export default { name: "c", version: "1.0.0", props: { http: "$.interface.http" }, async run() { ${body} } }`;
+
+  it("of two props sends the first one only", async () => {
+    const both = `export default { name: "c", version: "1.0.0", props: { a: "$.interface.http", b: "$.interface.http" }, async run() {
+      const body = (name) => (async function* () { for (let n = 0; n < 3; n++) { yield name + n + " "; await new Promise((r) => setTimeout(r, 2)); } })();
+      await Promise.all([this.a.respond({ status: 200, body: body("a") }), this.b.respond({ status: 200, body: body("b") })]); return "ran"; } }`;
+    const { execution, body } = await answered(both, false);
+    expect(execution.outcome).toBe("returned");
+    expect(body).toBe("a0 a1 a2 ");
+  });
+
+  it("does not reach the caller of a later run in the same context", async () => {
+    const left = code(`globalThis.gate ??= (() => { let open; const opened = new Promise((r) => (open = r)); return { opened, open }; })();
+      if (globalThis.runs++ === undefined || Number.isNaN(globalThis.runs)) {
+        globalThis.runs = 1;
+        this.http.respond({ status: 200, body: (async function* () { await gate.opened; yield "of the first caller"; })() });
+        throw new Error("ended");
+      }
+      await this.http.respond({ status: 200, body: (async function* () { yield "a"; gate.open(); await new Promise((r) => setTimeout(r, 10)); yield "b"; })() });`);
+    const bundle = await fixture.bundle(left);
+    const bodies: string[] = [];
+    for (const run of [0, 1]) {
+      await fixture.sandbox.execute(requestFor(bundle, { source: "dc_left" }), () => {
+        bodies[run] ??= "";
+        return async ({ base64, isLast }) => {
+          bodies[run] += Buffer.from(base64, "base64").toString() + (isLast ? "." : "");
+          return true;
+        };
+      });
+    }
+    expect(bodies).toEqual(["", "ab."]);
+  });
 
   it("sends it, and the run waits for its end", async () => {
     const { execution, heads, body } = await answered(

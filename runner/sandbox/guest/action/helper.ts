@@ -110,6 +110,6 @@ function responder(isRunning: IsRunning): ActionHelper["respond"] {
     if (chunks === undefined) postResponse(status, given, isImmediate);
     else postHead(status, given);
     answered = isImmediate;
-    if (chunks !== undefined) await sendBody(chunks);
+    if (chunks !== undefined) await sendBody(chunks, isRunning);
   };
 }

@@ -32,7 +32,7 @@ export function httpProp(endpoint: string | null): HttpProp {
       if (chunks === undefined) postResponse(status, given);
       else postHead(status, given);
       answered = true;
-      return chunks === undefined ? undefined : sendBody(chunks);
+      return chunks === undefined ? undefined : sendBody(chunks, isRunning);
     },
   };
 }
