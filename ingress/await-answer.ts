@@ -86,7 +86,7 @@ export async function awaitAnswer(
     timer = setTimeout(() => reject(tooLate(config.answerTimeoutMs)), config.answerTimeoutMs);
     const given = await promise;
     clearTimeout(timer);
-    // It may have closed while the response arrived, and then nothing would tell.
+    // It may have closed while the response arrived, and no event would follow.
     if (given !== gone && !response.closed) await reply(given, body);
   } finally {
     body?.cut();

@@ -44,7 +44,7 @@ export async function replyStream(
   }
 }
 
-/** In HTTP/1.0 the end of the connection is the end of the body: only a reset tells that it is not whole. */
+/** In HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it is not whole. */
 function cut(response: ServerResponse): void {
   if (response.req.httpVersion === "1.0") response.socket?.resetAndDestroy();
   response.destroy();
