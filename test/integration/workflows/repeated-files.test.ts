@@ -1,14 +1,16 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bytesOfPart } from "../../../domain/files/file-url.ts";
+import { Unavailable } from "../../../domain/errors.ts";
 import type { FileChanges, FileEntry, RunFiles, RunOfFiles } from "../../../domain/files/run-files.ts";
 import { partitionCount, streams } from "../../../domain/subjects.ts";
 import type { FormerFiles } from "../../../domain/workflow/run-control.ts";
 import { createRunFiles } from "../../../platform/jetstream/files/run-files.ts";
 import { createStoredFiles } from "../../../platform/jetstream/files/stored-files.ts";
+import type { CommitStore } from "../../../runner/commit/ports.ts";
 import type { ExecuteRequest } from "../../../runner/sandbox/port.ts";
 import { until } from "../../support/until.ts";
 import { withJetStream, withPoolRequests } from "../jetstream/support.ts";
-import { owner, returned, threw, withWorkflows, workflowOf, type StepCode } from "./support.ts";
+import { owner, returned, threw, treeOf, withWorkflows, workflowOf, type StepCode } from "./support.ts";
 
 /** Runs that begin with the files of another one, on real streams. */
 const nats = withJetStream({ partitions: partitionCount });
@@ -140,25 +142,26 @@ describe("a run that repeats another one from a later step", () => {
     expect(ended.map(({ error }) => error?.code)).toEqual(["files_gone", "files_gone"]);
   });
 
-  it("stores each part once if a runner dies while it copies them", async () => {
+  it("stores each part once if it begins again, because its first commit was not stored", async () => {
     const run = { owner, workflow: "p_crash", run: "r_crash" };
     const contents = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`${index}.txt`, `content ${index}`]));
     const former = await formerRun(run, contents);
     const seen: unknown[] = [];
     await deploy(workflowOf("p_crash", ["one", "two"]));
-    const storedParts = async (): Promise<number> =>
-      (await createStoredFiles(nats.connection).list()).some(({ workflow, run: id }) => workflow === "p_crash" && id !== run.run) ? 1 : 0;
-    // The first runner's step never ends: it has copied the files, and has committed nothing.
-    const first = await start("r_first", () => new Promise(() => undefined));
-    await repeat("p_crash", former);
-    await until(async () => (await storedParts()) === 1, "parts of the new run are stored");
-    await first.stop(AbortSignal.timeout(100));
-    await start("r_second", async ({ request }) => {
+    const code: StepCode = async ({ request }) => {
       seen.push(await contentsOf(request));
       return returned(null);
-    });
+    };
+    const append =
+      (store: CommitStore): CommitStore["append"] =>
+      async (...commit) => {
+        if (seen.length < 2) throw new Unavailable("NATS is down");
+        return store.append(...commit);
+      };
+    await start("r_crash", code, [], (store) => ({ ...store, append: append(store) }));
+    await repeat("p_crash", former);
     const [ended] = await untilEnded("p_crash");
-    expect(seen).toEqual([contents]);
+    expect(seen).toEqual([contents, contents]);
     const { state } = await nats.connection.manager.streams.info(streams.files, {
       subjects_filter: `files.${owner}.p_crash.${ended?.run.id}.*`,
     });
@@ -166,5 +169,18 @@ describe("a run that repeats another one from a later step", () => {
     const sizes = Object.keys(state.subjects ?? {}).map((subject) => bytesOfPart(subject.split(".").at(-1) ?? ""));
     expect(sizes.filter((bytes) => bytes === "content 0".length)).toHaveLength(9);
     expect(layers).toHaveLength(1);
+  });
+
+  it("gives them to branches, if it begins with steps side by side", async () => {
+    const former = await formerRun({ owner, workflow: "p_fork", run: "r_fork" }, { "a.txt": "first" });
+    const seen: unknown[] = [];
+    await deploy(treeOf("p_fork", [{ name: "one" }, { name: "two", parallel: [[{ name: "left" }], [{ name: "right" }]] }]));
+    await start("r_fork", async ({ name, request }) => {
+      if (name !== "two") seen.push(await contentsOf(request));
+      return returned(null);
+    });
+    await repeat("p_fork", former);
+    await untilEnded("p_fork");
+    expect(seen).toEqual([{ "a.txt": "first" }, { "a.txt": "first" }]);
   });
 });
