@@ -79,7 +79,7 @@ export async function build(request: BuildRequest, parts: BuildParts, deadline: 
     codeHash: sha256(request.code),
     bundle: bundled.hash,
     bundleBytes: Buffer.byteLength(bundled.text),
-    needsNode: bundled.needsNode,
+    needsNode: bundled.needsNode || definition.props.some(({ type }) => type === "file" || type === "file[]"),
     definition,
     lockfile: packages.lockfile && restoreWishes(packages.lockfile, dependencies.wanted),
     ...(warnings.length === 0 ? {} : { warnings }),

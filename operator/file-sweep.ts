@@ -1,4 +1,4 @@
-import type { RunOfFiles } from "../domain/files/run-files.ts";
+import { filesKeptMs, type RunOfFiles } from "../domain/files/run-files.ts";
 import type { OperatorPorts } from "./ports.ts";
 
 export interface FileSweepLimits {
@@ -10,7 +10,7 @@ export interface FileSweepLimits {
   readonly keptMs: number;
 }
 
-export const defaultFileSweepLimits: FileSweepLimits = { intervalMs: 10 * 60_000, keptMs: 2 * 60 * 60_000 };
+export const defaultFileSweepLimits: FileSweepLimits = { intervalMs: 10 * 60_000, keptMs: filesKeptMs };
 
 type Ports = Pick<OperatorPorts, "files" | "clock" | "log">;
 

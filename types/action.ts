@@ -83,7 +83,7 @@ export interface ActionFiles {
   dir(path?: string): AsyncIterable<ActionFile>;
 }
 
-/** A file or directory of `$.files`. */
+/** A file or directory of `$.files`, or what a `file` prop names: a file below `/tmp`, or one at a URL, which can only be read. */
 export interface ActionFile {
   readonly path: string;
   readonly name: string;

@@ -1,3 +1,4 @@
+import type { ActionFile } from "./action.ts";
 import type { Database, DataStore, HttpInterface, HttpRequest, Timer } from "./interfaces.ts";
 
 /** What a prop of each type is on `this`. */
@@ -17,6 +18,8 @@ export interface PropValues {
   "$.interface.timer": Timer;
   "$.interface.apphook": unknown;
   data_store: DataStore;
+  file: ActionFile;
+  "file[]": readonly ActionFile[];
   http_request: HttpRequest;
   sql: { readonly query: string; readonly params: readonly unknown[] };
   dir: { readonly path: string };

@@ -24,6 +24,7 @@ export const command: Definition = {
     { flags: "--from <step>", description: "the step that runs first; without a run: failed_step or first_step" },
     { flags: "--event <file>", description: "another event: a file with JSON, - for standard input, or the JSON itself" },
     { flags: "--same-version", description: "on the version of the run; by default on the current one" },
+    { flags: "--without-files", description: "without the files that the steps before have left" },
     { flags: "--status <status>", description: "without a run: those with this status", choices: endStatuses },
     { flags: "--since <time>", description: "without a run: those that started at this time or later, such as 2h" },
     { flags: "--until <time>", description: "without a run: those that started before this time" },
@@ -44,6 +45,8 @@ export const command: Definition = {
 
 type Version = "same" | undefined;
 
+const withoutFiles = (given: Given): true | undefined => (given.flag("without-files") ? true : undefined);
+
 async function repeatOne(
   { client, out, terminal }: Context,
   given: Given,
@@ -52,7 +55,10 @@ async function repeatOne(
   for (const flag of ["status", "since", "until"]) if (given.has(flag)) throw usageFailure(`--${flag} selects runs`, "leave the run out");
   if (given.flag("dry-run")) throw usageFailure("--dry-run is for several runs", "leave the run out");
   const event = given.text("event");
-  const body = { ...present({ from: given.text("from"), version }), ...(event === undefined ? {} : { event: await parseEvent(event) }) };
+  const body = {
+    ...present({ from: given.text("from"), version, without_files: withoutFiles(given) }),
+    ...(event === undefined ? {} : { event: await parseEvent(event) }),
+  };
   const path = { workflow_id: workflow, run_id: run };
   const answer = await terminal.progress("Running", () => client.call("repeatWorkflowRun", { path, body }));
   await out.document(answer, () => fieldLines(answer.data as WorkflowRun | StartedWorkflowRun));
@@ -67,6 +73,7 @@ async function repeatAll({ client, out }: Context, given: Given, workflow: strin
   const body = present({
     from,
     version,
+    without_files: withoutFiles(given),
     status: endStatuses.find((each) => each === given.text("status")),
     since_ms: optionalTime(given.text("since"), "--since", "past"),
     until_ms: optionalTime(given.text("until"), "--until", "past"),

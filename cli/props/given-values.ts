@@ -32,7 +32,8 @@ export function typedValues({ ofFile, texts }: GivenValues, props: readonly Prop
 }
 
 /** Types whose values are texts as they are written. */
-const isText = (type: string): boolean => type === "string" || (type.startsWith("$.") && !type.endsWith("[]") && !isInterface(type));
+const isText = (type: string): boolean =>
+  type === "string" || type === "file" || (type.startsWith("$.") && !type.endsWith("[]") && !isInterface(type));
 const isInterface = (type: string): boolean => /^\$\.(interface|service)\./.test(type);
 
 /** @throws Failure for a text that is no value of the type */
@@ -42,7 +43,7 @@ export function typedValue(text: string, prop: PropDefinition | undefined): unkn
   if (prop.type === "data_store") return text.trim().startsWith("{") ? jsonOr(text, text) : { storeId: text };
   if (isText(prop.type)) return text;
   if (prop.type === "$.interface.timer") return timerOf(text);
-  if (prop.type === "string[]") return jsonOr(text, text.split(","));
+  if (prop.type === "string[]" || prop.type === "file[]") return jsonOr(text, text.split(","));
   if (prop.type === "sql") return jsonOr(text, text);
   const value = jsonOr(text, undefined);
   if (value === undefined) throw usageFailure(`prop ${prop.name}: "${text}" is not JSON`, exampleFor(prop));
@@ -72,6 +73,7 @@ function exampleValue(type: string): string {
   if (type === "integer" || type === "integer[]") return "1";
   if (type === "boolean") return "true";
   if (type === "app") return "apn_…";
+  if (type === "file") return "/tmp/report.pdf";
   if (type === "$.interface.timer") return "60s";
   return type === "object" ? `'{"a":1}'` : "…";
 }

@@ -2320,6 +2320,7 @@ export interface Operations {
     readonly body: {
       /** Name or id of the step that runs first; of one within another step, the outermost runs. Default: the step that failed the run, or else the first one. */ readonly from?: string | null | undefined;
       /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
+      /** True: the new run begins without the files that the steps before have left. */ readonly without_files?: boolean | null | undefined;
       /** In place of the event of the run. Without `from`, the new run then begins with the first step. */ readonly event?: unknown;
     };
     readonly response: {
@@ -2336,6 +2337,7 @@ export interface Operations {
     readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: {
       /** `current` (default), or `same`: the version of the run. */ readonly version?: "current" | "same" | null | undefined;
+      /** True: the new run begins without the files that the steps before have left. */ readonly without_files?: boolean | null | undefined;
       /** Default: `failed`. */ readonly status?: "succeeded" | "exited" | "failed" | "canceled" | null | undefined;
       /** Default: `failed_step`. */ readonly from?: "failed_step" | "first_step" | null | undefined;
       /** Only runs that started at this time or later, epoch ms. */ readonly since_ms?: number | null | undefined;

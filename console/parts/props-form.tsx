@@ -27,6 +27,7 @@ const text = {
   byInterval: "At an interval",
   byCron: "By a cron expression",
   endpoint: "The source gets an address of its own when it is deployed.",
+  file: "A path below /tmp of the run, such as /tmp/report.pdf, or a URL.",
   lines: "One value in each line.",
   json: "JSON",
   kept: "A value is stored. Leave this empty to keep it.",
@@ -59,7 +60,7 @@ interface PropFieldProps extends Omit<PropsFormProps, "props" | "values" | "onCh
 
 function PropField({ prop, value, onChange, errors, readOptions, accounts, storedSecrets }: PropFieldProps): ReactNode {
   const { name, type, label, description, isSecret, options, hasRemoteOptions } = prop;
-  const common = { label, hint: description, error: errors[name], required: needsValue(prop) };
+  const common = { label, hint: hintOf(prop), error: errors[name], required: needsValue(prop) };
   if (type === "alert") return <p className="rounded-md bg-accent-soft p-3 text-sm whitespace-pre-wrap">{prop.content}</p>;
   if (type === "$.interface.timer") return <TimerField label={label} value={value} onChange={onChange} />;
   if (type.startsWith("$."))
@@ -97,7 +98,7 @@ function PropField({ prop, value, onChange, errors, readOptions, accounts, store
         {...common}
         hint={
           <>
-            {description} {text.lines}
+            {common.hint} {text.lines}
           </>
         }
         value={Array.isArray(value) ? value.join("\n") : ""}
@@ -111,13 +112,16 @@ function PropField({ prop, value, onChange, errors, readOptions, accounts, store
       {...common}
       required={common.required && !isStored}
       type={isSecret ? "password" : "text"}
-      hint={isStored ? text.kept : description}
+      hint={isStored ? text.kept : common.hint}
       autoComplete={isSecret ? "new-password" : "off"}
       value={typeof value === "string" ? value : ""}
       onChange={(event) => onChange(event.target.value === "" ? undefined : event.target.value)}
     />
   );
 }
+
+const hintOf = ({ type, description }: PropDefinition): string | undefined =>
+  type === "file" || type === "file[]" ? [description, text.file].filter((each) => each !== undefined).join(" ") : description;
 
 interface ChoiceProps extends Pick<PropFieldProps, "value" | "onChange"> {
   readonly label: string;

@@ -9,7 +9,7 @@ export const dedupeStrategies = ["unique", "greatest", "last"] as const;
 export type DedupeStrategy = (typeof dedupeStrategies)[number];
 
 /** Scalar types that may carry the suffix `[]`. */
-const arrayPropTypes = ["boolean", "integer", "string", "any", "object"] as const;
+const arrayPropTypes = ["boolean", "integer", "string", "any", "object", "file"] as const;
 const propTypes = [
   "app",
   "boolean",
@@ -24,6 +24,7 @@ const propTypes = [
   "alert",
   "dir",
   "data_store",
+  "file",
   "http_request",
   "sql",
 ] as const;

@@ -8,7 +8,7 @@ export function unlabel(value: unknown, keepLabel: boolean): unknown {
 }
 
 /** Props of these types cannot be objects, so a chosen option `{label, value}` is replaced by its value. */
-const plainTypes: ReadonlySet<string> = new Set(["string", "integer", "boolean"].flatMap((type) => [type, `${type}[]`]));
+const plainTypes: ReadonlySet<string> = new Set(["string", "integer", "boolean", "file"].flatMap((type) => [type, `${type}[]`]));
 
 /** The plain value of a prop, in any of its forms. */
 export function chosenValue(type: string, given: unknown, keepLabel: boolean): unknown {

@@ -1,5 +1,6 @@
 import { accountIdOf } from "./account-props.ts";
 import type { PropDefinition } from "./definition.ts";
+import { fileComplaint } from "./file-props.ts";
 import { InvalidInput } from "../errors.ts";
 import { storeOf } from "./store-props.ts";
 import { chosenValue } from "./labelled-value.ts";
@@ -27,6 +28,7 @@ const checks: Readonly<Record<string, Check>> = {
   app: checkAccount,
   any: anything,
   data_store: checkStore,
+  file: fileComplaint,
   http_request: anything,
   sql: anything,
 };

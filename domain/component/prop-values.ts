@@ -134,6 +134,7 @@ function isMissing(definition: ComponentDefinition, prop: PropDefinition, values
 const examples: Readonly<Record<string, string>> = {
   app: 'an account, {"authProvisionId": "apn_…"}',
   "$.interface.timer": '{"intervalSeconds": 900} or {"cron": "0 9 * * *", "timezone": "Europe/Berlin"}',
+  file: '"/tmp/report.pdf" or "https://example.com/report.pdf"',
   http_request: '{"method": "GET", "url": "https://…"}',
   sql: '{"query": "select 1"}',
 };

@@ -12,7 +12,15 @@ export interface RunFiles {
   read(run: RunOfFiles, part: string): Promise<Uint8Array>;
   /** Stores bytes, at most `partBytes`, and returns the name of their part. @throws QuotaExceeded `files_full`, Unavailable */
   write(run: RunOfFiles, bytes: Uint8Array): Promise<string>;
+  /**
+   * Gives a run of the same workflow a part of this one, under the same name: to copy it twice has no effect.
+   * @throws NotFound `files_gone`, QuotaExceeded `files_full`, Unavailable
+   */
+  copy(run: RunOfFiles, part: string, to: string): Promise<void>;
 }
+
+/** Files of a run that has ended are deleted so long after its end, or later. */
+export const filesKeptMs = 2 * 60 * 60_000;
 
 export interface RunOfFiles {
   readonly owner: string;

@@ -4,6 +4,11 @@ import { fileLimits, isFilePath, isPartName, partsOf, type FileChanges, type Fil
 
 export const partName = z.string().refine(isPartName, "is not the name of a part");
 
+/** Names of layers: more than a run has, since sixteen are joined. */
+const layers = z.array(partName).max(1_000);
+/** Checked: runners write it, and it names what a later run reads. */
+export const filesOfStep = z.strictObject({ before: layers, after: layers.exactOptional() });
+
 const path = z.string().refine(isFilePath, "is not a path below /tmp");
 const about = { path, mode: z.int().min(0).max(0o777), modifiedMs: z.number().min(-8.64e15).max(8.64e15) };
 

@@ -82,6 +82,16 @@ export interface CommittedStep {
   /** JSON text of an object: exports by name, with `$return_value` and `$summary`. */
   readonly exports: string;
   readonly error: RunError | null;
+  /** Absent: the run had no files. */
+  readonly files?: FilesOfStep;
+}
+
+/** Layers of the run's files (domain/files/run-files.ts), in order. A run that begins with a later step begins with the files of these. */
+export interface FilesOfStep {
+  /** When the step began. */
+  readonly before: readonly string[];
+  /** When it had ended; absent: the same. */
+  readonly after?: readonly string[];
 }
 
 /** Each runs beside the others. None of them starts or ends a run, or lets one wait: what does so is the last of its commit. */

@@ -33,6 +33,16 @@ export interface RunRepetition {
   readonly steps: Readonly<Record<string, string>>;
   /** The version to run, `d_…`; absent: the current one. */
   readonly deployment?: string;
+  /** The files with which it begins; absent: none. */
+  readonly files?: FormerFiles;
+}
+
+/** The files that a run had between two of its steps. */
+export interface FormerFiles {
+  /** Id of the run that has stored them: that which is repeated, or one that it repeats. */
+  readonly run: string;
+  /** Names of its layers then (domain/files/run-files.ts), in order. */
+  readonly layers: readonly string[];
 }
 
 /**

@@ -42,6 +42,8 @@ export interface EndedStep {
   readonly startedAt: number;
   readonly execution: Execution;
   readonly end: StepEnd;
+  /** Layers of the run's files before it ended. */
+  readonly layers: readonly string[];
   /** The runs for which other branches have waited, if it ends the run. */
   readonly cancels?: WorkflowProgress["cancels"];
   readonly secrets: Readonly<Record<string, unknown>>;
@@ -49,7 +51,7 @@ export interface EndedStep {
 
 /** The commit of an attempt of a step. @param now epoch ms */
 export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: number, randomId: () => string): WorkflowCommit {
-  const { step, index, attempt, startedAt, execution, end, secrets, cancels } = ended;
+  const { step, index, attempt, startedAt, execution, end, secrets, cancels, layers } = ended;
   const { state, outcome, error, failure, exports, inputs, reason, call } = end;
   const products = execution.outcome === "crashed" ? undefined : execution;
   const [durationMs, cpuMs] = [products?.durationMs ?? 0, products?.cpuMs ?? 0];
@@ -72,6 +74,7 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
     inputs: inputs === null ? null : (mask?.json(inputs) ?? inputs),
     exports: shownExports(mask?.json(exports) ?? exports),
     error: error === null ? null : (mask?.error(error) ?? error),
+    ...filesOf(layers, state.files ?? []),
   };
   return composeCommit(
     run,
@@ -87,6 +90,11 @@ export function composeStepCommit(run: RunOfWorkflow, ended: EndedStep, now: num
     now,
     randomId,
   );
+}
+
+function filesOf(before: readonly string[], after: readonly string[]): Pick<CommittedStep, "files"> {
+  if (after !== before && after.length > 0) return { files: { before, after } };
+  return before.length === 0 ? {} : { files: { before } };
 }
 
 /** Why a run ends or waits without a step; neither: there are no more steps. */

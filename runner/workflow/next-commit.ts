@@ -95,7 +95,7 @@ export function composeStep(
   answerTo: string | undefined,
   { clock, randomId }: ComposePorts,
 ): Compose {
-  const ended = { step, index, attempt, startedAt: executed.startedAt, secrets: executed.secrets };
+  const ended = { step, index, attempt, startedAt: executed.startedAt, secrets: executed.secrets, layers: state.files ?? [] };
   return (about, replacement) => {
     const { workflow, run, commits } = about;
     // Later steps read the error of a step, and a run may fail with it behind a `finally`, which has other secrets.

@@ -38,6 +38,8 @@ export interface Run {
   /** The caller of a resume URL has its answer. */
   isAnswered: boolean;
   readonly parent: string | undefined;
+  /** The layer with the files of the repeated run, once they are copied. */
+  formerFiles?: string;
 }
 
 export interface RunContext extends WorkflowContext {

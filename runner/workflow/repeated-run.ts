@@ -7,7 +7,7 @@ import type { Continued, Steps } from "./position.ts";
 export function beginRepetition(state: WorkflowRunState, { from, steps: exports }: RunRepetition, steps: Steps): Continued {
   const named = from === undefined ? 0 : steps.findIndex(({ name }) => name === from);
   if (named < 0)
-    return failed(
+    return failedRepetition(
       state,
       steps,
       "step_not_found",
@@ -23,10 +23,11 @@ export function beginRepetition(state: WorkflowRunState, { from, steps: exports 
 /** A run that was to repeat another one on its version. @param current that which exists */
 export function versionForgotten(state: WorkflowRunState, { id, steps }: WorkflowDeployment): Continued {
   const message = `version ${state.deployment} of the workflow is no longer stored: repeat the run on the current version`;
-  return failed({ ...state, deployment: id }, steps, "version_forgotten", message);
+  return failedRepetition({ ...state, deployment: id }, steps, "version_forgotten", message);
 }
 
-function failed(state: WorkflowRunState, [first]: Steps, code: string, message: string): Continued {
+/** A run that cannot begin. */
+export function failedRepetition(state: WorkflowRunState, [first]: Steps, code: string, message: string): Continued {
   const step = { id: first?.id ?? "", name: first?.name ?? "" };
   return { state, failure: { error: { name: "RepetitionError", code, message }, step } };
 }

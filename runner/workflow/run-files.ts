@@ -46,10 +46,10 @@ export async function keepFiles(
     const before = layers.length === 0 ? [] : await retry(() => files.list(run, layers), fileRetries);
     const refusal = tooMany(withChanges(before, changes));
     if (refusal !== undefined) return { execution: refused(execution, refusal) };
-    const join = async (): Promise<ChangedFiles["joined"]> => ({ layers, as: await write({ removed: [], put: before }, run, files) });
+    const join = async (): Promise<ChangedFiles["joined"]> => ({ layers, as: await writeLayer({ removed: [], put: before }, run, files) });
     // Steps side by side may have stored more than a layer can have: a later step that deletes some makes room.
     const joined = layers.length < joinedLayers || tooMany(before) !== undefined ? undefined : await join();
-    const layer = await write(changes, run, files);
+    const layer = await writeLayer(changes, run, files);
     return { execution, files: { layer, ...(joined && { joined }) } };
   } catch (error) {
     if (!(error instanceof HeadwaterError) || error instanceof Unavailable) throw error;
@@ -70,10 +70,11 @@ function layersWith(state: WorkflowRunState, { layer, joined }: ChangedFiles): r
   return [...before, layer];
 }
 
-const write = (changes: FileChanges, run: RunOfFiles, files: RunFiles): Promise<string> =>
+export const writeLayer = (changes: FileChanges, run: RunOfFiles, files: RunFiles): Promise<string> =>
   retry(() => files.write(run, new TextEncoder().encode(JSON.stringify(changes))), fileRetries);
 
-function tooMany(entries: readonly FileEntry[]): RunError | undefined {
+/** Why a run cannot have these files. */
+export function tooMany(entries: readonly FileEntry[]): RunError | undefined {
   const [bytes, listed] = [totalBytes(entries), Buffer.byteLength(JSON.stringify(entries))];
   const { runBytes, entries: maxEntries, listingBytes } = fileLimits;
   if (bytes <= runBytes && entries.length <= maxEntries && listed <= listingBytes) return undefined;

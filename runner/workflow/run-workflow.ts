@@ -11,6 +11,7 @@ import { branchOf, hasAll, isOver, suspensionsOf, viewOfBranch, type Settled } f
 import type { RunOfWorkflow } from "./compose-commit.ts";
 import { controlledBy, type Begun } from "./control-run.ts";
 import { endedEarly, endLater, endWakeUp } from "./end-run.ts";
+import { withFormerFiles } from "./former-files.ts";
 import { composeEnd, composeIncomplete, composePause, composeStep, type Compose, type Replacement } from "./next-commit.ts";
 import { forget, openRun, placeIn, versionOf, waitingCaller, type Run, type RunContext } from "./open-run.ts";
 import { hasReachedEnd } from "./position.ts";
@@ -167,7 +168,8 @@ async function composeNext(
   if (begun.state.isIncomplete === true) return [composeIncomplete(begun.state, canceled, workflow, ports)];
   // A suspended step is behind: it may have been the last one of a loop.
   const unsettled = resumeDue(begun.state, ports.clock.now());
-  const settled: Settled = hasVersion ? placeIn(workflow, run, unsettled) : versionForgotten(begun.state, run.current);
+  const placed: Settled = hasVersion ? placeIn(workflow, run, unsettled) : versionForgotten(begun.state, run.current);
+  const settled = canceled === undefined ? await withFormerFiles(run, placed, ports) : placed;
   const { state, failure, exit } = settled;
   if (run.branches.size === 0) {
     if (canceled !== undefined) return [composeEnd(state, unsettled, { canceled, failure: undefined, exit: undefined }, ports)];

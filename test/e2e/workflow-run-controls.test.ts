@@ -110,6 +110,28 @@ describe("a run that failed", () => {
     expect(await ask(path, { from: "three" })).toMatchObject({ status: 422, error: expect.stringContaining("one, two") });
   });
 
+  it("is repeated with the files that the steps before have left, also again, or without them", async () => {
+    const save = step("save", "await $.files.open('a/report.txt').write('first'); return 1");
+    const read = (tail: string) =>
+      step("read", `const text = await $.files.open('a/report.txt').toEncodedString(); await $.files.open('b.txt').write('lost'); ${tail}`);
+    const workflow = await create([save, read("throw new Error('no')")]);
+    const path = (run: string): string => `/workflows/${workflow.id}/runs/${run}/repeat`;
+    const first = await ask(`/workflows/${workflow.id}/runs`, { event: {} });
+    const second = await ask(path(first.data.id));
+    expect([first.data.status, second.data.status]).toEqual(["failed", "failed"]);
+    await headwater.call("PUT", `/workflows/${workflow.id}`, {
+      steps: [save, read("const names = []; for await (const { name } of $.files.dir()) names.push(name); return [text, names]")],
+    });
+    const returnedBy = async (run: string, body: object = {}) => {
+      const { data } = await ask(path(run), body);
+      return (await runOf(workflow, data.id)).steps.map(({ return_value: value }) => value);
+    };
+    expect(await returnedBy(first.data.id)).toEqual([["first", ["a", "b.txt"]]]);
+    expect(await returnedBy(second.data.id)).toEqual([["first", ["a", "b.txt"]]]);
+    expect(await returnedBy(second.data.id, { without_files: true })).toEqual([["", ["a", "b.txt"]]]);
+    expect(await returnedBy(second.data.id, { from: "save" })).toEqual([1, ["first", ["a", "b.txt"]]]);
+  });
+
   it("is repeated again, with what the first run has exported; not behind a loop, whose results are not stored", async () => {
     const three = step("three", "if (steps.trigger.event.n !== 2) throw new Error('no'); return steps.one.$return_value");
     const workflow = await create([one, step("two", "return 2"), three]);

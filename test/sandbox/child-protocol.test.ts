@@ -297,6 +297,7 @@ describe("a child that an attacker controls", () => {
       filesAsked.push(["read", ...call]);
       return new Promise(() => {});
     },
+    copy: async (...call) => void filesAsked.push(["copy", ...call]),
     write: async (run, bytes) => {
       filesAsked.push(["write", run, bytes.length]);
       return `${"0".repeat(32)}-${bytes.length}`;

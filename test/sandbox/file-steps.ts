@@ -7,10 +7,10 @@ import { type SandboxFixture, type SandboxRequest, startSandbox } from "./sandbo
 export interface FileSteps {
   /** The run and its layers so far. */
   readonly access: FileAccess;
-  /** Runs the body of `run({ steps, $ })`. What it has changed is the next layer. */
-  step(body: string, request?: SandboxRequest): Promise<Execution>;
+  /** Runs the body of `run({ steps, $ })`, of a component with `props`. What it has changed is the next layer. */
+  step(body: string, request?: SandboxRequest, props?: string): Promise<Execution>;
   /** Returns what the body returns; fails if it does not return. */
-  value(body: string, request?: SandboxRequest): Promise<unknown>;
+  value(body: string, request?: SandboxRequest, props?: string): Promise<unknown>;
 }
 
 export interface FilesFixture extends SandboxFixture {
@@ -28,9 +28,9 @@ export async function startFilesSandbox(): Promise<FilesFixture> {
     let layers: readonly string[] = [];
     const filesUrl = `https://e/${run.workflow}/files/${run.run}/5/signature/`;
     const access = (): FileAccess => ({ ...run, layers });
-    const step = async (body: string, request: SandboxRequest = {}): Promise<Execution> => {
+    const step = async (body: string, request: SandboxRequest = {}, props = "{}"): Promise<Execution> => {
       const code = `import fs from "node:fs"; import { Buffer } from "node:buffer"; import { pipeline } from "node:stream/promises"; import { Readable } from "node:stream";
-        export default { name: "a", async run({ steps, $ }) { void [fs, Buffer, pipeline, Readable]; ${body} } }`;
+        export default { name: "a", props: ${props}, async run({ steps, $ }) { void [fs, Buffer, pipeline, Readable]; ${body} } }`;
       const execution = await runAction(fixture, code, { action: { filesUrl }, request: { owner, files: access(), ...request } });
       if (execution.outcome === "crashed") return execution;
       const { files: changes } = actionOf(execution);
@@ -42,7 +42,7 @@ export async function startFilesSandbox(): Promise<FilesFixture> {
         return access();
       },
       step,
-      value: async (body, request) => returned(await step(body, request)),
+      value: async (body, request, props) => returned(await step(body, request, props)),
     };
   };
   return { ...fixture, files, startRun };

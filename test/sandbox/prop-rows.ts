@@ -12,6 +12,35 @@ export interface Row {
 }
 
 export const rows: readonly Row[] = [
+  {
+    prop: `"file"`,
+    shown: { type: "file" },
+    given: "https://example.com/a%20b.pdf?c=1",
+    value: `[this.p.path, this.p.name, this.p.isFile()]`,
+    has: ["https://example.com/a%20b.pdf?c=1", "a b.pdf", true],
+    refused: ["ftp://example.com/a", `prop 'p' is invalid: "ftp://example.com/a" must be a path below /tmp`],
+  },
+  {
+    prop: `{ type: "file[]", label: "L", optional: true }`,
+    shown: { type: "file[]", label: "L", optional: true },
+    given: ["https://example.com/a", { label: "B", value: "http://example.com/" }],
+    value: "this.p.map(({ name }) => name)",
+    has: ["a", "example.com"],
+    refused: [["/tmp/a", "../b"], "in which each element is a path below /tmp"],
+  },
+  { prop: `{ type: "file", optional: true }`, shown: { type: "file", optional: true }, has: null },
+  {
+    prop: `{ type: "file", default: "http://example.com/x" }`,
+    shown: { type: "file", default: "http://example.com/x" },
+    value: "this.p.name",
+    has: "x",
+  },
+  {
+    prop: `{ type: "string", format: "file-ref" }`,
+    shown: { type: "string", format: "file-ref" },
+    given: "/tmp/report.pdf",
+    has: "/tmp/report.pdf",
+  },
   { prop: `"string"`, shown: { type: "string" }, given: "a", has: "a", refused: [5, "prop 'p' is invalid: 5 must be a string"] },
   {
     prop: `{ type: "string", label: "L", description: "D" }`,

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { NotFound } from "../../domain/errors.ts";
 import { type FileChanges, type FileEntry, type RunFiles, type RunOfFiles, withChanges } from "../../domain/files/run-files.ts";
 
-type FileCallKind = "list" | "read" | "write";
+type FileCallKind = "list" | "read" | "write" | "copy";
 
 /** Files of runs in memory, and what was asked of them. */
 export interface MemoryRunFiles extends RunFiles {
@@ -51,6 +51,10 @@ export function memoryRunFiles(): MemoryRunFiles {
     write: async (run, bytes) => {
       begin("write");
       return put(run, bytes);
+    },
+    copy: async (run, part, to) => {
+      begin("copy");
+      parts.set(keyOf({ ...run, run: to }, part), get(run, part));
     },
   };
 }

@@ -1,4 +1,4 @@
-import { defineAction, defineApp, defineSource, type EmitMetadata } from "headwater/types";
+import { type ActionFile, defineAction, defineApp, defineSource, type EmitMetadata } from "headwater/types";
 
 /** Components that compile, and, under `@ts-expect-error`, mistakes that do not. Checked by tsc, never run. */
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
@@ -46,6 +46,9 @@ export const everything = defineSource({
     maybeCount: { type: "integer", optional: true, default: 1 },
     flag: "boolean",
     list: "string[]",
+    file: "file",
+    maybeFile: { type: "file", label: "File", optional: true },
+    files: "file[]",
     fields: { type: "object" },
     anything: "any",
     chosen: { type: "string", withLabel: true },
@@ -88,6 +91,9 @@ export const everything = defineSource({
     is<Same<typeof this.maybeCount, number>>();
     is<Same<typeof this.flag, boolean>>();
     is<Same<typeof this.list, readonly string[]>>();
+    is<Same<typeof this.file, ActionFile>>();
+    is<Same<typeof this.maybeFile, ActionFile | undefined>>();
+    is<Same<typeof this.files, readonly ActionFile[]>>();
     is<Same<typeof this.anything, unknown>>();
     is<Same<typeof this.chosen, { readonly label: string; readonly value: string }>>();
     is<Same<typeof this.product, string>>();

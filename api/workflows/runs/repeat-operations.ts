@@ -23,6 +23,7 @@ const how = z.object({
       "Name or id of the step that runs first; of one within another step, the outermost runs. Default: the step that failed the run, or else the first one.",
     ),
   version: z.enum(versions).nullish().describe("`current` (default), or `same`: the version of the run."),
+  without_files: z.boolean().nullish().describe("True: the new run begins without the files that the steps before have left."),
 });
 const withEvent = how.extend({
   event: z.unknown().optional().describe("In place of the event of the run. Without `from`, the new run then begins with the first step."),
@@ -52,7 +53,7 @@ export const repeatOperations = [
     change: { action: "repeat_run", kind: "Workflow" },
     summary: "Repeat a run of a workflow, from the step that failed or another one",
     description:
-      "Starts a new run. Steps before the first one do not run: what they exported in the repeated run is read from the history.",
+      "Starts a new run. Steps before the first one do not run: what they exported in the repeated run is read from the history. The new run begins with the files that they left, which are kept for two hours after the end of the repeated run.",
     body: withEvent,
     takesEvent: true,
     responses: { ...one(workflowRunSchema), ...inProgress(startedSchema) },
@@ -81,11 +82,12 @@ export const repeatOperations = [
 async function startRepetition(call: Call & Input<unknown, z.output<typeof withEvent>>, context: ApiContext): Promise<StartedRun> {
   const resource = await workflowOf(call, context);
   const run = await runOf(call, publicIdOf(resource), context);
-  return startRun(resource, { ...(await repetitionOf(run, resource, call.body(), context)), trace: call.trace }, context);
+  const { without_files: withoutFiles, ...wanted } = call.body();
+  return startRun(resource, { ...(await repetitionOf(run, resource, { ...wanted, withoutFiles }, context)), trace: call.trace }, context);
 }
 
 async function repeatAll(call: Call, selected: z.output<typeof selection>, context: ApiContext) {
-  const { status, since_ms: since, until_ms: until, dry_run: isDry, from, version } = selected;
+  const { status, since_ms: since, until_ms: until, dry_run: isDry, from, version, without_files: withoutFiles } = selected;
   const resource = await workflowOf(call, context);
   const workflow = publicIdOf(resource);
   const { items } = await context.ports.history.pageWorkflowRuns(workflow, { limit: maxLimit, cursor: null, status: status ?? "failed" });
@@ -98,7 +100,7 @@ async function repeatAll(call: Call, selected: z.output<typeof selection>, conte
       const run = await context.ports.history.findWorkflowRun(workflow, id);
       if (run === undefined) continue; // Deleted in the meantime.
       const first = from === "first_step" ? firstStepOf(resource) : undefined;
-      const request = await repetitionOf(run, resource, { version, from: first }, context);
+      const request = await repetitionOf(run, resource, { version, from: first, withoutFiles }, context);
       const started = isDry === true ? undefined : await startRun(resource, { ...request, trace: call.trace }, context);
       started?.ended.catch(() => undefined); // Its outcome is in the history.
       repeated.push({ run_id: id, id: started?.run ?? null });

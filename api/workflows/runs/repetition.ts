@@ -7,6 +7,7 @@ import type { RecordedAttempt, WorkflowRunDetails } from "../../../domain/workfl
 import type { RunRepetition } from "../../../domain/workflow/run-control.ts";
 import { hasEnded } from "../../../domain/workflow/run-state.ts";
 import type { ApiContext } from "../../context.ts";
+import { formerFiles, notRepeatable, type RanSteps } from "./former-files.ts";
 
 /** Of exports and event together: they are part of one message. */
 const maxBytes = 4 * 2 ** 20;
@@ -26,13 +27,15 @@ export interface Wanted {
   readonly version?: "current" | "same" | null | undefined;
   /** Absent: that of the run. */
   readonly event?: unknown;
+  /** It begins without the files that the run had at this step. */
+  readonly withoutFiles?: boolean | null | undefined;
 }
 
 /** @throws InvalidInput if there is no such step, Conflict if the run has not ended or something that it needs is not stored */
 export async function repetitionOf(
   run: WorkflowRunDetails,
   resource: WorkflowResource,
-  { from, version, event }: Wanted,
+  { from, version, event, withoutFiles }: Wanted,
   context: ApiContext,
 ): Promise<Repetition> {
   if (!hasEnded(run.status))
@@ -43,13 +46,18 @@ export async function repetitionOf(
   const wanted = from ?? (event === undefined ? failedStepOf(run) : undefined);
   const first = wanted === undefined ? 0 : steps.findIndex(({ id, name }) => id === wanted || name === wanted);
   if (first < 0) throw unknownStep(wanted ?? "", steps, isOld);
-  const exports = await exportsOf(run, steps, first, context);
+  const generations = await generationsOf(run, steps, first, context);
+  const exports = exportsOf(generations);
   const given = event === undefined ? eventOf(run) : event;
   if (Buffer.byteLength(JSON.stringify([exports, given])) > maxBytes)
     throw notRepeatable(
       `the event of run ${run.id} and the exports before this step have more than 4 MiB: give another event, or begin earlier`,
     );
   const name = wanted === undefined ? undefined : steps[first]?.name;
+  const files =
+    withoutFiles === true
+      ? undefined
+      : formerFiles(generations, steps.slice(0, outermostOf(steps, first, resource)), context.ports.clock.now());
   return {
     event: given,
     repeats: {
@@ -57,13 +65,21 @@ export async function repetitionOf(
       steps: exports,
       ...(name === undefined ? {} : { from: name }),
       ...(version === "same" ? { deployment: run.deployment } : {}),
+      ...(files === undefined ? {} : { files }),
     },
   };
 }
 
-export const firstStepOf = ({ spec }: WorkflowResource): string | undefined => stepsOf(spec)[0]?.node.name;
+/** Index of the step with which the run begins: a part of one has no meaning without it. Of an earlier version, what the current one says. */
+function outermostOf(steps: readonly NamedStep[], first: number, { spec }: WorkflowResource): number {
+  const current = stepsOf(spec);
+  const index = current.findIndex(({ node }) => node.name === steps[first]?.name);
+  const around = current.find(({ control }, at) => at < index && control !== undefined && index < control.end);
+  const outermost = steps.findIndex(({ name }) => name === around?.node.name);
+  return outermost < 0 ? first : Math.min(outermost, first);
+}
 
-const notRepeatable = (message: string): Conflict => new Conflict(message, { code: "run_not_repeatable" });
+export const firstStepOf = ({ spec }: WorkflowResource): string | undefined => stepsOf(spec)[0]?.node.name;
 
 /** Its name: a step that was changed may have another id. */
 const failedStepOf = ({ failedStep, attempts }: WorkflowRunDetails): string | undefined =>
@@ -94,26 +110,35 @@ function recordedSteps({ attempts }: WorkflowRunDetails, current: readonly Named
 
 type Exports = Readonly<Record<string, string>>;
 
+/** A run with the steps that it has run, of those before the first one. */
+interface Generation extends RanSteps {
+  readonly steps: readonly NamedStep[];
+}
+
 /**
- * JSON texts of what the steps before an index have exported, by name. A run that repeats another one has not run those before its first:
- * they are that other one's. @throws Conflict if something is not stored
+ * The runs that have run the steps before an index, the last one first. A run that repeats another one has not run those before its first:
+ * that other one has. @throws Conflict if one is not stored
  */
-async function exportsOf(
+async function generationsOf(
   run: WorkflowRunDetails,
   steps: readonly NamedStep[],
   end: number,
   context: ApiContext,
   generation = 1,
-): Promise<Exports> {
-  if (end === 0) return {};
-  const began = Math.min(beganAt(run, steps), end);
-  const own = ownExports(run, steps.slice(began, end));
-  if (began === 0 || run.repeats === null) return own;
+): Promise<readonly Generation[]> {
+  if (end === 0) return [];
+  const began = beganAt(run, steps);
+  const own = { run, began, steps: steps.slice(began, end) };
+  if (began === 0 || run.repeats === null) return [own];
   const earlier = generation < maxGenerations ? await context.ports.history.findWorkflowRun(run.workflow, run.repeats) : undefined;
   if (earlier === undefined)
     throw notRepeatable(`run ${run.repeats}, which run ${run.id} repeats, is no longer stored: repeat the run from its first step`);
-  return { ...(await exportsOf(earlier, steps, began, context, generation + 1)), ...own };
+  return [own, ...(await generationsOf(earlier, steps, Math.min(began, end), context, generation + 1))];
 }
+
+/** JSON texts of what the steps have exported, by name. @throws Conflict if something is not stored */
+const exportsOf = (generations: readonly Generation[]): Exports =>
+  Object.assign({}, ...generations.map(({ run, steps }) => ownExports(run, steps)).toReversed());
 
 /** Index of the step with which the run began; behind all if it failed before one ran. @throws Conflict if this version has no such step */
 function beganAt({ id, repeats, attempts: [first] }: WorkflowRunDetails, steps: readonly NamedStep[]): number {

@@ -117,10 +117,11 @@ const repeat = defineTool({
     from: name("Name or id of the step that runs first").optional(),
     event: event.describe("Another event, any JSON value"),
     same_version: flag("On the version of the run, instead of the current one"),
+    without_files: flag("Without the files that the steps before have left"),
   },
-  call: async ({ client }, { workflow: named, run: id, from, event: value, same_version: isSame }) => {
+  call: async ({ client }, { workflow: named, run: id, from, event: value, same_version: isSame, without_files: isBare }) => {
     const path = { workflow_id: await idOf(client, "workflows", named), run_id: id };
-    const body = { ...present({ from, event: value }), ...(isSame === true ? ({ version: "same" } as const) : {}) };
+    const body = { ...present({ from, event: value, without_files: isBare }), ...(isSame === true ? ({ version: "same" } as const) : {}) };
     return wholeAnswer((await client.call("repeatWorkflowRun", { path, body })).data, "runs");
   },
 });

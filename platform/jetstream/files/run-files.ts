@@ -18,6 +18,15 @@ const pollMs = 50;
  */
 export function createRunFiles(connection: Connection, reserve: (owner: string, bytes: number) => Promise<Room>): RunFiles {
   const read = (run: RunOfFiles, part: string): Promise<Uint8Array> => readPart(connection, run, part);
+  const store = async (run: RunOfFiles, part: string, bytes: Uint8Array): Promise<void> => {
+    const room = await reserve(run.owner, chargeOf(bytes.length));
+    if (room.refusal !== undefined) throw new QuotaExceeded(room.refusal, { code: "files_full" });
+    try {
+      await writePart(connection, run, part, bytes);
+    } finally {
+      room.release();
+    }
+  };
   return {
     read,
     list: async (run, layers) => {
@@ -25,14 +34,11 @@ export function createRunFiles(connection: Connection, reserve: (owner: string, 
       return changes.reduce<readonly FileEntry[]>(withChanges, []);
     },
     write: async (run, bytes) => {
-      const room = await reserve(run.owner, chargeOf(bytes.length));
-      if (room.refusal !== undefined) throw new QuotaExceeded(room.refusal, { code: "files_full" });
-      try {
-        return await writePart(connection, run, bytes);
-      } finally {
-        room.release();
-      }
+      const part = `${randomBytes(16).toString("hex")}-${bytes.length}`;
+      await store(run, part, bytes);
+      return part;
     },
+    copy: async (run, part, to) => store({ ...run, run: to }, part, await read(run, part)),
   };
 }
 
@@ -52,19 +58,17 @@ async function readPart({ manager }: Connection, { owner, workflow, run }: RunOf
   throw new NotFound(`the files of run ${run} are gone: they are kept until two hours after its end`, { code: "files_gone" });
 }
 
-async function writePart({ publisher }: Connection, { owner, workflow, run }: RunOfFiles, bytes: Uint8Array): Promise<string> {
-  const part = `${randomBytes(16).toString("hex")}-${bytes.length}`;
+async function writePart({ publisher }: Connection, { owner, workflow, run }: RunOfFiles, part: string, bytes: Uint8Array): Promise<void> {
   try {
     // So it can be sent again if no answer arrives.
     await publisher.publish(filePartSubject(owner, workflow, run, part), bytes, { expectedLastSubjectSequence: 0 });
   } catch (error) {
-    // No other message has its subject: a copy of it is stored.
-    if (error instanceof WrongLastSequence) return part;
+    // No other message has its subject: the same bytes are stored.
+    if (error instanceof WrongLastSequence) return;
     if (!(error instanceof Unavailable) || error.code !== "store_full") throw error;
     throw new QuotaExceeded(`the files of all runs fill the stream ${streams.files}: try again when runs have ended`, {
       code: "files_full",
       cause: error,
     });
   }
-  return part;
 }

@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import { searchColumns } from "./search.ts";
 import { transactionalMigrations } from "./transactional.ts";
-import type { Migration } from "./step.ts";
+import { transaction, type Migration } from "./step.ts";
 import { traceColumns } from "./traces.ts";
 
 /** All migrations, in the order in which they run. Their order depends on no name and no date: add at the end, with the next number. */
@@ -12,4 +12,5 @@ export const migrations: readonly Migration[] = [
   })),
   traceColumns,
   searchColumns,
+  { name: "m0040-files-of-steps", steps: [transaction("alter table workflow_steps add column files text")] },
 ];

@@ -1,4 +1,4 @@
-import { bindComponent, type RunInputs } from "./component/bind.ts";
+import { bindComponent, type OpenFile, type RunInputs } from "./component/bind.ts";
 import { endRun, on, post } from "./runtime/bridge.ts";
 import { type Fields, findComponent, isObject } from "./component/component.ts";
 import { configureComponent } from "./component/configure.ts";
@@ -54,6 +54,7 @@ on("run", (entry, event, props, db, endpoint, additional, metadata, step, stores
     endpoint: endpoint as string | null,
     additional: parse(String(additional)) as Fields[],
     stores: (stores ?? []) as string[],
+    openFile: ((prop, value) => require("./action/action.ts").openUrl(prop, value)) satisfies OpenFile,
   };
   if (step !== undefined) return void runAction(inputs, step as ActionInputs, String(props).includes("{{"));
   const given = [String(event), ...(metadata === undefined ? [] : [String(metadata)])];
@@ -69,6 +70,8 @@ on("configure", (call, props, endpoint, additional) => {
     endpoint: endpoint as string | null,
     additional: parse(String(additional)) as Fields[],
     stores: [],
+    // What lists options sees what is configured.
+    openFile: (_, value) => value,
   });
 });
 
@@ -97,8 +100,8 @@ async function runAction(inputs: RunInputs, step: ActionInputs, hasExpressions: 
     const called = definition["run"];
     if (typeof called !== "function") throw new TypeError("the action has no function 'run'");
     const { actionResult, prepareAction } = require("./action/action.ts");
-    const { props, argument } = prepareAction(definition, inputs.props, step, hasExpressions);
-    const bound = bindComponent(definition, { ...inputs, props, db: null });
+    const { props, openFile, argument } = prepareAction(definition, inputs.props, step, hasExpressions);
+    const bound = bindComponent(definition, { ...inputs, props, openFile, db: null });
     const result: unknown = await Reflect.apply(called as (argument: unknown) => unknown, bound, [argument]);
     const sending = bodiesInProgress();
     if (sending !== undefined) await sending;

@@ -14,9 +14,14 @@ beforeAll(async () => {
   id = (await api.ask("POST", "/v1/workflows", { body: { name: "Repeated", steps: names.map(step) } })).body.data.id;
 });
 
-/** Records a run that has failed, a commit for each of its steps. */
-async function recordRun(run: string, steps: readonly Partial<CommittedStep>[], more: Partial<WorkflowProgress> = {}): Promise<void> {
-  const described = { ...workflowCommit().run, id: run, trigger: "manual" } as const;
+/** Records a run that has failed, a commit for each of its steps. @param startedAt by default long ago */
+async function recordRun(
+  run: string,
+  steps: readonly Partial<CommittedStep>[],
+  more: Partial<WorkflowProgress> = {},
+  startedAt = workflowCommit().run.startedAt,
+): Promise<void> {
+  const described = { ...workflowCommit().run, id: run, trigger: "manual", startedAt } as const;
   const commits = steps.length === 0 ? [undefined] : steps;
   for (const [index, step] of commits.entries()) {
     const isLast = index === commits.length - 1;
@@ -24,8 +29,9 @@ async function recordRun(run: string, steps: readonly Partial<CommittedStep>[], 
       status: isLast ? ("failed" as const) : ("running" as const),
       number: index + 1,
       stepCount: names.length,
+      startedAt,
       ...(index === 0 ? { event: '{"n":1}', ...more } : {}),
-      ...(step === undefined ? {} : { step: committedStep(step) }),
+      ...(step === undefined ? {} : { step: committedStep({ startedAt, ...step }) }),
     };
     const error = isLast ? { name: "Error", message: "no" } : null;
     const whole = workflowCommit({ source: id, owner: ada.id, run: described, error, workflow: progress });
@@ -78,5 +84,63 @@ describe("a run that is repeated", () => {
     const before = api.ran.length;
     expect(await repeat(run, {})).toMatchObject({ status: 409, code: "run_not_repeatable", error: expect.stringContaining(says) });
     expect(api.ran).toHaveLength(before);
+  });
+});
+
+describe("files of a run that is repeated", () => {
+  const [a, b, c, d] = ["a", "b", "c", "d"].map((letter) => `${letter.repeat(32)}-10`) as [string, string, string, string]; // Four.
+  const filesOf = async (run: string, body: object = {}) => (await repeat(run, body)).sent?.files;
+
+  test("are those that the steps before have left, whatever later ones did", async () => {
+    const first = { ...exported("first", 1), files: { before: [], after: [a] } };
+    const second = { ...exported("second", 2), files: { before: [a], after: [a, b] } };
+    await recordRun("r_files", [first, second, { ...failed("third"), files: { before: [a, b] } }], {}, Date.now());
+    expect(await filesOf("r_files")).toEqual({ run: "r_files", layers: [a, b] });
+    expect(await filesOf("r_files", { from: "second" })).toEqual({ run: "r_files", layers: [a] });
+    expect(await filesOf("r_files", { from: "first" })).toBeUndefined();
+    expect(await filesOf("r_files", { without_files: true })).toBeUndefined();
+    await recordRun("r_bare", [exported("first", 1), failed("second")], {}, Date.now());
+    expect(await filesOf("r_bare")).toBeUndefined();
+  });
+
+  test("are those with which a repetition began, and earlier those of the run that it repeats", async () => {
+    const first = { ...exported("first", 1), files: { before: [], after: [a] } };
+    await recordRun("r_f1", [first, { ...failed("second"), files: { before: [a] } }], {}, Date.now());
+    const second = { ...exported("second", 2), files: { before: [c], after: [c, d] } };
+    await recordRun("r_f2", [second, { ...failed("third"), files: { before: [c, d] } }], { repeats: "r_f1" }, Date.now());
+    expect(await filesOf("r_f2")).toEqual({ run: "r_f2", layers: [c, d] });
+    expect(await filesOf("r_f2", { from: "second" })).toEqual({ run: "r_f2", layers: [c] });
+    // It did not begin: its files may not have been copied.
+    await recordRun("r_f3", [], { repeats: "r_f1" }, Date.now());
+    expect(await filesOf("r_f3", { from: "second" })).toEqual({ run: "r_f1", layers: [a] });
+    // It was to begin without files.
+    await recordRun("r_f4", [failed("second")], { repeats: "r_f1" }, Date.now());
+    expect(await filesOf("r_f4")).toBeUndefined();
+  });
+
+  test("that are deleted make it refused, unless it is to begin without them", async () => {
+    const first = { ...exported("first", 1), files: { before: [], after: [a] } };
+    const hours = (count: number): number => Date.now() - count * 3_600_000;
+    await recordRun("r_kept", [first, failed("second")], {}, hours(1.9));
+    expect(await filesOf("r_kept")).toEqual({ run: "r_kept", layers: [a] });
+    await recordRun("r_old", [first, failed("second")], {}, hours(2.1));
+    const says = expect.stringMatching(/r_old .*two hours.*first step.*without_files/u) as string;
+    expect(await repeat("r_old", {})).toMatchObject({ status: 409, code: "run_not_repeatable", error: says });
+    expect(await repeat("r_old", { without_files: true })).toMatchObject({ status: 202 });
+    expect(await repeat("r_old", { from: "first" })).toMatchObject({ status: 202 });
+    const { body } = await api.ask("POST", `/v1/workflows/${id}/runs/repeat`, { body: { dry_run: true, since_ms: hours(2.2) } });
+    expect(body.data.refused).toEqual([{ run_id: "r_old", code: "run_not_repeatable", error: says }]);
+  });
+
+  test.each([
+    ["no names of parts", { before: ["*"], after: [">"] }],
+    ["names with dots", { before: [], after: [`${"0".repeat(32)}-1.x`] }],
+    ["too many names", { before: [], after: Array.from({ length: 1_001 }, () => `${"0".repeat(32)}-1`) }],
+    ["no list", "all"],
+  ])("are none if a forged commit has %s", async (title, files) => {
+    const run = `r_forged${title.length}`;
+    const forged = { ...exported("first", 1), files: files as unknown as NonNullable<CommittedStep["files"]> }; // Of a hostile runner.
+    await recordRun(run, [forged, failed("second")], {}, Date.now());
+    expect(await filesOf(run)).toBeUndefined();
   });
 });

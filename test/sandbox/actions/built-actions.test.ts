@@ -43,6 +43,14 @@ describe("actions as they are written", () => {
     expect(returned(await run(`export default { name: "a", type: "action", ${method} };`))).toBe("x");
   });
 
+  it.each([`"file"`, `{ type: "file" }`, `{ propDefinition: [{ type: "app", app: "x", propDefinitions: { f: { type: "file" } } }, "f"] }`])(
+    "have the file of a prop without an import: %s",
+    async (prop) => {
+      const code = `export default { name: "a", type: "action", props: { f: ${prop} }, async run() { return await (await this.f.write("x")).toEncodedString(); } };`;
+      expect(returned(await run(code, { props: { f: "/tmp/a.txt" } }))).toBe("x");
+    },
+  );
+
   it("need no file system of their own otherwise", async () => {
     const { needsNode } = await opened.builder.build({
       code: `export default { name: "a", type: "action", async run({ $ }) { return $.context; } };`,

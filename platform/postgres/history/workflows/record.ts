@@ -1,4 +1,5 @@
 import { sql, type RawBuilder } from "kysely";
+import { filesOfStep } from "../../../../domain/files/schemas.ts";
 import { computeMsOf } from "../../../../domain/measures/count.ts";
 import { endOf } from "../../../../domain/run/derived-events.ts";
 import { maxStoredReceived, type Commit } from "../../../../domain/run/commit.ts";
@@ -112,9 +113,9 @@ function stepsDone({ step, before = [], status }: WorkflowProgress): number {
 export function insertSteps(rows: readonly StepRow[]): RawBuilder<unknown> {
   const own = (value: (row: StepRow) => string): string[] => column(rows, value);
   return sql`
-    insert into workflow_steps (workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs)
+    insert into workflow_steps (workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs, files)
     select row.workflow, row.run, row.number, row.step, row.name, row.place, row.attempt, row.started_ms, row.duration_ms, row.cpu_ms, row.outcome,
-      row.inputs, row.exports, row.error, row.logs
+      row.inputs, row.exports, row.error, row.logs, row.files
     from unnest(
       ${rows.map(({ seq }) => seq)}::bigint[], ${own(({ commit }) => commit.source)}::text[], ${own(({ commit }) => commit.run.id)}::text[],
       ${rows.map(({ number }) => number)}::integer[], ${own(({ step }) => step.id)}::text[], ${own(({ step }) => step.name)}::text[],
@@ -122,10 +123,18 @@ export function insertSteps(rows: readonly StepRow[]): RawBuilder<unknown> {
       ${integerColumn(rows, ({ step }) => step.startedAt)}::bigint[], ${rows.map(({ step }) => step.durationMs)}::double precision[],
       ${rows.map(({ step }) => step.cpuMs)}::double precision[], ${own(({ step }) => step.outcome)}::text[],
       ${optionalColumn(rows, ({ step }) => withinBound(step.inputs))}::text[], ${own(({ step }) => shownExports(step.exports))}::text[],
-      ${optionalColumn(rows, ({ step }) => errorText(step.error))}::text[], ${own(({ logs }) => logsText(logs))}::text[]
-    ) as row (commit_seq, workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs)
+      ${optionalColumn(rows, ({ step }) => errorText(step.error))}::text[], ${own(({ logs }) => logsText(logs))}::text[],
+      ${optionalColumn(rows, ({ step }) => filesText(step.files))}::text[]
+    ) as row (commit_seq, workflow, run, number, step, name, place, attempt, started_ms, duration_ms, cpu_ms, outcome, inputs, exports, error, logs,
+      files)
     where row.commit_seq in (select commit_seq from live)
     on conflict do nothing`;
+}
+
+/** Runners may forge it. */
+function filesText(files: unknown): string | null {
+  const { data } = filesOfStep.safeParse(files);
+  return data === undefined ? null : JSON.stringify(data);
 }
 
 function errorText(error: RunError | null): string | null {

@@ -4,6 +4,7 @@ import type { Trigger } from "../../../../domain/trigger.ts";
 import { unknownCursor, type PageRequest } from "../../../../domain/page.ts";
 import type { LogRecord, RunError } from "../../../../domain/run-products.ts";
 import type { RecordedAttempt, RecordedWorkflowRun, WorkflowRunDetails } from "../../../../domain/workflow/recorded-run.ts";
+import type { FilesOfStep } from "../../../../domain/workflow/run-commit.ts";
 import type { RunStatus } from "../../../../domain/workflow/run-state.ts";
 import type { Tables } from "../../tables.ts";
 import { boundedRows, leftBehind } from "../../bounded-rows.ts";
@@ -154,6 +155,7 @@ function attemptFrom(row: WorkflowStepTable): RecordedAttempt {
     exports: row.exports,
     error: errorFrom(row.error),
     logs: JSON.parse(row.logs) as readonly LogRecord[], // Written by record.ts from this type.
+    ...(row.files === null ? {} : { files: JSON.parse(row.files) as FilesOfStep }), // Checked by record.ts.
   };
 }
 

@@ -62,4 +62,6 @@ export interface WorkflowStepTable {
   readonly error: string | null;
   /** JSON of the list of its log lines. */
   readonly logs: string;
+  /** JSON of the layers of the run's files; null: it had none, or an earlier version recorded it. */
+  readonly files: string | null;
 }

@@ -1,13 +1,20 @@
 import type { Fields } from "../component/component.ts";
 import { completeEvent } from "../component/http-event.ts";
 import { ruleError } from "../runtime/errors.ts";
+import type { OpenFile } from "../component/bind.ts";
 import type { ActionInputs } from "./action-inputs.ts";
+import { openFileProp } from "./file-prop.ts";
+import { openFiles, type OpenFiles } from "./files.ts";
 import { type ActionHelper, actionHelper } from "./helper.ts";
 import { evaluateProps } from "./expressions.ts";
+
+/** Of a source, which has no files of a run. */
+export const openUrl: OpenFile = (prop, value) => openFileProp(prop, value, undefined);
 
 export interface PreparedAction {
   /** Values by name, expressions evaluated. */
   readonly props: Fields;
+  readonly openFile: OpenFile;
   /** Argument of `run`. */
   readonly argument: { readonly steps: Fields; readonly $: ActionHelper };
 }
@@ -26,7 +33,10 @@ export function prepareAction(definition: Fields, given: Fields, inputs: ActionI
   const props = hasExpressions
     ? evaluateProps(definition, given, { steps, variables: parse(inputs.variables) as Fields }, inputs.secretProps)
     : given;
-  return { props, argument: { steps, $: actionHelper(inputs) } };
+  let opened: OpenFiles | undefined;
+  const files = (): OpenFiles => (opened ??= openFiles(inputs.filesUrl));
+  const openFile: OpenFile = (prop, value) => openFileProp(prop, value, files);
+  return { props, openFile, argument: { steps, $: actionHelper(inputs, files) } };
 }
 
 /** JSON text of the value that `run` returned; null if it returned nothing. A later step may need it, so it is never dropped. */

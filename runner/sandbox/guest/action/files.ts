@@ -8,7 +8,7 @@ import type * as fetching from "../web/fetch/fetch.ts";
 declare function require(path: "../web/fetch/fetch.ts"): typeof fetching;
 
 /** What is used of `node:fs`, which only contexts with the Node layer have. */
-interface FileSystem {
+export interface FileSystem {
   existsSync(path: string): boolean;
   mkdirSync(path: string, options: { readonly recursive: boolean }): void;
   rmSync(path: string, options: { readonly recursive: boolean; readonly force: boolean }): void;
@@ -19,12 +19,15 @@ interface FileSystem {
   createWriteStream(path: string): FileWriter;
   /** What moves contents: they may be large, and stored elsewhere. */
   readonly promises: {
-    readFile(path: string): Promise<Uint8Array & { toString(encoding?: string, start?: number, end?: number): string }>;
+    readFile(path: string): Promise<Read>;
     writeFile(path: string, content: unknown): Promise<void>;
     copyFile(from: string, to: string): Promise<void>;
     rm(path: string, options: { readonly recursive: boolean; readonly force: boolean }): Promise<void>;
   };
 }
+
+/** A Buffer. */
+export type Read = Uint8Array & { toString(encoding?: string, start?: number, end?: number): string };
 
 /** Of a write stream. */
 interface FileWriter {
@@ -35,14 +38,47 @@ interface FileWriter {
   destroy(): void;
 }
 
+/** What code of a step reads and writes: a file or directory of the run, or what is at a URL. As JSON it is its descriptor. */
+export interface RunFile {
+  readonly path: string;
+  readonly name: string;
+  readonly size: number;
+  readonly modifiedAt: Date;
+  isFile(): boolean;
+  isDirectory(): boolean;
+  toBuffer(): Promise<Uint8Array>;
+  toEncodedString(encoding?: string, start?: number, end?: number): Promise<string>;
+  /** Copies it to a path such as /tmp/x. */
+  toFile(local: string): Promise<void>;
+  /** A URL at which anyone can read the file as it is now, until the files of the run are deleted, and at most for a day. */
+  toUrl(): Promise<string>;
+  fromFile(local: string): Promise<this>;
+  fromUrl(url: string): Promise<this>;
+  fromReadableStream(stream: AsyncIterable<Uint8Array | string>): Promise<this>;
+  /** @param content text or bytes */
+  write(content: unknown): Promise<this>;
+  createReadStream(): unknown;
+  /** A content type and a length may be given, and have no effect. */
+  createWriteStream(): unknown;
+  delete(): Promise<void>;
+  toJSON(): Fields;
+}
+
 /** `$.files`: files that the steps of a workflow run share, below a directory of /tmp. */
 export interface FileStore {
   /** A file that does not exist is created. */
-  open(path: unknown): StoredFile;
+  open(path: unknown): RunFile;
   /** From the JSON of a file. */
-  openDescriptor(descriptor: unknown): StoredFile;
+  openDescriptor(descriptor: unknown): RunFile;
   /** The files and directories in a directory. */
-  dir(path?: unknown): AsyncIterable<StoredFile>;
+  dir(path?: unknown): AsyncIterable<RunFile>;
+}
+
+/** The files of a step. */
+export interface OpenFiles {
+  readonly store: FileStore;
+  /** @param path below /tmp; if it does not begin with that, of a file of the store if there is one, or else below /tmp as well */
+  file(path: string): RunFile;
 }
 
 const root = "/tmp/.file-store";
@@ -50,38 +86,53 @@ const maxShown = 100;
 
 const { encodeURIComponent } = globalThis;
 
-/**
- * Without files of a workflow run, what an earlier run in this context has stored is deleted.
- * @param filesUrl what the URLs of files begin with; absent: they have none
- */
-export function openFileStore(filesUrl?: string): FileStore {
+export function fileSystem(): FileSystem {
   const { __builtin: builtin } = globalThis as { readonly __builtin?: (name: string) => unknown };
   if (builtin === undefined)
     throw ruleError(
       "files_unavailable",
       "this context has no file system: use $.files.open(…) or import node:fs in the code of the action",
     );
-  const fs = builtin("fs") as FileSystem;
+  return builtin("fs") as FileSystem;
+}
+
+/**
+ * Without files of a workflow run, what an earlier run in this context has stored is deleted.
+ * @param filesUrl what the URLs of files begin with; absent: they have none
+ */
+export function openFiles(filesUrl?: string): OpenFiles {
+  const fs = fileSystem();
   if (fileSession() === undefined) fs.rmSync(root, { recursive: true, force: true });
-  return {
+  const stored = (path: string): StoredFile => new StoredFile(fs, path, () => `${root}/${path}`, filesUrl);
+  const file = (path: string): StoredFile => new StoredFile(fs, path, placeOf(path, fs), filesUrl);
+  const store: FileStore = {
     open(given) {
       const path = storePath(given);
       const full = `${root}/${path}`;
       if (path === "") throw ruleTypeError("invalid_file", "the path given to $.files.open() is that of the root: name a file");
       fs.mkdirSync(full.slice(0, full.lastIndexOf("/")), { recursive: true });
       if (!fs.existsSync(full)) fs.writeFileSync(full, "");
-      return new StoredFile(fs, path, filesUrl);
+      return stored(path);
     },
     openDescriptor(descriptor) {
-      return this.open(isObject(descriptor) ? descriptor["path"] : descriptor);
+      const path = isObject(descriptor) ? descriptor["path"] : descriptor;
+      return isObject(descriptor) && typeof path === "string" && path.startsWith("/tmp/") ? file(path) : store.open(path);
     },
     async *dir(given = "") {
       const path = storePath(given);
       // It is made with the first file: who only looks changes nothing.
       if (path === "" && !fs.existsSync(root)) return;
-      for (const name of fs.readdirSync(`${root}/${path}`)) yield new StoredFile(fs, path === "" ? name : `${path}/${name}`, filesUrl);
+      for (const name of fs.readdirSync(`${root}/${path}`)) yield stored(path === "" ? name : `${path}/${name}`);
     },
   };
+  return { store, file };
+}
+
+/** Where a file is that a prop names. Looked up with its first use: a step that uses no file reads no list of files. */
+function placeOf(path: string, fs: FileSystem): () => string {
+  if (path.startsWith("/tmp/")) return () => path;
+  let place: string | undefined;
+  return () => (place ??= fs.existsSync(`${root}/${path}`) ? `${root}/${path}` : `/tmp/${path}`);
 }
 
 /** Relative to the root, without `.` and `..`. */
@@ -96,15 +147,17 @@ function storePath(given: unknown): string {
   return parts.join("/");
 }
 
-/** A file or directory of the store. As JSON it is its descriptor. */
-class StoredFile {
+/** A file or directory of the store, or below /tmp. */
+class StoredFile implements RunFile {
   readonly path: string;
   readonly name: string;
   readonly #fs: FileSystem;
+  readonly #place: () => string;
   readonly #filesUrl: string | undefined;
 
-  constructor(fs: FileSystem, path: string, filesUrl: string | undefined) {
+  constructor(fs: FileSystem, path: string, place: () => string, filesUrl: string | undefined) {
     this.#fs = fs;
+    this.#place = place;
     this.#filesUrl = filesUrl;
     this.path = path;
     this.name = path.slice(path.lastIndexOf("/") + 1);
@@ -119,7 +172,7 @@ class StoredFile {
   }
 
   get #full(): string {
-    return `${root}/${this.path}`;
+    return this.#place();
   }
 
   isFile(): boolean {
@@ -138,12 +191,10 @@ class StoredFile {
     return (await this.#fs.promises.readFile(this.#full)).toString(encoding, start, end);
   }
 
-  /** Copies it to a path such as /tmp/x. */
   async toFile(local: string): Promise<void> {
     await this.#fs.promises.copyFile(this.#full, local);
   }
 
-  /** A URL at which anyone can read the file as it is now, until the files of the run are deleted, and at most for a day. */
   async toUrl(): Promise<string> {
     if (this.#filesUrl === undefined)
       throw ruleError(
@@ -166,22 +217,10 @@ class StoredFile {
   }
 
   async fromReadableStream(stream: AsyncIterable<Uint8Array | string>): Promise<this> {
-    const target = this.#fs.createWriteStream(this.#full);
-    const failed = new Promise<never>((_, reject) => target.on("error", reject));
-    failed.catch(() => {}); // It may come after the last chunk.
-    try {
-      for await (const chunk of stream) {
-        if (!target.write(chunk)) await Promise.race([failed, new Promise<void>((resolve) => target.once("drain", resolve))]);
-      }
-    } catch (error) {
-      target.destroy();
-      throw error;
-    }
-    await Promise.race([failed, new Promise<void>((resolve) => target.end(resolve))]);
+    await writeStream(this.#fs, this.#full, stream);
     return this;
   }
 
-  /** @param content text or bytes */
   async write(content: unknown): Promise<this> {
     await this.#fs.promises.writeFile(this.#full, content);
     return this;
@@ -191,7 +230,6 @@ class StoredFile {
     return this.#fs.createReadStream(this.#full);
   }
 
-  /** A content type and a length may be given, and have no effect. */
   createWriteStream(): unknown {
     return this.#fs.createWriteStream(this.#full);
   }
@@ -203,4 +241,19 @@ class StoredFile {
   toJSON(): Fields {
     return { path: this.path, name: this.name };
   }
+}
+
+export async function writeStream(fs: FileSystem, full: string, stream: AsyncIterable<Uint8Array | string>): Promise<void> {
+  const target = fs.createWriteStream(full);
+  const failed = new Promise<never>((_, reject) => target.on("error", reject));
+  failed.catch(() => {}); // It may come after the last chunk.
+  try {
+    for await (const chunk of stream) {
+      if (!target.write(chunk)) await Promise.race([failed, new Promise<void>((resolve) => target.once("drain", resolve))]);
+    }
+  } catch (error) {
+    target.destroy();
+    throw error;
+  }
+  await Promise.race([failed, new Promise<void>((resolve) => target.end(resolve))]);
 }

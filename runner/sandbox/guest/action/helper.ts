@@ -7,7 +7,7 @@ import { ruleError, ruleTypeError } from "../runtime/errors.ts";
 import { type IsRunning, stillRunning } from "../runtime/still-running.ts";
 import { inspect } from "../node/inspect/inspect.ts";
 import type { ActionInputs } from "./action-inputs.ts";
-import { type FileStore, openFileStore } from "./files.ts";
+import type { FileStore, OpenFiles } from "./files.ts";
 import { type FlowHelper, flowHelper } from "./flow.ts";
 import { type SendHelper, sendHelper } from "./send.ts";
 
@@ -33,9 +33,9 @@ const reserved: ReadonlySet<string> = new Set(["$return_value", "$error", "$resu
 const { parse, stringify } = JSON;
 const { defineProperty } = Object;
 
-export function actionHelper(inputs: ActionInputs): ActionHelper {
+/** @param files opened with the first use */
+export function actionHelper(inputs: ActionInputs, files: () => OpenFiles): ActionHelper {
   const isRunning = stillRunning();
-  let files: FileStore | undefined;
   const helper = {
     export: exporter(isRunning),
     respond: responder(isRunning),
@@ -44,7 +44,7 @@ export function actionHelper(inputs: ActionInputs): ActionHelper {
     context: contextOf(inputs),
   };
   // Not enumerable: a copy of `$` must not open the files.
-  return defineProperty(helper, "files", { get: () => (files ??= openFileStore(inputs.filesUrl)), configurable: true }) as ActionHelper;
+  return defineProperty(helper, "files", { get: () => files().store, configurable: true }) as ActionHelper;
 }
 
 function contextOf(inputs: ActionInputs): Fields {

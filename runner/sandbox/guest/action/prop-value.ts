@@ -1,4 +1,5 @@
 import { type Fields, isObject } from "../component/component.ts";
+import { fileMisfit } from "./file-value.ts";
 
 /** What a value must be, in words, or undefined if it is valid: the rules of domain/component/prop-types.ts, for values of expressions. */
 type Check = (value: unknown, prop: Fields) => string | undefined;
@@ -8,6 +9,7 @@ const checks: Readonly<Record<string, Check>> = {
   boolean: (value) => (typeof value === "boolean" ? undefined : "true or false"),
   integer: checkInteger,
   object: (value) => (isObject(value) && !Array.isArray(value) ? undefined : "an object"),
+  file: fileMisfit,
 };
 
 /** Undefined if the value fits the prop's type. No value fits a prop that may be absent. */

@@ -11,6 +11,9 @@ import type * as httpRequest from "./http-request.ts";
 // Evaluated with the first prop of that type, since it loads `fetch`.
 declare function require(path: "./http-request.ts"): typeof httpRequest;
 
+/** What `this.<prop>` of a `file` prop is. */
+export type OpenFile = (prop: string, value: unknown) => unknown;
+
 /** Inputs of one run. */
 export interface RunInputs {
   /** Configured values by prop name, secrets included; `{$auth}` for app props. */
@@ -22,6 +25,7 @@ export interface RunInputs {
   readonly additional: readonly Fields[];
   /** Names of the props that have a data store, which the host knows. */
   readonly stores: readonly string[];
+  readonly openFile: OpenFile;
 }
 
 /** `this` of run, hooks and methods: props, methods bound to it, `$emit`. */
@@ -73,10 +77,21 @@ function propValue(name: string, prop: Fields, inputs: RunInputs): unknown {
       return require("./http-request.ts").httpRequestProp(given ?? prop["default"]);
     case "sql":
       return sqlProp(given ?? prop["default"]);
+    case "file":
+      return fileOf(name, given ?? prop["default"], inputs);
+    case "file[]":
+      return filesOf(name, given ?? prop["default"], inputs);
     default:
       return given === undefined ? prop["default"] : given;
   }
 }
+
+/** Absent values stay so, and a form may leave an empty text. */
+const fileOf = (name: string, given: unknown, { openFile }: RunInputs): unknown =>
+  given === undefined || given === null || given === "" ? undefined : openFile(name, given);
+
+const filesOf = (name: string, given: unknown, inputs: RunInputs): unknown =>
+  Array.isArray(given) ? given.map((each: unknown) => fileOf(name, each, inputs)) : undefined;
 
 const storedKeys = (name: string, { db }: RunInputs): StoredKeys => (db === null ? null : db[name]);
 

@@ -1,0 +1,33 @@
+import { Conflict } from "../../../domain/errors.ts";
+import { filesKeptMs } from "../../../domain/files/run-files.ts";
+import type { WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
+import type { FormerFiles } from "../../../domain/workflow/run-control.ts";
+
+/** A run of those that repeat each other. */
+export interface RanSteps {
+  readonly run: WorkflowRunDetails;
+  /** Index of the step with which it began. */
+  readonly began: number;
+}
+
+export const notRepeatable = (message: string): Conflict => new Conflict(message, { code: "run_not_repeatable" });
+
+/**
+ * The files that a run had when the steps before had ended: those that its own steps have left, or with which it began.
+ *
+ * @param runs the repeated one, then that which it repeats, and so on @param before all steps before the first one
+ * @returns undefined: it had none @throws Conflict if they are deleted
+ */
+export function formerFiles(runs: readonly RanSteps[], before: readonly { readonly name: string }[], now: number): FormerFiles | undefined {
+  const run = runs.find(({ began }) => began <= before.length)?.run;
+  if (run === undefined) return undefined;
+  const names = new Set(before.map(({ name }) => name));
+  const last = run.attempts.findLast(({ name }) => names.has(name));
+  const layers = last === undefined ? run.attempts[0]?.files?.before : (last.files?.after ?? last.files?.before);
+  if (layers === undefined || layers.length === 0) return undefined;
+  if ((run.endedAt ?? run.startedAt) + filesKeptMs < now)
+    throw notRepeatable(
+      `the files that the steps before have left in run ${run.id} are deleted two hours after its end: repeat the run from its first step, or with \`without_files\` if the other steps need none`,
+    );
+  return { run: run.id, layers };
+}
