@@ -1,6 +1,8 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef, type ReactNode } from "react";
 import type { List } from "../api/queries.ts";
+import { text } from "./bulk/strings.ts";
+import type { Selection } from "./bulk/use-selection.ts";
 import { ErrorNotice, Loaded } from "./notices.tsx";
 
 export interface Column<Item> {
@@ -21,6 +23,8 @@ interface TableProps<Item> {
   readonly empty: ReactNode;
   /** Called with the item of a clicked row; links in cells serve the keyboard. */
   readonly onOpen?: ((item: Item) => void) | undefined;
+  /** Rows have a checkbox, whose label has the name. */
+  readonly selects?: { readonly selection: Selection<Item>; readonly nameOf: (item: Item) => string } | undefined;
 }
 
 const rowPixels = 41;
@@ -39,7 +43,7 @@ export function DataTable<Item>(props: TableProps<Item>) {
   );
 }
 
-function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf, onOpen }: TableProps<Item>) {
+function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf, onOpen, selects }: TableProps<Item>) {
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: items.length,
@@ -63,12 +67,23 @@ function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf,
       aria-label={label}
       className="max-h-[calc(100dvh-11rem)] min-h-24 overflow-y-auto rounded-lg border border-line bg-surface"
       style={
-        { "--columns": template(columns), "--narrow-columns": template(columns.filter((column) => column.isSecondary !== true)) } as never
+        {
+          "--columns": template(columns, selects !== undefined),
+          "--narrow-columns": template(
+            columns.filter((column) => column.isSecondary !== true),
+            selects !== undefined,
+          ),
+        } as never
       }
     >
       <table role="table" aria-label={label} aria-rowcount={hasMore ? -1 : items.length + 1} className="block w-full text-left text-sm">
         <thead role="rowgroup" className="sticky top-0 z-10 block bg-surface">
           <tr role="row" className={rowLook}>
+            {selects !== undefined && (
+              <th role="columnheader" scope="col" className={cellLook(false)}>
+                <SelectAll selection={selects.selection} />
+              </th>
+            )}
             {columns.map(({ title, isSecondary }) => (
               <th role="columnheader" key={title} scope="col" className={`${cellLook(isSecondary)} font-medium text-muted`}>
                 {title}
@@ -84,6 +99,7 @@ function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf,
               index={index}
               columns={columns}
               onOpen={onOpen}
+              selects={selects}
               measure={rows.measureElement}
             />
           ))}
@@ -93,13 +109,22 @@ function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf,
   );
 }
 
-interface RowProps<Item> extends Pick<TableProps<Item>, "columns" | "onOpen"> {
+function SelectAll<Item>({ selection: { items, isAll, toggleAll } }: { readonly selection: Selection<Item> }) {
+  const box = useRef<HTMLInputElement>(null);
+  const isPart = items.length > 0 && !isAll;
+  useEffect(() => {
+    if (box.current !== null) box.current.indeterminate = isPart;
+  }, [isPart]);
+  return <input ref={box} type="checkbox" className="block" aria-label={text.selectAll} checked={isAll} onChange={toggleAll} />;
+}
+
+interface RowProps<Item> extends Pick<TableProps<Item>, "columns" | "onOpen" | "selects"> {
   readonly item: Item;
   readonly index: number;
   readonly measure: (element: Element | null) => void;
 }
 
-function Row<Item>({ item, index, columns, onOpen, measure }: RowProps<Item>) {
+function Row<Item>({ item, index, columns, onOpen, selects, measure }: RowProps<Item>) {
   return (
     <tr
       role="row"
@@ -111,6 +136,17 @@ function Row<Item>({ item, index, columns, onOpen, measure }: RowProps<Item>) {
       }}
       className={`${rowLook} hover:bg-accent-soft ${onOpen === undefined ? "" : "cursor-pointer"}`}
     >
+      {selects !== undefined && (
+        <td role="cell" className={cellLook(false)}>
+          <input
+            type="checkbox"
+            className="block"
+            aria-label={text.select(selects.nameOf(item))}
+            checked={selects.selection.has(item)}
+            onChange={(event) => selects.selection.toggle(item, (event.nativeEvent as MouseEvent).shiftKey)} // A change of a checkbox is a click.
+          />
+        </td>
+      )}
       {columns.map(({ title, cell, isSecondary }) => (
         <td role="cell" key={title} className={cellLook(isSecondary)}>
           {cell(item)}
@@ -120,7 +156,8 @@ function Row<Item>({ item, index, columns, onOpen, measure }: RowProps<Item>) {
   );
 }
 
-const template = <Item,>(columns: readonly Column<Item>[]): string => columns.map(({ parts = 1 }) => `minmax(0,${parts}fr)`).join(" ");
+const template = <Item,>(columns: readonly Column<Item>[], selects: boolean): string =>
+  [...(selects ? ["2.5rem"] : []), ...columns.map(({ parts = 1 }) => `minmax(0,${parts}fr)`)].join(" ");
 
 const rowLook = "grid grid-cols-(--narrow-columns) items-center border-b border-line md:grid-cols-(--columns)";
 const cellLook = (isSecondary: boolean | undefined): string =>

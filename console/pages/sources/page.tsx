@@ -1,9 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback } from "react";
 import type { Source } from "../../../client/generated/operations.ts";
-import { useList } from "../../api/queries.ts";
+import { api, useList } from "../../api/queries.ts";
+import { activationActions } from "../../parts/bulk/activation.ts";
+import { BulkActions } from "../../parts/bulk/bulk-actions.tsx";
+import { useSelection } from "../../parts/bulk/use-selection.ts";
 import { useSearchParams } from "../../parts/search.ts";
-import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { useCanWrite, useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button, ButtonLink, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { inputLook } from "../../parts/field.tsx";
@@ -51,6 +54,13 @@ const columns: readonly Column<Source>[] = [
   { title: text.backlog, isSecondary: true, cell: ({ backlog }) => (backlog === null ? text.none : formatCount(backlog)) },
 ];
 
+const bulkActions = activationActions<Source>({
+  setActive: ({ id }, active) => api.call("updateSource", { path: { id }, body: { active } }),
+  remove: ({ id }) => api.call("deleteSource", { path: { id } }),
+});
+const keyOf = ({ id }: Source): string => id;
+const nameOf = ({ name }: Source): string => name;
+
 export function SourcesPage() {
   const [{ q = "", state = "" }, setSearch] = useSearchParams();
   const owner = useOwnerQuery();
@@ -59,6 +69,8 @@ export function SourcesPage() {
   const filters = { ...(q === "" ? {} : { q }), ...(chosen === undefined ? {} : { state: chosen }) };
   const list = useList("listMySources", { query: { ...owner, ...filters } }, { everyMs: refreshMs });
   const metrics = useMetricsOf(list.items.map(({ id }) => id));
+  const selection = useSelection(list.items, keyOf);
+  const canWrite = useCanWrite();
   const search = useCallback((value: string) => setSearch({ q: value }, { replaces: true }), [setSearch]);
   const isFiltered = Object.keys(filters).length > 0;
   return (
@@ -87,11 +99,13 @@ export function SourcesPage() {
           ))}
         </select>
       </div>
+      <BulkActions selection={selection} actions={bulkActions} nameOf={nameOf} warning={text.deleteWarning} />
       <DataTable
         label={text.title}
         columns={[...columns, ...metricsColumns<Source>(metrics)]}
         list={list}
-        keyOf={({ id }) => id}
+        keyOf={keyOf}
+        selects={canWrite ? { selection, nameOf } : undefined}
         onOpen={({ id }) => void navigate({ to: "/sources/$id", params: { id } as never })}
         empty={
           isFiltered ? (

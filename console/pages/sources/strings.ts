@@ -17,4 +17,5 @@ export const text = {
   noMatchHint: "Change the search or the state.",
   clear: "Show all sources",
   count: (count: string) => `${count} sources`,
+  deleteWarning: "The sources, their events, runs and logs are deleted. This cannot be undone.",
 } as const;

@@ -1,9 +1,12 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useCallback, useState } from "react";
 import type { Webhook } from "../../../client/generated/operations.ts";
-import { useList, useMatching } from "../../api/queries.ts";
+import { api, useList, useMatching } from "../../api/queries.ts";
+import { activationActions } from "../../parts/bulk/activation.ts";
+import { BulkActions } from "../../parts/bulk/bulk-actions.tsx";
+import { useSelection } from "../../parts/bulk/use-selection.ts";
 import { useSearchParams } from "../../parts/search.ts";
-import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { useCanWrite, useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { HealthState } from "../../parts/health.tsx";
@@ -38,6 +41,13 @@ const columns: readonly Column<Webhook>[] = [
   { title: text.created, parts: 2, isSecondary: true, cell: ({ created_at: at }) => <Time ms={at * 1_000} /> },
 ];
 
+const bulkActions = activationActions<Webhook>({
+  setActive: ({ id }, active) => api.call("updateWebhook", { path: { id }, body: { active } }),
+  remove: ({ id }) => api.call("deleteWebhook", { path: { id } }),
+});
+const keyOf = ({ id }: Webhook): string => id;
+const nameOf = ({ name, url }: Webhook): string => name ?? url;
+
 export function WebhooksPage() {
   const [{ q = "" }, setSearch] = useSearchParams();
   const [isOpen, setIsOpen] = useState(false);
@@ -45,6 +55,8 @@ export function WebhooksPage() {
   const all = useList("listMyWebhooks", { query: useOwnerQuery() }, { everyMs: refreshMs });
   const search = useCallback((value: string) => setSearch({ q: value }, { replaces: true }), [setSearch]);
   const list = useMatching(all, ({ name, url }) => `${name ?? ""} ${url}`.toLowerCase().includes(q.toLowerCase()));
+  const selection = useSelection(list.items, keyOf);
+  const canWrite = useCanWrite();
   const metrics = useMetricsOf(list.items.map(({ id }) => id));
   return (
     <Page
@@ -56,11 +68,13 @@ export function WebhooksPage() {
       }
     >
       <SearchField label={text.search} value={q} onChange={search} />
+      <BulkActions selection={selection} actions={bulkActions} nameOf={nameOf} warning={text.deleteWarning} />
       <DataTable
         label={text.title}
         columns={[...columns, ...metricsColumns<Webhook>(metrics)]}
         list={list}
-        keyOf={({ id }) => id}
+        keyOf={keyOf}
+        selects={canWrite ? { selection, nameOf } : undefined}
         onOpen={({ id }) => void navigate({ to: "/webhooks/$id", params: { id } as never })}
         empty={
           <EmptyState title={q === "" ? text.empty : text.noMatch}>

@@ -19,4 +19,5 @@ export const text = {
   key: "The signing key. Copy it now: it is not shown again.",
   keyLabel: "Signing key",
   open: "Open the webhook",
+  deleteWarning: "The webhooks, their subscriptions and what waits for them are deleted. This cannot be undone.",
 } as const;

@@ -1,8 +1,11 @@
 import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Workflow } from "../../../client/generated/operations.ts";
-import { useList } from "../../api/queries.ts";
-import { useOwnerQuery } from "../../parts/session-context.tsx";
+import { api, useList } from "../../api/queries.ts";
+import { activationActions } from "../../parts/bulk/activation.ts";
+import { BulkActions } from "../../parts/bulk/bulk-actions.tsx";
+import { useSelection } from "../../parts/bulk/use-selection.ts";
+import { useCanWrite, useOwnerQuery } from "../../parts/session-context.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { HealthState } from "../../parts/health.tsx";
@@ -36,10 +39,20 @@ const columns: readonly Column<Workflow>[] = [
   { title: text.changed, parts: 2, isSecondary: true, cell: ({ updated_at: at }) => <Time ms={at * 1_000} /> },
 ];
 
+const bulkActions = activationActions<Workflow>({
+  setActive: ({ id }, active) => api.call("updateWorkflow", { path: { workflow_id: id }, body: { active } }),
+  remove: ({ id }) => api.call("deleteWorkflow", { path: { workflow_id: id } }),
+  labels: text.activation,
+});
+const keyOf = ({ id }: Workflow): string => id;
+const nameOf = ({ name }: Workflow): string => name;
+
 export function WorkflowsPage() {
   const [isOpen, setIsOpen] = useState(false);
   const navigate = useNavigate();
   const list = useList("listMyWorkflows", { query: useOwnerQuery() }, { everyMs: refreshMs });
+  const selection = useSelection(list.items, keyOf);
+  const canWrite = useCanWrite();
   const metrics = useMetricsOf(list.items.map(({ id }) => id));
   return (
     <Page
@@ -50,11 +63,13 @@ export function WorkflowsPage() {
         </Button>
       }
     >
+      <BulkActions selection={selection} actions={bulkActions} nameOf={nameOf} warning={text.deleteWarning} />
       <DataTable
         label={text.title}
         columns={[...columns, ...metricsColumns<Workflow>(metrics)]}
         list={list}
-        keyOf={({ id }) => id}
+        keyOf={keyOf}
+        selects={canWrite ? { selection, nameOf } : undefined}
         onOpen={({ id }) => void navigate({ to: "/workflows/$id", params: { id } as never })}
         empty={
           <EmptyState title={text.empty}>

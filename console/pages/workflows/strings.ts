@@ -26,6 +26,8 @@ export const text = {
   overlaps: { allow: "Start another one", skip: "Skip the time", queue: "Wait for its end", cancel: "Cancel it" },
   source: "Source",
   sourceHint: "Its id, dc_…",
+  activation: { pause: "Deactivate", resume: "Activate" },
+  deleteWarning: "The workflows, their runs, versions and events are deleted. This cannot be undone.",
 } as const;
 
 /** The code of a new workflow's step. */

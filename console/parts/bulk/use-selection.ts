@@ -1,0 +1,39 @@
+import { useState } from "react";
+
+export interface Selection<Item> {
+  /** Those that are selected, in the order of the list. */
+  readonly items: readonly Item[];
+  readonly isAll: boolean;
+  has(item: Item): boolean;
+  /** @param isRange also all between the item and the one that was changed before */
+  toggle(item: Item, isRange: boolean): void;
+  /** All that are loaded, or none. */
+  toggleAll(): void;
+  clear(): void;
+}
+
+/** Which items of a list are selected, by their keys: a list that is read again keeps them. */
+export function useSelection<Item>(items: readonly Item[], keyOf: (item: Item) => string): Selection<Item> {
+  const [keys, setKeys] = useState<ReadonlySet<string>>(new Set());
+  const [last, setLast] = useState<string>();
+  const selected = items.filter((item) => keys.has(keyOf(item)));
+  const isAll = items.length > 0 && selected.length === items.length;
+  return {
+    items: selected,
+    isAll,
+    has: (item) => keys.has(keyOf(item)),
+    toggle: (item, isRange) => {
+      const [from, to] = [items.findIndex((each) => keyOf(each) === last), items.indexOf(item)];
+      const range = isRange && from >= 0 ? items.slice(Math.min(from, to), Math.max(from, to) + 1) : [item];
+      const next = new Set(keys);
+      for (const each of range) {
+        if (keys.has(keyOf(item))) next.delete(keyOf(each));
+        else next.add(keyOf(each));
+      }
+      setKeys(next);
+      setLast(keyOf(item));
+    },
+    toggleAll: () => setKeys(new Set(isAll ? [] : items.map(keyOf))),
+    clear: () => setKeys(new Set()),
+  };
+}
