@@ -12,4 +12,5 @@ export const fileComplaint = (value: unknown): string | undefined =>
     ? undefined
     : "a path below /tmp such as /tmp/report.pdf, or an http or https URL";
 
-const isUrl = (text: string): boolean => /^https?:\/\/[^/?#]/iu.test(text) && text.length <= maxUrl && URL.canParse(text);
+/** Without a password: messages show it. */
+const isUrl = (text: string): boolean => /^https?:\/\/[^/?#@]+(?:[/?#]|$)/iu.test(text) && text.length <= maxUrl && URL.canParse(text);

@@ -13,10 +13,11 @@ export interface RunFiles {
   /** Stores bytes, at most `partBytes`, and returns the name of their part. @throws QuotaExceeded `files_full`, Unavailable */
   write(run: RunOfFiles, bytes: Uint8Array): Promise<string>;
   /**
-   * Gives a run of the same workflow a part of this one, under the same name: to copy it twice has no effect.
+   * Gives a run of the same workflow parts of this one, under the same names: to copy them twice has no effect. Without room for all of them,
+   * none is stored.
    * @throws NotFound `files_gone`, QuotaExceeded `files_full`, Unavailable
    */
-  copy(run: RunOfFiles, part: string, to: string): Promise<void>;
+  copy(run: RunOfFiles, parts: readonly string[], to: string): Promise<void>;
 }
 
 /** Files of a run that has ended are deleted so long after its end, or later. */

@@ -5,29 +5,31 @@ import type { FormerFiles } from "../../domain/workflow/run-control.ts";
 import { isOver, type Settled } from "./branches.ts";
 import type { RunnerPorts } from "../ports.ts";
 import type { Run } from "./open-run.ts";
+import type { Steps } from "./position.ts";
 import { failedRepetition } from "./repeated-run.ts";
 import { tooMany, writeLayer } from "./run-files.ts";
-
-/** Parts of which a runner holds the bytes at a time, for each run that begins. */
-const copiedTogether = 4;
 
 /**
  * Where a run begins that repeats another one, with the files of that one: copied, so that they are its own, as long as it needs them. The
  * copies have the names of their originals, so another attempt after a crash stores them once.
  *
- * @param placed before its first commit: the run's begin @throws Unavailable
+ * @param placed before its first commit: the run's begin @param steps of its version @throws Unavailable
  */
-export async function withFormerFiles(run: Run, placed: Settled, { files }: Pick<RunnerPorts, "files">): Promise<Settled> {
+export async function withFormerFiles(run: Run, placed: Settled, steps: Steps, { files }: Pick<RunnerPorts, "files">): Promise<Settled> {
   const former = run.received.invocation.repeats?.files;
-  if (former === undefined || run.history.last !== undefined || isOver(placed)) return placed;
-  const { owner, workflow, steps } = run.current;
+  // What failed unexpectedly, again and again, ends with that error.
+  const hasFailed = run.received.failure !== undefined;
+  if (former === undefined || hasFailed || run.history.last !== undefined || isOver(placed)) return placed;
+  const { owner, workflow } = run.current;
   try {
     if (files === undefined) throw new Unavailable(`run ${run.id} begins with files, and this runner has no store of files`);
     run.formerFiles ??= await copyFiles({ owner, workflow, run: run.id }, former, files);
     return { ...placed, state: { ...placed.state, files: [run.formerFiles] } };
   } catch (error) {
     if (!(error instanceof HeadwaterError) || error instanceof Unavailable) throw error;
-    return failedRepetition(placed.state, steps, error.code, messageOf(error, former));
+    // So that the repetition of this run begins there too, and not with the first step.
+    const next = steps.slice(placed.state.next, placed.state.next + 1);
+    return failedRepetition(placed.state, next, error.code, messageOf(error, former));
   }
 }
 
@@ -42,9 +44,7 @@ async function copyFiles(run: RunOfFiles, former: FormerFiles, files: RunFiles):
   const entries = await retry(() => files.list(from, former.layers), fileRetries);
   const refusal = tooMany(entries);
   if (refusal !== undefined) throw new QuotaExceeded(refusal.message, { code: "files_full" });
-  const parts = partsOf(entries);
-  for (let next = 0; next < parts.length; next += copiedTogether)
-    await Promise.all(parts.slice(next, next + copiedTogether).map((part) => retry(() => files.copy(from, part, run.run), fileRetries)));
+  await retry(() => files.copy(from, partsOf(entries), run.run), fileRetries);
   return writeLayer({ removed: [], put: entries }, run, files);
 }
 

@@ -26,7 +26,7 @@ export function versionForgotten(state: WorkflowRunState, { id, steps }: Workflo
   return failedRepetition({ ...state, deployment: id }, steps, "version_forgotten", message);
 }
 
-/** A run that cannot begin. */
+/** A run that cannot begin. @param steps the error is that of the first one */
 export function failedRepetition(state: WorkflowRunState, [first]: Steps, code: string, message: string): Continued {
   const step = { id: first?.id ?? "", name: first?.name ?? "" };
   return { state, failure: { error: { name: "RepetitionError", code, message }, step } };

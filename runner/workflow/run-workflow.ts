@@ -169,7 +169,7 @@ async function composeNext(
   // A suspended step is behind: it may have been the last one of a loop.
   const unsettled = resumeDue(begun.state, ports.clock.now());
   const placed: Settled = hasVersion ? placeIn(workflow, run, unsettled) : versionForgotten(begun.state, run.current);
-  const settled = canceled === undefined ? await withFormerFiles(run, placed, ports) : placed;
+  const settled = canceled === undefined ? await withFormerFiles(run, placed, workflow.steps, ports) : placed;
   const { state, failure, exit } = settled;
   if (run.branches.size === 0) {
     if (canceled !== undefined) return [composeEnd(state, unsettled, { canceled, failure: undefined, exit: undefined }, ports)];

@@ -51,9 +51,9 @@ export function runFilesConformance(make: () => Promise<RunFilesUnderTest>): voi
     const bytes = new Uint8Array(fileLimits.partBytes).fill(9);
     const part = await files.write(run, bytes);
     const copy = { ...run, run: "r_copy" };
-    for (const each of [files, others, files]) await each.copy(run, part, copy.run);
+    for (const each of [files, others, files]) await each.copy(run, [part], copy.run);
     expect(Buffer.compare(await others.read(copy, part), bytes)).toBe(0);
-    await expect(files.copy(run, `${"0".repeat(32)}-1`, copy.run)).rejects.toMatchObject({ code: "files_gone" });
+    await expect(files.copy(run, [`${"0".repeat(32)}-1`], copy.run)).rejects.toMatchObject({ code: "files_gone" });
   });
 
   test("copies no part of another owner or workflow", async () => {
@@ -62,7 +62,7 @@ export function runFilesConformance(make: () => Promise<RunFilesUnderTest>): voi
     const others = otherRuns.filter(({ owner, workflow }) => owner !== run.owner || workflow !== run.workflow);
     expect(others.length).toBeGreaterThan(0);
     for (const other of others) {
-      await expect(files.copy({ ...other, run: run.run }, part, "r_thief")).rejects.toMatchObject({ code: "files_gone" });
+      await expect(files.copy({ ...other, run: run.run }, [part], "r_thief")).rejects.toMatchObject({ code: "files_gone" });
       await expect(files.read({ ...other, run: "r_thief" }, part)).rejects.toMatchObject({ code: "files_gone" });
     }
   });

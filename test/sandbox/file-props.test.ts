@@ -62,6 +62,12 @@ describe("a file prop with a path", () => {
     expect(await value(run, "/tmp/a.txt", again)).toBe("other");
   });
 
+  it("has a file of $.files whose name looks like a URL, by its JSON", async () => {
+    const run = fixture.startRun();
+    const left = await run.value(`return await $.files.open("report:2026.csv").write("stored");`);
+    expect(await value(run, left, `return await this.f.toEncodedString();`)).toBe("stored");
+  });
+
   it("takes what an expression gives, and refuses what is no file", async () => {
     const run = fixture.startRun();
     await run.step(`fs.writeFileSync("/tmp/a.txt", "a");`);
@@ -131,6 +137,16 @@ describe("a file prop with a URL", () => {
     const error = await fails(fixture.startRun().step(`await ${call};`, given(`${origin}/ok`), file));
     expect(error).toMatchObject({ code: "file_read_only", message: expect.stringContaining("can only be read") as string });
     expect(requested).toEqual([]);
+  });
+
+  it.each([
+    ["/a/report%20b.pdf", "report b.pdf"],
+    ["/..%2F..%2Fx", "..%2F..%2Fx"],
+    ["/a%00b", "a%00b"],
+    ["/%ff", "%ff"],
+    ["/", "127.0.0.1"],
+  ])("of %s has the name %s, which is no path", async (path, name) => {
+    expect(await value(fixture.startRun(), `${origin}${path}`, `return this.f.name;`)).toBe(name);
   });
 
   it("says that size and time of change are unknown", async () => {

@@ -52,9 +52,10 @@ export function memoryRunFiles(): MemoryRunFiles {
       begin("write");
       return put(run, bytes);
     },
-    copy: async (run, part, to) => {
+    copy: async (run, names, to) => {
       begin("copy");
-      parts.set(keyOf({ ...run, run: to }, part), get(run, part));
+      const copies = names.map((part) => [keyOf({ ...run, run: to }, part), get(run, part)] as const);
+      for (const [key, bytes] of copies) parts.set(key, bytes);
     },
   };
 }

@@ -24,10 +24,15 @@ export function formerFiles(runs: readonly RanSteps[], before: readonly { readon
   const names = new Set(before.map(({ name }) => name));
   const last = run.attempts.findLast(({ name }) => names.has(name));
   const layers = last === undefined ? run.attempts[0]?.files?.before : (last.files?.after ?? last.files?.before);
+  if (last !== undefined && last.files === undefined && run.attempts.some(({ files }) => files !== undefined))
+    throw notRepeatable(
+      `an earlier version has run step '${last.name}' of run ${run.id}, and has not recorded its files: repeat the run from its first step, or with \`without_files\` if the other steps need none`,
+    );
   if (layers === undefined || layers.length === 0) return undefined;
   if ((run.endedAt ?? run.startedAt) + filesKeptMs < now)
-    throw notRepeatable(
+    throw new Conflict(
       `the files that the steps before have left in run ${run.id} are deleted two hours after its end: repeat the run from its first step, or with \`without_files\` if the other steps need none`,
+      { code: "files_gone" },
     );
   return { run: run.id, layers };
 }

@@ -1,3 +1,5 @@
+import type { Arguments } from "../../../client/client.ts";
+import { ApiError } from "../../../client/errors.ts";
 import type { WorkflowRunDetails } from "../../../client/generated/operations.ts";
 import { useChange } from "../../api/queries.ts";
 import { Button } from "../../parts/button.tsx";
@@ -49,6 +51,7 @@ function RepeatActions({ run }: { readonly run: WorkflowRunDetails }) {
       <Button disabled={repeat.isPending} onClick={() => repeat.start(first ?? null)}>
         {text.repeatRun}
       </Button>
+      <WithoutFiles {...repeat} />
     </div>
   );
 }
@@ -58,20 +61,42 @@ export function RepeatFrom({ run, step }: { readonly run: WorkflowRunDetails; re
   const repeat = useRepeat(run);
   if (!useCanWrite() || run.ended_at_ms === null) return null;
   return (
-    <Button kind="quiet" disabled={repeat.isPending} onClick={() => repeat.start(step)}>
-      {text.repeatFrom}
+    <>
+      <Button kind="quiet" disabled={repeat.isPending} onClick={() => repeat.start(step)}>
+        {text.repeatFrom}
+      </Button>
+      <WithoutFiles {...repeat} />
+    </>
+  );
+}
+
+interface Repeat {
+  readonly isPending: boolean;
+  readonly start: (from: string | null) => void;
+  /** Repeats once more what was refused because its files are deleted. */
+  readonly startWithoutFiles: (() => void) | undefined;
+}
+
+function WithoutFiles({ isPending, startWithoutFiles }: Repeat) {
+  if (startWithoutFiles === undefined) return null;
+  return (
+    <Button disabled={isPending} onClick={startWithoutFiles}>
+      {text.repeatWithoutFiles}
     </Button>
   );
 }
 
 /** Starts the new run, and shows it. */
-function useRepeat({ workflow_id: workflow, id }: WorkflowRunDetails) {
+function useRepeat({ workflow_id: workflow, id }: WorkflowRunDetails): Repeat {
   const show = useOpenTrace();
   const repeat = useChange("repeatWorkflowRun", { invalidates, onDone: ({ data }) => show(data.id) });
-  const start = (from: string | null): void =>
-    repeat.mutate(
-      { path: { workflow_id: workflow, run_id: id }, body: from === null ? {} : { from } },
-      { onError: (error) => showFailure(text.runFailed, error) },
-    );
-  return { isPending: repeat.isPending, start };
+  const start = (body: NonNullable<Arguments<"repeatWorkflowRun">["body"]>): void =>
+    repeat.mutate({ path: { workflow_id: workflow, run_id: id }, body }, { onError: (error) => showFailure(text.runFailed, error) });
+  const { variables, error } = repeat;
+  const isRefused = error instanceof ApiError && error.code === "files_gone" && variables !== undefined;
+  return {
+    isPending: repeat.isPending,
+    start: (from) => start(from === null ? {} : { from }),
+    startWithoutFiles: isRefused ? () => start({ ...variables.body, without_files: true }) : undefined,
+  };
 }

@@ -74,6 +74,7 @@ export const text = {
   repeatRun: "Repeat from the first step",
   repeatFailed: "Repeat from the step that failed",
   repeatFrom: "Repeat from here",
+  repeatWithoutFiles: "Repeat without files",
   edit: "Run again with an edited event",
   editHint: "JSON. It starts a new run.",
   changeFailed: "The run was not changed",

@@ -1,7 +1,16 @@
 import { randomBytes } from "node:crypto";
 import { fileChanges } from "../../../domain/files/schemas.ts";
-import { chargeOf, withChanges, type FileEntry, type RunFiles, type RunOfFiles } from "../../../domain/files/run-files.ts";
-import { NotFound, QuotaExceeded, Unavailable } from "../../../domain/errors.ts";
+import { bytesOfPart } from "../../../domain/files/file-url.ts";
+import { parseJsonOrNull } from "../../../domain/json.ts";
+import {
+  chargeOf,
+  withChanges,
+  type FileChanges,
+  type FileEntry,
+  type RunFiles,
+  type RunOfFiles,
+} from "../../../domain/files/run-files.ts";
+import { Invariant, NotFound, QuotaExceeded, Unavailable } from "../../../domain/errors.ts";
 import { waitUntil } from "../../../domain/retry.ts";
 import { filePartSubject, streams } from "../../../domain/subjects.ts";
 import type { Room } from "../../../runner/commit/ports.ts";
@@ -30,7 +39,7 @@ export function createRunFiles(connection: Connection, reserve: (owner: string, 
   return {
     read,
     list: async (run, layers) => {
-      const changes = await Promise.all(layers.map(async (layer) => fileChanges.parse(JSON.parse(textOf(await read(run, layer))))));
+      const changes = await Promise.all([...new Set(layers)].map(async (layer) => changesIn(await read(run, layer), layer)));
       return changes.reduce<readonly FileEntry[]>(withChanges, []);
     },
     write: async (run, bytes) => {
@@ -38,11 +47,63 @@ export function createRunFiles(connection: Connection, reserve: (owner: string, 
       await store(run, part, bytes);
       return part;
     },
-    copy: async (run, part, to) => store({ ...run, run: to }, part, await read(run, part)),
+    copy: async (run, parts, to) => copyParts(connection, run, parts, { ...run, run: to }, reserve),
   };
 }
 
-const textOf = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
+/** Of a layer. @throws Invariant for any other part: runners execute user code, and name what they like */
+function changesIn(bytes: Uint8Array, layer: string): FileChanges {
+  const changes = fileChanges.safeParse(parseJsonOrNull(new TextDecoder().decode(bytes)));
+  if (changes.success) return changes.data;
+  throw new Invariant(`the part ${layer} is no list of changed files that this version reads`);
+}
+
+/** Parts of which this process holds the bytes at a time, for each run that begins. */
+const copiedTogether = 4;
+
+/** A full store must not keep the copies of a run that cannot begin: room for all of them is asked for first. */
+async function copyParts(
+  connection: Connection,
+  from: RunOfFiles,
+  parts: readonly string[],
+  to: RunOfFiles,
+  reserve: (owner: string, bytes: number) => Promise<Room>,
+): Promise<void> {
+  const roomFor = (some: readonly string[]): Promise<Room> =>
+    reserve(
+      to.owner,
+      some.reduce((sum, part) => sum + chargeOf(bytesOfPart(part)), 0),
+    );
+  let [missing, room] = [parts, await roomFor(parts)];
+  if (room.refusal !== undefined) {
+    // A copy that a crash has interrupted: what is stored counts already.
+    const isStored = await Promise.all(parts.map((part) => hasPart(connection, to, part)));
+    missing = parts.filter((_, index) => isStored[index] === false);
+    room = await roomFor(missing);
+  }
+  if (room.refusal !== undefined) throw new QuotaExceeded(room.refusal, { code: "files_full" });
+  try {
+    for (let next = 0; next < missing.length; next += copiedTogether)
+      await Promise.all(
+        missing
+          .slice(next, next + copiedTogether)
+          .map(async (part) => writePart(connection, to, part, await readPart(connection, from, part))),
+      );
+  } finally {
+    room.release();
+  }
+}
+
+/** Asks the leader, without the bytes. False also if that cannot be said now. */
+async function hasPart({ publisher }: Connection, { owner, workflow, run }: RunOfFiles, part: string): Promise<boolean> {
+  const subject = filePartSubject(owner, workflow, run, part);
+  try {
+    await publisher.publish(subject, "", { expectedLastSubjectSequence: Number.MAX_SAFE_INTEGER });
+  } catch (error) {
+    return error instanceof WrongLastSequence && (error.actual ?? 0) > 0;
+  }
+  throw new Invariant("NATS stored a message that expects an impossible sequence");
+}
 
 async function readPart({ manager }: Connection, { owner, workflow, run }: RunOfFiles, part: string): Promise<Uint8Array> {
   const query = { last_by_subj: filePartSubject(owner, workflow, run, part) };

@@ -10,6 +10,7 @@ const valid = [
   "https://example.com/a?b=c#d",
   "HTTPS://example.com",
   "tmp/a",
+  "https://example.com/@me",
 ];
 const invalid = [
   "",
@@ -28,6 +29,7 @@ const invalid = [
   "https:",
   "https://",
   "http:///tmp/a",
+  "https://user:secret@example.com/a",
   "http://a b/",
   "file:///tmp/a",
   "ftp://example.com/a",

@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { bytesOfPart } from "../../../domain/files/file-url.ts";
 import { Unavailable } from "../../../domain/errors.ts";
-import type { FileChanges, FileEntry, RunFiles, RunOfFiles } from "../../../domain/files/run-files.ts";
+import { chargeOf, type FileChanges, type FileEntry, type RunFiles, type RunOfFiles } from "../../../domain/files/run-files.ts";
 import { partitionCount, streams } from "../../../domain/subjects.ts";
 import type { FormerFiles } from "../../../domain/workflow/run-control.ts";
 import { createRunFiles } from "../../../platform/jetstream/files/run-files.ts";
@@ -108,7 +108,10 @@ describe("a run that repeats another one from a later step", () => {
     await deploy(workflowOf("p_gone", ["one", "two"]));
     await start("r_gone", () => returned(null));
     await repeat("p_gone", former);
-    expect((await untilEnded("p_gone"))[0]?.error).toMatchObject({
+    const [ended] = await untilEnded("p_gone");
+    // So its own repetition begins there again.
+    expect(ended?.workflow.failedStep?.name).toBe("two");
+    expect(ended?.error).toMatchObject({
       name: "RepetitionError",
       code: "files_gone",
       message: expect.stringMatching(/run r_gone.*from its first step, or without files/u) as string,
@@ -130,6 +133,39 @@ describe("a run that repeats another one from a later step", () => {
     const layer = (from: number) => files.write(run, Buffer.from(JSON.stringify({ removed: [], put: put(from) })));
     await repeat("p_room", { run: run.run, layers: [await layer(0), await layer(1_500)] });
     expect((await untilEnded("p_room", 2))[1]?.error).toMatchObject({ ...full, message: expect.stringContaining("3000 files") as string });
+  });
+
+  it("stores no copy at all if there is no room for all of them", async () => {
+    const run = { owner, workflow: "p_part", run: "r_part" };
+    const former = await formerRun(run, { "a.txt": "first", "b.txt": "second", "c.txt": "third" });
+    const entries = await files.list(run, former.layers);
+    const parts = entries.flatMap((entry) => (entry.kind === "file" ? entry.parts : []));
+    await deploy(workflowOf("p_part", ["one", "two"]));
+    await start("r_part", () => returned(null));
+    room = chargeOf(10) * 2;
+    await repeat("p_part", former);
+    const [ended] = await untilEnded("p_part");
+    expect(ended?.error).toMatchObject({ code: "files_full" });
+    for (const part of parts)
+      await expect(files.read({ ...run, run: ended?.run.id ?? "" }, part)).rejects.toMatchObject({ code: "files_gone" });
+    // What is stored needs no room: the copies of an attempt that a crash has interrupted.
+    const other = createRunFiles(nats.connection, async (_owner, bytes) =>
+      bytes > 0 ? { refusal: "full" } : { release: () => undefined },
+    );
+    await files.copy(run, parts, "r_copied");
+    await other.copy(run, parts, "r_copied");
+    await expect(other.copy(run, parts, "r_another")).rejects.toMatchObject({ code: "files_full" });
+  });
+
+  it("fails if what it names is no layer", async () => {
+    const run = { owner, workflow: "p_other", run: "r_other" };
+    const former = await formerRun(run, { "a.txt": "no layer" });
+    const [entry] = await files.list(run, former.layers);
+    await deploy(workflowOf("p_other", ["one", "two"]));
+    await start("r_other", () => returned(null));
+    await repeat("p_other", { ...former, layers: entry?.kind === "file" ? entry.parts : [] });
+    const [ended] = await untilEnded("p_other");
+    expect(ended?.error).toMatchObject({ name: "RepetitionError", message: expect.stringContaining("no list of changed files") as string });
   });
 
   it("never has files of another owner, or of another workflow, whatever it names", async () => {

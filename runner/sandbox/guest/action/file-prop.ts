@@ -1,7 +1,7 @@
 import { isObject } from "../component/component.ts";
 import { ruleError, ruleTypeError } from "../runtime/errors.ts";
 import { inspect } from "../node/inspect/inspect.ts";
-import { fileMisfit, isUrl } from "./file-value.ts";
+import { fileMisfit, namesUrl } from "./file-value.ts";
 import type { OpenFiles, RunFile } from "./files.ts";
 import type * as urlFiles from "./url-file.ts";
 
@@ -20,7 +20,7 @@ export function openFileProp(prop: string, given: unknown, files: (() => OpenFil
   const misfit = fileMisfit(given);
   if (misfit !== undefined) throw ruleTypeError("invalid_file", `${which} is ${inspect(given).slice(0, maxShown)}: it must be ${misfit}`);
   const text = String(isObject(given) ? given["path"] : given);
-  if (isUrl(text)) return require("./url-file.ts").urlFile(text);
+  if (namesUrl(given)) return require("./url-file.ts").urlFile(text);
   if (files !== undefined) return files().file(text);
   throw ruleError(
     "files_unavailable",

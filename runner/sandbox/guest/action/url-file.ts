@@ -127,7 +127,9 @@ function nameIn(url: string): string {
   const { pathname, hostname } = new URL(url);
   const name = pathname.slice(pathname.lastIndexOf("/") + 1);
   try {
-    return decodeURIComponent(name) || hostname;
+    const decoded = decodeURIComponent(name);
+    // As that of a stored file, it is one name: people write files under it.
+    return (/[/\\\0]/u.test(decoded) ? name : decoded) || hostname;
   } catch {
     return name;
   }
