@@ -137,7 +137,7 @@ export class TraceTree {
       sending.length === 0 ? [] : this.#records.deliveries(sending, limit),
       causes.length === 0 ? [] : this.#records.caused(causes, limit),
     ]);
-    const madeCalls = this.#addSteps(ofWorkflows, this.#noteUnread(steps, limit, ofWorkflows.map(runSpanId)));
+    const madeCalls = await this.#addSteps(ofWorkflows, this.#noteUnread(steps, limit, ofWorkflows.map(runSpanId)));
     const below = [
       ...this.#addEvents(runs, this.#noteUnread(emitted, limit, runs.map(runSpanId))),
       ...(await this.#addRuns(
@@ -172,16 +172,21 @@ export class TraceTree {
     return found;
   }
 
-  #addSteps(runs: readonly TracedRun[], found: Awaited<ReturnType<TraceRecords["steps"]>>): readonly Cause[] {
+  /** A step within another one is below the last execution of that one, as far as the workflow still has both. */
+  async #addSteps(runs: readonly TracedRun[], found: Awaited<ReturnType<TraceRecords["steps"]>>): Promise<readonly Cause[]> {
     const calls: Cause[] = [];
     for (const [of, rows] of Map.groupBy(found, (row) => row.of)) {
       const run = runs[of];
       if (run === undefined) continue;
+      const around = await this.#objects.stepsAround(run.emitter);
+      const last = new Map<string, string>();
       for (const { span, children, commits } of stepSpans(
         run,
         rows.map(({ row }) => row),
       )) {
-        if (!this.#addGroup(runSpanId(run), { span, children })) continue;
+        const outer = last.get(around.get(span.name ?? "") ?? "");
+        if (!this.#addGroup(outer ?? runSpanId(run), { span, children })) continue;
+        last.set(span.name ?? "", span.id);
         calls.push(...commits.map((number) => ({ span: span.id, emitter: run.emitter, emitId: callId(run.id, number) })));
       }
     }

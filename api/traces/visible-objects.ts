@@ -2,6 +2,7 @@ import { sourceKind } from "../../crds/source.ts";
 import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { kindOfId } from "../../domain/ids.ts";
+import { namesAround } from "../../domain/workflow/step-tree.ts";
 import type { User } from "../http/ports.ts";
 import { readFields, readText } from "../resources/stored-fields.ts";
 import type { Access } from "../resources/access.ts";
@@ -18,11 +19,12 @@ export interface VisibleNames {
   readonly slug: string | undefined;
 }
 
-/** Names of the sources, workflows and webhooks of a trace that the caller may see. Each is looked up once. */
+/** Sources, workflows and webhooks of a trace that the caller may see: names, and steps within steps. Each is looked up once. */
 export class VisibleObjects {
   readonly #access: Access;
   readonly #user: User;
   readonly #names = new Map<string, Promise<VisibleNames | undefined>>();
+  readonly #stepsAround = new Map<string, Promise<ReadonlyMap<string, string>>>();
 
   constructor(access: Access, user: User) {
     this.#access = access;
@@ -38,6 +40,17 @@ export class VisibleObjects {
   namesOf(id: string): Promise<VisibleNames | undefined> {
     const known = this.#names.get(id) ?? this.#find(id).then((found) => found && namesIn(found));
     this.#names.set(id, known);
+    return known;
+  }
+
+  /** Of a workflow as it is now: the name of the step around each step. Empty for one that the caller may not see. */
+  stepsAround(workflow: string): Promise<ReadonlyMap<string, string>> {
+    const known =
+      this.#stepsAround.get(workflow) ??
+      this.#access
+        .findListed(workflowKind, "workflow", workflow, this.#user)
+        .then((found) => (found === undefined ? new Map<string, string>() : namesAround(found.spec.steps)));
+    this.#stepsAround.set(workflow, known);
     return known;
   }
 

@@ -31,6 +31,17 @@ export function exceedsLimits<Node extends StepNode<Node>>(steps: readonly Node[
   return !isWithin(steps, controlLimits.depth);
 }
 
+/** The name of the step that each step within another one belongs to, by its own. */
+export function namesAround<Node extends StepNode<Node>>(steps: readonly Node[]): ReadonlyMap<string, string> {
+  const flat = flatten(steps);
+  // Inner ones are later, and replace what the outer ones have set.
+  return new Map(
+    flat.flatMap(({ node, control }) =>
+      (control?.parts ?? []).flatMap(({ from, to }) => flat.slice(from, to).map((inner) => [inner.node.name, node.name] as const)),
+    ),
+  );
+}
+
 /** All steps of the tree, each before those within it; none of a tree over the limits, see {@link exceedsLimits}. */
 export function flatten<Node extends StepNode<Node>>(steps: readonly Node[]): readonly FlatStep<Node>[] {
   if (exceedsLimits(steps)) return [];

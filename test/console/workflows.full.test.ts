@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { chromiumPath } from "./support/browser.ts";
+import { chromiumPath, expectFitsWidths } from "./support/browser.ts";
 import { expectAccessible, withConsole } from "./support/console.ts";
 
 const world = withConsole();
@@ -47,6 +47,28 @@ describe.skipIf(chromiumPath === undefined)("workflows", () => {
     await page.getByText("The steps were deployed").waitFor();
     await page.getByText("Your changes were kept").waitFor({ state: "detached" });
     await expectAccessible(page);
+  });
+
+  test("outline steps within steps, also while they are edited", async () => {
+    const inner = (name: string) => ({ name, component_code: step("return 1;") });
+    const { id } = await world.api<{ readonly id: string }>("POST", "/workflows", {
+      name: "Nested",
+      steps: [
+        { name: "each", for_each: "{{ steps.trigger.event.items }}", steps: [{ name: "decide", if: "{{ true }}", then: [inner("deep")] }] },
+        { name: "beside", parallel: [[inner("left")], [inner("right")]] },
+      ],
+    });
+    const page = await world.open(`/workflows/${id}`);
+    const outline = page.getByRole("region", { name: "Outline" });
+    for (const line of ["for each of {{ steps.trigger.event.items }}", "if {{ true }}", "deep", "side by side, branch 2", "right"])
+      await outline.getByText(line, { exact: true }).waitFor();
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+    const control = page.getByRole("textbox", { name: "Control flow" }).first();
+    await control.fill(JSON.stringify({ while: "{{ steps.deep.$return_value < 3 }}", steps: [inner("deep")] }));
+    await outline.getByText("while {{ steps.deep.$return_value < 3 }}").waitFor();
+    await control.fill(JSON.stringify({ if: 5, then: "no list", cases: [null, 1, { steps: [7, {}] }], parallel: { a: 1 } }));
+    await outline.getByText("side by side, branch 2").waitFor();
   });
 
   test("start at times, with what happens while a run has not ended, and on events of a source", async () => {

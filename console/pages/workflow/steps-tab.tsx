@@ -10,6 +10,7 @@ import { ErrorNotice, RestoredNotice } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
 import { AddStep } from "./add-step.tsx";
 import { StepEditor } from "./step-editor.tsx";
+import { StepOutline } from "./step-outline.tsx";
 import { draftOf, haveSameSteps, moved, stepInputs, type StepDraft } from "./steps-draft.ts";
 import { text } from "./strings.ts";
 import { TestResult } from "./test-result.tsx";
@@ -33,6 +34,7 @@ export function StepsTab({ workflow }: { readonly workflow: Workflow }) {
   return (
     <>
       {draft.isRestored && <RestoredNotice discard={draft.discard} />}
+      <StepOutline drafts={drafts} />
       {drafts.map((step, index) => (
         <StepEditor
           key={step.row}

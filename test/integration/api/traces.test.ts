@@ -14,7 +14,7 @@ import { committedEvent } from "../committed-event.ts";
 import { acme, ada, bob, keys, withApi } from "./support.ts";
 
 const api = withApi();
-const [mine, called, bobs] = ["p_mine", "p_called", "p_bobs"];
+const [mine, called, bobs, nested] = ["p_mine", "p_called", "p_bobs", "p_nested"];
 let [source, webhook, seq] = ["", "", 0];
 
 interface Shown {
@@ -39,14 +39,25 @@ beforeAll(async () => {
     [mine, ada.id, "Billing"],
     [called, ada.id, "Receipts"],
     [bobs, bob.id, "Of Bob"],
+    [nested, ada.id, "Nested"],
   ] as const)
     await api.store.create(workflowKind, {
       namespace: namespaceOfOwner(owner),
       name: resourceNameOf(id),
       labels: { [labels.id]: id, [labels.owner]: owner },
-      spec: { ...emptyWorkflow, name },
+      spec: workflowKind.spec.parse({ ...emptyWorkflow, name, ...(id === nested ? { steps: nestedSteps } : {}) }),
     });
 });
+
+const inner = (name: string) => ({ name, componentKey: "a" });
+const nestedSteps = [
+  {
+    name: "each",
+    forEach: "{{ steps.trigger.event.items }}",
+    steps: [{ name: "decide", if: "{{ true }}", then: [inner("deep")] }, inner("flat")],
+  },
+  inner("last"),
+];
 
 const record = (...commits: readonly Commit[]): Promise<unknown> =>
   api.history.recordCommits(
@@ -222,6 +233,33 @@ test("a workflow's calls and sends are below the step and the run that asked for
     "      wait Suspended waiting",
   ];
   for (const id of ["r_caller", "r_ccalled", "r_ccalled.s0"]) expect(lines((await trace(id)).spans)).toEqual(tree);
+});
+
+test("a step within another one is below it, in each round", async () => {
+  const names = ["each", "decide", "deep", "flat", "decide", "deep", "flat", "last", "of_an_earlier_version"];
+  await record(
+    ...names.map((name, index) =>
+      workflowRun("r_nested", {
+        source: nested,
+        workflow: {
+          status: index === names.length - 1 ? "succeeded" : "running",
+          number: index + 1,
+          stepCount: 1,
+          step: committedStep({ name, index, startedAt: began + index * 30 }),
+        },
+      }),
+    ),
+  );
+  const round = ["      step decide succeeded", "        step deep succeeded", "      step flat succeeded"];
+  expect(lines((await trace("r_nested")).spans)).toEqual([
+    "event Event",
+    "  run Nested succeeded",
+    "    step each succeeded",
+    ...round,
+    ...round,
+    "    step last succeeded",
+    "    step of_an_earlier_version succeeded",
+  ]);
 });
 
 test("shows runs with long and malformed strings: a NUL and half an emoji", async () => {
