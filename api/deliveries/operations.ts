@@ -12,12 +12,21 @@ import { isId } from "../../domain/ids.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import { attemptOutcomes, type AttemptFilter, type QueueHead, type StoredAttempt } from "../webhooks/ports.ts";
 import { webhookIdOf, webhookOf } from "../webhooks/webhook.ts";
+import { readDelivery } from "./read-delivery.ts";
 import { redriveDeadLetters, retryDelivery } from "./redeliver.ts";
-import { attemptResponse, backlogResponse, deadLetterResponse, failedSendResponse, sendAttemptResponse } from "./response.ts";
+import {
+  attemptResponse,
+  backlogResponse,
+  deadLetterResponse,
+  deliveryResponse,
+  failedSendResponse,
+  sendAttemptResponse,
+} from "./response.ts";
 import {
   attemptSchema,
   backlogSchema,
   deadLetterSchema,
+  deliverySchema,
   failedSendSchema,
   purgedSchema,
   redrivenSchema,
@@ -138,6 +147,14 @@ export const deliveryOperations = [
       const workflow = await workflowIdOf(call, context);
       return okList((part) => context.ports.deliveries.pageDeadLetters(workflow, part), request, failedSendResponse);
     },
+  }),
+  operation({
+    route: "GET /deliveries/:id",
+    id: "getDelivery",
+    summary: "Get a delivery to a webhook",
+    description: "With the headers that its attempts sent, and the headers and the beginning of the body that they received.",
+    responses: one(deliverySchema),
+    handle: async (call, context) => ok(deliveryResponse(await readDelivery(pathOf(call, "id"), call.user, context))),
   }),
   operation({
     route: "POST /deliveries/:id/retry",

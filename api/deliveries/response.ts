@@ -1,15 +1,53 @@
 import { isId } from "../../domain/ids.ts";
+import type { HeaderList } from "../../domain/delivery/exchange.ts";
 import { parseJsonOrNull } from "../../domain/json.ts";
-import type { QueueHead, StoredAttempt, StoredDeadLetter, WebhookBacklog } from "../webhooks/ports.ts";
+import type { QueueHead, StoredAttempt, StoredDeadLetter, WebhookBacklog, WholeAttempt } from "../webhooks/ports.ts";
 import { attemptResult as resultOf } from "../webhooks/response.ts";
 import type { Answered } from "../http/response/answered.ts";
-import type { attemptSchema, backlogSchema, deadLetterSchema, failedSendSchema, lineHeadSchema, sendAttemptSchema } from "./schemas.ts";
+import type { ReadDelivery } from "./read-delivery.ts";
+import type {
+  attemptSchema,
+  backlogSchema,
+  deadLetterSchema,
+  deliverySchema,
+  failedSendSchema,
+  lineHeadSchema,
+  sendAttemptSchema,
+} from "./schemas.ts";
 
 /** One attempt at a delivery. A test has no source. */
 export function attemptResponse(stored: StoredAttempt): Answered<typeof attemptSchema> {
   const { attempt, outcome } = stored;
   return { ...subjectOf(stored), attempt, outcome, ...resultOf(stored) };
 }
+
+/** A delivery to a webhook. */
+export function deliveryResponse({ webhook, state, about, body, attempts }: ReadDelivery): Answered<typeof deliverySchema> {
+  return { ...subjectOf(about), webhook_id: webhook, state, body, attempts: attempts.map(wholeAttempt) };
+}
+
+function wholeAttempt(stored: WholeAttempt) {
+  const { attempt, outcome, exchange } = stored;
+  const response = exchange?.response;
+  return {
+    attempt,
+    outcome,
+    ...resultOf(stored),
+    request: exchange === undefined ? null : { method: "POST" as const, url: exchange.url, headers: headersOf(exchange.sent) },
+    response:
+      response === undefined
+        ? null
+        : {
+            headers: headersOf(response.headers),
+            headers_cut: response.areHeadersCut,
+            body: response.body,
+            body_encoding: response.encoding,
+            body_cut: response.isCut,
+          },
+  };
+}
+
+const headersOf = (headers: HeaderList) => headers.map(([name, value]) => ({ name, value }));
 
 /** @param isWhole with the event itself */
 export function deadLetterResponse(letter: StoredDeadLetter, isWhole: boolean): Answered<typeof deadLetterSchema> {
@@ -73,7 +111,7 @@ function headResponse(head: QueueHead, lastAttempt: StoredAttempt | undefined): 
   };
 }
 
-function subjectOf({ delivery, event, source, subscription, channel }: Omit<StoredAttempt | StoredDeadLetter | QueueHead, "id">) {
+function subjectOf({ delivery, event, source, subscription, channel }: Omit<QueueHead, "attempts" | "since" | "nextAt">) {
   return {
     delivery_id: delivery,
     event_id: event,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { attemptOutcomes } from "../webhooks/ports.ts";
+import { attemptOutcomes, deliveryStates } from "../webhooks/ports.ts";
 import { attemptResult as result, ms } from "../webhooks/schemas.ts";
 
 const subject = {
@@ -13,6 +13,47 @@ const subject = {
 export const attemptSchema = z
   .object({ ...subject, attempt: z.int().describe("The first is 1."), outcome: z.enum(attemptOutcomes), ...result })
   .meta({ id: "Attempt", description: "One attempt at a delivery." });
+
+const headers = z.array(z.object({ name: z.string(), value: z.string() }));
+
+const wholeAttemptSchema = z
+  .object({
+    attempt: z.int().describe("The first is 1."),
+    outcome: z.enum(attemptOutcomes),
+    ...result,
+    request: z
+      .object({
+        method: z.literal("POST"),
+        url: z.string().describe("Without credentials."),
+        headers: headers.describe("Without `host`, `connection` and `content-length`. `***` stands for credentials."),
+      })
+      .nullable()
+      .describe("Null: it was not recorded."),
+    response: z
+      .object({
+        headers: headers.describe("`***` stands for cookies, other credentials, and secrets of the webhook."),
+        headers_cut: z.boolean().describe("True: there were more than 100, or they had more than 16 Ki characters."),
+        body: z.string().describe("The first 16 KiB, not decompressed. `***` stands for secrets of the webhook."),
+        body_encoding: z.enum(["utf-8", "base64"]).describe("`base64`: the body is not UTF-8, or has control characters."),
+        body_cut: z.boolean().describe("True: more followed, or the body ended early."),
+      })
+      .nullable()
+      .describe("Null: there was none, or it was not recorded."),
+  })
+  .meta({ id: "WholeAttempt", description: "One attempt with what it sent and received." });
+
+export const deliverySchema = z
+  .object({
+    ...subject,
+    webhook_id: z.string(),
+    state: z.enum(deliveryStates).describe("`waiting`: for the next attempt. `ended`: it failed, or is being attempted again."),
+    body: z
+      .string()
+      .nullable()
+      .describe("The body of every request, exactly as it is sent. Null: the event is no longer stored, or its emitter is not yours."),
+    attempts: z.array(wholeAttemptSchema).describe("The last 20, newest first."),
+  })
+  .meta({ id: "Delivery", description: "A delivery to a webhook, with what its attempts sent and received." });
 
 export const deadLetterSchema = z
   .object({

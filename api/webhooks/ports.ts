@@ -1,9 +1,13 @@
+import type { Exchange } from "../../domain/delivery/exchange.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-test.ts";
 
 export const attemptOutcomes = ["delivered", "retry", "dead"] as const;
 export type AttemptOutcome = (typeof attemptOutcomes)[number];
+
+export const deliveryStates = ["delivered", "waiting", "dead", "ended"] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
 
 interface Page<Item> {
   readonly items: readonly Item[];
@@ -36,6 +40,11 @@ export interface StoredAttempt extends Delivered {
   readonly error: string | null;
 }
 
+/** An attempt with what it sent and received, if that was recorded. */
+export interface WholeAttempt extends Omit<StoredAttempt, "id"> {
+  readonly exchange?: Exchange;
+}
+
 export interface StoredDeadLetter extends Delivered {
   readonly attempts: number;
   readonly reason: string;
@@ -58,12 +67,12 @@ export interface AttemptFilter {
 export interface DeliveryHistory {
   /** Newest first. @throws InvalidInput for a cursor of another list */
   pageAttempts(webhook: string, page: PageRequest & AttemptFilter): Promise<Page<StoredAttempt>>;
+  /** The newest attempts at a delivery to one webhook or of one workflow, newest first. */
+  readDelivery(delivery: string, limit: number): Promise<readonly WholeAttempt[]>;
   pageDeadLetters(webhook: string, page: PageRequest): Promise<Page<StoredDeadLetter>>;
   findDeadLetter(webhook: string, delivery: string): Promise<StoredDeadLetter | undefined>;
   /** `ended`: it failed and is not a dead letter any more, or is being retried. */
-  findDelivery(
-    delivery: string,
-  ): Promise<{ readonly webhook: string; readonly state: "delivered" | "waiting" | "dead" | "ended" } | undefined>;
+  findDelivery(delivery: string): Promise<{ readonly webhook: string; readonly state: DeliveryState } | undefined>;
   /** Deletes these dead letters, or all of the webhook. Returns their number. */
   deleteDeadLetters(webhook: string, deliveries?: readonly string[]): Promise<number>;
   /** Deletes all records of the webhook's deliveries. */

@@ -24,6 +24,9 @@ export const command: Definition = {
     const { spans, focus_id: focus, cut } = answer.data;
     const isWide = out.format === "wide";
     await out.document(answer, () => traceLines(spans, focus, { width: terminal.columns, isWide }));
+    const focused = spans.find((span) => span.id === focus);
+    if (focused?.webhook_id !== undefined && focused.delivery_id !== undefined)
+      out.note(`hw: \`hw webhooks delivery ${focused.delivery_id}\` shows what was sent and answered`);
     if (cut) out.note("some spans are missing, because there are too many: ask for those with a + with --below");
   },
 };

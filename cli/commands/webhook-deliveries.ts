@@ -8,6 +8,7 @@ import { ageOfMs } from "../output/time.ts";
 import { idOf } from "../references.ts";
 import { optionalTime } from "../times.ts";
 import { present } from "../values.ts";
+import { delivery } from "./webhook-delivery.ts";
 
 const webhook = { name: "<webhook>", description: "a webhook", completes: "webhook" } as const;
 export const outcomes = ["delivered", "retry", "dead"] as const;
@@ -65,6 +66,7 @@ export const deliveries: readonly Subcommand[] = [
       });
     },
   },
+  delivery,
   {
     name: "dead-letters",
     summary: "list deliveries whose last attempt failed",

@@ -1436,6 +1436,45 @@ export type FailedSend = {
   /** The event, or the argument of `$.send`, of http with `***` in place of header values and the URL's path. */ readonly argument: unknown;
 };
 
+export type Delivery = {
+  readonly delivery_id: string;
+  readonly event_id: string;
+  /** Null for a test. */ readonly source_id: string | null;
+  /** Null for a test. */ readonly subscription_id: string | null;
+  /** The channel; empty is the default one. */ readonly event_name: string;
+  readonly webhook_id: string;
+  /** `waiting`: for the next attempt. `ended`: it failed, or is being attempted again. */ readonly state: "delivered" | "waiting" | "dead" | "ended";
+  /** The body of every request, exactly as it is sent. Null: the event is no longer stored, or its emitter is not yours. */ readonly body: string | null;
+  /** The last 20, newest first. */ readonly attempts: readonly (WholeAttempt)[];
+};
+
+export type WholeAttempt = {
+  /** The first is 1. */ readonly attempt: number;
+  readonly outcome: "delivered" | "retry" | "dead";
+  /** Epoch milliseconds. */ readonly at_ms: number;
+  readonly duration_ms: number;
+  /** HTTP status of the endpoint's response; null: there was none. */ readonly response_status: number | null;
+  /** Why it failed; null: it was delivered. */ readonly cause: string | null;
+  /** Null: it was not recorded. */ readonly request: {
+    readonly method: "POST";
+    /** Without credentials. */ readonly url: string;
+    /** Without `host`, `connection` and `content-length`. `***` stands for credentials. */ readonly headers: readonly ({
+      readonly name: string;
+      readonly value: string;
+    })[];
+  } | null;
+  /** Null: there was none, or it was not recorded. */ readonly response: {
+    /** `***` stands for cookies, other credentials, and secrets of the webhook. */ readonly headers: readonly ({
+      readonly name: string;
+      readonly value: string;
+    })[];
+    /** True: there were more than 100, or they had more than 16 Ki characters. */ readonly headers_cut: boolean;
+    /** The first 16 KiB, not decompressed. `***` stands for secrets of the webhook. */ readonly body: string;
+    /** `base64`: the body is not UTF-8, or has control characters. */ readonly body_encoding: "utf-8" | "base64";
+    /** True: more followed, or the body ended early. */ readonly body_cut: boolean;
+  } | null;
+};
+
 export type Retried = {
   readonly delivery_id: string;
   readonly webhook_id?: string | undefined;
@@ -3365,6 +3404,16 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
+  /** Get a delivery to a webhook */
+  readonly getDelivery: {
+    readonly path: { readonly id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: Delivery;
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
   /** Attempt a delivery again now */
   readonly retryDelivery: {
     readonly path: { readonly id: string; };
@@ -3863,6 +3912,7 @@ export const routes = {
   redriveDeadLetters: { method: "POST", path: "/v1/webhooks/{id}/dead_letters/redrive", isStream: false },
   listSendAttempts: { method: "GET", path: "/v1/workflows/{workflow_id}/deliveries", isStream: false },
   listFailedSends: { method: "GET", path: "/v1/workflows/{workflow_id}/dead_letters", isStream: false },
+  getDelivery: { method: "GET", path: "/v1/deliveries/{id}", isStream: false },
   retryDelivery: { method: "POST", path: "/v1/deliveries/{id}/retry", isStream: false },
   createToken: { method: "POST", path: "/v1/oauth/token", isStream: false },
   adminListUsers: { method: "GET", path: "/admin/v1/users", isStream: false },

@@ -1,3 +1,4 @@
+import type { Exchange } from "../../domain/delivery/exchange.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { ListenerKind } from "./ports.ts";
 
@@ -23,10 +24,14 @@ interface NotDelivered<Name extends string> {
  */
 export type Outcome = ExternalOutcome | InternalOutcome;
 
-export type ExternalOutcome =
+export type ExternalOutcome = (
   | Delivered
   | (NotDelivered<"retry"> & { readonly retryAfter: string | undefined })
-  | NotDelivered<"listener_gone">;
+  | NotDelivered<"listener_gone">
+) & {
+  /** What was sent and received. Absent: it is not recorded. */
+  readonly exchange?: Exchange;
+};
 
 export type InternalOutcome = Delivered | NotDelivered<"backlog_full" | "refused" | "left_out">;
 

@@ -1,3 +1,4 @@
+import type { ReceivedResponse } from "../../domain/delivery/exchange.ts";
 import type { WebhookFailures } from "../../domain/delivery/webhook-failures.ts";
 import type { StreamUsage } from "../../domain/limits/stream-share.ts";
 import type { RouteListener } from "../../domain/source/deployment.ts";
@@ -77,6 +78,8 @@ export interface PostRequest {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Absent: none. */
   readonly body?: string;
+  /** How many bytes of the response's body are returned, with its headers. Absent: neither. */
+  readonly keepBytes?: number;
 }
 
 /** The S3-compatible store of the installation. */
@@ -97,5 +100,11 @@ export interface StoredObject {
 }
 
 export type PostResult =
-  | { readonly outcome: "answered"; readonly status: number; readonly retryAfter: string | undefined }
+  | {
+      readonly outcome: "answered";
+      readonly status: number;
+      readonly retryAfter: string | undefined;
+      /** Present if it was asked for. */
+      readonly received?: ReceivedResponse;
+    }
   | { readonly outcome: "unreachable"; readonly code: string; readonly message: string };

@@ -1,7 +1,10 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/clock.ts";
+import { exchangeOf, maxKeptBodyBytes } from "../../domain/delivery/exchange.ts";
 import { parseSigningKey, signatureHeaders, type Hmac, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { replayIn } from "../../domain/event/replay.ts";
+import { SecretMask } from "../../domain/secrets/secret-mask.ts";
+import { withoutCredentials } from "../../domain/secrets/url-credentials.ts";
 import { traceContext } from "../../domain/traces.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { Webhook } from "../routing/routes.ts";
@@ -81,8 +84,10 @@ class SignedPoster {
   readonly #ports: WebhookPorts;
   /** Opened signing keys by their sealed form. */
   readonly #keys = new LRUCache<string, SigningKey>({ max: 10_000 });
-  /** Authorization headers by their sealed credentials. */
-  readonly #authorizations = new LRUCache<string, string>({ max: 10_000 });
+  /** Opened credentials, `user:password`, by their sealed form. */
+  readonly #credentials = new LRUCache<string, string>({ max: 10_000 });
+  /** Masks of the secrets of webhooks, by their sealed forms. Each has 16 KiB. */
+  readonly #masks = new LRUCache<string, SecretMask>({ max: 500 });
 
   constructor(ports: WebhookPorts) {
     this.#ports = ports;
@@ -91,16 +96,32 @@ class SignedPoster {
   async post({ event }: Delivery, webhook: Webhook, traceparent: string | undefined): Promise<ExternalOutcome> {
     const { poster, clock, hmac } = this.#ports;
     const keys = this.#openedKeys(webhook.keys) ?? (await Promise.all(webhook.keys.map((sealed) => this.#openKey(sealed))));
+    const credentials = webhook.basicAuth === undefined ? undefined : await this.#openCredentials(webhook.basicAuth);
     const signed = { id: event.emitId, emitter: event.source, at: clock.now(), body: event.payload };
     const headers = {
       "content-type": "application/json",
       ...replayHeader(event),
       ...traceContext({ traceparent, tracestate: event.tracestate }),
-      ...(webhook.basicAuth === undefined ? {} : { authorization: await this.#authorization(webhook.basicAuth) }),
+      ...(credentials === undefined ? {} : { authorization: `Basic ${Buffer.from(credentials).toString("base64")}` }),
       ...signatureHeaders(signed, keys, hmac),
     };
-    const result = await poster.post({ url: webhook.url, headers, body: event.payload });
-    return outcomeOf(result, "redirects are not followed, give the webhook the final address");
+    const result = await poster.post({ url: webhook.url, headers, body: event.payload, keepBytes: maxKeptBodyBytes });
+    const received = result.outcome === "answered" ? result.received : undefined;
+    const mask = this.#maskOf(webhook, keys, credentials);
+    const exchange = exchangeOf({ url: withoutCredentials(webhook.url), headers }, received, (text) => mask.text(text));
+    return { ...outcomeOf(result, "redirects are not followed, give the webhook the final address"), exchange };
+  }
+
+  /** For responses, which may repeat what they were sent. */
+  #maskOf({ keys: sealed, basicAuth = "" }: Webhook, keys: readonly SigningKey[], credentials: string | undefined): SecretMask {
+    const id = [basicAuth, ...sealed].join(" ");
+    let mask = this.#masks.get(id);
+    if (mask === undefined) {
+      const ofKeys = keys.map(({ text }) => Buffer.from(text).toString("latin1"));
+      mask = new SecretMask([...ofKeys, ...ofKeys.map((key) => key.replace("whsec_", "")), ...secretsOf(credentials)]);
+      this.#masks.set(id, mask);
+    }
+    return new SecretMask(mask);
   }
 
   /** Undefined if one of the keys must be opened first. */
@@ -120,13 +141,20 @@ class SignedPoster {
     return key;
   }
 
-  async #authorization(sealed: string): Promise<string> {
-    const cached = this.#authorizations.get(sealed);
+  async #openCredentials(sealed: string): Promise<string> {
+    const cached = this.#credentials.get(sealed);
     if (cached !== undefined) return cached;
-    const header = `Basic ${Buffer.from(await this.#ports.secrets.open(sealed)).toString("base64")}`;
-    this.#authorizations.set(sealed, header);
-    return header;
+    const credentials = await this.#ports.secrets.open(sealed);
+    this.#credentials.set(sealed, credentials);
+    return credentials;
   }
+}
+
+/** `user:password`, the password, and the header's value; also as a binary body shows them, with one character for each byte. */
+function secretsOf(credentials: string | undefined): readonly string[] {
+  if (credentials === undefined) return [];
+  const texts = [credentials, credentials.slice(credentials.indexOf(":") + 1)];
+  return [...texts, ...texts.map((text) => Buffer.from(text).toString("latin1")), Buffer.from(credentials).toString("base64")];
 }
 
 /** Read from the emit id, because a redelivered dead letter has no other trace of its replay. */

@@ -1,3 +1,4 @@
+import type { Exchange } from "../../domain/delivery/exchange.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { WebhookFailureStore } from "../destinations/ports.ts";
 import type { DeliverySubject } from "../routing/delivery.ts";
@@ -54,6 +55,8 @@ export interface Attempt extends DeliverySubject {
   /** HTTP status; null if there was no response. */
   readonly status: number | null;
   readonly error: string | null;
+  /** Absent: it is not recorded. */
+  readonly exchange?: Exchange;
 }
 
 /** Limits of owners that runners and the ingress apply: the end of an exceeded daily quota, and the weight in scheduling. */

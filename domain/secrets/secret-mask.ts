@@ -17,7 +17,7 @@ const minCutTextLength = 4_096;
 const maxComparisons = 500_000;
 
 const mask = "***";
-const hidden = "(not shown: too much of this run's output resembles its secrets)";
+const hidden = "(not shown: too much of it resembles secrets)";
 /** Each pair of ASCII characters has a place of its own. */
 const pairs = 16_384;
 
@@ -29,11 +29,17 @@ export class SecretMask {
   /** By their first {@link minMaskedLength} characters, longest first. */
   readonly #needles: ReadonlyMap<string, readonly string[]>;
   /** 1 where a needle begins with two characters of that hash. */
-  readonly #starts = new Uint8Array(pairs);
+  readonly #starts: Uint8Array;
   #comparisonsLeft = maxComparisons;
 
-  /** @param values secret values, in any nesting */
+  /** @param values secret values, in any nesting; or a mask of the same values, for the texts of another run */
   constructor(values: unknown) {
+    if (values instanceof SecretMask) {
+      this.#needles = values.#needles;
+      this.#starts = values.#starts;
+      return;
+    }
+    this.#starts = new Uint8Array(pairs);
     const needles = [...new Set(textsIn(values).flatMap(formsOf))].toSorted((a, b) => b.length - a.length);
     for (const needle of needles) this.#starts[pairAt(needle, 0)] = 1;
     this.#needles = Map.groupBy(needles, (needle) => needle.slice(0, minMaskedLength));

@@ -1,8 +1,16 @@
 import { errors, type Dispatcher } from "undici";
+import type { ReceivedResponse } from "../../domain/delivery/exchange.ts";
+import { BodyHead } from "./body-head.ts";
 import { describeConnectionError } from "./connection-error.ts";
 
 export type PostResult =
-  | { readonly outcome: "answered"; readonly status: number; readonly retryAfter: string | undefined }
+  | {
+      readonly outcome: "answered";
+      readonly status: number;
+      readonly retryAfter: string | undefined;
+      /** Present if it was asked for. */
+      readonly received?: ReceivedResponse;
+    }
   | { readonly outcome: "unreachable"; readonly code: string; readonly message: string };
 
 type Handler = Required<
@@ -46,25 +54,38 @@ export class PendingPosts {
 
 /**
  * One request and its result. The status decides: a body that breaks off, is slow or too large does not change the result, but is awaited.
- * Uses undici's dispatch, since the body is not used and a stream for it costs as much as the request.
+ * Uses undici's dispatch, since a stream for the body costs as much as the request, and at most its beginning is used.
  */
 export class PostExchange implements Handler {
   readonly #agent: Dispatcher;
   readonly #request: Dispatcher.DispatchOptions;
   readonly #pending: PendingPosts;
   readonly #resolve: (result: PostResult) => void;
+  /** Undefined: the body is not kept. */
+  readonly #body: BodyHead | undefined;
+  #headers: ReceivedResponse["headers"] = {};
   #controller: Dispatcher.DispatchController | undefined;
   #answer: PostResult | undefined;
   #isRepeated = false;
   #isEnded = false;
+  /** The whole response was read. */
+  #isComplete = false;
   /** By `performance.now()`: first of the wait for a connection, then of the response. */
   deadline = Number.POSITIVE_INFINITY;
 
-  constructor(agent: Dispatcher, request: Dispatcher.DispatchOptions, pending: PendingPosts, resolve: (result: PostResult) => void) {
+  /** @param keepBytes how much of the response's body is returned, with its headers; undefined: neither */
+  constructor(
+    agent: Dispatcher,
+    request: Dispatcher.DispatchOptions,
+    pending: PendingPosts,
+    resolve: (result: PostResult) => void,
+    keepBytes?: number,
+  ) {
     this.#agent = agent;
     this.#request = request;
     this.#pending = pending;
     this.#resolve = resolve;
+    this.#body = keepBytes === undefined ? undefined : new BodyHead(keepBytes);
   }
 
   begin(): void {
@@ -95,15 +116,18 @@ export class PostExchange implements Handler {
   ): void {
     if (status < 200) return;
     const retryAfter = headers["retry-after"];
+    this.#headers = headers;
     this.#answer = { outcome: "answered", status, retryAfter: Array.isArray(retryAfter) ? retryAfter[0] : retryAfter };
     this.deadline = performance.now() + readBodyMs;
   }
 
-  onResponseData(): void {
+  onResponseData(_controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     // The client's `maxResponseSize` ends it.
+    this.#body?.add(chunk);
   }
 
   onResponseEnd(): void {
+    this.#isComplete = true;
     if (this.#answer !== undefined) this.#end(this.#answer);
   }
 
@@ -122,7 +146,13 @@ export class PostExchange implements Handler {
   #end(answer: PostResult): void {
     this.#isEnded = true;
     this.#pending.delete(this);
-    this.#resolve(answer);
+    this.#resolve(this.#withReceived(answer));
+  }
+
+  #withReceived(answer: PostResult): PostResult {
+    const body = this.#body;
+    if (answer.outcome !== "answered" || body === undefined) return answer;
+    return { ...answer, received: { headers: this.#headers, body: body.bytes, isCut: body.isCut || !this.#isComplete } };
   }
 }
 

@@ -28,6 +28,8 @@ export interface OutgoingRequest {
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
   /** Absent: none. */
   readonly body?: string;
+  /** How many bytes of the response's body are returned, with its headers. Absent: neither. */
+  readonly keepBytes?: number;
 }
 
 export interface WebhookClient {
@@ -37,7 +39,7 @@ export interface WebhookClient {
 }
 
 const connectTimeoutMs = 5_000;
-/** How much of the response's body is read, so that the connection can be reused. The body is not used. */
+/** How much of the response's body is read, so that the connection can be reused. */
 const maxResponseBytes = 64 * 1024;
 
 interface Target {
@@ -61,7 +63,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
     return target;
   };
   return {
-    post: ({ method = "POST", url, headers, body }) =>
+    post: ({ method = "POST", url, headers, body, keepBytes }) =>
       new Promise((resolve) => {
         const report = proxy === undefined ? resolve : (result: PostResult) => resolve(throughProxy(result));
         try {
@@ -69,7 +71,7 @@ export function createWebhookClient(options: WebhookClientOptions): WebhookClien
           // No timeouts of undici, which creates a timer for each of them and each request.
           const given = headers as Record<string, string | string[]>; // Undici does not change it.
           const request = { origin, path, method, headers: given, body: body ?? null, headersTimeout: 0, bodyTimeout: 0 };
-          new PostExchange(agents.current, request, pending, report).begin();
+          new PostExchange(agents.current, request, pending, report, keepBytes).begin();
         } catch (error) {
           resolve({ outcome: "unreachable", ...describeConnectionError(error, url) });
         }

@@ -276,8 +276,10 @@ export interface AttemptTable {
   readonly source: string;
   readonly event: string;
   readonly at_ms: number;
-  /** JSON of the attempt. */
+  /** JSON of the attempt without its exchange. */
   readonly record: string;
+  /** JSON of the Exchange; null: of a send, or recorded by an earlier version. */
+  readonly exchange: string | null;
 }
 
 export interface DeadLetterTable {

@@ -3,14 +3,12 @@ import type { Attempt } from "../../../delivery/record/ports.ts";
 import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
-import { dayOf } from "../../../domain/limits/quota.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import type { Database } from "../connection.ts";
 import { column, integerColumn } from "../columns.ts";
-import { addAttempts } from "../measures/add.ts";
+import { attemptConditions, insertAttempts, readAttempts, type AttemptFilter } from "./attempts.ts";
 import type { StoredPage } from "./events.ts";
 import { createPruneCounter, prune, shapes } from "./kept.ts";
-import { usageFirst } from "./record.ts";
 
 /** `id` is the list's cursor. */
 export type Listed<Item> = Item & { readonly id: string };
@@ -22,6 +20,8 @@ export interface DeliveryRecords {
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   /** Newest first. */
   pageAttempts(webhook: string, page: PageRequest & AttemptFilter): Promise<StoredPage<Listed<Attempt>>>;
+  /** The newest attempts at a delivery, with what they sent and received; newest first. Of the webhook or workflow of the newest only. */
+  readDelivery(delivery: string, limit: number): Promise<readonly Attempt[]>;
   pageDeadLetters(webhook: string, page: PageRequest): Promise<StoredPage<Listed<DeadLetter>>>;
   findDeadLetter(webhook: string, delivery: string): Promise<Listed<DeadLetter> | undefined>;
   /** Oldest first, up to the one with the id `upTo`. */
@@ -33,15 +33,6 @@ export interface DeliveryRecords {
   /** By id, so that a delivery which died again since is kept. */
   removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
   deleteWebhook(webhook: string): Promise<void>;
-}
-
-export interface AttemptFilter {
-  readonly delivery?: string;
-  readonly event?: string;
-  readonly outcome?: Attempt["outcome"];
-  /** Both inclusive. */
-  readonly sinceMs?: number;
-  readonly untilMs?: number;
 }
 
 export interface FoundDelivery {
@@ -91,7 +82,7 @@ export function createDeliveryRecords(
   };
 }
 
-function attemptRecords(db: Db, kept: DeliveriesKept): Pick<DeliveryRecords, "recordAttempts" | "pageAttempts"> {
+function attemptRecords(db: Db, kept: DeliveriesKept): Pick<DeliveryRecords, "recordAttempts" | "pageAttempts" | "readDelivery"> {
   const counter = createPruneCounter(kept.attempts);
   return {
     async recordAttempts(attempts) {
@@ -100,9 +91,10 @@ function attemptRecords(db: Db, kept: DeliveriesKept): Pick<DeliveryRecords, "re
       await prune(db, shapes.attempts, counter.due(attempts.map(({ webhook }) => webhook)), kept.attempts);
     },
     async pageAttempts(webhook, page) {
-      const { items, ...rest } = await pageOf(db, "attempts", webhook, page, kept.attempts, filterConditions(page));
+      const { items, ...rest } = await pageOf(db, "attempts", webhook, page, kept.attempts, attemptConditions(page));
       return { items: items.map(attemptFrom), ...rest };
     },
+    readDelivery: (delivery, limit) => readAttempts(db, delivery, limit),
   };
 }
 
@@ -191,39 +183,6 @@ async function pageOf(
   return { items: rows.filter((row) => row.n !== null), total: rows[0]?.total ?? 0, ...leftBehind(rows) };
 }
 
-/**
- * Attempts also count as measures, and deliveries that succeeded as usage, once: the counts join `inserted`, so no attempt may be in a batch
- * twice.
- */
-function insertAttempts(attempts: readonly Attempt[]): RawBuilder<unknown> {
-  const equal = Map.groupBy(attempts, ({ delivery, attempt }) => `${delivery} ${attempt}`);
-  const rows = [...equal.values()].flatMap((repeated) => repeated.slice(0, 1));
-  const delivered = rows.filter(({ outcome }) => outcome === "delivered");
-  return sql`
-    with inserted as (
-      insert into attempts (webhook, delivery, attempt, source, event, at_ms, record)
-      select webhook, delivery, attempt, source, event, at_ms, record from unnest(
-        ${column(rows, ({ webhook }) => webhook)}::text[], ${column(rows, ({ delivery }) => delivery)}::text[], ${integerColumn(rows, ({ attempt }) => attempt)}::integer[],
-        ${column(rows, ({ source }) => source)}::text[], ${column(rows, ({ event }) => event)}::text[], ${integerColumn(rows, ({ at }) => at)}::bigint[],
-        ${column(rows, (row) => JSON.stringify(row))}::text[]
-      ) with ordinality as row (webhook, delivery, attempt, source, event, at_ms, record, place)
-      order by place
-      on conflict do nothing returning delivery, attempt
-    ),
-    new_usage as (
-    insert into usage (owner, day_ms, runs, compute_ms, deliveries)
-    select row.owner, row.day_ms, 0, 0, count(*)
-    from unnest(
-      ${column(delivered, ({ delivery }) => delivery)}::text[], ${integerColumn(delivered, ({ attempt }) => attempt)}::integer[],
-      ${column(delivered, ({ owner }) => owner)}::text[], ${integerColumn(delivered, ({ at }) => dayOf(at).startMs)}::bigint[]
-    ) as row (delivery, attempt, owner, day_ms) join inserted using (delivery, attempt)
-    group by row.owner, row.day_ms
-    order by row.owner, row.day_ms
-    on conflict (owner, day_ms) do update set deliveries = usage.deliveries + excluded.deliveries returning 1
-    )
-    ${addAttempts(rows, usageFirst)}`;
-}
-
 /** Keeps the newest dead letters up to this size, and always the newest one. */
 function pruneDeadLetterBytes(webhook: string, bytes: number): RawBuilder<unknown> {
   return sql`
@@ -246,18 +205,6 @@ function insertDeadLetters(rows: readonly DeadLetter[]): RawBuilder<unknown> {
     on conflict (delivery) do update
     set n = default, died_ms = excluded.died_ms, record = excluded.record, payload = excluded.payload
     where dead_letters.died_ms <> excluded.died_ms`;
-}
-
-/** JSON escapes quotes within strings, so the pattern matches only the record's own field. */
-function filterConditions({ delivery, event, outcome, sinceMs, untilMs }: AttemptFilter): RawBuilder<unknown> {
-  const conditions = [
-    delivery === undefined ? [] : [sql`delivery = ${delivery}`],
-    event === undefined ? [] : [sql`event = ${event}`],
-    outcome === undefined ? [] : [sql`record like ${`%"outcome":"${outcome}"%`}`],
-    sinceMs === undefined ? [] : [sql`at_ms >= ${sinceMs}`],
-    untilMs === undefined ? [] : [sql`at_ms <= ${untilMs}`],
-  ].flat();
-  return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }
 
 function foundFrom({

@@ -13,4 +13,6 @@ export const migrations: readonly Migration[] = [
   traceColumns,
   searchColumns,
   { name: "m0040-files-of-steps", steps: [transaction("alter table workflow_steps add column files text")] },
+  // What attempts at webhooks have sent and received. An earlier version writes and reads attempts without it.
+  { name: "m0041-exchanges", steps: [transaction("alter table attempts add column exchange text")] },
 ];

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { ExternalOutcome } from "../../../delivery/destinations/destination.ts";
 import { destinationConformance } from "../../conformance/destination.ts";
 import { deliveryTo, destinationWorld, signingKey } from "../../conformance/destination-ports.ts";
 
@@ -65,4 +66,41 @@ it("has no destination after the subscription was deleted, except for a redelive
   expect(destinations.find(delivery)?.refusal?.()).toBeDefined();
   routes.set("wh_1", undefined);
   expect(destinations.find({ ...delivery, attempt: 2, attemptsBefore: 1 })).toBeUndefined();
+});
+
+it("returns what was sent and received, without the credentials and keys of the webhook", async () => {
+  const { world, destinations, routes, own, delivery } = webhookWorld();
+  routes.set("wh_1", { ...own, listener: { ...own.listener, url: "http://u:p@a/hook", basicAuth: "sealed user:a long password" } });
+  const authorization = `Basic ${Buffer.from("user:a long password").toString("base64")}`;
+  const body = Buffer.from(JSON.stringify({ authorization, key: signingKey, password: "a long password" }));
+  const headers = { "x-echo": authorization, "set-cookie": "session=1" };
+  world.answer = { outcome: "answered", status: 200, retryAfter: undefined, received: { headers, body, isCut: false } };
+  const { exchange } = ((await destinations.find(delivery)?.attempt(delivery, undefined)) ?? {}) as Partial<ExternalOutcome>;
+  const [post] = world.posts;
+  expect(post).toMatchObject({ headers: { authorization }, keepBytes: 16_384 });
+  expect(exchange).toEqual({
+    url: "http://a/hook",
+    sent: Object.entries({ ...post?.headers, authorization: "***" }),
+    response: {
+      headers: [
+        ["x-echo", "Basic ***"],
+        ["set-cookie", "***"],
+      ],
+      areHeadersCut: false,
+      body: '{"authorization":"Basic ***","key":"***","password":"***"}',
+      encoding: "utf-8",
+      isCut: false,
+    },
+  });
+});
+
+it("returns what was sent to an endpoint that cannot be reached", async () => {
+  const { world, destinations, delivery } = webhookWorld();
+  world.answer = { outcome: "unreachable", code: "ECONNREFUSED", message: "a:80 refuses connections" };
+  const outcome = await destinations.find(delivery)?.attempt(delivery, undefined);
+  expect(outcome).toMatchObject({
+    outcome: "retry",
+    exchange: { url: "http://a/hook", sent: expect.arrayContaining([["webhook-id", "e1"]]) },
+  });
+  expect(outcome).not.toHaveProperty("exchange.response");
 });

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
+import { createServer, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { CompiledQuery } from "kysely";
 import { afterAll, afterEach, beforeAll } from "vitest";
@@ -50,6 +50,8 @@ export interface Receiver {
   status: number;
   /** Of the next answer only. */
   nextStatus?: number;
+  /** Besides the status. */
+  answer: { readonly headers?: OutgoingHttpHeaders; readonly body?: string | Buffer };
 }
 
 export interface RepairWorld {
@@ -155,12 +157,12 @@ export function withRepairWorld(): RepairWorld {
         receiver.received.push({ body, headers: textsOf(request.headers) });
         const { status, nextStatus = status } = receiver;
         delete receiver.nextStatus;
-        response.writeHead(nextStatus).end();
+        response.writeHead(nextStatus, receiver.answer.headers).end(receiver.answer.body);
       });
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo; // Listening on TCP.
-    const receiver: Receiver = { url: `http://127.0.0.1:${port}/hook`, received: [], status: 200 };
+    const receiver: Receiver = { url: `http://127.0.0.1:${port}/hook`, received: [], status: 200, answer: {} };
     ends.push(async () => {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

@@ -143,6 +143,30 @@ describe("delivery records", () => {
     expect(await picked({ outcome: "retry", event: "0-0", untilMs: 1_004 })).toEqual([4, 2]);
   });
 
+  test("returns what the newest attempts at a delivery have sent and received, also where texts have U+0000 and half of an emoji", async () => {
+    const exchange = {
+      url: "https://a/\ud83d",
+      sent: [["webhook-id", "e\0"]],
+      response: { headers: [["x", "\0"]], areHeadersCut: false, body: "b\0\ud83d", encoding: "utf-8", isCut: true },
+    } as const;
+    const rows = [{ ...attempt("wh_8", "a", 1), exchange }, attempt("wh_8", "a", 2), attempt("wh_8", "b", 1)];
+    await records.recordAttempts(rows);
+    await records.recordAttempts([{ ...attempt("wh_8", "a", 1), exchange: { ...exchange, url: "repeated" } }]);
+    expect(await records.readDelivery("wh_8-a", 9)).toEqual([rows[1], rows[0]]);
+    expect(await records.readDelivery("wh_8-a", 1)).toEqual([rows[1]]);
+    expect(await records.readDelivery("wh_8-none", 9)).toEqual([]);
+    const { items } = await records.pageAttempts("wh_8", { limit: 9, cursor: null });
+    expect(items.map((item) => "exchange" in item)).toEqual([false, false, false]);
+    await records.deleteWebhook("wh_8");
+    expect(await records.readDelivery("wh_8-a", 9)).toEqual([]);
+  });
+
+  test("returns attempts at a delivery of one webhook only, though another has stored one under its id", async () => {
+    await records.recordAttempts([{ ...attempt("wh_9", "a", 1), delivery: "same" }]);
+    await records.recordAttempts([{ ...attempt("wh_10", "a", 2), delivery: "same" }]);
+    expect((await records.readDelivery("same", 9)).map(({ webhook }) => webhook)).toEqual(["wh_10"]);
+  });
+
   test("keeps nothing of a deleted webhook", async () => {
     await records.recordAttempts([attempt("wh_4", "a", 1)]);
     await records.recordDeadLetters([letter("wh_4", "a")]);

@@ -188,6 +188,7 @@ const accounts: Calls<ApiPorts["accounts"]> = {
 
 const deliveries: Calls<ApiPorts["deliveries"]> = {
   pageAttempts: (port) => port.pageAttempts(webhook, page),
+  readDelivery: (port) => port.readDelivery("dlv_1", 1),
   pageDeadLetters: (port) => port.pageDeadLetters(webhook, page),
   findDeadLetter: (port) => port.findDeadLetter(webhook, "dlv_1"),
   findDelivery: (port) => port.findDelivery("dlv_1"),
