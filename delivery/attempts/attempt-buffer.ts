@@ -1,9 +1,9 @@
-import type { Exchange } from "../../domain/delivery/exchange.ts";
 import type { Log } from "../../domain/log.ts";
 import type { Attempted } from "../destinations/destination.ts";
 import type { DeliveryMetrics, ListenerKind } from "../destinations/ports.ts";
 import type { Attempt, AttemptRecords } from "../record/ports.ts";
 import { dueSince, subjectOf, type Delivery } from "../routing/delivery.ts";
+import { KeptExchanges } from "./kept-exchanges.ts";
 
 export interface AttemptBufferPorts {
   readonly history: AttemptRecords;
@@ -14,15 +14,14 @@ export interface AttemptBufferPorts {
 const flushIntervalMs = 250;
 /** Bound on attempts that are held while Postgres is away. Beyond it the oldest are lost; deliveries are not. */
 const maxBuffered = 20_000;
-/** Bound on the characters of what buffered attempts have sent and received. Beyond it attempts are recorded without. */
-const maxExchangeLength = 32 * 2 ** 20;
 
 /** Writes attempts and failures of webhooks to Postgres in batches, in the background, so that a slow Postgres slows no delivery. */
 export class AttemptBuffer {
   readonly #ports: AttemptBufferPorts;
   readonly #saveFailures: () => Promise<void>;
   #attempts: Attempt[] = [];
-  #exchangeLength = 0;
+  /** Replaced when a batch was written, so that its bounds are those of all that waits while Postgres is away. */
+  #exchanges = new KeptExchanges();
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> = Promise.resolve();
   #stopped = false;
@@ -57,16 +56,24 @@ export class AttemptBuffer {
     const { attempt } = delivery;
     const { status } = outcome;
     const error = outcome.outcome === "delivered" ? null : outcome.error;
-    this.#attempts.push({ ...subjectOf(delivery), attempt, at, durationMs, outcome: result, status, error, ...this.#kept(outcome) });
+    this.#attempts.push({
+      ...subjectOf(delivery),
+      attempt,
+      at,
+      durationMs,
+      outcome: result,
+      status,
+      error,
+      ...this.#kept(delivery, outcome),
+    });
     const ids = { "webhook.id": delivery.listener, "source.id": delivery.event.source };
     this.#ports.log.info({ op: "delivery.attempt", outcome: outcome.outcome, status, attempt, ...ids, durationMs }, "attempt");
     this.#flushSoon();
   }
 
-  #kept({ exchange }: Attempted["outcome"]): Pick<Attempt, "exchange"> {
-    if (exchange === undefined || this.#exchangeLength >= maxExchangeLength) return {};
-    this.#exchangeLength += lengthOf(exchange);
-    return { exchange };
+  #kept({ listener }: Delivery, { exchange }: Attempted["outcome"]): Pick<Attempt, "exchange"> {
+    const kept = exchange && this.#exchanges.keep(listener, exchange);
+    return kept === undefined ? {} : { exchange: kept };
   }
 
   #flushSoon(): void {
@@ -79,23 +86,16 @@ export class AttemptBuffer {
   async #flush(): Promise<void> {
     const attempts = this.#attempts;
     this.#attempts = [];
-    this.#exchangeLength = 0;
     try {
       if (attempts.length > 0) await this.#ports.history.recordAttempts(attempts);
       await this.#saveFailures();
+      // Those that were added in the meantime are not counted: they had the bounds of this batch.
+      this.#exchanges = new KeptExchanges();
     } catch (error) {
       this.#ports.log.warn({ op: "attempt.record", attempts: attempts.length, err: error }, "attempts are not recorded yet, trying again");
       this.#attempts = [...attempts, ...this.#attempts].slice(-maxBuffered);
-      this.#exchangeLength = this.#attempts.reduce((sum, { exchange }) => sum + lengthOf(exchange), 0);
     }
     this.#timer = undefined;
     if (this.#attempts.length > 0) this.#flushSoon();
   }
-}
-
-function lengthOf(exchange: Exchange | undefined): number {
-  if (exchange === undefined) return 0;
-  const { url, sent, response } = exchange;
-  const headers = [...sent, ...(response?.headers ?? [])].reduce((sum, [name, value]) => sum + name.length + value.length, 0);
-  return url.length + headers + (response?.body.length ?? 0);
 }

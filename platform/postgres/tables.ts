@@ -11,6 +11,7 @@ import type { OwnerNamespaceTable } from "./namespaces/table.ts";
 import type { PublicationTable } from "./publications/table.ts";
 import type { EmailConfirmationTable, ErrorMailTable, MailCountTable } from "./mail/tables.ts";
 import type { MeasureTable } from "./measures/table.ts";
+import type { AttemptTable, DeadLetterTable, FailingEndpointTable } from "./history/delivery-tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
 /** The schema after all migrations; maintained by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
@@ -266,37 +267,4 @@ export interface TickTable {
   readonly started_ms: number | null;
   /** Why it was skipped; null: an earlier tick was unfinished. */
   readonly reason: string | null;
-}
-
-export interface AttemptTable {
-  readonly webhook: string;
-  readonly delivery: string;
-  readonly attempt: number;
-  readonly n: GeneratedAlways<number>;
-  readonly source: string;
-  readonly event: string;
-  readonly at_ms: number;
-  /** JSON of the attempt without its exchange. */
-  readonly record: string;
-  /** JSON of the Exchange; null: of a send, or recorded by an earlier version. */
-  readonly exchange: string | null;
-}
-
-export interface DeadLetterTable {
-  readonly webhook: string;
-  readonly delivery: string;
-  readonly n: GeneratedAlways<number>;
-  readonly source: string;
-  readonly event: string;
-  readonly died_ms: number;
-  /** JSON of the dead letter without its payload. */
-  readonly record: string;
-  readonly payload: string;
-}
-
-export interface FailingEndpointTable {
-  readonly webhook: string;
-  readonly disabled_ms: number | null;
-  /** JSON of the WebhookFailures. */
-  readonly record: string;
 }

@@ -162,6 +162,7 @@ const before: readonly (readonly [beginning: string, lines: readonly string[]])[
   ["hw data-stores ", ["hw data-stores delete orders --yes", "hw data-stores create orders", "hw data-stores set orders last 1"]],
   ["hw runs hello r_", ["hw run hello --event null"]],
   ["hw trace ", ["hw run hello --event null"]],
+  ["hw webhooks delivery ", ["hw subscribe hello orders", "hw run hello --event null"]],
   ["hw webhooks retry", ["hw subscribe hello orders", "hw run hello --event null"]],
   ["hw profiles use", [login]],
   ["hw logout", [login]],

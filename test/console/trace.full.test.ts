@@ -159,9 +159,12 @@ describe.skipIf(chromiumPath === undefined)("the page of a trace", () => {
     await page.getByText("Copied").first().waitFor();
     const copied = await page.evaluate<string>("navigator.clipboard.readText()");
     const [request] = receiver.received;
-    expect(copied).toBe(
-      `curl -X POST '${receiver.url}' -H 'content-type: application/json' -H 'webhook-id: ${String(request?.headers["webhook-id"])}' --data-raw '${request?.body}'`,
-    );
+    const sent = Object.entries(request?.headers ?? {}).filter(([name]) => !["host", "connection", "content-length"].includes(name));
+    const headers = sent.map(([name, value]) => `-H '${name}: ${String(value)}'`).join(" ");
+    expect(copied).toBe(`curl -X POST '${receiver.url}' ${headers} --data-raw '${request?.body}'`);
+    await inspector(page).getByText("HTTP 200").waitFor();
+    await open("Request");
+    await inspector(page).getByText(String(request?.headers["webhook-signature"])).waitFor();
     await expectAccessible(page);
   });
 

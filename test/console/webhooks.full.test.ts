@@ -69,6 +69,11 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     await page.getByRole("table", { name: "Attempts" }).getByRole("button").first().click();
     const dialog = page.getByRole("dialog", { name: "Attempt" });
     await dialog.getByText("HTTP 500").waitFor();
+    await dialog
+      .getByRole("list", { name: "Headers of the request" })
+      .getByText(/webhook-signature/)
+      .waitFor();
+    await dialog.getByRole("list", { name: "Headers of the response" }).getByText(/date/).waitFor();
     await dialog.getByText('"to fail"').waitFor();
     await expectAccessible(page);
     await dialog.getByRole("button", { name: "Send again" }).click();

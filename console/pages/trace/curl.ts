@@ -1,11 +1,19 @@
+interface SentRequest {
+  readonly url: string;
+  readonly headers: readonly { readonly name: string; readonly value: string }[];
+  readonly body: string;
+}
+
+/** What is shown in place of a credential. */
+const hidden = "***";
+
 /** A text as one word of a POSIX shell. */
 const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
-/** The request of a delivery as a command, without its signature. */
-export const curlOf = ({ url, id, payload }: { readonly url: string; readonly id: string; readonly payload: unknown }): string =>
+/** The request of a delivery as a command, without the headers whose values are hidden. */
+export const curlOf = ({ url, headers, body }: SentRequest): string =>
   [
     `curl -X POST ${quoted(url)}`,
-    `-H ${quoted("content-type: application/json")}`,
-    `-H ${quoted(`webhook-id: ${id}`)}`,
-    `--data-raw ${quoted(JSON.stringify(payload))}`,
+    ...headers.filter(({ value }) => value !== hidden).map(({ name, value }) => `-H ${quoted(`${name}: ${value}`)}`),
+    `--data-raw ${quoted(body)}`,
   ].join(" ");

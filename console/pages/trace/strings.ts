@@ -40,7 +40,16 @@ export const text = {
   attempt: "Attempt",
   attempts: (count: number) => (count === 1 ? "1 attempt" : `${count} attempts`),
   statuses: { succeeded: "Succeeded", failed: "Failed", running: "Running", waiting: "Waiting", canceled: "Canceled" },
-  tabs: { input: "Input", output: "Output", logs: "Logs", events: "Events", state: "State", cost: "Cost" },
+  tabs: {
+    request: "Request",
+    response: "Response",
+    input: "Input",
+    output: "Output",
+    logs: "Logs",
+    events: "Events",
+    state: "State",
+    cost: "Cost",
+  },
   details: "Details of the span",
   noInput: "The event of this run is not stored: only that of a failed run, of a workflow run, and of a run that an event started.",
   noInputs: "No inputs are stored.",
@@ -85,4 +94,5 @@ export const text = {
   curl: "Copy as curl",
   copied: "Copied",
   curlHint: "Without the signature: only Headwater has the key.",
+  signedCurlHint: "With the signature of this attempt, which receivers accept for five minutes. Credentials are left out.",
 } as const;

@@ -1,12 +1,13 @@
 import { useState } from "react";
 import type { Attempt, Webhook } from "../../../client/generated/operations.ts";
-import { useChange, useList } from "../../api/queries.ts";
+import { useChange, useList, useRead } from "../../api/queries.ts";
 import { useSearchParams } from "../../parts/search.ts";
 import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { Dialog } from "../../parts/dialog.tsx";
+import { ReceivedResponse, SentRequest } from "../../parts/exchange.tsx";
 import { inputLook } from "../../parts/field.tsx";
 import { formatDuration } from "../../parts/format.ts";
 import { EmptyState, ErrorNotice } from "../../parts/notices.tsx";
@@ -105,6 +106,8 @@ function AttemptDialog({ webhook, attempt, onClose }: AttemptDialogProps) {
     },
   });
   const { delivery_id: id, event_id: event, source_id: source, event_name: channel, response_status: status, cause } = attempt;
+  const read = useRead("getDelivery", { path: { id } });
+  const whole = read.data?.data.attempts.find((each) => each.attempt === attempt.attempt);
   return (
     <Dialog title={text.details} isOpen onClose={onClose} isWide>
       <Facts
@@ -126,14 +129,21 @@ function AttemptDialog({ webhook, attempt, onClose }: AttemptDialogProps) {
       />
       <section aria-label={text.request} className="flex min-w-0 flex-col gap-2">
         <h3 className="font-semibold">{text.request}</h3>
-        <p className="font-mono text-xs">POST {webhook.url}</p>
+        {whole === undefined || whole.request === null ? (
+          <p className="font-mono text-xs">POST {webhook.url}</p>
+        ) : (
+          <SentRequest request={whole.request} />
+        )}
         <p className="text-xs text-muted">{text.headerNote}</p>
-        <p className="font-mono text-xs">webhook-id: {id}</p>
         {source !== null && <EventPayload source={source} id={event} channel={channel} />}
       </section>
       <section aria-label={text.response} className="flex min-w-0 flex-col gap-2">
         <h3 className="font-semibold">{text.response}</h3>
-        <p className="text-sm">{status === null ? text.noResponse : `HTTP ${status}`}</p>
+        {whole === undefined ? (
+          <p className="text-sm">{status === null ? text.noResponse : `HTTP ${status}`}</p>
+        ) : (
+          <ReceivedResponse attempt={whole} />
+        )}
         {cause !== null && <ErrorNotice title={text.cause} error={new Error(cause)} />}
       </section>
       <Button

@@ -4,7 +4,8 @@ import type { Exchange } from "../../../domain/delivery/exchange.ts";
 import { dayOf } from "../../../domain/limits/quota.ts";
 import { column, integerColumn, optionalColumn } from "../columns.ts";
 import { addAttempts } from "../measures/add.ts";
-import type { AttemptTable, Tables } from "../tables.ts";
+import type { Tables } from "../tables.ts";
+import type { AttemptTable } from "./delivery-tables.ts";
 import { usageFirst } from "./record.ts";
 
 export interface AttemptFilter {

@@ -4,7 +4,8 @@ import type { RunSummary } from "../../../../domain/invocation/invocation.ts";
 import type { TracedAttempt, TracedEvent, TracedRun, TracedStep } from "../../../../domain/trace/records.ts";
 import type { Trigger } from "../../../../domain/trigger.ts";
 import { hasEnded } from "../../../../domain/workflow/run-state.ts";
-import type { AttemptTable, DeadLetterTable, EventTable, RunTable } from "../../tables.ts";
+import type { EventTable, RunTable } from "../../tables.ts";
+import type { AttemptTable, DeadLetterTable } from "../delivery-tables.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "../workflows/tables.ts";
 
 /** Selects the beginning of a summary, which has all that a trace shows: a summary may have 2 MiB. */
