@@ -133,6 +133,12 @@ export const commands: readonly CommandEntry[] = [
     summary: "end a subscription",
     load: () => import("./commands/unsubscribe.ts"),
   },
+  {
+    name: "listen",
+    group: "Deliver",
+    summary: "post the events of a webhook to a local program",
+    load: () => import("./commands/listen.ts"),
+  },
   { name: "replay", group: "Deliver", summary: "deliver past events again", load: () => import("./commands/replay.ts") },
   {
     name: "webhooks",

@@ -2,6 +2,7 @@ import type { Client } from "../client/client.ts";
 import { itemsOf, maxPageItems } from "../client/pages.ts";
 import { notFound, usageFailure } from "./failure.ts";
 import { kindNames, kindNamed, kindOfId, kinds } from "./kinds/kinds.ts";
+import { nearestName } from "./nearest-name.ts";
 import type { Item, Kind } from "./kinds/kind.ts";
 
 /** Ids end with this many characters or more, unless someone chose them for a custom resource. */
@@ -15,13 +16,24 @@ export async function idOf(client: Client, kindName: string, text: string): Prom
   if (text.startsWith(`${prefix}_`) && text.length >= prefix.length + 1 + newIdLength) return text;
   const found = await candidatesOf(client, kind, text);
   const [only, ...others] = found;
-  if (only === undefined) throw notFound(`there is no ${kind.noun} "${text}"`, `\`hw list ${kind.name}\` shows all`);
+  if (only === undefined) throw notFound(`there is no ${kind.noun} "${text}"`, await hintFor(client, kind, text));
   if (others.length === 0) return only;
   const named = found.slice(0, maxCandidates).join(", ");
   throw usageFailure(
     `"${text}" may be ${found.length} ${kind.name}: ${named}${found.length > maxCandidates ? ", …" : ""}`,
     "use more of the id",
   );
+}
+
+/** Names the nearest name among the newest things of the kind. */
+async function hintFor(client: Client, kind: Kind, text: string): Promise<string> {
+  const all = `\`hw list ${kind.name}\` shows all`;
+  const { data } = await kind.list(client, { limit: maxPageItems });
+  const nearest = nearestName(
+    text,
+    data.flatMap((item) => namesOf(kind, item)),
+  );
+  return nearest === undefined ? all : `did you mean ${nearest}? ${all}`;
 }
 
 /** An exact id wins, then the first name of its kind (of a source the slug, which is unique), then other names, then the beginning of an id. */

@@ -35,7 +35,7 @@ function chosenAttempt({ attempts }: Delivery, number: number | undefined): Whol
 function deliveryLines({ attempts, body, ...about }: Delivery, chosen: WholeAttempt | undefined): readonly string[] {
   const facts = fieldLines({ ...about, attempts: attempts.length });
   if (chosen === undefined) return [...facts, "", "its attempts are no longer stored"];
-  const { request, response, ...result } = chosen;
+  const { request, response: _, ...result } = chosen;
   return [...facts, "", ...fieldLines(result), "", ...requestLines(request, body), "", ...responseLines(chosen)];
 }
 
