@@ -134,7 +134,7 @@ export interface SourceBacklogs {
 export interface FailingEndpoints {
   /** Disabled endpoints, including those enabled again to which nothing has been posted yet. */
   disabled(): Promise<readonly WebhookFailures[]>;
-  /** For a deleted webhook. */
+  /** For a deleted webhook: its failures now, and within two days its attempts and dead letters. */
   forget(webhook: string): Promise<void>;
 }
 

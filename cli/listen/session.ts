@@ -8,6 +8,7 @@ import { onOneLine } from "../output/events.ts";
 import { timeOfDay } from "../output/time.ts";
 import { post } from "./post.ts";
 import { deliveryHeaders, type SigningKey } from "./signature.ts";
+import { shownTarget } from "./target.ts";
 import { wantedBy, type Wanted } from "./wanted.ts";
 
 export interface ListenOptions {
@@ -34,6 +35,8 @@ export class ListenSession {
   readonly #lost = new Set<string>();
   readonly #sent = new Set<string>();
   readonly #refused = new Set<string>();
+  /** Ids of the last events of the streams, also of those that were refused in between. */
+  readonly #positions = new Map<string, string>();
   readonly #following = new Set<Promise<void>>();
   #wanted: Wanted = new Map();
   #isCut = false;
@@ -50,7 +53,7 @@ export class ListenSession {
     this.#wanted = await wantedBy(client, webhook);
     await this.#follow();
     if (this.#wanted.size === 0) out.note(`hw: nothing is delivered to ${webhook} yet: \`hw subscribe <source> ${webhook}\``);
-    out.note(`hw: listening: events for ${webhook} go to ${target.href}. Ctrl-C ends it`);
+    out.note(`hw: listening: events for ${webhook} go to ${shownTarget(target)}. Ctrl-C ends it`);
     try {
       while (!signal.aborted) {
         await delay(refreshMs, signal);
@@ -66,7 +69,10 @@ export class ListenSession {
     const { signal, client } = this.#context;
     if (signal.aborted) return;
     try {
-      this.#wanted = await wantedBy(client, this.#options.webhook);
+      const { webhook } = this.#options;
+      // Of one that is deleted, nothing would come any more.
+      await client.call("getWebhook", { path: { id: webhook } });
+      this.#wanted = await wantedBy(client, webhook);
       await this.#follow();
     } catch (error) {
       // What is followed is followed on: the server may be back the next time.
@@ -109,12 +115,15 @@ export class ListenSession {
     const query = followed === "events" ? {} : { event_name: followed };
     try {
       // From a known event on, so that a connection that is lost before the first event of the session loses none either.
-      const lastEventId = followed === "events" ? await newestEvent(client, emitter) : undefined;
+      const lastEventId = this.#positions.get(key) ?? (followed === "events" ? await newestEvent(client, emitter) : undefined);
       const options = { signal: AbortSignal.any([signal, own.signal]), onState, lastEventId };
       const frames = emitter.startsWith("p_")
         ? client.follow("streamWorkflowEvents", { path: { workflow_id: emitter }, query }, options)
         : client.follow("streamEvents", { path: { id: emitter }, query }, options);
-      for await (const frame of frames) await this.#forward(emitter, frame, options.signal);
+      for await (const frame of frames) {
+        await this.#forward(emitter, frame, options.signal);
+        if (frame.id !== undefined && followed === "events") this.#positions.set(key, frame.id);
+      }
     } catch (error) {
       if (!this.#refused.has(key)) out.note(`hw: ${emitter} is not followed: ${failureOf(error).message}`);
       this.#refused.add(key);
@@ -149,7 +158,7 @@ export class ListenSession {
     const headers = deliveryHeaders({ id, emitter, atMs, body }, this.#options.key);
     const posted = await post(this.#options.target, { headers, body, signal });
     if (signal.aborted) return;
-    const value = { webhook_id: id, emitter_id: emitter, event_name: channel, at_ms: atMs, ...fieldsOf(posted) };
+    const value = { emit_id: id, emitter_id: emitter, event_name: channel, at_ms: atMs, ...fieldsOf(posted) };
     const shown = channel === "" ? "" : ` [${channel}]`;
     const result = posted.error === null ? `${posted.status} in ${posted.durationMs}ms` : `failed: ${posted.error}`;
     await this.#context.out.record(value, () => [onOneLine(`${timeOfDay(atMs)} ${emitter}${shown} ${id} → ${result}`)]);

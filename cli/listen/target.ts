@@ -16,3 +16,6 @@ export function targetOf(to: string, webhookUrl: string): URL {
     throw usageFailure(`--to "${to}" is neither a port nor a URL`, "write --to 3000 or --to http://localhost:3000/hook");
   return url;
 }
+
+/** Without its password. */
+export const shownTarget = (target: URL): string => Object.assign(new URL(target), { username: "", password: "" }).href;

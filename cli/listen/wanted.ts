@@ -18,7 +18,7 @@ export async function wantedBy(client: Client, webhook: string): Promise<Wanted>
   for (const { emitter_id: emitter, event_name: channel } of subscriptions) {
     for (const id of await emittersOf(String(emitter), idsOf)) {
       const channels = wanted.get(id) ?? new Set();
-      wanted.set(id, channels.add(typeof channel === "string" ? channel : ""));
+      wanted.set(id, channels.add(channelOf(String(emitter), typeof channel === "string" ? channel : "")));
     }
   }
   return wanted;
@@ -27,10 +27,14 @@ export async function wantedBy(client: Client, webhook: string): Promise<Wanted>
 async function emittersOf(emitter: string, idsOf: (kind: string) => Promise<readonly string[]>): Promise<readonly string[]> {
   if (emitter === "dc_*") return idsOf("sources");
   if (emitter === "p_*") return idsOf("workflows");
-  // An owner stands for all that it has.
-  if (/^[uo]_/.test(emitter)) return [...(await idsOf("sources")), ...(await idsOf("workflows"))];
+  // A user stands for all that they have, an organization for its workflows.
+  if (emitter.startsWith("u_")) return [...(await idsOf("sources")), ...(await idsOf("workflows"))];
+  if (emitter.startsWith("o_")) return idsOf("workflows");
   return /^(dc|p)_/.test(emitter) ? [emitter] : [];
 }
+
+/** Of an owner only errors and log lines are delivered: without a channel, the errors. */
+const channelOf = (emitter: string, channel: string): string => (/^[uo]_/.test(emitter) && channel === "" ? "$errors" : channel);
 
 async function listed(client: Client, kind: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const { list } = kindNamed(kind);

@@ -71,8 +71,8 @@ export class AttemptBuffer {
     this.#flushSoon();
   }
 
-  #kept({ listener }: Delivery, { exchange }: Attempted["outcome"]): Pick<Attempt, "exchange"> {
-    const kept = exchange && this.#exchanges.keep(listener, exchange);
+  #kept({ listener, event }: Delivery, { exchange }: Attempted["outcome"]): Pick<Attempt, "exchange"> {
+    const kept = exchange && this.#exchanges.keep(listener, event.owner, exchange);
     return kept === undefined ? {} : { exchange: kept };
   }
 

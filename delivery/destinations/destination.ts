@@ -1,4 +1,4 @@
-import type { Exchange } from "../../domain/delivery/exchange.ts";
+import type { RawExchange } from "../../domain/delivery/exchange.ts";
 import type { Delivery } from "../routing/delivery.ts";
 import type { ListenerKind } from "./ports.ts";
 
@@ -30,7 +30,7 @@ export type ExternalOutcome = (
   | NotDelivered<"listener_gone">
 ) & {
   /** What was sent and received. Absent: it is not recorded. */
-  readonly exchange?: Exchange;
+  readonly exchange?: RawExchange;
 };
 
 export type InternalOutcome = Delivered | NotDelivered<"backlog_full" | "refused" | "left_out">;

@@ -1,6 +1,6 @@
 import { LRUCache } from "lru-cache";
 import type { Clock } from "../../domain/clock.ts";
-import { exchangeOf, maxKeptBodyBytes } from "../../domain/delivery/exchange.ts";
+import { maxKeptBodyBytes, rawExchange } from "../../domain/delivery/exchange.ts";
 import { parseSigningKey, signatureHeaders, type Hmac, type SigningKey } from "../../domain/delivery/webhook-signature.ts";
 import { replayIn } from "../../domain/event/replay.ts";
 import { SecretMask } from "../../domain/secrets/secret-mask.ts";
@@ -107,8 +107,10 @@ class SignedPoster {
     };
     const result = await poster.post({ url: webhook.url, headers, body: event.payload, keepBytes: maxKeptBodyBytes });
     const received = result.outcome === "answered" ? result.received : undefined;
-    const mask = this.#maskOf(webhook, keys, credentials);
-    const exchange = exchangeOf({ url: withoutCredentials(webhook.url), headers }, received, (text) => mask.text(text));
+    const exchange = rawExchange({ url: withoutCredentials(webhook.url), headers }, received, () => {
+      const mask = this.#maskOf(webhook, keys, credentials);
+      return (text) => mask.text(text);
+    });
     return { ...outcomeOf(result, "redirects are not followed, give the webhook the final address"), exchange };
   }
 

@@ -1,6 +1,6 @@
 import { isHiddenHeader } from "../secrets/hidden-headers.ts";
 
-/** Headers in the order in which they were sent; a name may occur several times. */
+/** A name may occur several times. */
 export type HeaderList = readonly (readonly [name: string, value: string])[];
 
 /** What an attempt has sent and received, as it is stored with it: bounded, and without secrets. */
@@ -30,6 +30,17 @@ export interface ReceivedResponse {
   readonly isCut: boolean;
 }
 
+/**
+ * What an attempt has sent and received, before its response is decoded and masked. That takes up to a millisecond, so it is only done for
+ * what is kept.
+ */
+export interface RawExchange {
+  readonly request: Exchange;
+  /** Of headers and body of the response; undefined: there was none. */
+  readonly responseBytes: number | undefined;
+  withResponse(): Exchange;
+}
+
 export const maxKeptBodyBytes = 16 * 1024;
 const maxHeaders = 100;
 /** Characters of names and values. */
@@ -37,15 +48,22 @@ const maxHeaderLength = 16 * 1024;
 
 const mask = "***";
 
-/** @param masked replaces secrets in a text */
-export function exchangeOf(
-  request: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
+/** @param maskOf makes what replaces secrets in a text */
+export function rawExchange(
+  { url, headers }: { readonly url: string; readonly headers: Readonly<Record<string, string>> },
   response: ReceivedResponse | undefined,
-  masked: (text: string) => string,
-): Exchange {
-  const sent = Object.entries(request.headers).map(([name, value]) => [name, isHiddenHeader(name) ? mask : value] as const);
-  return { url: request.url, sent, ...(response === undefined ? {} : { response: keptResponse(response, masked) }) };
+  maskOf: () => (text: string) => string,
+): RawExchange {
+  const sent = Object.entries(headers).map(([name, value]) => [name, isHiddenHeader(name) ? mask : value] as const);
+  const request = { url, sent };
+  return {
+    request,
+    responseBytes: response && lengthOf(listed(response.headers)) + response.body.byteLength,
+    withResponse: () => (response === undefined ? request : { ...request, response: keptResponse(response, maskOf()) }),
+  };
 }
+
+export const lengthOf = (headers: HeaderList): number => headers.reduce((sum, [name, value]) => sum + name.length + value.length, 0);
 
 function keptResponse({ headers, body, isCut }: ReceivedResponse, masked: (text: string) => string): KeptResponse {
   const kept: (readonly [string, string])[] = [];

@@ -45,6 +45,8 @@ export function createFailingEndpoints({ db }: Pick<Database, "db">): FailingEnd
           or (excluded.record::jsonb ->> 'since')::bigint > failing_endpoints.disabled_ms`.execute(db);
     },
     async forget(webhook) {
+      // Attempts that are in progress are recorded later: the daily sweep deletes what is left of it.
+      await sql`insert into ended_sources (source) values (${webhook}) on conflict (source) do update set ended_at = now()`.execute(db);
       await sql`delete from failing_endpoints where webhook = ${webhook}`.execute(db);
     },
   };

@@ -78,7 +78,7 @@ it("returns what was sent and received, without the credentials and keys of the 
   const { exchange } = ((await destinations.find(delivery)?.attempt(delivery, undefined)) ?? {}) as Partial<ExternalOutcome>;
   const [post] = world.posts;
   expect(post).toMatchObject({ headers: { authorization }, keepBytes: 16_384 });
-  expect(exchange).toEqual({
+  expect(exchange?.withResponse()).toEqual({
     url: "http://a/hook",
     sent: Object.entries({ ...post?.headers, authorization: "***" }),
     response: {
@@ -100,7 +100,6 @@ it("returns what was sent to an endpoint that cannot be reached", async () => {
   const outcome = await destinations.find(delivery)?.attempt(delivery, undefined);
   expect(outcome).toMatchObject({
     outcome: "retry",
-    exchange: { url: "http://a/hook", sent: expect.arrayContaining([["webhook-id", "e1"]]) },
+    exchange: { request: { url: "http://a/hook", sent: expect.arrayContaining([["webhook-id", "e1"]]) }, responseBytes: undefined },
   });
-  expect(outcome).not.toHaveProperty("exchange.response");
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { exchangeOf, type ReceivedResponse } from "../../../domain/delivery/exchange.ts";
+import { rawExchange, type ReceivedResponse } from "../../../domain/delivery/exchange.ts";
+import { isHiddenHeader } from "../../../domain/secrets/hidden-headers.ts";
 import { SecretMask } from "../../../domain/secrets/secret-mask.ts";
 
 const request = { url: "https://example.com/hook", headers: {} };
@@ -8,13 +9,15 @@ const asIs = (text: string): string => text;
 
 function keep(body: Uint8Array | string, parts: Partial<ReceivedResponse> = {}, masked = asIs) {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  return exchangeOf(request, { headers: {}, body: bytes, isCut: false, ...parts }, masked).response;
+  return rawExchange(request, { headers: {}, body: bytes, isCut: false, ...parts }, () => masked).withResponse().response;
 }
 
 describe("the request of an exchange", () => {
   it("has its headers in their order, with credentials masked", () => {
     const headers = { "Webhook-Id": "e1", Authorization: "Basic dXNlcg==", Cookie: "a=b", "x-api-key": "k", "webhook-signature": "v1,x" };
-    expect(exchangeOf({ url: "https://a/", headers }, undefined, asIs)).toEqual({
+    const { request: sent, responseBytes, withResponse } = rawExchange({ url: "https://a/", headers }, undefined, () => asIs);
+    expect([responseBytes, withResponse()]).toEqual([undefined, sent]);
+    expect(sent).toEqual({
       url: "https://a/",
       sent: [
         ["Webhook-Id", "e1"],
@@ -25,6 +28,22 @@ describe("the request of an exchange", () => {
       ],
     });
   });
+});
+
+describe("a header", () => {
+  it.each([
+    "x-original-authorization",
+    "X-Amzn-Remapped-Set-Cookie",
+    "x-jwt-assertion",
+    "x_api_key",
+    "x-private-key",
+    "x-passwd",
+    "x-session",
+    "x-auth",
+  ])("%s is masked", (name) => expect(isHiddenHeader(name)).toBe(true));
+  it.each(["webhook-signature", "x-request-id", "content-type", "x-author", "etag"])("%s is not", (name) =>
+    expect(isHiddenHeader(name)).toBe(false),
+  );
 });
 
 describe("the response of an exchange", () => {

@@ -79,7 +79,7 @@ export const cases = `export default {
 
 /** Responds as its request demands. */
 export const responder = `import { Readable } from "node:stream";
-const bodies = { text: "plain", object: { a: 1 }, buffer: Buffer.from([0, 255]), array: [1], none: undefined, number: 5, stream: Readable.from(["x"]), web: new ReadableStream(), promise: Promise.resolve(1) };
+const bodies = { text: "plain", object: { a: 1 }, buffer: Buffer.from([0, 255]), array: [1], none: undefined, number: 5, stream: Readable.from(["x"]), web: new ReadableStream({ start(c) { c.enqueue("w"); c.close(); } }), promise: Promise.resolve(1) };
 export default {
   name: "Responder", props: { http: { type: "$.interface.http", customResponse: true } },
   async run({ body }) {
