@@ -4,6 +4,7 @@ const commands: readonly (readonly [request: RegExp, command: string])[] = [
   [/POST \/v1\/orgs\/([\w-]+)\/email_confirmation/g, "`hw orgs confirm-email $1`"],
   [/POST \/v1\/users\/me\/email_confirmation/g, "`hw settings --confirm-email`"],
   [/PUT \/v1\/workflows\/([\w-]+)/g, "`hw workflows update $1 -f FILE`"],
+  [/GET \/v1\/workflows\/([\w-]+)\/deliveries/g, "`hw workflows sends $1`"],
   [/PUT \/v1\/sources\/([\w-]+)/g, "`hw update $1`"],
   [/POST \/v1\/sources\/([\w-]+)\/runs/g, "`hw run $1`"],
   [/DELETE \/admin\/v1\/components\/registry\/\{key\}@\{version\}/g, "`hw components unpublish`"],
