@@ -272,7 +272,41 @@ const accounts: readonly Omit<Example, "kind">[] = [
   },
 ];
 
+/** With all defaults: the API server sets none within a step. */
+const leaf = (name: string) => ({ name, componentRef: { name: "a" }, props: {}, secrets: {}, retries: 0, continueOnError: false });
+const controls = [
+  { name: "decide", if: "{{ true }}", then: [leaf("yes")], elseIf: [{ if: "{{ false }}", then: [leaf("maybe")] }], else: [leaf("no")] },
+  {
+    name: "choose",
+    switch: "{{ 1 }}",
+    cases: [
+      { equals: 1, steps: [leaf("one")] },
+      { when: "{{ true }}", steps: [] },
+    ],
+    default: [],
+  },
+  { name: "each", forEach: "{{ [1] }}", as: "row", concurrency: 50, maxItems: 10_000, onError: "continue", steps: [leaf("unit")] },
+  { name: "beside", parallel: [[leaf("left")], [leaf("right")]] },
+  { name: "again", while: "{{ false }}", maxIterations: 5, steps: [leaf("round")] },
+  { name: "guarded", try: [leaf("risky")], catch: [leaf("handled")], finally: [leaf("at_last")] },
+  { name: "call", workflow: "p_1", event: { a: 1 }, wait: false },
+  { name: "end", stop: "enough" },
+];
+
 const workflows: readonly Omit<Example, "kind">[] = [
+  { spec: { steps: controls } },
+  { spec: { steps: [{ ...controls[0], componentRef: { name: "a" } }] }, refused: "set exactly one of" },
+  { spec: { steps: [{ ...controls[0], try: [] }] }, refused: "set exactly one of" },
+  { spec: { steps: [{ ...controls[2], concurrency: 51 }] }, refused: ["should be less than or equal to 50", "<=50"] },
+  { spec: { steps: [{ ...controls[2], maxItems: 10_001 }] }, refused: ["should be less than or equal to 10000", "<=10000"] },
+  {
+    spec: { steps: [{ ...controls[2], onError: "ignore" }] },
+    refused: ['supported values: "stop", "continue"', 'expected one of "stop"|"continue"'],
+  },
+  {
+    spec: { steps: [{ name: "beside", parallel: Array.from({ length: 51 }, () => []) }] },
+    refused: ["must have at most 50 items", "<=50 items"],
+  },
   { spec: {} },
   { spec: { steps: [{ name: "post", componentRef: { name: "a" }, props: { every: { intervalSeconds: 5 } } }] } },
   { spec: { steps: [{ name: "", componentRef: { name: "a" } }] }, refused: "a step's name begins with a letter" },

@@ -2,6 +2,7 @@ import { expect, it } from "vitest";
 import type { StepDeployment } from "../../../domain/workflow/deployment.ts";
 import type { SendRequest, WorkflowRunState } from "../../../domain/workflow/run-state.ts";
 import type { Execution } from "../../../runner/sandbox/port.ts";
+import { refusalOf } from "../../../runner/workflow/next-commit.ts";
 import { endStep } from "../../../runner/workflow/next-state.ts";
 
 const step = { id: "c_two", name: "two", retries: 0, continueOnError: false } as unknown as StepDeployment; // The fields that are read.
@@ -34,4 +35,10 @@ it("ends a run whose steps together send more than a commit may have, or more th
   const failed = endSecond(sends("email", 60), sends("email", 41));
   expect(failed.error?.message).toBe("the steps of this run have called $.send.email 101 times: a run may do it 100 times");
   expect(failed.state.sends).toHaveLength(60);
+});
+
+it("refuses the step behind the 100,000th of a run", () => {
+  const [received, workflow, state] = [{}, { workflow: "p_1" }, {}] as unknown as [never, never, never]; // The fields that are read.
+  expect(refusalOf(received, workflow, state, 99_999)).toBeUndefined();
+  expect(refusalOf(received, workflow, state, 100_000)).toMatchObject({ code: "too_many_steps" });
 });
