@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Client } from "../../client/client.ts";
 import type { ConnectionState, ServerSentEvent } from "../../client/follow.ts";
 import { ApiError } from "../../client/errors.ts";
@@ -56,7 +57,7 @@ export class ListenSession {
     out.note(`hw: listening: events for ${webhook} go to ${shownTarget(target)}. Ctrl-C ends it`);
     try {
       while (!signal.aborted) {
-        await delay(refreshMs, signal);
+        await sleep(refreshMs, undefined, { signal }).catch(() => undefined); // It rejects when the signal aborts.
         await this.#refresh();
       }
     } finally {
@@ -198,16 +199,3 @@ const fieldsOf = ({ status, durationMs, error }: Awaited<ReturnType<typeof post>
   duration_ms: durationMs,
   cause: error,
 });
-
-function delay(ms: number, signal: AbortSignal): Promise<void> {
-  if (signal.aborted) return Promise.resolve();
-  return new Promise((resolve) => {
-    const end = (): void => {
-      clearTimeout(timer);
-      signal.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, ms);
-    signal.addEventListener("abort", end);
-  });
-}
