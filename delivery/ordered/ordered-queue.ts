@@ -65,6 +65,8 @@ export class OrderedQueue {
    * @param waitedMs time that they waited behind earlier ones. @throws when another replica has taken over
    */
   async deliver(deliveries: readonly Delivery[], waitedMs: number): Promise<void> {
+    // The one before may have been given up: stored now, these would come before it when the next replica repeats it.
+    if (this.#ending.signal.aborted) throw takenOver();
     this.#isDelivering = true;
     try {
       this.#isDirect = !this.#mayHaveBatches;

@@ -2,9 +2,11 @@ import { describe, expect, it } from "vitest";
 import type { Settled } from "../../../delivery/attempts/discards.ts";
 import { encodeBatch } from "../../../delivery/ordered/batches.ts";
 import { OrderedPartition } from "../../../delivery/ordered/ordered-partition.ts";
+import { OrderedQueue } from "../../../delivery/ordered/ordered-queue.ts";
 import type { QueueParts } from "../../../delivery/ordered/queue-parts.ts";
 import type { QueueKey, QueueStore } from "../../../delivery/ordered/ports.ts";
 import { decodeDelivery, encodeDelivery, type Delivery } from "../../../delivery/routing/delivery.ts";
+import { Unavailable } from "../../../domain/errors.ts";
 import { Routes } from "../../../delivery/routing/routes.ts";
 import { disorder } from "../../support/order.ts";
 import { seeded } from "../../support/random.ts";
@@ -194,6 +196,35 @@ describe("the queue of a source for an ordered webhook", () => {
     await replica.partition.deliver([deliveryOf(0)]);
     expect([world.heard, world.messages.length]).toEqual([[], 1]);
     await replica.partition.stop();
+  });
+
+  it("stores nothing behind an event that was given up when the partition was handed over", async () => {
+    const stored: string[] = [];
+    let isAway = true;
+    const parts = {
+      config: { deliveryDeadlineMs: 1_000, attemptTimeoutMs: 1_000 },
+      deliverer: { hold: async () => true },
+      ports: {
+        queueStore: {
+          findLast: async () => undefined,
+          append: async (_key: QueueKey, text: string) => {
+            if (isAway) throw new Unavailable("NATS does not answer");
+            return stored.push(text);
+          },
+        },
+        replicas: { isCurrent: () => true },
+        log: { warn: () => undefined, error: () => undefined },
+      },
+      onIdle: () => undefined,
+    } as unknown as QueueParts; // The parts that are used.
+    const queue = new OrderedQueue({ partition: 0, webhook: webhook.id, source }, parts);
+    queue.retire();
+    const first = expect(queue.deliver([deliveryOf(0)], 0)).rejects.toThrow("taken over");
+    await queue.stop(0);
+    await first;
+    isAway = false;
+    await expect(queue.deliver([deliveryOf(1)], 0)).rejects.toThrow("taken over");
+    expect(stored).toEqual([]);
   });
 
   it("begins nothing that it finds stored after it was retired", async () => {
