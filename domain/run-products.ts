@@ -27,8 +27,10 @@ export interface HttpResponse {
   readonly isStreamed?: boolean;
 }
 
-/** Bytes of a piece of a streamed body, and of all its pieces. */
-export const [maxPieceBytes, maxStreamedBytes] = [128 * 1024, 512 * 2 ** 20] as const;
+/** Of a piece of a streamed body. */
+export const maxPieceBytes = 128 * 1024;
+/** Of all pieces of a streamed body. */
+export const maxStreamedBytes = 512 * 2 ** 20;
 
 /** The next bytes of a streamed body. */
 export interface BodyPiece {

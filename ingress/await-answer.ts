@@ -3,6 +3,7 @@ import type { Budget } from "../domain/limits/budget.ts";
 import type { Answer } from "../domain/invocation/invocation.ts";
 import type { HttpResponse } from "../domain/run-products.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
+import { breakOff } from "./written.ts";
 import { StreamedBody } from "./streamed-body.ts";
 import { overloaded, PublicError } from "./errors.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
@@ -53,7 +54,7 @@ export async function awaitAnswer(
   const permit = waiting.open(ownerOf(endpoint), () => {
     reject(overloaded(madeRoom));
     body?.cut();
-    if (response.headersSent) response.destroy();
+    if (response.headersSent) breakOff(response);
     return true;
   });
   // If storing fails first, nothing awaits this promise.

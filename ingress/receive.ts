@@ -17,6 +17,7 @@ import type { Packs } from "./packs.ts";
 import type { IngressConfig, IngressPorts } from "./ports.ts";
 import { replyAccepted, replyPreflight, replyResponse } from "./reply.ts";
 import { replyStream } from "./reply-stream.ts";
+import { breakOff } from "./written.ts";
 import { awaitResumed, requestedResume } from "./resume.ts";
 
 export interface Receiving {
@@ -186,7 +187,7 @@ async function readBody(stored: Stored, receiving: Receiving): Promise<Buffer | 
 /** Bounds the memory of responses that callers do not read. */
 function openUnread(response: ServerResponse, { address }: Client, { unread }: Receiving): BudgetEntry {
   const held = unread.open(networkOf(address), () => {
-    response.destroy();
+    breakOff(response);
     return true;
   });
   response.once("close", () => held.release());

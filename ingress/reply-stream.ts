@@ -5,7 +5,7 @@ import { Pace } from "./pace.ts";
 import type { IngressConfig } from "./ports.ts";
 import { replyHead } from "./reply.ts";
 import type { StreamedBody } from "./streamed-body.ts";
-import { written } from "./written.ts";
+import { breakOff, written } from "./written.ts";
 
 /**
  * Writes a response whose body comes in pieces, as fast as the caller reads: at most two pieces are in memory. If the run does not send all of
@@ -24,16 +24,16 @@ export async function replyStream(
   if (!replyHead(response, given)) return void response.end();
   const onClose = (): void => body.cut();
   response.once("close", onClose);
-  const pace = new Pace({ graceMs, bytesPerSecond }, () => response.destroy());
+  const pace = new Pace({ graceMs, bytesPerSecond }, () => breakOff(response));
   try {
     for (;;) {
       // The run may take its time.
       const piece = await pace.pauseFor(body.next());
-      if (piece === undefined) return cut(response);
+      if (piece === undefined) return breakOff(response);
       const { bytes, isLast, reply } = piece;
       const isTaken = held.take(bytes.length) && (bytes.length === 0 || (await written(response, bytes)));
       reply(isTaken);
-      if (!isTaken) return cut(response);
+      if (!isTaken) return breakOff(response);
       held.release(bytes.length);
       pace.moved(bytes.length);
       if (isLast) return void response.end();
@@ -42,10 +42,4 @@ export async function replyStream(
     pace.end();
     response.off("close", onClose);
   }
-}
-
-/** In HTTP/1.0 the end of the connection is the end of the body: only a reset shows that it is not whole. */
-function cut(response: ServerResponse): void {
-  if (response.req.httpVersion === "1.0") response.socket?.resetAndDestroy();
-  response.destroy();
 }

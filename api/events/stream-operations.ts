@@ -160,7 +160,7 @@ function readerOf(response: Response, source: Emitter, { access, ports }: ApiCon
     reader: `${keyHash} ${source.metadata.namespace}`,
     refusal: "the API key does not reach this source any more",
     mayRead: async () => {
-      const [current, owner] = [await userOfKey(ports, keyHash), await access.ownerOf(source)];
+      const [current, owner] = await Promise.all([userOfKey(ports, keyHash), access.ownerOf(source)]);
       return current !== undefined && owner !== undefined && (await access.ownersOf(current)).includes(owner);
     },
   };

@@ -172,7 +172,10 @@ export class TraceTree {
     return found;
   }
 
-  /** A step within another one is below the last execution of that one, as far as the workflow still has both. */
+  /**
+   * A step within another one is below the last execution of that one, as far as the workflow still has both. Where items run side by side, that
+   * may be the one of another item: commits do not name it.
+   */
   async #addSteps(runs: readonly TracedRun[], found: Awaited<ReturnType<TraceRecords["steps"]>>): Promise<readonly Cause[]> {
     const calls: Cause[] = [];
     for (const [of, rows] of Map.groupBy(found, (row) => row.of)) {
@@ -184,9 +187,11 @@ export class TraceTree {
         run,
         rows.map(({ row }) => row),
       )) {
-        const outer = last.get(around.get(span.name ?? "") ?? "");
+        const name = span.name ?? "";
+        const outside = around.get(name);
+        const outer = outside === undefined ? undefined : last.get(outside);
         if (!this.#addGroup(outer ?? runSpanId(run), { span, children })) continue;
-        last.set(span.name ?? "", span.id);
+        last.set(name, span.id);
         calls.push(...commits.map((number) => ({ span: span.id, emitter: run.emitter, emitId: callId(run.id, number) })));
       }
     }

@@ -57,6 +57,7 @@ export class VisibleObjects {
   /** The object is looked up again the next time. */
   forget(id: string): void {
     this.#names.delete(id);
+    this.#stepsAround.delete(id);
   }
 
   /** Owners whose records the caller may see. */

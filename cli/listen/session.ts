@@ -71,12 +71,12 @@ export class ListenSession {
     if (signal.aborted) return;
     try {
       const { webhook } = this.#options;
-      // Of one that is deleted, nothing would come any more.
+      // Throws once the webhook is deleted.
       await client.call("getWebhook", { path: { id: webhook } });
       this.#wanted = await wantedBy(client, webhook);
       await this.#follow();
     } catch (error) {
-      // What is followed is followed on: the server may be back the next time.
+      // Open streams stay open: the server may be back the next time.
       if (error instanceof ApiError && error.status < 500 && error.status !== 429) throw error;
     }
   }

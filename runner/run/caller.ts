@@ -16,8 +16,8 @@ interface Stream {
 }
 
 /**
- * Who waits for the response of an execution. A streamed body belongs to one attempt: if the execution is repeated, its caller cannot be
- * given the rest, and the body is cut. So it is when the caller is so slow that the execution would not end in time.
+ * The caller that waits for the response of an execution. A streamed body belongs to one attempt: if the execution is repeated, its caller cannot be
+ * given the rest, and the body is cut. It is also cut when the caller is so slow that the execution would not end in time.
  */
 export class Caller {
   readonly #answerTo: string;
@@ -48,7 +48,7 @@ export class Caller {
     return (piece) => this.#take(stream, piece);
   };
 
-  /** The execution has ended, and what it has not sent is missing. */
+  /** Cuts the body, unless it is whole. */
   end(): void {
     if (this.#stream?.isOpen !== true) return;
     this.#stream.isOpen = false;

@@ -119,9 +119,12 @@ const repeat = defineTool({
     same_version: flag("On the version of the run, instead of the current one"),
     without_files: flag("Without the files that the steps before have left"),
   },
-  call: async ({ client }, { workflow: named, run: id, from, event: value, same_version: isSame, without_files: isBare }) => {
+  call: async ({ client }, { workflow: named, run: id, from, event: value, same_version: isSame, without_files: withoutFiles }) => {
     const path = { workflow_id: await idOf(client, "workflows", named), run_id: id };
-    const body = { ...present({ from, event: value, without_files: isBare }), ...(isSame === true ? ({ version: "same" } as const) : {}) };
+    const body = {
+      ...present({ from, event: value, without_files: withoutFiles }),
+      ...(isSame === true ? ({ version: "same" } as const) : {}),
+    };
     return wholeAnswer((await client.call("repeatWorkflowRun", { path, body })).data, "runs");
   },
 });

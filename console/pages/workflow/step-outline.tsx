@@ -32,8 +32,8 @@ function Steps({ steps, depth }: { readonly steps: readonly Fields[]; readonly d
         <li key={index} className="min-w-0">
           <bdi className="font-medium">{nameOf(step)}</bdi> <span className="text-muted">{noteOf(step)}</span>
           {depth < maxDepth &&
-            partsOf(step).map(({ when, steps: inner }, part) => (
-              <div key={part} className="mt-1 ml-2 border-l border-line pl-3">
+            partsOf(step).map(({ when, steps: inner }, at) => (
+              <div key={at} className="mt-1 ml-2 border-l border-line pl-3">
                 <p className="wrap-anywhere text-muted">
                   <bdi>{when}</bdi>
                 </p>

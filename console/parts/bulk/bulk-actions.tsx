@@ -99,6 +99,8 @@ function useBulk<Item>(nameOf: (item: Item) => string, onEnd: () => void) {
   const client = useQueryClient();
   const [running, setRunning] = useState<Running>();
   const ending = useRef<AbortController>(undefined);
+  /** The action in progress: an undo may be asked for while another one goes on. */
+  const before = useRef<Promise<void>>(Promise.resolve());
   // What has not begun must not begin behind the back of a person who has left the page.
   useEffect(() => () => ending.current?.abort(), []);
   const perform = async (
@@ -113,16 +115,18 @@ function useBulk<Item>(nameOf: (item: Item) => string, onEnd: () => void) {
     show(0);
     const { done, failed } = await runAll(items, act, show, abort.signal);
     setRunning(undefined);
-    onEnd();
+    if (!isUndo) onEnd();
     await client.invalidateQueries();
     const { undo } = action;
-    if (done.length > 0 && !isUndo)
-      showToast(action.done(formatCount(done.length)), undo && (() => void perform(action, done, undo, true))); // Never rejects.
+    if (done.length > 0 && !isUndo) showToast(action.done(formatCount(done.length)), undo && (() => start(action, done, undo, true)));
     if (failed.length > 0) showFailure(text.failed(formatCount(failed.length)), summaryOf(failed, nameOf));
+  };
+  const start = (...args: Parameters<typeof perform>): void => {
+    before.current = before.current.then(() => perform(...args)); // Never rejects.
   };
   return {
     running,
-    run: (action: BulkAction<Item>, items: readonly Item[]) => void perform(action, items, action.perform, false), // As above.
+    run: (action: BulkAction<Item>, items: readonly Item[]) => start(action, items, action.perform, false),
     stop: () => ending.current?.abort(),
   };
 }

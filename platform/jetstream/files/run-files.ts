@@ -39,6 +39,7 @@ export function createRunFiles(connection: Connection, reserve: (owner: string, 
   return {
     read,
     list: async (run, layers) => {
+      // A forged list may repeat one.
       const changes = await Promise.all([...new Set(layers)].map(async (layer) => changesIn(await read(run, layer), layer)));
       return changes.reduce<readonly FileEntry[]>(withChanges, []);
     },
@@ -94,13 +95,16 @@ async function copyParts(
   }
 }
 
-/** Asks the leader, without the bytes. False also if that cannot be said now. */
+/** Asks the leader, without the bytes. @throws Unavailable if it cannot say it now */
 async function hasPart({ publisher }: Connection, { owner, workflow, run }: RunOfFiles, part: string): Promise<boolean> {
   const subject = filePartSubject(owner, workflow, run, part);
   try {
     await publisher.publish(subject, "", { expectedLastSubjectSequence: Number.MAX_SAFE_INTEGER });
   } catch (error) {
-    return error instanceof WrongLastSequence && (error.actual ?? 0) > 0;
+    if (error instanceof WrongLastSequence && error.actual !== undefined) return error.actual > 0;
+    // A full stream refuses the message before it looks.
+    if (error instanceof Unavailable && error.code === "store_full") return false;
+    throw error instanceof WrongLastSequence ? new Unavailable(`part ${part} of run ${run} is being stored: try again in a moment`) : error;
   }
   throw new Invariant("NATS stored a message that expects an impossible sequence");
 }

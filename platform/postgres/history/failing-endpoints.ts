@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { WebhookFailures } from "../../../domain/delivery/webhook-failures.ts";
 import type { Database } from "../connection.ts";
 import { column, optionalColumn } from "../columns.ts";
+import { markEnded } from "./sweep.ts";
 
 /** Failing webhook endpoints: recorded by the delivery role, published by the operator. */
 export interface FailingEndpointRecords {
@@ -13,7 +14,7 @@ export interface FailingEndpointRecords {
    * process has disabled in the meantime stays disabled.
    */
   save(failing: readonly WebhookFailures[], recovered: readonly WebhookFailures[]): Promise<void>;
-  /** For a deleted webhook. */
+  /** For a deleted webhook: its failures now, and within two days its attempts and dead letters. */
   forget(webhook: string): Promise<void>;
 }
 
@@ -45,8 +46,7 @@ export function createFailingEndpoints({ db }: Pick<Database, "db">): FailingEnd
           or (excluded.record::jsonb ->> 'since')::bigint > failing_endpoints.disabled_ms`.execute(db);
     },
     async forget(webhook) {
-      // Attempts that are in progress are recorded later: the daily sweep deletes what is left of it.
-      await sql`insert into ended_sources (source) values (${webhook}) on conflict (source) do update set ended_at = now()`.execute(db);
+      await markEnded(db, webhook);
       await sql`delete from failing_endpoints where webhook = ${webhook}`.execute(db);
     },
   };

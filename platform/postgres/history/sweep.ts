@@ -6,12 +6,19 @@ import { keepMeasures } from "../measures/keep.ts";
 
 type Db = Database["db"];
 
+/** The daily sweep deletes what history has of a deleted source, workflow or webhook, also what is recorded in the next minutes. */
+export const markEnded = (db: Db, id: string): Promise<unknown> =>
+  sql`insert into ended_sources (source) values (${id}) on conflict (source) do update set ended_at = now()`.execute(db);
+
 /** As `History.deleteSource`. */
 export async function deleteSource(db: Db, source: string): Promise<void> {
   // Mark it first, so that later batches skip it; sweep() deletes what a batch in progress adds.
-  await sql`insert into ended_sources (source) values (${source}) on conflict (source) do update set ended_at = now()`.execute(db);
+  await markEnded(db, source);
   await deleteRows(db, [source]);
 }
+
+/** Attempts that were in progress when their webhook was deleted are recorded by then. */
+const untilMs = sql`extract(epoch from ended.ended_at) * 1000 + 600000`;
 
 /** As `History.sweep`. */
 export async function sweep(db: Db, keepAuditDays: number, keptMeasures: KeptMeasures): Promise<void> {
@@ -20,9 +27,11 @@ export async function sweep(db: Db, keepAuditDays: number, keptMeasures: KeptMea
   }>`select source from ended_sources where ended_at < now() - interval '1 day' limit 10000`.execute(db);
   const sources = rows.map(({ source }) => source);
   await deleteRows(db, sources);
-  // Attempts of what runs of a deleted workflow sent.
-  await sql`delete from attempts where webhook = any(${sources}::text[])`.execute(db);
-  await sql`delete from dead_letters where webhook = any(${sources}::text[])`.execute(db);
+  // Of deleted webhooks, and of what runs of deleted workflows sent. A webhook that was applied again with its id has later ones.
+  await sql`delete from attempts using ended_sources as ended
+    where webhook = ended.source and ended.source = any(${sources}::text[]) and at_ms < ${untilMs}`.execute(db);
+  await sql`delete from dead_letters using ended_sources as ended
+    where webhook = ended.source and ended.source = any(${sources}::text[]) and died_ms < ${untilMs}`.execute(db);
   await sql`delete from ended_sources where source = any(${sources}::text[])`.execute(db);
   await sql`delete from event_deletions where finished_at < now() - interval '7 days'`.execute(db);
   await sql`delete from usage where day_ms < extract(epoch from now() - interval '40 days') * 1000`.execute(db);

@@ -3,8 +3,9 @@ import { describe, expect, test } from "vitest";
 import type { Attempt } from "../../../delivery/record/ports.ts";
 import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
+import { createFailingEndpoints } from "../../../platform/postgres/history/failing-endpoints.ts";
 import { withMigratedPostgres } from "../../support/postgres.ts";
-import { withDatabase } from "./support.ts";
+import { withDatabase, withHistory } from "./support.ts";
 
 const postgres = withMigratedPostgres();
 const kept = { attempts: 5, deadLetters: 5 };
@@ -46,7 +47,36 @@ const letter = (webhook: string, delivery: string): DeadLetter => ({
   payload: '{"a":"\\u0000"}',
 });
 
+const history = withHistory({}, postgres);
+const failing = createFailingEndpoints(withDatabase("operator", postgres));
+
 describe("delivery records", () => {
+  test("of a deleted webhook are swept, also those recorded just after, but none of one that was applied again with its id", async () => {
+    const now = Date.now();
+    const [one, other] = ["wh_ended", "wh_other"];
+    await failing.forget(one);
+    await records.recordAttempts([
+      { ...attempt(one, "just_after", 1), at: now + 5_000 },
+      { ...attempt(one, "again", 1), at: now + 3_600_000 },
+      { ...attempt(other, "a", 1), at: now },
+    ]);
+    await records.recordDeadLetters([
+      { ...letter(one, "just_after"), diedAt: now },
+      { ...letter(one, "again"), diedAt: now + 3_600_000 },
+    ]);
+    await history.sweep();
+    const attemptsOf = async (webhook: string): Promise<readonly string[]> =>
+      (await records.pageAttempts(webhook, { limit: 9, cursor: null })).items.map((item) => item.delivery);
+    expect(await attemptsOf(one)).toHaveLength(2);
+    await postgres.client.query("update ended_sources set ended_at = ended_at - interval '25 hours' where source = $1", [one]);
+    // So were the times of what it has: a day later.
+    await postgres.client.query("update attempts set at_ms = at_ms - 90000000 where webhook = $1", [one]);
+    await postgres.client.query("update dead_letters set died_ms = died_ms - 90000000 where webhook = $1", [one]);
+    await history.sweep();
+    expect([await attemptsOf(one), await attemptsOf(other)]).toEqual([[`${one}-again`], [`${other}-a`]]);
+    expect((await records.pageDeadLetters(one, { limit: 9, cursor: null })).items.map((item) => item.delivery)).toEqual([`${one}-again`]);
+  });
+
   test("lists attempts newest first, each once, and by delivery", async () => {
     await records.recordAttempts([attempt("wh_1", "a", 1), attempt("wh_1", "b", 1)]);
     await records.recordAttempts([attempt("wh_1", "a", 1), attempt("wh_1", "a", 2)]);
