@@ -88,6 +88,8 @@ export interface Fork {
   readonly items?: string;
   /** By part or item: JSON text of what it has given; null: it has not ended. */
   readonly results: readonly (string | null)[];
+  /** Results that are not in that list yet, by part or item (fork-results.ts). Never stored. */
+  readonly ended?: readonly (readonly [index: number, text: string])[];
   /** Those that have begun and are still needed: of `each` those that have not ended, of `parallel` all. */
   readonly branches: readonly Branch[];
   /** The first branch that has failed or exited the run; absent: none. */

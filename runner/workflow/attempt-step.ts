@@ -39,7 +39,18 @@ export async function attemptStep(
     return { ...about, executed: { execution: withoutExecution, startedAt: ports.clock.now(), secrets: {} } };
   const caller = answerTo === undefined ? undefined : new Caller(answerTo, step.timeoutMs ?? config.runTimeoutMs, ports);
   const occurrence = occurrenceOf(branch, state, commits);
-  const attempted = { workflow, step, run: run.id, state, occurrence, attempt, queue, onResponse: caller?.onResponse, withdrawn };
+  const attempted = {
+    workflow,
+    step,
+    run: run.id,
+    state,
+    lists: run.lists,
+    occurrence,
+    attempt,
+    queue,
+    onResponse: caller?.onResponse,
+    withdrawn,
+  };
   const executed = await executeStep(attempted, context, config, ports).finally(() => caller?.end());
   return { ...about, executed };
 }

@@ -9,6 +9,7 @@ import {
   type Suspension,
   type WorkflowRunState,
 } from "../../domain/workflow/run-state.ts";
+import { resultsOf, withResult } from "../../domain/workflow/fork-results.ts";
 import { hasReachedEnd, leaveEndedParts, objectOf, partOf, resultOf, shownError, unwind, type OpenPart, type Steps } from "./position.ts";
 
 /**
@@ -201,7 +202,7 @@ function settleBranches(
       // One around others is settled also if all of them seem to wait.
       if (isOpen(branch) && branch.suspension === null)
         state = putBack(state, fork, branch, settleView(viewOf(state, fork, branch), steps, room));
-      fork = withResult(state, forkedOf(state), id, steps);
+      fork = withResultOf(state, forkedOf(state), id, steps);
       state = { ...state, fork };
     }
   };
@@ -253,7 +254,7 @@ const newBranch = (id: number, index: number, next: number): Branch => ({
 });
 
 /** What an ended branch has given. Of an item nothing else is needed. */
-function withResult(state: WorkflowRunState, fork: Fork, id: number, steps: Steps): Fork {
+function withResultOf(state: WorkflowRunState, fork: Fork, id: number, steps: Steps): Fork {
   const branch = fork.branches.find((each) => each.id === id);
   if (branch === undefined || isOpen(branch)) return fork;
   const { control, part } = forkOf(state, fork, branch.index, steps);
@@ -262,8 +263,8 @@ function withResult(state: WorkflowRunState, fork: Fork, id: number, steps: Step
     branch.failure === undefined
       ? resultOf(viewOf(state, fork, branch), part, steps)
       : objectOf("$error", shownError(branch.failure.error));
-  const results = fork.results.with(branch.index, result);
-  return { ...fork, results, branches: fork.items === undefined ? fork.branches : fork.branches.filter((each) => each.id !== id) };
+  const branches = fork.items === undefined ? fork.branches : fork.branches.filter((each) => each.id !== id);
+  return { ...withResult(fork, branch.index, result), branches };
 }
 
 /** A branch that has exited the run, or one whose failure is not to be a result. */
@@ -282,7 +283,9 @@ function leaveFork(state: WorkflowRunState, fork: Fork, steps: Steps): Settled |
   if (last?.failure !== undefined) return unwind({ ...joined, next: control.end }, steps, last.failure);
   if (fork.started < fork.count || fork.branches.some(isOpen)) return undefined;
   const exports = fork.items === undefined ? Object.assign({}, ...fork.branches.map((each) => each.steps)) : {};
-  const results = `{"$results":[${fork.results.map((result) => result ?? "null").join(",")}]}`;
+  const results = `{"$results":[${resultsOf(fork)
+    .map((result) => result ?? "null")
+    .join(",")}]}`;
   return { state: { ...joined, next: control.end, steps: { ...state.steps, ...exports, [name]: results } } };
 }
 

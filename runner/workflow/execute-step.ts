@@ -12,6 +12,7 @@ import type { Places } from "../run/places.ts";
 import type { IsolateSlots } from "./isolate-slots.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
 import type { ResumedRuns } from "./resumed-runs.ts";
+import type { LoopLists } from "./loop-lists.ts";
 import { keepFiles, type ChangedFiles } from "./run-files.ts";
 import { stepRequest } from "./step-request.ts";
 
@@ -30,6 +31,7 @@ export interface AttemptedStep {
   readonly step: StepDeployment;
   readonly run: string;
   readonly state: WorkflowRunState;
+  readonly lists: LoopLists;
   /** Which execution within the run it is, the same when it is repeated after a crash: for data stores. */
   readonly occurrence: string;
   readonly attempt: number;
@@ -54,7 +56,7 @@ const noSecrets = {};
 
 /** Executes an attempt of a step in the sandbox. @throws Unavailable; the reason of `withdrawn` */
 export async function executeStep(
-  { workflow, step, run, state, occurrence, attempt, queue, isTest = false, onResponse, withdrawn }: AttemptedStep,
+  { workflow, step, run, state, lists, occurrence, attempt, queue, isTest = false, onResponse, withdrawn }: AttemptedStep,
   { slots, urls, variables: owners }: Pick<WorkflowContext, "slots" | "urls" | "variables">,
   config: RunnerConfig,
   ports: Pick<RunnerPorts, "secrets" | "bundles" | "sandbox" | "stacks" | "clock" | "files">,
@@ -76,6 +78,7 @@ export async function executeStep(
       step,
       run,
       state,
+      lists,
       occurrence,
       attempt,
       isTest,

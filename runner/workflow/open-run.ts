@@ -12,6 +12,7 @@ import { traceWait } from "../run/run-trace.ts";
 import type { LastOfRun } from "./begin-run.ts";
 import { BranchRuns } from "./branch-runs.ts";
 import { settle, type Settled } from "./branches.ts";
+import { LoopLists } from "./loop-lists.ts";
 import type { Attempted } from "./next-commit.ts";
 import type { WorkflowContext } from "./execute-step.ts";
 import { beginRepetition } from "./repeated-run.ts";
@@ -29,6 +30,7 @@ export interface Run {
   /** Branches of which a crash may have interrupted an attempt that was not repeated yet; undefined: no branch was looked at. */
   interrupted?: Set<number>;
   branches: BranchRuns;
+  readonly lists: LoopLists;
   /** Steps of branches that the next commit may end: fewer once so many did not fit into one message. */
   maxTogether: number;
   /** Why a step of a branch could not be executed: the invocation is retried when those of the others have ended. */
@@ -74,6 +76,7 @@ export async function openRun(
     current,
     mayRepeat,
     branches,
+    lists: new LoopLists(),
     maxTogether: maxStepsTogether,
     isAnswered: false,
     parent: traceWait(received, ports),

@@ -3,6 +3,7 @@ import type { RunError } from "../../domain/run-products.ts";
 import { controlLimits, type Control, type Frame, type Part, type StepFailure } from "../../domain/workflow/control.ts";
 import type { StepDeployment } from "../../domain/workflow/deployment.ts";
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import type { LoopLists } from "./loop-lists.ts";
 
 /** All steps of a workflow in the order of the flat list, see domain/workflow/control.ts. */
 export type Steps = readonly StepDeployment[];
@@ -98,12 +99,16 @@ export function decide(state: WorkflowRunState, steps: Steps, { name, control }:
 }
 
 /** What the enclosing loops add to `steps`: JSON texts by name, `{"item": …, "index": …}`. */
-export function itemsOf({ frames = [] }: WorkflowRunState, steps: Steps): readonly (readonly [name: string, text: string])[] {
+export function itemsOf(
+  { frames = [] }: WorkflowRunState,
+  steps: Steps,
+  lists: LoopLists,
+): readonly (readonly [name: string, text: string])[] {
   return frames.flatMap((frame) => {
     const { control } = partOf(frame, steps);
-    if (control.as === undefined || frame.items === undefined) return [];
-    const items = JSON.parse(frame.items) as readonly unknown[]; // Written by `decideEach`.
-    return [[control.as, JSON.stringify({ item: items[frame.index ?? 0] ?? null, index: frame.index ?? 0 })] as const];
+    const { items, index = 0 } = frame;
+    if (control.as === undefined || items === undefined) return [];
+    return [[control.as, JSON.stringify({ item: lists.item(items, index), index })] as const];
   });
 }
 

@@ -3,6 +3,7 @@ import { HeadwaterError, NotFound, Unavailable } from "../../domain/errors.ts";
 import { retry } from "../../domain/retry.ts";
 import type { RunError } from "../../domain/run-products.ts";
 import { hasEnded, type WorkflowRunState } from "../../domain/workflow/run-state.ts";
+import { withAllResults } from "../../domain/workflow/fork-results.ts";
 import {
   charactersOf,
   isLarge,
@@ -56,8 +57,8 @@ export class StatePages {
   }
 
   async encode(commit: LastOfRun): Promise<Encoded> {
-    const { state } = commit;
-    if (state === null) return { text: JSON.stringify(commit) };
+    if (commit.state === null) return { text: JSON.stringify(commit) };
+    const state = withAllResults(commit.state);
     const text = this.#textOf(commit, state);
     this.#encoded = nothingKnown;
     if (!isLarge(text.length)) return { text };

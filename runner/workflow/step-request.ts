@@ -6,7 +6,8 @@ import { maxSuspensionMs, testSuspension } from "../../domain/workflow/resume-re
 import type { WorkflowRunState } from "../../domain/workflow/run-state.ts";
 import { storesOf } from "../run/execute.ts";
 import type { ActionRequest, ExecuteRequest } from "../sandbox/port.ts";
-import { itemsOf, type Steps } from "./position.ts";
+import type { LoopLists } from "./loop-lists.ts";
+import { itemsOf } from "./position.ts";
 import type { StepVariables } from "./step-variables.ts";
 import type { ResumeUrls } from "./resume-urls.ts";
 
@@ -17,6 +18,8 @@ export interface StepAttempt {
   /** Id of the run. */
   readonly run: string;
   readonly state: WorkflowRunState;
+  /** Of the run. */
+  readonly lists: LoopLists;
   /** Which execution within the run it is, the same when it is repeated after a crash. */
   readonly occurrence: string;
   /** From 1. */
@@ -62,7 +65,7 @@ async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<Ac
   const sign = await urls.signer(workflow);
   const token = { run, suspension: isTest ? testSuspension : state.suspensions + 1, expires: now + maxSuspensionMs };
   return {
-    steps: stepsText(state, attempt.workflow.steps, context),
+    steps: stepsText(attempt, context),
     context,
     resumeUrl: sign({ ...token, action: "resume" }),
     cancelUrl: sign({ ...token, action: "cancel" }),
@@ -73,9 +76,11 @@ async function actionRequest(attempt: StepAttempt, urls: ResumeUrls): Promise<Ac
 }
 
 /** `steps`, joined from the stored JSON texts: parsing and encoding them again would cost more than a small step. */
-function stepsText(state: WorkflowRunState, all: Steps, context: string): string {
+function stepsText({ workflow, state, lists }: StepAttempt, context: string): string {
   const { trigger, steps } = state;
-  const own = [...Object.entries(steps), ...itemsOf(state, all)].map(([name, exports]) => `,${JSON.stringify(name)}:${exports}`);
+  const own = [...Object.entries(steps), ...itemsOf(state, workflow.steps, lists)].map(
+    ([name, exports]) => `,${JSON.stringify(name)}:${exports}`,
+  );
   return `{"trigger":{"event":${trigger.event},"context":${context}}${own.join("")}}`;
 }
 

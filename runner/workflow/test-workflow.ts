@@ -10,6 +10,7 @@ import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { ReceivedInvocation } from "../run/received.ts";
 import type { FlowRequest } from "../sandbox/port.ts";
 import { executeStep, type ExecutedStep } from "./execute-step.ts";
+import { LoopLists } from "./loop-lists.ts";
 import { leavesOf, settle } from "./branches.ts";
 import { endInBranch, endStep, resumed, type StepEnd } from "./next-state.ts";
 import { firstState } from "./begin-run.ts";
@@ -73,6 +74,7 @@ async function runTest(
   const startedAt = ports.clock.now();
   const run = received.invocation.source;
   const tested: TestedStep[] = [];
+  const lists = new LoopLists();
   let state = firstState(received, workflow, startedAt);
   let error: RunError | null = null;
   for (;;) {
@@ -92,6 +94,7 @@ async function runTest(
       step: limited,
       run,
       state: leaf.state,
+      lists,
       occurrence: String(tested.length),
       attempt: 1,
       queue: run,

@@ -7,6 +7,7 @@ import { exceedsLimits, flatten } from "../../../domain/workflow/step-tree.ts";
 import type { Execution } from "../../../runner/sandbox/port.ts";
 import { inBranch, leavesOf, settle } from "../../../runner/workflow/branches.ts";
 import { endInBranch, endStep, resumed } from "../../../runner/workflow/next-state.ts";
+import { LoopLists } from "../../../runner/workflow/loop-lists.ts";
 import { hasReachedEnd, itemsOf } from "../../../runner/workflow/position.ts";
 
 /** A step of a tree. `act`: what an action does at each of its executions; `value`: what a control decides at each of its. */
@@ -301,9 +302,10 @@ describe("a run with control flow", () => {
 
   it("gives each item to the steps of a loop, and their last results in order", () => {
     const items: unknown[] = [];
+    const lists = new LoopLists();
     const { state } = execute(
       [{ name: "loop", forEach: "{{ 1 }}", as: "order", steps: [{ name: "double", values: [2, 4, 6] }], values: [[1, 2, 3]] }],
-      { onStep: (now, steps) => items.push(...itemsOf(now, steps).map(([name, text]) => [name, JSON.parse(text)])) },
+      { onStep: (now, steps) => items.push(...itemsOf(now, steps, lists).map(([name, text]) => [name, JSON.parse(text)])) },
     );
     expect(items).toEqual([0, 1, 2].map((index) => ["order", { item: index + 1, index }]));
     expect(state.steps["loop"]).toBe('{"$results":[2,4,6]}');

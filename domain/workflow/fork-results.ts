@@ -1,0 +1,30 @@
+import type { Fork, Position } from "./run-state.ts";
+
+/** A list of results is copied once for so many that have ended: a loop may have ten thousand. */
+const maxEnded = 64;
+
+/** The fork with what a part or an item has given. */
+export function withResult(fork: Fork, index: number, text: string): Fork {
+  const next = { ...fork, ended: [...(fork.ended ?? []), [index, text] as const] };
+  return next.ended.length < maxEnded ? next : withoutEnded(next);
+}
+
+/** By part or item: JSON text of what it has given; null: it has not ended. */
+export function resultsOf({ results, ended = [] }: Fork): readonly (string | null)[] {
+  if (ended.length === 0) return results;
+  const all = [...results];
+  for (const [index, text] of ended) all[index] = text;
+  return all;
+}
+
+/** What is stored: all results of forks are in their lists. */
+export function withAllResults<Place extends Position>(position: Place): Place {
+  const { fork } = position;
+  if (fork === undefined) return position;
+  return { ...position, fork: { ...withoutEnded(fork), branches: fork.branches.map((branch) => withAllResults(branch)) } };
+}
+
+function withoutEnded(fork: Fork): Fork {
+  const { ended: _, ...rest } = fork;
+  return { ...rest, results: resultsOf(fork) };
+}
