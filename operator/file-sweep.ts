@@ -1,45 +1,59 @@
-import { filesKeptMs, type RunOfFiles } from "../domain/files/run-files.ts";
+import { filesKept, type RunOfFiles } from "../domain/files/run-files.ts";
 import type { OperatorPorts } from "./ports.ts";
+import type { RunWithFiles } from "./stored-ports.ts";
 
-export interface FileSweepLimits {
-  readonly intervalMs: number;
-  /**
-   * Files are deleted when their run has needed none for this time, and has stored none: longer than a step runs before its first commit, and
-   * than a backup takes between the commits and the files.
-   */
-  readonly keptMs: number;
+const intervalMs = 10 * 60_000;
+
+/** A run that needs no files, and since when: epoch ms. */
+interface Unneeded {
+  readonly run: RunWithFiles;
+  readonly since: number;
 }
 
-export const defaultFileSweepLimits: FileSweepLimits = { intervalMs: 10 * 60_000, keptMs: filesKeptMs };
-
-type Ports = Pick<OperatorPorts, "files" | "clock" | "log">;
-
-/** Deletes the files of runs that have ended, and of steps and tests that were never committed. */
-export function fileSweeper({ files, clock, log }: Ports, { intervalMs, keptMs }: FileSweepLimits = defaultFileSweepLimits) {
+/**
+ * Deletes the files of runs that have ended, and of steps and tests that were never committed, as `filesKept` says: those first that have been
+ * unneeded longest.
+ */
+export function fileSweeper({ files, clock, log }: Pick<OperatorPorts, "files" | "clock" | "log">) {
   /** Since when a run needs none. A new leader begins again. */
-  let unneeded = new Map<string, number>();
+  let known = new Map<string, number>();
 
-  async function sweepRun(run: RunOfFiles, now: number): Promise<number | undefined> {
+  /** @param due runs that are unneeded since a later time are not looked at again @returns undefined: it needs them, or has none */
+  async function unneededSince(run: RunOfFiles, due: number, now: number): Promise<number | undefined> {
+    const since = known.get(keyOf(run));
+    if (since !== undefined && since > due) return since;
     if (await files.isNeeded(run)) return undefined;
-    const since = unneeded.get(keyOf(run)) ?? now;
     const storedAt = await files.lastStoredAt(run);
-    if (storedAt === undefined || Math.max(since, storedAt) > now - keptMs) return since;
-    await files.forget(run);
-    log.info({ op: "files.sweep", "workflow.id": run.workflow, "run.id": run.run, "owner.id": run.owner }, "deleted the files of a run");
-    return undefined;
+    return storedAt === undefined ? undefined : Math.max(since ?? now, storedAt);
   }
 
   return async (_key: string, signal: AbortSignal): Promise<number> => {
     const now = clock.now();
-    const seen = new Map<string, number>();
+    const { runs, bytes, maxBytes } = await files.list();
+    const due = (left: number): number => now - filesKept(left, maxBytes);
+    const unneeded: Unneeded[] = [];
     const errors: unknown[] = [];
-    for (const run of await files.list()) {
+    for (const run of runs) {
       signal.throwIfAborted();
-      // One that cannot be swept keeps no other.
-      const since = await sweepRun(run, now).catch((error: unknown) => void errors.push(error));
-      if (since !== undefined) seen.set(keyOf(run), since);
+      // One that cannot be looked at keeps no other.
+      const since = await unneededSince(run, due(bytes), now).catch((error: unknown) => void errors.push(error));
+      if (since !== undefined) unneeded.push({ run, since });
     }
-    unneeded = seen;
+    known = new Map(unneeded.map(({ run, since }) => [keyOf(run), since]));
+    let left = bytes;
+    for (const { run, since } of unneeded.toSorted((one, other) => one.since - other.since)) {
+      if (since > due(left)) break;
+      signal.throwIfAborted();
+      try {
+        await files.forget(run);
+      } catch (error) {
+        errors.push(error);
+        continue;
+      }
+      left -= run.bytes;
+      known.delete(keyOf(run));
+      log.info({ op: "files.sweep", "workflow.id": run.workflow, "run.id": run.run, "owner.id": run.owner }, "deleted the files of a run");
+    }
     if (errors.length > 0) throw errors[0];
     return intervalMs;
   };

@@ -29,9 +29,14 @@ export interface BundleReference {
 }
 
 /** Files of the runs of workflows. */
+export interface RunWithFiles extends RunOfFiles {
+  /** What its files take. */
+  readonly bytes: number;
+}
+
 export interface StoredFiles {
-  /** Runs that have any. */
-  list(): Promise<readonly RunOfFiles[]>;
+  /** Runs that have any; bytes of all files, and of the store: 0 or less if it has no limit. */
+  list(): Promise<{ readonly runs: readonly RunWithFiles[]; readonly bytes: number; readonly maxBytes: number }>;
   /** Epoch ms; undefined: it has none any more. */
   lastStoredAt(run: RunOfFiles): Promise<number | undefined>;
   /** Whether the run is stored, and has not ended: its next step may need them. */

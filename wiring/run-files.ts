@@ -13,4 +13,4 @@ export function openRunFiles(connection: Connection, pool: string): RunFiles {
 }
 
 const noRoomForFiles: Refusal = (held, more, share) =>
-  `the files of the owner's runs have ${held} bytes, and with ${more} more they exceed the owner's share, which is ${share} bytes now: write less, or cancel suspended runs; files of ended runs are deleted after two hours`;
+  `the files of the owner's runs have ${held} bytes, and with ${more} more they exceed the owner's share, which is ${share} bytes now: write less, or cancel suspended runs; files of runs are deleted within a day after their end`;

@@ -30,7 +30,7 @@ export interface FileGrant {
   readonly expires: number;
 }
 
-/** Files are deleted about two hours after the end of their run. A run that waits longer keeps them, and needs a new URL. */
+/** Files are deleted within a day after the end of their run. A run that waits longer keeps them, and needs a new URL. */
 export const fileUrlMs = 24 * 60 * 60_000;
 
 /** The text that is signed, with HMAC-SHA256 under the key of the endpoint. No text of a resume URL has this beginning. */

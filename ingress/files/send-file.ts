@@ -118,7 +118,7 @@ async function readPart({ of }: RequestedFile, part: string, { ports: { files } 
 }
 
 const gone = (cause: unknown): PublicError =>
-  new PublicError(404, "files_gone", "this file was deleted: files are kept until two hours after the end of their run", { cause });
+  new PublicError(404, "files_gone", "this file was deleted: files are deleted within a day after the end of their run", { cause });
 
 function headersOf({ name }: RequestedFile, parts: readonly string[]): OutgoingHttpHeaders {
   const bytes = parts.reduce((sum, part) => sum + bytesOfPart(part), 0);

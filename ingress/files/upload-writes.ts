@@ -51,6 +51,6 @@ export const endedEarly = (cause?: unknown): PublicError =>
 
 /** The owner finds its share in the documentation; callers see no numbers of it. */
 const noRoom = (cause: unknown): PublicError =>
-  new PublicError(507, "files_full", "this endpoint has no room for large bodies now: send it again in two hours, or a smaller one", {
+  new PublicError(507, "files_full", "this endpoint has no room for large bodies now: send it again later, or a smaller one", {
     cause,
   });

@@ -137,9 +137,9 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
   file_url_invalid: [403, "this URL names no file: use it exactly as it was given"],
   files_full: [
     429,
-    "the files of the owner's runs have 1610612736 bytes, and with 524288 more they exceed the owner's share, which is 1610612736 bytes now: write less, or cancel suspended runs; files of ended runs are deleted after two hours",
+    "the files of the owner's runs have 1610612736 bytes, and with 524288 more they exceed the owner's share, which is 1610612736 bytes now: write less, or cancel suspended runs; files of runs are deleted within a day after their end",
   ],
-  files_gone: [404, "the files of run r_7f3kq0w9zn5a are gone: they are kept until two hours after its end"],
+  files_gone: [404, "the files of run r_7f3kq0w9zn5a are gone: they are kept for at most a day after its end"],
   forbidden: [403, "you do not belong to organization o_7f3kq0w9zn5a"],
   gone: [410, "resourceVersion 12 is too old: list sources again"],
   import_not_found: [422, 'component.mjs:1:15: "./missing.mjs" is not found'],

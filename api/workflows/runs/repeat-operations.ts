@@ -53,7 +53,7 @@ export const repeatOperations = [
     change: { action: "repeat_run", kind: "Workflow" },
     summary: "Repeat a run of a workflow, from the step that failed or another one",
     description:
-      "Starts a new run. Steps before the first one do not run: what they exported in the repeated run is read from the history. The new run begins with the files that they left, which are kept for two hours after the end of the repeated run.",
+      "Starts a new run. Steps before the first one do not run: what they exported in the repeated run is read from the history. The new run begins with the files that they left, which are deleted within a day after the end of the repeated run.",
     body: withEvent,
     takesEvent: true,
     responses: { ...one(workflowRunSchema), ...inProgress(startedSchema) },

@@ -120,7 +120,7 @@ async function readPart({ manager }: Connection, { owner, workflow, run }: RunOf
     return found !== undefined;
   };
   if ((await waitUntil(isFound, maxReplicaLagMs, pollMs)) && found !== undefined) return found;
-  throw new NotFound(`the files of run ${run} are gone: they are kept until two hours after its end`, { code: "files_gone" });
+  throw new NotFound(`the files of run ${run} are gone: they are kept for at most a day after its end`, { code: "files_gone" });
 }
 
 async function writePart({ publisher }: Connection, { owner, workflow, run }: RunOfFiles, part: string, bytes: Uint8Array): Promise<void> {

@@ -1,4 +1,4 @@
-import type { RunOfFiles } from "../../../domain/files/run-files.ts";
+import { chargeOf, type RunOfFiles } from "../../../domain/files/run-files.ts";
 import { partitionOf } from "../../../domain/invocation/partition.ts";
 import { parseJsonOrNull } from "../../../domain/json.ts";
 import { historyOfRun } from "../../../domain/invocation/run-id.ts";
@@ -6,7 +6,7 @@ import type { WorkflowCommit } from "../../../domain/run/commit.ts";
 import { filesOfRun, partsOfFilePart, streams } from "../../../domain/subjects.ts";
 import { isEndMarker } from "../../../domain/workflow/run-commit.ts";
 import { hasEnded } from "../../../domain/workflow/run-state.ts";
-import type { StoredFiles } from "../../../operator/stored-ports.ts";
+import type { RunWithFiles, StoredFiles } from "../../../operator/stored-ports.ts";
 import type { Connection } from "../connection/connection.ts";
 import { isMessageNotFound } from "../connection/errors.ts";
 import { lastCommit } from "../runs/commits.ts";
@@ -17,12 +17,14 @@ export function createStoredFiles(connection: Connection): StoredFiles {
   const filterOf = ({ owner, workflow, run }: RunOfFiles): string => filesOfRun(owner, workflow, run);
   return {
     list: async () => {
-      const { state } = await stored.info(streams.files, { subjects_filter: "files.>" });
-      const runs = Object.keys(state.subjects ?? {}).map((subject) => {
-        const { owner, workflow, run } = partsOfFilePart(subject);
-        return [`${owner} ${workflow} ${run}`, { owner, workflow, run }] as const;
-      });
-      return [...new Map(runs).values()];
+      const { state, config } = await stored.info(streams.files, { subjects_filter: "files.>" });
+      const runs = new Map<string, RunWithFiles>();
+      for (const subject of Object.keys(state.subjects ?? {})) {
+        const { owner, workflow, run, bytes } = partsOfFilePart(subject);
+        const key = `${owner} ${workflow} ${run}`;
+        runs.set(key, { owner, workflow, run, bytes: (runs.get(key)?.bytes ?? 0) + chargeOf(bytes) });
+      }
+      return { runs: [...runs.values()], bytes: state.bytes, maxBytes: config.max_bytes };
     },
     lastStoredAt: async (run) => {
       try {

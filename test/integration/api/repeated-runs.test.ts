@@ -121,14 +121,14 @@ describe("files of a run that is repeated", () => {
   test("that are deleted make it refused, unless it is to begin without them", async () => {
     const first = { ...exported("first", 1), files: { before: [], after: [a] } };
     const hours = (count: number): number => Date.now() - count * 3_600_000;
-    await recordRun("r_kept", [first, failed("second")], {}, hours(1.9));
+    await recordRun("r_kept", [first, failed("second")], {}, hours(23.9));
     expect(await filesOf("r_kept")).toEqual({ run: "r_kept", layers: [a] });
-    await recordRun("r_old", [first, failed("second")], {}, hours(2.1));
-    const says = expect.stringMatching(/r_old .*two hours.*first step.*without_files/u) as string;
+    await recordRun("r_old", [first, failed("second")], {}, hours(24.1));
+    const says = expect.stringMatching(/r_old .*most a day.*first step.*without_files/u) as string;
     expect(await repeat("r_old", {})).toMatchObject({ status: 409, code: "files_gone", error: says });
     expect(await repeat("r_old", { without_files: true })).toMatchObject({ status: 202 });
     expect(await repeat("r_old", { from: "first" })).toMatchObject({ status: 202 });
-    const { body } = await api.ask("POST", `/v1/workflows/${id}/runs/repeat`, { body: { dry_run: true, since_ms: hours(2.2) } });
+    const { body } = await api.ask("POST", `/v1/workflows/${id}/runs/repeat`, { body: { dry_run: true, since_ms: hours(24.2) } });
     expect(body.data.refused).toEqual([{ run_id: "r_old", code: "files_gone", error: says }]);
   });
 

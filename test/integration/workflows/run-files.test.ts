@@ -182,27 +182,58 @@ describe("the sweep of files", () => {
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
     const workflows = async (): Promise<readonly string[]> =>
-      [...new Set((await stored.list()).map(({ workflow }) => workflow))].toSorted();
+      [...new Set((await stored.list()).runs.map(({ workflow }) => workflow))].toSorted();
     const before = await workflows();
     expect(before).toEqual(expect.arrayContaining(["p_ends", "p_tested", "p_waits"]));
     // Files may be old when their run ends: the time counts from then on.
-    for (const hours of [5, 6.9]) {
+    for (const hours of [5, 28.9]) {
       later = hours * 3_600_000;
       await sweep("all", AbortSignal.timeout(60_000));
       expect(await workflows()).toEqual(before);
     }
-    later = 7.1 * 3_600_000;
+    later = 29.1 * 3_600_000;
     await sweep("all", AbortSignal.timeout(60_000));
     expect(await workflows()).toEqual(["p_waits"]);
   });
 
+  it("deletes those that ended first earlier while much is stored, but no file within two hours", async () => {
+    const [MiB, hour] = [2 ** 20, 3_600_000];
+    const stored = new Map(["r_1", "r_2", "r_3", "r_4"].map((id, index) => [id, index * hour]));
+    let [now, others] = [0, 20 * MiB];
+    const sweep = fileSweeper({
+      files: {
+        list: async () => ({
+          runs: [...stored.keys()].toReversed().map((id) => ({ owner, workflow: "p_any", run: id, bytes: 10 * MiB })),
+          bytes: others + stored.size * 10 * MiB,
+          maxBytes: 200 * MiB,
+        }),
+        isNeeded: async () => false,
+        lastStoredAt: async ({ run: id }) => stored.get(id),
+        forget: async ({ run: id }) => void stored.delete(id),
+      },
+      clock: { now: () => now },
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    });
+    const leftAfter = async (hours: number): Promise<string> => {
+      now = hours * hour;
+      await sweep("all", AbortSignal.timeout(60_000));
+      return [...stored.keys()].join(" ");
+    };
+    // More than a quarter is used: the first one makes room enough.
+    expect([await leftAfter(0), await leftAfter(1.9), await leftAfter(3.9)]).toEqual(["r_1 r_2 r_3 r_4", "r_1 r_2 r_3 r_4", "r_2 r_3 r_4"]);
+    others = 100 * MiB;
+    expect([await leftAfter(3.95), await leftAfter(4), await leftAfter(4.9)]).toEqual(["r_3 r_4", "r_4", "r_4"]);
+    others = 0;
+    expect([await leftAfter(26.9), await leftAfter(27)]).toEqual(["r_4", ""]);
+  });
+
   it("goes on behind a run that it cannot look at, and says so", async () => {
     const forgotten: string[] = [];
-    const run = (id: string) => ({ owner, workflow: "p_any", run: id });
+    const run = (id: string) => ({ owner, workflow: "p_any", run: id, bytes: 4_096 });
     let now = 0;
     const sweep = fileSweeper({
       files: {
-        list: async () => [run("r_bad"), run("r_good")],
+        list: async () => ({ runs: [run("r_bad"), run("r_good")], bytes: 8_192, maxBytes: 0 }),
         isNeeded: async ({ run: id }) => {
           if (id === "r_bad") throw new Error("it cannot be read");
           return false;
@@ -214,7 +245,7 @@ describe("the sweep of files", () => {
       log: { info: () => undefined, warn: () => undefined, error: () => undefined },
     });
     await expect(sweep("all", AbortSignal.timeout(60_000))).rejects.toThrow("it cannot be read");
-    now = 3 * 3_600_000;
+    now = 25 * 3_600_000;
     await expect(sweep("all", AbortSignal.timeout(60_000))).rejects.toThrow("it cannot be read");
     expect(forgotten).toEqual(["r_good"]);
   });
