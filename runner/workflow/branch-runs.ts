@@ -98,6 +98,18 @@ export class BranchRuns {
     return ended;
   }
 
+  /** Waits until all that was started has ended, or so many beside the one that `next` has returned, or for so long. */
+  async gather(count: number, ms: number): Promise<void> {
+    if (ms <= 0) return;
+    let isOver = false;
+    const timer = setTimeout(() => {
+      isOver = true;
+      this.#notify?.();
+    }, ms);
+    while (!isOver && this.#ended.length < count && this.#ended.length < this.#started.size) await this.#somethingEnds(undefined);
+    clearTimeout(timer);
+  }
+
   /** Nothing that has not begun begins any more. */
   withdraw(): void {
     this.#withdrawing.abort();

@@ -33,6 +33,8 @@ export interface Run {
   readonly lists: LoopLists;
   /** Steps of branches that the next commit may end: fewer once so many did not fit into one message. */
   maxTogether: number;
+  /** When its last commit was stored, epoch ms; 0: by another runner, or there is none. */
+  committedAt: number;
   /** Why a step of a branch could not be executed: the invocation is retried when those of the others have ended. */
   failed?: { readonly error: unknown };
   /** A step of a branch that must not be executed: it ends the run when those of the others have ended. */
@@ -78,6 +80,7 @@ export async function openRun(
     branches,
     lists: new LoopLists(),
     maxTogether: maxStepsTogether,
+    committedAt: 0,
     isAnswered: false,
     parent: traceWait(received, ports),
   };

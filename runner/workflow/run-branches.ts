@@ -12,6 +12,12 @@ import { waitingCaller, type Run, type RunContext } from "./open-run.ts";
 const controlPollMs = 500;
 
 /**
+ * While other branches are under way, the commits of a run have at least this between them: steps that end in the meantime share one, which costs
+ * about as much as that of one step.
+ */
+const gatherMs = 10;
+
+/**
  * Starts steps of branches that may run, and waits for the first one that has ended. Those that have ended in the meantime are committed with
  * it. @returns undefined if there is none yet
  */
@@ -52,6 +58,7 @@ export async function composeBranchStep(
     run.refused ??= ended.attempted;
     return undefined;
   }
+  if (!isClosing) await branches.gather(run.maxTogether - 1, gatherMs - Math.max(0, ports.clock.now() - run.committedAt));
   const answerTo = waitingCaller(run, state);
   const alone = composeStep(state, ended.attempted, branches.started, answerTo, ports);
   const others = branches.alsoEnded.slice(0, run.maxTogether - 1);

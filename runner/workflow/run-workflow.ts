@@ -87,6 +87,7 @@ async function continueRun(run: Run, context: RunContext, config: RunnerConfig, 
     }
     refusals = 0;
     run.mayRepeat = false;
+    run.committedAt = ports.clock.now();
     run.branches.committed(commit.workflow.before?.length ?? 0);
     reportCommit(commit, waitingCaller(run, state), ports);
   }

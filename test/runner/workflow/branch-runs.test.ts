@@ -62,6 +62,39 @@ it("goes on with the place of the run alone, if no other is granted", async () =
   expect([left, runs.size]).toEqual([["p_1.r_1#1", "p_1.r_1#2"], 0]);
 });
 
+it("gathers what ends until all have, or so many, or for so long", async () => {
+  const { places } = placesOf();
+  const started = async () => {
+    const runs = new BranchRuns("p_1.r_1", "u_1", { ask: (of) => ({ ...places.ask(of), granted: Promise.resolve() }) });
+    const { start, end } = executions(runs);
+    for (const branch of [1, 2, 3]) start(branch);
+    await turn();
+    end(1);
+    expect(await runs.next(undefined, now)).toMatchObject({ branch: 1 });
+    return { runs, end };
+  };
+  const longMs = 3_600_000;
+  const all = await started();
+  const gathered = all.runs.gather(10, longMs);
+  all.end(2);
+  await turn();
+  all.end(3);
+  await gathered;
+  expect(all.runs.alsoEnded).toHaveLength(2);
+
+  const some = await started();
+  setImmediate(() => some.end(3));
+  await some.runs.gather(1, longMs);
+  expect(some.runs.alsoEnded).toHaveLength(1);
+
+  const none = await started();
+  await none.runs.gather(10, 1);
+  await none.runs.gather(10, 0);
+  expect(none.runs.alsoEnded).toHaveLength(0);
+  none.end(2);
+  expect(await none.runs.next(undefined, now)).toMatchObject({ branch: 2 });
+});
+
 it("begins nothing after it was withdrawn or abandoned, and waits for what is executed", async () => {
   const { asked, left, places } = placesOf();
   const runs = new BranchRuns("p_1.r_1", "u_1", places);
