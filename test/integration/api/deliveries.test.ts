@@ -1,6 +1,6 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { deliverSubject, retrySubject, streams } from "../../../domain/subjects.ts";
+import { deliverSubject, retrySubject } from "../../../domain/subjects.ts";
 import { findScheduled } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { publishScheduled } from "../../../platform/jetstream/schedules.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
