@@ -170,11 +170,11 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     expect(await totalDead(webhook)).toBe(2);
     await page.getByRole("button", { name: /^Send all \d again…$/ }).click();
     const redrive = page.getByRole("dialog", { name: "Send dead letters again" });
-    await redrive.getByText("2 to Dead").waitFor();
+    await redrive.getByText("2 will be sent to Dead again").waitFor();
     await expectAccessible(page);
     await expectFitsWidths(page);
     await redrive.getByLabel("Given up").selectOption("In the last hour");
-    await redrive.getByText("2 to Dead").waitFor();
+    await redrive.getByText("2 will be sent to Dead again").waitFor();
     await redrive.getByRole("button", { name: "Send 2 again" }).click();
     await page.getByText("2 deliveries are on the way again").waitFor();
     // A dead letter that is sent again is no dead letter, and may become one again.

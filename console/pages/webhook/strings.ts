@@ -68,7 +68,7 @@ export const text = {
   redriveTitle: "Send dead letters again",
   redriveRanges: { all: "At any time", hour: "In the last hour", day: "In the last 24 hours", week: "In the last 7 days" },
   counting: "Counting…",
-  redriveCount: (count: string, name: string) => `${count} to ${name}`,
+  redriveCount: (count: string, name: string) => `${count} will be sent to ${name} again`,
   redriveHint: "Oldest first: 200 at once, then 50 a second. Each gets all its attempts again, under the same webhook-id.",
   cancel: "Cancel",
   filterCause: "Filter by cause",
