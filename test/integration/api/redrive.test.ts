@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { until } from "../../support/until.ts";
 import { deadLettersIn } from "./dead-letters-support.ts";
-import { keys, type Ask } from "./support.ts";
+import { acme, keys, type Ask } from "./support.ts";
 import { withRepairWorld, type Receiver } from "./webhooks-support.ts";
 
 /** `POST /webhooks/{id}/dead_letters/redrive` by selection, over the real delivery role. */
@@ -87,7 +87,7 @@ describe("a redrive of dead letters", () => {
 
   it("delivers at a bounded rate, while a single delivery is attempted at once", async () => {
     world.waits = [];
-    await world.deliver({}, { replayPace: { burst: 1, perSecond: 1 } });
+    await world.deliver({}, { replayPace: { burst: 1, perSecond: 0.5 } });
     const { receiver, webhook } = await diedAt(1_000, 2_000, 3_000, 4_000);
     const [single] = (await list(webhook.id)).filter(({ died_at_ms: ms }) => ms === 4_000);
     await redrive(webhook.id, { until_ms: 4_000 });
@@ -157,6 +157,15 @@ describe("a redrive of dead letters", () => {
     expect((await redrive("wh_none", { dry_run: "x" })).status).toBe(404);
     expect(await list(webhook.id)).toHaveLength(1);
     expect(receiver.received).toHaveLength(0);
+  });
+
+  it("of a webhook of an organization is for its members", async () => {
+    const { id } = (await api.ask("POST", `/v1/webhooks?org_id=${acme.id}`, { body: { url: "https://example.com/hook" } })).body.data;
+    expect((await redrive(id, { dry_run: true })).status).toBe(200);
+    expect((await redrive(id)).body.data).toEqual({ matching: 0, queued: 0 });
+    expect((await redrive(id, { dry_run: true }, { key: keys.bob })).status).toBe(404);
+    const { data } = (await api.ask("GET", `/v1/orgs/${acme.id}/audit_log`)).body;
+    expect(data.filter((entry: Record<string, unknown>) => entry["action"] === "redrive")).toHaveLength(1);
   });
 
   it.each([
