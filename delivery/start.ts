@@ -13,6 +13,7 @@ import { startOwnerLimits } from "./record/owner-limits.ts";
 import { Recorder } from "./record/recorder.ts";
 import { Dispatch } from "./routing/dispatch.ts";
 import { HandedOver } from "./routing/handed-over.ts";
+import { HostPace } from "./routing/host-pace.ts";
 import type { Reading } from "./routing/ports.ts";
 import { readCommits } from "./routing/read-commits.ts";
 import { readReplays } from "./routing/replays.ts";
@@ -59,7 +60,7 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const due = await readDueWork(parts);
   const tests = await ports.tests.serve((request) => testWebhook(request, { routes, destinations, attempts, clock: ports.clock }));
   const routing = readCommits(parts);
-  const replays = await readReplays({ ...parts, pace: config.replayPace });
+  const replays = await readReplays(parts);
   const share = await shareWork({ ports, routing, recorder, ordered });
   const trimming = ports.runs.startTrimming();
 
@@ -87,13 +88,14 @@ function createParts(config: DeliveryConfig, ports: DeliveryPorts, signal: Abort
   const workflows = new WorkflowQueues(ports, routes, signal);
   const destinations = new Destinations(ports, { routes, failing, queues: workflows });
   const attempts = new Attempts(config, ports, () => failing.save());
+  const pace = new HostPace(routes, config.replayPace);
   const deliverer = new Deliverer(config, ports, attempts, destinations);
   const ordered = new OrderedWebhooks({ config, ports, routes, deliverer, signal });
   const handedOver = new HandedOver(() => ports.runs.publishFloors(), signal);
   const dispatch = new Dispatch({ deliverer, ordered, handedOver, ports, signal });
   const router = { routes, dispatch, maxDirectListeners: config.maxDirectListeners, clock: ports.clock };
   const scheduled = new ScheduledEvents(ports, router, signal);
-  return { ports, signal, routes, failing, destinations, attempts, deliverer, workflows, ordered, router, scheduled };
+  return { ports, signal, routes, failing, destinations, attempts, deliverer, workflows, ordered, router, scheduled, pace };
 }
 
 function watchRoutes({ ports, routes, ordered, workflows }: Parts): Promise<Reading> {

@@ -2,6 +2,7 @@ import { HeadwaterError } from "../../domain/errors.ts";
 import { isId, newId } from "../../domain/ids.ts";
 import type { ApiContext, ApiOperation } from "../context.ts";
 import type { AnonymousCall, Call, Input } from "../http/request/call.ts";
+import { flag } from "../http/request/parameters.ts";
 import type { Reply } from "../http/response/replies.ts";
 import { parseRoute, type Change, type Operation } from "../http/routing/operation.ts";
 import type { ApiPorts } from "../ports.ts";
@@ -47,7 +48,7 @@ function recording<Caller extends AnonymousCall, Context extends { readonly port
   return {
     ...operation,
     async handle(call, context) {
-      if (change.unlessDryRun === true && isDryRun(call.query())) return handle(call, context);
+      if (change.unlessDryRun === true && isDryRun(call)) return handle(call, context);
       const subject = new Subject(change.kind);
       const { ports } = context;
       const record = createRecord(operation, change, { call, actor: actorOfCall(call), subject, ports });
@@ -66,7 +67,8 @@ function recording<Caller extends AnonymousCall, Context extends { readonly port
   };
 }
 
-const isDryRun = (query: unknown): boolean => typeof query === "object" && query !== null && "dry_run" in query && query.dry_run === true;
+/** An invalid value is refused by the operation. */
+const isDryRun = ({ parameters }: AnonymousCall): boolean => flag.safeParse(parameters["dry_run"]).data === true;
 
 interface Recorded {
   readonly call: AnonymousCall & Input;

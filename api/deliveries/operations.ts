@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { operation, type ApiContext } from "../context.ts";
-import { optionalParameter, pages, parsePage, text } from "../http/request/parameters.ts";
+import { flag, optionalParameter, pages, parsePage, text } from "../http/request/parameters.ts";
 import { checkTimes } from "../http/request/ranges.ts";
 import { accepted, ok, okList } from "../http/response/replies.ts";
 import { inProgress, one, page } from "../http/response/schemas.ts";
@@ -8,12 +8,13 @@ import type { Call } from "../http/request/call.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import { workflowKind } from "../../crds/workflow.ts";
 import { pathOf } from "../http/routing/handle.ts";
+import { InvalidInput } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import type { PageRequest } from "../../domain/page.ts";
 import { attemptOutcomes, type AttemptFilter, type QueueHead, type StoredAttempt } from "../webhooks/ports.ts";
 import { webhookIdOf, webhookOf } from "../webhooks/webhook.ts";
 import { readDelivery } from "./read-delivery.ts";
-import { redriveDeadLetters, retryDelivery } from "./redeliver.ts";
+import { planRedrive, retryDelivery, type DeadLetterSelection } from "./redeliver.ts";
 import {
   attemptResponse,
   backlogResponse,
@@ -47,12 +48,16 @@ const expansion = z.object({
   expand: optionalParameter(z.literal("event", "it must be 'event'")).describe("`event`: returns whole events."),
 });
 const maxDeliveries = 1_000;
+const diedAt = z.int(timeMessage).min(0, timeMessage).optional();
 const redrive = z.object({
   deliveries: z
     .array(text.max(200, "a delivery's id has at most 200 characters"))
     .max(maxDeliveries, `it must have at most ${maxDeliveries} ids; without it, all dead letters are redriven`)
     .optional()
     .describe("Ids of deliveries; by default all dead letters."),
+  since_ms: diedAt.describe("Only dead letters whose last attempt failed at this time or later, epoch milliseconds."),
+  until_ms: diedAt.describe("Only dead letters whose last attempt failed before this time, epoch milliseconds."),
+  dry_run: flag.optional().describe("True: counts them, and redelivers none."),
 });
 
 /** Attempts, backlog and dead letters of a webhook, and their redelivery; the same of what `$.send` of a workflow asked for, and events that could not wait for it. */
@@ -110,16 +115,21 @@ export const deliveryOperations = [
   operation({
     route: "POST /webhooks/:id/dead_letters/redrive",
     id: "redriveDeadLetters",
-    change: { action: "redrive", kind: "Webhook" },
+    change: { action: "redrive", kind: "Webhook", unlessDryRun: true },
     summary: "Deliver dead letters again",
+    description:
+      "All of them, those of a time range, or those of some deliveries. They are posted oldest first, at the rate of a replay: 200 at once, then 50 a second for each owner and host.",
     body: redrive,
-    neverEmpty: ["deliveries"],
-    responses: inProgress(redrivenSchema),
+    neverEmpty: ["deliveries", "since_ms", "until_ms", "dry_run"],
+    responses: { ...one(redrivenSchema), ...inProgress(redrivenSchema) },
     errors: [409],
     handle: async (call, context) => {
-      const { deliveries } = call.body();
-      const queued = await redriveDeadLetters(await webhookOf(call, context), deliveries, context);
-      return accepted({ queued });
+      const webhook = await webhookOf(call, context);
+      const { dry_run: isDry, ...selected } = call.body();
+      const { matching, request } = await planRedrive(webhook, selectionOf(selected), context);
+      if (isDry === true) return ok({ matching, queued: 0 });
+      if (request !== undefined) await context.ports.redeliveries.request(request);
+      return accepted({ matching, queued: matching });
     },
   }),
   operation({
@@ -172,6 +182,15 @@ export const deliveryOperations = [
     },
   }),
 ];
+
+/** @throws InvalidInput for ids together with a time range, and for a range that is empty or in seconds */
+function selectionOf({ deliveries, since_ms: sinceMs, until_ms: untilMs }: Omit<z.output<typeof redrive>, "dry_run">): DeadLetterSelection {
+  checkTimes(sinceMs, untilMs, ["since_ms", "until_ms"]);
+  if (deliveries === undefined) return { ...(sinceMs === undefined ? {} : { sinceMs }), ...(untilMs === undefined ? {} : { untilMs }) };
+  if (sinceMs !== undefined || untilMs !== undefined)
+    throw new InvalidInput("nothing was done: deliveries was sent with a time range: send either the ids, or since_ms and until_ms");
+  return { deliveries };
+}
 
 /** The public id of the workflow in the path, if the caller may see it. @throws NotFound */
 const workflowIdOf = async (call: Call, { access }: ApiContext): Promise<string> =>

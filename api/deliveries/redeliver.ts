@@ -1,33 +1,37 @@
 import { webhookKind } from "../../crds/webhook.ts";
 import { workflowKind } from "../../crds/workflow.ts";
+import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import { Conflict } from "../../domain/errors.ts";
 import { isId } from "../../domain/ids.ts";
 import type { User } from "../http/ports.ts";
 import { notFound } from "../resources/not-found.ts";
 import { publicIdOf } from "../resources/identity.ts";
 import type { ApiContext } from "../context.ts";
+import type { DiedRange } from "../webhooks/ports.ts";
 import { checkActive, type WebhookResource } from "../webhooks/webhook.ts";
 
-/**
- * Requests redelivery of these dead letters, or of all current ones. The delivery role deletes them when they are stored as deliveries.
- * @returns the number of requested dead letters, ignoring other ids @throws Conflict while the webhook is inactive
- */
-export async function redriveDeadLetters(
-  webhook: WebhookResource,
-  deliveries: readonly string[] | undefined,
-  { ports }: ApiContext,
-): Promise<number> {
+/** Dead letters of a webhook: of these deliveries, or of a time range, which may be unbounded. */
+export type DeadLetterSelection = { readonly deliveries: readonly string[] } | DiedRange;
+
+export interface Redrive {
+  /** Number of selected dead letters. */
+  readonly matching: number;
+  /** What to request of the delivery role; undefined: nothing is selected. */
+  readonly request: RedeliveryRequest | undefined;
+}
+
+/** Plans the redelivery of the dead letters of a selection, ignoring other ids. @throws Conflict while the webhook is inactive */
+export async function planRedrive(webhook: WebhookResource, selection: DeadLetterSelection, { ports }: ApiContext): Promise<Redrive> {
   checkActive(webhook);
   const id = publicIdOf(webhook);
-  if (deliveries === undefined) {
-    const { items, total } = await ports.deliveries.pageDeadLetters(id, { limit: 1, cursor: null });
-    if (items[0] !== undefined) await ports.redeliveries.request({ webhook: id, upTo: items[0].id });
-    return total;
+  if ("deliveries" in selection) {
+    const dead = await ports.deliveries.findDeadDeliveries(id, selection.deliveries);
+    return { matching: dead.length, request: dead.length === 0 ? undefined : { webhook: id, deliveries: [...dead] } };
   }
-  const found = await Promise.all([...new Set(deliveries)].map((delivery) => ports.deliveries.findDeadLetter(id, delivery)));
-  const dead = found.flatMap((letter) => (letter === undefined ? [] : [letter.delivery]));
-  if (dead.length > 0) await ports.redeliveries.request({ webhook: id, deliveries: dead });
-  return dead.length;
+  const { count, newest } = await ports.deliveries.countDeadLetters(id, selection);
+  const isAll = selection.sinceMs === undefined && selection.untilMs === undefined;
+  if (newest === undefined) return { matching: 0, request: undefined };
+  return { matching: count, request: { webhook: id, ...(isAll ? { upTo: newest } : { range: { upTo: newest, ...selection } }) } };
 }
 
 /** @returns the id of the webhook, or of the workflow of a send @throws NotFound, also for deliveries of other owners; Conflict if it is neither dead nor waiting for a retry */

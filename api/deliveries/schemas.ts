@@ -125,7 +125,10 @@ export const backlogSchema = z
   .meta({ id: "Backlog", description: "Stored deliveries of a webhook that are not delivered yet." });
 
 export const redrivenSchema = z
-  .object({ queued: z.int().describe("Number of dead letters that are redelivered.") })
+  .object({
+    matching: z.int().describe("Number of selected dead letters."),
+    queued: z.int().describe("Of them, those that are redelivered: all, or none with `dry_run`."),
+  })
   .meta({ id: "Redriven" });
 
 export const purgedSchema = z.object({ deleted: z.int() }).meta({ id: "Purged" });

@@ -1,6 +1,6 @@
 import type { Exchange } from "../../domain/delivery/exchange.ts";
 import type { PageRequest } from "../../domain/page.ts";
-import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
+import type { DeadLetterRange, RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import type { TestedWebhook, WebhookTest } from "../../domain/delivery/webhook-test.ts";
 
 export const attemptOutcomes = ["delivered", "retry", "dead"] as const;
@@ -63,6 +63,9 @@ export interface AttemptFilter {
   readonly untilMs?: number;
 }
 
+/** When dead letters died. */
+export type DiedRange = Omit<DeadLetterRange, "upTo">;
+
 /** History of deliveries to webhooks. */
 export interface DeliveryHistory {
   /** Newest first. @throws InvalidInput for a cursor of another list */
@@ -71,6 +74,10 @@ export interface DeliveryHistory {
   readDelivery(delivery: string, limit: number): Promise<readonly WholeAttempt[]>;
   pageDeadLetters(webhook: string, page: PageRequest): Promise<Page<StoredDeadLetter>>;
   findDeadLetter(webhook: string, delivery: string): Promise<StoredDeadLetter | undefined>;
+  /** @returns their number, and the id of the newest; undefined: there is none */
+  countDeadLetters(webhook: string, range: DiedRange): Promise<{ readonly count: number; readonly newest: string | undefined }>;
+  /** Those of these deliveries that are dead letters. */
+  findDeadDeliveries(webhook: string, deliveries: readonly string[]): Promise<readonly string[]>;
   /** `ended`: it failed and is not a dead letter any more, or is being retried. */
   findDelivery(delivery: string): Promise<{ readonly webhook: string; readonly state: DeliveryState } | undefined>;
   /** Deletes these dead letters, or all of the webhook. Returns their number. */

@@ -9,6 +9,7 @@ import { idOf } from "../references.ts";
 import { optionalTime } from "../times.ts";
 import { present } from "../values.ts";
 import { delivery } from "./webhook-delivery.ts";
+import { redrive } from "./webhook-redrive.ts";
 
 const webhook = { name: "<webhook>", description: "a webhook", completes: "webhook" } as const;
 export const outcomes = ["delivered", "retry", "dead"] as const;
@@ -85,19 +86,7 @@ export const deliveries: readonly Subcommand[] = [
       });
     },
   },
-  {
-    name: "redrive",
-    summary: "deliver dead letters again",
-    arguments: [webhook, { name: "[delivery...]", description: "ids of deliveries; by default all" }],
-    examples: [{ command: "hw webhooks redrive orders", does: "Deliver all dead letters again." }],
-    operations: ["redriveDeadLetters"],
-    run: async ({ client, out }, given) => {
-      const id = await idOf(client, "webhooks", given.required("webhook"));
-      const chosen = given.list("delivery");
-      const answer = await client.call("redriveDeadLetters", { path: { id }, body: chosen.length === 0 ? {} : { deliveries: chosen } });
-      await out.done(answer, `${answer.data.queued} dead letters of ${id} are delivered again`);
-    },
-  },
+  redrive,
   {
     name: "purge",
     summary: "delete all dead letters",

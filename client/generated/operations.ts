@@ -1405,7 +1405,8 @@ export type Purged = {
 };
 
 export type Redriven = {
-  /** Number of dead letters that are redelivered. */ readonly queued: number;
+  /** Number of selected dead letters. */ readonly matching: number;
+  /** Of them, those that are redelivered: all, or none with `dry_run`. */ readonly queued: number;
 };
 
 export type ListedSendAttempt = {
@@ -3376,6 +3377,9 @@ export interface Operations {
     readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: {
       /** Ids of deliveries; by default all dead letters. */ readonly deliveries?: readonly (string)[] | undefined;
+      /** Only dead letters whose last attempt failed at this time or later, epoch milliseconds. */ readonly since_ms?: number | undefined;
+      /** Only dead letters whose last attempt failed before this time, epoch milliseconds. */ readonly until_ms?: number | undefined;
+      /** True: counts them, and redelivers none. */ readonly dry_run?: boolean | undefined;
     };
     readonly response: {
       readonly data: Redriven;

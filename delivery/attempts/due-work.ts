@@ -1,5 +1,6 @@
 import type { Log } from "../../domain/log.ts";
 import { decodeDelivery, type Delivery } from "../routing/delivery.ts";
+import type { Pace } from "../routing/dispatch.ts";
 import type { Reading } from "../routing/ports.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { ScheduledEvents } from "../routing/scheduled-events.ts";
@@ -19,6 +20,8 @@ export interface DueParts {
   /** Attempts the heads of ordered queues. */
   readonly ordered: { attemptDue(delivery: Delivery): Promise<void> };
   readonly scheduled: ScheduledEvents;
+  /** Of redelivered dead letters. */
+  readonly pace: Pace;
   readonly ports: DueWorkPorts;
   readonly signal: AbortSignal;
 }
@@ -29,7 +32,7 @@ export interface DueReading extends Reading {
 }
 
 /** Attempts due deliveries, emits due events and executes redelivery requests. Acks each message once its work is settled. */
-export async function readDueWork({ deliverer, routes, ordered, scheduled, ports, signal }: DueParts): Promise<DueReading> {
+export async function readDueWork({ deliverer, routes, ordered, scheduled, pace, ports, signal }: DueParts): Promise<DueReading> {
   const pending = new PendingWork();
   const run = (
     act: () => Promise<void>,
@@ -45,7 +48,7 @@ export async function readDueWork({ deliverer, routes, ordered, scheduled, ports
       run(attempt, delivery, ack, giveUp);
     },
     onEvent: (text, seq, ack) => run(() => scheduled.emit(text, seq), { id: "a scheduled event" }, ack),
-    onRequest: (request, ack) => run(() => redeliver(request, routes, deliverer, ports), { id: request.webhook }, ack),
+    onRequest: (request, ack) => run(() => redeliver(request, { routes, deliverer, pace }, ports), { id: request.webhook }, ack),
   });
   return { stop: () => reading.stop(), idle: () => pending.idle() };
 }

@@ -1,10 +1,11 @@
 import type { Clock } from "../../domain/clock.ts";
-import type { RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
+import type { DeadLetterRange, RedeliveryRequest } from "../../domain/delivery/redelivery.ts";
 import { kindOfId } from "../../domain/ids.ts";
 import type { Log } from "../../domain/log.ts";
 import { redelivery, type StoredDeadLetter } from "../record/dead-letter.ts";
 import type { DeadLetters } from "../record/ports.ts";
 import { decodeDelivery, encodeDelivery } from "../routing/delivery.ts";
+import type { Pace } from "../routing/dispatch.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { Deliverer } from "./deliver.ts";
 import type { Deliveries } from "./ports.ts";
@@ -19,12 +20,25 @@ export interface RedeliverPorts {
   readonly log: Pick<Log, "warn">;
 }
 
+export interface RedeliverParts {
+  readonly routes: Routes;
+  readonly deliverer: Deliverer;
+  readonly pace: Pace;
+}
+
+/** A single delivery does not wait behind those of a large request. */
+const unpaced: Pace = { waitMs: () => 0 };
+
 /**
- * Makes the requested deliveries due now: those that wait for a retry, and dead letters. The delivery is stored before its dead letter is
+ * Makes the requested deliveries due: those that wait for a retry now, and dead letters at the pace of their host. The delivery is stored before its dead letter is
  * deleted. After a crash in between the request is repeated, and the message id shows that the delivery is already stored. A delivery
  * that has been delivered in the meantime, or is being attempted, is left alone.
  */
-export async function redeliver(request: RedeliveryRequest, routes: Routes, deliverer: Deliverer, ports: RedeliverPorts): Promise<void> {
+export async function redeliver(
+  request: RedeliveryRequest,
+  { routes, deliverer, pace }: RedeliverParts,
+  ports: RedeliverPorts,
+): Promise<void> {
   const { webhook } = request;
   // The sends of a workflow name it in place of a webhook.
   const isWorkflow = kindOfId(webhook) === "workflow";
@@ -33,18 +47,24 @@ export async function redeliver(request: RedeliveryRequest, routes: Routes, deli
       { op: "delivery.redeliver", "webhook.id": webhook },
       "the webhook is switched off or deleted: its dead letters are kept",
     );
-  if ("upTo" in request) return redeliverUpTo(webhook, request.upTo, ports);
+  if (!("deliveries" in request)) {
+    const range = "range" in request ? request.range : { upTo: request.upTo };
+    return redeliverRange(webhook, range, { pace, ...ports });
+  }
+  const own = { pace: request.deliveries.length > 1 ? pace : unpaced, ...ports };
   for (const id of request.deliveries) {
     const scheduled = await ports.deliveries.findScheduled(webhook, id);
     if (scheduled !== undefined) await deliverer.schedule(decodeDelivery(scheduled), ports.clock.now());
     const letter = await ports.history.findDeadLetter(webhook, id);
-    if (letter !== undefined) await redeliverLetters(webhook, [letter], ports);
+    if (letter !== undefined) await redeliverLetters(webhook, [letter], own);
   }
 }
 
-async function redeliverUpTo(webhook: string, upTo: string, ports: RedeliverPorts): Promise<void> {
+type Redelivering = RedeliverPorts & Pick<RedeliverParts, "pace">;
+
+async function redeliverRange(webhook: string, range: DeadLetterRange, ports: Redelivering): Promise<void> {
   for (;;) {
-    const letters = await ports.history.oldestDeadLetters(webhook, upTo, batchSize);
+    const letters = await ports.history.oldestDeadLetters(webhook, range, batchSize);
     if (letters.length === 0) return;
     await redeliverLetters(webhook, letters, ports);
   }
@@ -54,13 +74,14 @@ async function redeliverUpTo(webhook: string, upTo: string, ports: RedeliverPort
 async function redeliverLetters(
   webhook: string,
   letters: readonly StoredDeadLetter[],
-  { deliveries, history, clock }: RedeliverPorts,
+  { deliveries, history, clock, pace }: Redelivering,
 ): Promise<void> {
   const now = clock.now();
   await Promise.all(
     letters.map((letter) => {
       const delivery = redelivery(letter);
-      return deliveries.schedule(webhook, delivery.id, encodeDelivery(delivery), now, `${delivery.id}@${letter.id}`);
+      const at = now + Math.ceil(pace.waitMs(delivery, now));
+      return deliveries.schedule(webhook, delivery.id, encodeDelivery(delivery), at, `${delivery.id}@${letter.id}`);
     }),
   );
   await history.removeDeadLetters(

@@ -1,4 +1,5 @@
 import type { Exchange } from "../../domain/delivery/exchange.ts";
+import type { DeadLetterRange } from "../../domain/delivery/redelivery.ts";
 import type { Commit } from "../../domain/run/commit.ts";
 import type { WebhookFailureStore } from "../destinations/ports.ts";
 import type { DeliverySubject } from "../routing/delivery.ts";
@@ -33,8 +34,8 @@ export interface DeadLetters {
   /** A delivery that fails again after its redelivery becomes another dead letter, with another id. */
   recordDeadLetters(letters: readonly DeadLetter[]): Promise<void>;
   findDeadLetter(webhook: string, delivery: string): Promise<StoredDeadLetter | undefined>;
-  /** Oldest first, up to and including the one with id `upTo`. */
-  oldestDeadLetters(webhook: string, upTo: string, limit: number): Promise<readonly StoredDeadLetter[]>;
+  /** Oldest first. */
+  oldestDeadLetters(webhook: string, range: DeadLetterRange, limit: number): Promise<readonly StoredDeadLetter[]>;
   /** By their ids, so dead letters that were added since are kept. */
   removeDeadLetters(webhook: string, ids: readonly string[]): Promise<void>;
 }

@@ -107,6 +107,44 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     await page.getByText("The event is not stored any more").waitFor();
   });
 
+  test("send the deliveries of selected attempts again, each once, and name what has arrived in the meantime", async () => {
+    const webhook = await subscribed("Selected");
+    status = 500;
+    for (const text of ["first", "second"]) await emit(text);
+    await until(async () => (await totalDead(webhook)) === 2, "two deliveries are dead");
+    status = 200;
+    const page = await openTab(webhook, "attempts");
+    await page.getByLabel("Select all that are loaded").check();
+    await page.getByText("2 selected").waitFor();
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+    // All rows of a delivery are selected together.
+    expect(await page.getByLabel(/^Select .*, attempt 1$/).count()).toBe(2);
+    for (const box of await page.getByLabel(/^Select .*, attempt \d$/).all()) expect(await box.isChecked()).toBe(true);
+    const { data } = await world.user
+      .call<{ readonly data: readonly { readonly delivery_id: string }[] }>("GET", `/webhooks/${webhook.id}/dead_letters`)
+      .then(({ body }) => body);
+    await page.route(`**/v1/deliveries/${data[0]?.delivery_id}/retry`, (route) =>
+      route.fulfill({
+        status: 409,
+        contentType: "application/json",
+        body: JSON.stringify({ error: "it has arrived", code: "already_delivered" }),
+      }),
+    );
+    await page.getByRole("button", { name: "Send again" }).click();
+    await page.getByText("Send again: 1 on the way").waitFor();
+    await page
+      .getByText(/: it has arrived/)
+      .first()
+      .waitFor();
+    await until(async () => (await totalDelivered(webhook)) === 1, "one was delivered");
+    expect(await totalDead(webhook)).toBe(1);
+    await page.getByText("Delivered", { exact: true }).nth(1).waitFor();
+    await page.getByLabel("Outcome").selectOption("delivered");
+    await page.getByLabel("Select all that are loaded").check();
+    expect(await page.getByRole("button", { name: "Send again" }).isDisabled()).toBe(true);
+  });
+
   test("send chosen dead letters again, then all, and delete the rest by name", async () => {
     const webhook = await subscribed("Dead");
     status = 500;
@@ -116,18 +154,29 @@ describe.skipIf(chromiumPath === undefined)("webhooks", () => {
     await home.getByText("3 deliveries failed for good").first().waitFor();
     status = 200;
     const page = await openTab(webhook, "dead");
-    await page.getByRole("checkbox").first().check();
+    await page
+      .getByLabel(/^Select \d/)
+      .first()
+      .check();
     await page.getByRole("button", { name: "Send 1 again" }).click();
     await page.getByText("1 delivery is on the way again").waitFor();
     await page.getByLabel("Filter by cause").fill("answered 404");
     await page.getByText("No dead letter has this cause").waitFor();
     await page.getByLabel("Filter by cause").fill("ANSWERED");
-    await page.getByRole("button", { name: /^Choose \d that match$/ }).click();
+    await page.getByLabel("Select all that are loaded").check();
     await page.getByRole("button", { name: /^Send \d again$/ }).waitFor();
     await page.getByLabel("Filter by cause").fill("");
     await until(async () => (await totalDelivered(webhook)) === 1, "one was delivered");
     expect(await totalDead(webhook)).toBe(2);
-    await page.getByRole("button", { name: /^Send all \d again$/ }).click();
+    await page.getByRole("button", { name: /^Send all \d again…$/ }).click();
+    const redrive = page.getByRole("dialog", { name: "Send dead letters again" });
+    await redrive.getByText("2 will be sent to Dead again").waitFor();
+    await expectAccessible(page);
+    await expectFitsWidths(page);
+    await redrive.getByLabel("Given up").selectOption("In the last hour");
+    await redrive.getByText("2 will be sent to Dead again").waitFor();
+    await redrive.getByRole("button", { name: "Send 2 again" }).click();
+    await page.getByText("2 deliveries are on the way again").waitFor();
     // A dead letter that is sent again is no dead letter, and may become one again.
     await until(async () => (await totalDelivered(webhook)) === 3, "all were delivered");
     expect(await totalDead(webhook)).toBe(0);

@@ -29,7 +29,7 @@ export interface Change {
   readonly action: string;
   /** The kind of resource, or `ApiKey`, `Member` and so on. */
   readonly kind: string;
-  /** With `dry_run` in the query nothing is changed, and nothing recorded. */
+  /** With `dry_run` nothing is changed, and nothing recorded. */
   readonly unlessDryRun?: true;
 }
 

@@ -2,10 +2,11 @@ import { z } from "zod";
 import type { Client } from "../../../client/client.ts";
 import { usageFailure } from "../../failure.ts";
 import { idOf, referredTo } from "../../references.ts";
+import { optionalTime } from "../../times.ts";
 import { present } from "../../values.ts";
 import { listAnswer, nextOf, wholeAnswer } from "./answer.ts";
 import { attemptRow, deadLetterRow } from "./rows.ts";
-import { after, defineTool, limit, name, type Tool } from "./tool.ts";
+import { after, defineTool, flag, limit, name, time, type Tool } from "./tool.ts";
 
 const of = name("A webhook, or a workflow: what its runs sent with $.send");
 const whole = "trace of the delivery shows all";
@@ -78,18 +79,20 @@ const redeliver = defineTool({
     delivery: name("Id of a delivery to attempt again").optional(),
     webhook: name("The webhook whose dead letters are delivered again").optional(),
     deliveries: z.array(name("Id of a delivery")).min(1).max(maxRedelivered).optional().describe("Dead letters of the webhook"),
+    since: time("Only dead letters since"),
+    dry_run: flag("Only counts them"),
   },
-  call: async ({ client }, { delivery, webhook, deliveries: chosen }) => {
+  call: async ({ client }, { delivery, webhook, deliveries: chosen, since, dry_run }) => {
     if ((delivery === undefined) === (webhook === undefined)) throw usageFailure("give either delivery or webhook");
     if (delivery !== undefined) {
-      if (chosen !== undefined) throw usageFailure("deliveries are those of a webhook", "give the webhook in place of delivery");
+      const others = Object.entries({ deliveries: chosen, since, dry_run }).find(([, value]) => value !== undefined);
+      if (others !== undefined)
+        throw usageFailure(`${others[0]} is for dead letters of a webhook`, "give the webhook in place of delivery");
       return wholeAnswer((await client.call("retryDelivery", { path: { id: delivery } })).data, "trace");
     }
     const id = await idOf(client, "webhooks", webhook ?? "");
-    return wholeAnswer(
-      (await client.call("redriveDeadLetters", { path: { id }, body: present({ deliveries: chosen }) })).data,
-      "dead_letters",
-    );
+    const body = present({ deliveries: chosen, since_ms: optionalTime(since, "since", "past"), dry_run });
+    return wholeAnswer((await client.call("redriveDeadLetters", { path: { id }, body })).data, "dead_letters");
   },
 });
 

@@ -1,7 +1,10 @@
 import { useState } from "react";
 import type { Attempt, Webhook } from "../../../client/generated/operations.ts";
-import { useChange, useList, useRead } from "../../api/queries.ts";
+import { api, useChange, useList, useRead } from "../../api/queries.ts";
+import { BulkActions, type BulkAction } from "../../parts/bulk/bulk-actions.tsx";
+import { useSelection } from "../../parts/bulk/use-selection.ts";
 import { useSearchParams } from "../../parts/search.ts";
+import { useCanWrite } from "../../parts/session-context.tsx";
 import { showFailure, showToast } from "../../parts/toasts.tsx";
 import { Button, TextLink } from "../../parts/button.tsx";
 import { Id } from "../../parts/copy-button.tsx";
@@ -23,6 +26,20 @@ const refreshMs = 5_000;
 type Outcome = Attempt["outcome"];
 const outcomes = Object.keys(text.outcomes) as readonly Outcome[];
 
+const sendAgain: BulkAction<Attempt> = {
+  label: text.retry,
+  done: text.retriedSome,
+  // A test has no source, and is not sent again.
+  applies: ({ outcome, source_id: source }) => outcome !== "delivered" && source !== null,
+  perform: ({ delivery_id: id }) => api.call("retryDelivery", { path: { id } }),
+  losesNothing: true,
+};
+const deliveryOf = ({ delivery_id: id }: Attempt): string => id;
+
+/** The newest of the loaded attempts at each delivery: what is sent again is the delivery. */
+const newestOfEach = (attempts: readonly Attempt[]): readonly Attempt[] =>
+  [...new Map(attempts.toReversed().map((attempt) => [deliveryOf(attempt), attempt])).values()].toReversed();
+
 /** Attempts, newest first; outcome and event are in the address. */
 export function AttemptsTab({ webhook }: { readonly webhook: Webhook }) {
   const [{ outcome = "", event_id: event = "" }, setSearch] = useSearchParams();
@@ -30,6 +47,8 @@ export function AttemptsTab({ webhook }: { readonly webhook: Webhook }) {
   const chosen = outcomes.find((each) => each === outcome);
   const query = { ...(chosen === undefined ? {} : { outcome: chosen }), ...(event === "" ? {} : { event_id: event }) };
   const list = useList("listAttempts", { path: { id: webhook.id }, query }, { everyMs: refreshMs });
+  const selection = useSelection(newestOfEach(list.items), deliveryOf);
+  const canWrite = useCanWrite();
   const columns: readonly Column<Attempt>[] = [
     { title: text.at, parts: 2, cell: ({ at_ms: ms }) => <Time ms={ms} /> },
     { title: text.outcome, parts: 2, cell: ({ outcome: each }) => <State state={each} label={text.outcomes[each]} /> },
@@ -69,12 +88,14 @@ export function AttemptsTab({ webhook }: { readonly webhook: Webhook }) {
         </select>
         <SearchField label={text.eventId} value={event} onChange={(value) => setSearch({ event_id: value.trim() }, { replaces: true })} />
       </div>
+      <BulkActions selection={selection} actions={[sendAgain]} nameOf={({ event_id: id }) => id} />
       <DataTable
         label={text.tabs.attempts}
         columns={columns}
         list={list}
         keyOf={({ delivery_id: id, attempt }) => `${id} ${attempt}`}
         onOpen={setShown}
+        selects={canWrite ? { selection, nameOf: ({ event_id: id, attempt }) => text.selectAttempt(id, attempt) } : undefined}
         empty={
           <EmptyState title={Object.keys(query).length === 0 ? text.noAttempts : text.noMatch}>
             {Object.keys(query).length === 0 ? (

@@ -7,8 +7,11 @@ import { DataTable, type Column } from "../../parts/data-table.tsx";
 import { ConfirmByName } from "../../parts/dialog.tsx";
 import { EmptyState } from "../../parts/notices.tsx";
 import { SearchField } from "../../parts/search-field.tsx";
+import { useSelection } from "../../parts/bulk/use-selection.ts";
+import { useCanWrite } from "../../parts/session-context.tsx";
 import { useSearchParams } from "../../parts/search.ts";
 import { Time } from "../../parts/time.tsx";
+import { RedriveDialog } from "./redrive-dialog.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 5_000;
@@ -17,79 +20,60 @@ const maxChosen = 1_000;
 
 /** Deliveries whose last attempt failed: sent again, some or all, or deleted. */
 export function DeadLettersTab({ webhook }: { readonly webhook: Webhook }) {
-  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [isOpen, setIsOpen] = useState(false);
   const [{ cause = "" }, setSearch] = useSearchParams();
   const all = useList("listDeadLetters", { path: { id: webhook.id } }, { everyMs: refreshMs });
   const list = useMatching(all, (letter) => letter.cause.toLowerCase().includes(cause.toLowerCase()));
-  const matching = list.items.slice(0, maxChosen).map(({ delivery_id: id }) => id);
+  const selection = useSelection(list.items, keyOf);
+  const chosen = selection.items.slice(0, maxChosen).map(keyOf);
+  const canWrite = useCanWrite();
   const redrive = useChange("redriveDeadLetters", {
-    invalidates: ["listDeadLetters", "listAttempts"],
+    invalidates: ["listDeadLetters", "listAttempts", "redriveDeadLetters"],
     onDone: ({ data }) => {
       showToast(text.redriven(data.queued));
-      setChosen(new Set());
+      selection.clear();
     },
   });
-  const send = (deliveries: readonly string[] | undefined): void =>
+  const send = (): void =>
     redrive.mutate(
-      { path: { id: webhook.id }, body: deliveries === undefined ? {} : { deliveries } },
+      { path: { id: webhook.id }, body: { deliveries: chosen } },
       { onError: (error) => showFailure(text.redriveFailed, error) },
     );
-  const toggle = (id: string): void => {
-    const next = new Set(chosen);
-    if (!next.delete(id)) next.add(id);
-    setChosen(next);
-  };
   return (
     <>
       {all.items.length > 0 && (
         <div className="flex flex-wrap gap-2">
           <SearchField label={text.filterCause} value={cause} onChange={(value) => setSearch({ cause: value }, { replaces: true })} />
-          {cause !== "" && matching.length > 0 && (
-            <Button onClick={() => setChosen(new Set(matching))}>{text.chooseMatching(matching.length)}</Button>
-          )}
-          {chosen.size > 0 && (
-            <Button kind="primary" disabled={redrive.isPending} onClick={() => send([...chosen])}>
-              {text.redriveSome(chosen.size)}
+          {chosen.length > 0 && (
+            <Button kind="primary" disabled={redrive.isPending} onClick={send}>
+              {text.redriveSome(chosen.length)}
             </Button>
           )}
-          <Button disabled={redrive.isPending} onClick={() => send(undefined)}>
-            {text.redriveAll(all.total ?? 0)}
-          </Button>
+          <Button onClick={() => setIsOpen(true)}>{text.redriveAll(all.total ?? 0)}</Button>
           <Purge webhook={webhook} />
         </div>
       )}
       <DataTable
         label={text.tabs.dead}
-        columns={columnsOf(chosen, toggle)}
+        columns={columns}
         list={list}
-        keyOf={({ delivery_id: id }) => id}
+        keyOf={keyOf}
+        selects={canWrite ? { selection, nameOf: ({ event_id: event }) => event } : undefined}
         empty={
           <EmptyState title={cause === "" ? text.noDead : text.noDeadMatch}>
             {cause === "" && <p className="text-sm text-muted">{text.noDeadHint}</p>}
           </EmptyState>
         }
       />
+      {isOpen && <RedriveDialog webhook={webhook} onClose={() => setIsOpen(false)} />}
     </>
   );
 }
 
-const columnsOf = (chosen: ReadonlySet<string>, toggle: (id: string) => void): readonly Column<DeadLetter>[] => [
-  {
-    title: text.event,
-    parts: 3,
-    cell: ({ delivery_id: id, event_id: event }) => (
-      <label className="flex min-w-0 items-center gap-2">
-        <input
-          type="checkbox"
-          aria-label={text.choose(event)}
-          checked={chosen.has(id)}
-          onChange={() => toggle(id)}
-          className="size-4 shrink-0 accent-accent"
-        />
-        <span className="truncate font-mono text-xs">{event}</span>
-      </label>
-    ),
-  },
+const keyOf = ({ delivery_id: id }: DeadLetter): string => id;
+
+const columns: readonly Column<DeadLetter>[] = [
+  { title: text.event, parts: 3, cell: ({ event_id: event }) => <span className="font-mono text-xs">{event}</span> },
   { title: text.died, parts: 2, cell: ({ died_at_ms: ms }) => <Time ms={ms} /> },
   { title: text.attempts, isSecondary: true, cell: ({ attempts }) => attempts },
   { title: text.cause, parts: 4, isSecondary: true, cell: ({ cause }) => <bdi>{cause}</bdi> },

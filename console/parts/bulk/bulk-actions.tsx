@@ -15,17 +15,21 @@ export interface BulkAction<Item> {
   /** Items to which it would do nothing are left out. */
   readonly applies: (item: Item) => boolean;
   readonly perform: (item: Item) => Promise<unknown>;
-  /** Takes it back. Absent: it cannot be taken back, and the person confirms it. */
+  /** Takes it back. Absent: it cannot be taken back, and the person confirms it unless it loses nothing. */
   readonly undo?: (item: Item) => Promise<unknown>;
+  /** Default: false. */
+  readonly losesNothing?: boolean;
 }
 
 interface BulkActionsProps<Item> {
   readonly selection: Selection<Item>;
   readonly actions: readonly BulkAction<Item>[];
   readonly nameOf: (item: Item) => string;
-  /** Says what will be lost. */
-  readonly warning: string;
+  /** Says what will be lost; needed for an action that is confirmed. */
+  readonly warning?: string;
 }
+
+const isConfirmed = <Item,>({ undo, losesNothing = false }: BulkAction<Item>): boolean => undo === undefined && !losesNothing;
 
 interface Running {
   readonly label: string;
@@ -52,9 +56,9 @@ export function BulkActions<Item>({ selection, actions, nameOf, warning }: BulkA
         return (
           <Button
             key={action.label}
-            kind={action.undo === undefined ? "danger" : "plain"}
+            kind={isConfirmed(action) ? "danger" : "plain"}
             disabled={affected.length === 0}
-            onClick={() => (action.undo === undefined ? setConfirming(action) : run(action, affected))}
+            onClick={() => (isConfirmed(action) ? setConfirming(action) : run(action, affected))}
           >
             {action.label}
           </Button>

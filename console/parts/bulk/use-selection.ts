@@ -23,7 +23,7 @@ export function useSelection<Item>(items: readonly Item[], keyOf: (item: Item) =
     isAll,
     has: (item) => keys.has(keyOf(item)),
     toggle: (item, isRange) => {
-      const [from, to] = [items.findIndex((each) => keyOf(each) === last), items.indexOf(item)];
+      const [from, to] = [items.findIndex((each) => keyOf(each) === last), items.findIndex((each) => keyOf(each) === keyOf(item))];
       const range = isRange && from >= 0 ? items.slice(Math.min(from, to), Math.max(from, to) + 1) : [item];
       const next = new Set(keys);
       for (const each of range) {

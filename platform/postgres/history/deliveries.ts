@@ -1,6 +1,7 @@
 import { sql, type RawBuilder } from "kysely";
 import type { Attempt } from "../../../delivery/record/ports.ts";
 import type { DeadLetter } from "../../../delivery/record/dead-letter.ts";
+import type { DeadLetterRange } from "../../../domain/delivery/redelivery.ts";
 import type { PageRequest } from "../../../domain/page.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";
@@ -24,8 +25,12 @@ export interface DeliveryRecords {
   readDelivery(delivery: string, limit: number): Promise<readonly Attempt[]>;
   pageDeadLetters(webhook: string, page: PageRequest): Promise<StoredPage<Listed<DeadLetter>>>;
   findDeadLetter(webhook: string, delivery: string): Promise<Listed<DeadLetter> | undefined>;
-  /** Oldest first, up to the one with the id `upTo`. */
-  oldestDeadLetters(webhook: string, upTo: string, limit: number): Promise<readonly Listed<DeadLetter>[]>;
+  /** Oldest first. */
+  oldestDeadLetters(webhook: string, range: DeadLetterRange, limit: number): Promise<readonly Listed<DeadLetter>[]>;
+  /** Those that died in a time range, or at any time. */
+  countDeadLetters(webhook: string, range: Omit<DeadLetterRange, "upTo">): Promise<DeadLetterCount>;
+  /** Those of these deliveries that are dead letters. */
+  findDeadDeliveries(webhook: string, deliveries: readonly string[]): Promise<readonly string[]>;
   /** State of a stored delivery: from its last attempt, and whether it is a dead letter. */
   findDelivery(delivery: string): Promise<FoundDelivery | undefined>;
   /** Without `deliveries`: all of the webhook. @returns how many were deleted */
@@ -38,6 +43,12 @@ export interface DeliveryRecords {
 export interface FoundDelivery {
   readonly webhook: string;
   readonly state: "delivered" | "waiting" | "dead" | "ended";
+}
+
+export interface DeadLetterCount {
+  readonly count: number;
+  /** Id of the newest one; undefined: there is none. */
+  readonly newest: string | undefined;
 }
 
 export interface DeliveriesKept {
@@ -129,7 +140,10 @@ function deadLetterWriter(
   };
 }
 
-function deadLetterReader(db: Db, kept: DeliveriesKept): Pick<DeliveryRecords, "pageDeadLetters" | "findDeadLetter" | "oldestDeadLetters"> {
+function deadLetterReader(
+  db: Db,
+  kept: DeliveriesKept,
+): Pick<DeliveryRecords, "pageDeadLetters" | "findDeadLetter" | "oldestDeadLetters" | "countDeadLetters" | "findDeadDeliveries"> {
   return {
     async pageDeadLetters(webhook, page) {
       const { items, ...rest } = await pageOf(db, "dead_letters", webhook, page, kept.deadLetters);
@@ -144,19 +158,38 @@ function deadLetterReader(db: Db, kept: DeliveriesKept): Pick<DeliveryRecords, "
         .executeTakeFirst();
       return row === undefined ? undefined : deadLetterFrom(row);
     },
-    async oldestDeadLetters(webhook, upTo, limit) {
+    async oldestDeadLetters(webhook, { upTo, ...times }, limit) {
       const rows = await db
         .selectFrom("dead_letters")
         .select(["n", "record", "payload"])
         .where("webhook", "=", webhook)
         .where("n", "<=", parseCursor(upTo))
+        .where(diedWithin(times))
         .orderBy("n")
         .limit(limit)
         .execute();
       return rows.map(deadLetterFrom);
     },
+    async countDeadLetters(webhook, times) {
+      const { rows } = await sql<{ count: number; newest: number | null }>`
+        select count(*) as count, max(n) as newest from dead_letters where webhook = ${webhook} and ${diedWithin(times)}`.execute(db);
+      const { count = 0, newest = null } = rows[0] ?? {};
+      return { count, newest: newest === null ? undefined : listId(newest) };
+    },
+    async findDeadDeliveries(webhook, deliveries) {
+      const rows = await db
+        .selectFrom("dead_letters")
+        .select("delivery")
+        .where("webhook", "=", webhook)
+        .where(sql<boolean>`delivery = any(${deliveries}::text[])`)
+        .execute();
+      return rows.map(({ delivery }) => delivery);
+    },
   };
 }
+
+const diedWithin = ({ sinceMs, untilMs }: Omit<DeadLetterRange, "upTo">): RawBuilder<boolean> =>
+  sql`died_ms >= ${sinceMs ?? 0} and died_ms < ${untilMs ?? Number.MAX_SAFE_INTEGER}`;
 
 /** Reads the page and the total in one statement. */
 async function pageOf(
@@ -227,8 +260,10 @@ function attemptFrom({ n, record }: Row): Listed<Attempt> {
 }
 
 function deadLetterFrom({ n, record, payload }: Row): Listed<DeadLetter> {
-  return { ...(JSON.parse(record) as Omit<DeadLetter, "payload">), payload: payload ?? "null", id: `dl_${n}` };
+  return { ...(JSON.parse(record) as Omit<DeadLetter, "payload">), payload: payload ?? "null", id: listId(n) };
 }
+
+const listId = (n: number): string => `dl_${n}`;
 
 function parseCursor(id: string): number {
   const match = /^[a-z]{2}_(\d{1,15})$/.exec(id);

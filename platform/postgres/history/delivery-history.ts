@@ -29,7 +29,7 @@ export function createDeliveryHistory(database: Database, { stream, nameOf, kept
     recordAttempts: (attempts) => records.recordAttempts(attempts),
     recordDeadLetters: (letters) => records.recordDeadLetters(letters),
     findDeadLetter: (webhook, delivery) => records.findDeadLetter(webhook, delivery),
-    oldestDeadLetters: (webhook, upTo, limit) => records.oldestDeadLetters(webhook, upTo, limit),
+    oldestDeadLetters: (webhook, range, limit) => records.oldestDeadLetters(webhook, range, limit),
     removeDeadLetters: (webhook, ids) => records.removeDeadLetters(webhook, ids),
     listFailingWebhooks: () => endpoints.all(),
     saveWebhookFailures: (failing, recovered) => endpoints.save(failing, recovered),

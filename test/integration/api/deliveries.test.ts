@@ -1,38 +1,20 @@
 import { Webhook } from "standardwebhooks";
 import { describe, expect, it } from "vitest";
-import { deliverSubject, retrySubject, streams } from "../../../domain/subjects.ts";
+import { deliverSubject, retrySubject } from "../../../domain/subjects.ts";
 import { findScheduled } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { publishScheduled } from "../../../platform/jetstream/schedules.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
+import { deadLettersIn } from "./dead-letters-support.ts";
 import { keys } from "./support.ts";
 import { withRepairWorld, type Receiver } from "./webhooks-support.ts";
 import { until } from "../../support/until.ts";
 
 const world = withRepairWorld();
 const { api } = world;
+const { list: deadLetters, untilDead, untilNothingIsDue, create: withDeadLetters } = deadLettersIn(world);
 
 const idsOf = ({ received }: Receiver): readonly (string | undefined)[] => received.map(({ headers }) => headers["webhook-id"]);
-const deadLetters = async (webhook: string) => (await world.get(`/v1/webhooks/${webhook}/dead_letters`)).data as { delivery_id: string }[];
 const attempts = async (webhook: string, query = "") => (await world.get(`/v1/webhooks/${webhook}/deliveries?limit=100${query}`)).data;
-const untilDead = (webhook: string, count: number) =>
-  until(async () => (await deadLetters(webhook)).length === count, `${count} dead letters`);
-
-/** Neither a delivery nor a request for some. */
-const untilNothingIsDue = () =>
-  until(async () => {
-    const { state } = await world.streams.connection.manager.streams.info(streams.deliveries, { subjects_filter: "deliver.>" });
-    return Object.keys(state.subjects ?? {}).length === 0;
-  }, "nothing is due");
-
-/** A webhook whose endpoint fails, and what of these events is dead. */
-async function withDeadLetters(...values: readonly unknown[]) {
-  const receiver = await world.receive();
-  receiver.status = 503;
-  const webhook = await world.subscribedWebhook(receiver.url);
-  const ids = await world.emit(...values);
-  await untilDead(webhook.id, values.length);
-  return { receiver, webhook, ids };
-}
 
 describe("attempts at deliveries to a webhook", () => {
   it("are listed newest first, by outcome, event and time, in pages", async () => {
@@ -86,7 +68,7 @@ describe("dead letters", () => {
     expect([data, data.toReversed()]).toContainEqual(expected);
     receiver.status = 204;
     const { status, body } = await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`);
-    expect([status, body.data]).toEqual([202, { queued: 2 }]);
+    expect([status, body.data]).toEqual([202, { matching: 2, queued: 2 }]);
     await until(() => receiver.received.length === 4, "both again");
     expect(new Set(idsOf(receiver).slice(2))).toEqual(new Set(ids));
     for (const { body: text, headers } of receiver.received) new Webhook(webhook.signing_key).verify(text, headers);
@@ -153,7 +135,7 @@ describe("dead letters", () => {
     const { body } = await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`, {
       body: { deliveries: [oldest?.delivery_id, oldest?.delivery_id, "em_none.sub_none"] },
     });
-    expect(body.data).toEqual({ queued: 1 });
+    expect(body.data).toEqual({ matching: 1, queued: 1 });
     await untilDead(webhook.id, 2);
     await until(() => receiver.received.length === 4, "the chosen one");
     expect(receiver.received.at(-1)?.body).toBe('{"n":1}');
@@ -165,7 +147,7 @@ describe("dead letters", () => {
     const deleted = await api.ask("DELETE", `/v1/webhooks/${webhook.id}/dead_letters`);
     expect([deleted.status, deleted.body.data]).toEqual([200, { deleted: 1 }]);
     expect(await deadLetters(webhook.id)).toEqual([]);
-    expect((await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`)).body.data).toEqual({ queued: 0 });
+    expect((await api.ask("POST", `/v1/webhooks/${webhook.id}/dead_letters/redrive`)).body.data).toEqual({ matching: 0, queued: 0 });
   });
 
   it("stay until they are stored as deliveries, and are delivered once if the last step is repeated", async () => {

@@ -579,6 +579,8 @@ describe("an empty value that would widen what an operation does is refused", ()
     ["POST /v1/sources/SOURCE/runs", { dry_run: "" }, "dry_run"],
     ["POST /v1/components?dry_run=", { component_code: "name: Kept" }, "dry_run"],
     ["POST /v1/webhooks/WEBHOOK/dead_letters/redrive?deliveries=", undefined, "deliveries"],
+    ["POST /v1/webhooks/WEBHOOK/dead_letters/redrive?since_ms=", undefined, "since_ms"],
+    ["POST /v1/webhooks/WEBHOOK/dead_letters/redrive", { dry_run: "" }, "dry_run"],
     ["POST /v1/sources/SOURCE/replays", { start_id: "1-0", listener_id: "" }, "listener_id"],
     ["POST /v1/sources/SOURCE/replays", { start_id: "", end_id: "", listener_id: "" }, "listener_id"],
     ["POST /v1/workflows/p_any/test", { until_step: "" }, "until_step"],

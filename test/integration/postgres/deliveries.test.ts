@@ -130,12 +130,34 @@ describe("delivery records", () => {
       ["wh_5-b", 9],
     ]);
     const [newest, oldest] = items;
-    const upTo = async (id = "", limit = 9) => (await records.oldestDeadLetters("wh_5", id, limit)).map(({ delivery }) => delivery);
+    const upTo = async (id = "", limit = 9) =>
+      (await records.oldestDeadLetters("wh_5", { upTo: id }, limit)).map(({ delivery }) => delivery);
     expect(await upTo(newest?.id)).toEqual(["wh_5-b", "wh_5-a"]);
     expect(await upTo(newest?.id, 1)).toEqual(["wh_5-b"]);
     expect(await upTo(oldest?.id)).toEqual(["wh_5-b"]);
     await records.removeDeadLetters("wh_5", [oldest?.id ?? "", newest?.id ?? ""]);
     expect(await upTo(newest?.id)).toEqual([]);
+  });
+
+  test("counts and lists dead letters of a time range, of one webhook only", async () => {
+    const died = [7_000, 5_000, 6_000];
+    await records.recordDeadLetters(died.map((diedAt, index) => ({ ...letter("wh_8", `d${index}`), diedAt })));
+    await records.recordDeadLetters([{ ...letter("wh_9", "other"), diedAt: 6_000 }]);
+    const [newest] = (await records.pageDeadLetters("wh_8", { limit: 1, cursor: null })).items;
+    const ranges = [
+      [{}, ["d0", "d1", "d2"]],
+      [{ sinceMs: 6_000 }, ["d0", "d2"]],
+      [{ untilMs: 6_000 }, ["d1"]],
+      [{ sinceMs: 6_000, untilMs: 6_001 }, ["d2"]],
+      [{ sinceMs: 8_000 }, []],
+    ] as const;
+    for (const [range, expected] of ranges) {
+      const listed = await records.oldestDeadLetters("wh_8", { upTo: newest?.id ?? "", ...range }, 9);
+      expect(listed.map(({ delivery }) => delivery)).toEqual(expected.map((name) => `wh_8-${name}`));
+      const { count, newest: last } = await records.countDeadLetters("wh_8", range);
+      expect([count, last]).toEqual([expected.length, listed.at(-1)?.id]);
+    }
+    expect(await records.findDeadDeliveries("wh_8", ["wh_8-d0", "wh_9-other", "none"])).toEqual(["wh_8-d0"]);
   });
 
   test("returns the state of a delivery after its last attempt, also as a dead letter", async () => {

@@ -191,6 +191,8 @@ const deliveries: Calls<ApiPorts["deliveries"]> = {
   readDelivery: (port) => port.readDelivery("dlv_1", 1),
   pageDeadLetters: (port) => port.pageDeadLetters(webhook, page),
   findDeadLetter: (port) => port.findDeadLetter(webhook, "dlv_1"),
+  countDeadLetters: (port) => port.countDeadLetters(webhook, {}),
+  findDeadDeliveries: (port) => port.findDeadDeliveries(webhook, ["dlv_1"]),
   findDelivery: (port) => port.findDelivery("dlv_1"),
   deleteDeadLetters: async (port) => Promise.all([port.deleteDeadLetters(webhook), port.deleteDeadLetters(webhook, ["dlv_1"])]),
   deleteWebhook: (port) => port.deleteWebhook(webhook),
@@ -283,7 +285,7 @@ const delivery: Calls<DeliveryPort> = {
       await port.recordDeadLetters([{ ...letter, delivery, attempts: 1, reason: "x", diedAt: 1, payload: "{}" }]);
   },
   findDeadLetter: (port) => port.findDeadLetter(webhook, "dlv_1"),
-  oldestDeadLetters: (port) => port.oldestDeadLetters(webhook, "1", 10),
+  oldestDeadLetters: (port) => port.oldestDeadLetters(webhook, { upTo: "1" }, 10),
   removeDeadLetters: (port) => port.removeDeadLetters(webhook, ["1"]),
   listFailingWebhooks: (port) => port.listFailingWebhooks(),
   saveWebhookFailures: (port) => port.saveWebhookFailures([failures], [failures]),
