@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import type { Budget } from "../domain/limits/budget.ts";
-import type { Answer } from "../domain/invocation/invocation.ts";
+import type { WholeAnswer } from "../domain/invocation/invocation.ts";
 import type { HttpResponse } from "../domain/run-products.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
 import { breakOff } from "./written.ts";
@@ -68,8 +68,7 @@ export async function awaitAnswer(
     await store(() => {
       if (!permit.take(1)) throw overloaded("too many requests wait for answers of this endpoint");
       const run = ports.newRunId();
-      listening = ports.answers.listen(run, (answer, replyToPiece) => {
-        if (answer.kind === "body") return body === undefined ? replyToPiece(false) : body.receive(answer, replyToPiece);
+      const onAnswer = (answer: WholeAnswer): void => {
         if (answer.kind === "response") {
           // Before its first piece arrives. The first response counts.
           if (!isAnswered && answer.stream !== undefined) body = new StreamedBody(answer.stream);
@@ -81,7 +80,8 @@ export async function awaitAnswer(
         body?.cut();
         if (answer.run.error === null && endpoint.workflow !== undefined) resolve(emptyObject);
         else reject(unanswered(answer));
-      });
+      };
+      listening = ports.answers.listen(run, onAnswer, (piece, reply) => (body === undefined ? reply(false) : body.receive(piece, reply)));
       return { run, answerTo: listening.subject };
     });
     timer = setTimeout(() => reject(tooLate(config.answerTimeoutMs)), config.answerTimeoutMs);
@@ -99,7 +99,7 @@ export async function awaitAnswer(
 }
 
 /** The run's id and error are visible to its owner, not to callers of its endpoint. */
-function unanswered({ run }: Extract<Answer, { kind: "run" }>): PublicError {
+function unanswered({ run }: Extract<WholeAnswer, { kind: "run" }>): PublicError {
   return run.error === null
     ? new PublicError(504, "no_response", "the run ended without a response")
     : new PublicError(500, "run_failed", "the run failed without a response");

@@ -3,7 +3,7 @@ import type { AdmissionGate } from "../domain/limits/admission.ts";
 import { noProxies, type TrustedProxies } from "../domain/client-address.ts";
 import type { Endpoint } from "../domain/source/deployment.ts";
 import type { RunFiles } from "../domain/files/run-files.ts";
-import type { Answer } from "../domain/invocation/invocation.ts";
+import type { BodyAnswer, WholeAnswer } from "../domain/invocation/invocation.ts";
 import type { Traces } from "../domain/traces.ts";
 import type { AuthenticateEmail, EmailConfig, ParseEmail, StartEmailServer } from "./email/ports.ts";
 
@@ -90,9 +90,13 @@ export interface Invocations {
 export interface Answers {
   /**
    * Calls back for each reply of the run until `end`; `subject` is the invocation's `answerTo`.
-   * @param onAnswer replies to a piece of a body with whether it was taken
+   * @param onPiece replies to a piece of a body whether it was taken; absent: none is
    */
-  listen(run: string, onAnswer: (answer: Answer, reply: (isTaken: boolean) => void) => void): { readonly subject: string; end(): void };
+  listen(
+    run: string,
+    onAnswer: (answer: WholeAnswer) => void,
+    onPiece?: (piece: BodyAnswer, reply: (isTaken: boolean) => void) => void,
+  ): { readonly subject: string; end(): void };
 }
 
 export interface IngressConfig {

@@ -66,8 +66,7 @@ export async function awaitResumed(
   try {
     await store(() => {
       if (!permit.take(1)) throw overloaded("too many requests wait for answers of this endpoint");
-      listening = ports.answers.listen(ports.newRunId(), (answer, replyToPiece) => {
-        if (answer.kind === "body") replyToPiece(false);
+      listening = ports.answers.listen(ports.newRunId(), (answer) => {
         if (answer.kind === "resume") resolve(answer.outcome);
       });
       return listening.subject;

@@ -109,10 +109,12 @@ export interface InvocationNumber {
 export type NotRunReason = "paused" | "deleted";
 
 /** Messages on `answerTo`, at most one of each kind per run, except for `body`. */
-export type Answer =
+export type Answer = WholeAnswer | BodyAnswer;
+
+/** An answer that is one message. */
+export type WholeAnswer =
   /** `stream`: the name of its body, which follows in pieces. */
   | { readonly kind: "response"; readonly response: HttpResponse; readonly stream?: string }
-  | BodyAnswer
   | { readonly kind: "run"; readonly run: RunSummary }
   /** The requested run does not begin, and the caller must not wait for it. It leaves no trace. */
   | { readonly kind: "not-run"; readonly reason: NotRunReason }

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { once } from "node:events";
 import { afterEach } from "vitest";
-import { decodePack, type Answer, type BodyAnswer, type HttpEvent, type Invocation } from "../../domain/invocation/invocation.ts";
+import { decodePack, type WholeAnswer, type BodyAnswer, type HttpEvent, type Invocation } from "../../domain/invocation/invocation.ts";
 import { AdmissionGate, defaultBacklogLimits } from "../../domain/limits/admission.ts";
 import type { Endpoint } from "../../domain/source/deployment.ts";
 import { ingressDefaults, type IngressConfig, type IngressPorts } from "../../ingress/ports.ts";
@@ -16,7 +16,7 @@ export interface ServedIngress {
   readonly stored: Invocation[];
   readonly log: object[];
   /** A reply of a run to the caller that waits for it. */
-  answer(run: string, answer: Answer): void;
+  answer(run: string, answer: WholeAnswer): void;
   /** Sends a piece of a streamed response. @returns whether it was taken */
   send(run: string, piece: Omit<BodyAnswer, "kind">): Promise<boolean>;
   url(path: string): string;
@@ -33,7 +33,8 @@ const endpointOf = (name: string): Endpoint => ({
 /** An ingress whose endpoints are `plain1`, `custom1`, `custom2`, `customer1` and `custommer1`, and whose queue is a list. */
 export async function serveIngress(config: Partial<IngressConfig> = {}, ports: Partial<IngressPorts> = {}): Promise<ServedIngress> {
   const endpoints = new Map(["plain1", "custom1", "custom2", "customer1", "custommer1"].map((name) => [name, endpointOf(name)]));
-  const listeners = new Map<string, Parameters<IngressPorts["answers"]["listen"]>[1]>();
+  type Listener = Parameters<IngressPorts["answers"]["listen"]>;
+  const listeners = new Map<string, { readonly onAnswer: Listener[1]; readonly onPiece: Listener[2] }>();
   const [stored, log]: [Invocation[], object[]] = [[], []];
   let [runs, uploads] = [0, 0];
   const ingress = await startIngress(
@@ -42,8 +43,8 @@ export async function serveIngress(config: Partial<IngressConfig> = {}, ports: P
       endpoints: { peek: (key) => endpoints.get(key) ?? null, find: async (key) => endpoints.get(key) },
       invocations: { publish: async (_subject, pack) => void stored.push(...decodePack(pack)) },
       answers: {
-        listen: (run, onAnswer) => {
-          listeners.set(run, onAnswer);
+        listen: (run, onAnswer, onPiece) => {
+          listeners.set(run, { onAnswer, onPiece });
           return { subject: `answers.${run}`, end: () => listeners.delete(run) };
         },
       },
@@ -63,12 +64,12 @@ export async function serveIngress(config: Partial<IngressConfig> = {}, ports: P
     port,
     stored,
     log,
-    answer: (run, answer) => listeners.get(run)?.(answer, () => undefined),
+    answer: (run, answer) => listeners.get(run)?.onAnswer(answer),
     send: (run, piece) =>
       new Promise((resolve) => {
-        const listener = listeners.get(run);
-        if (listener === undefined) resolve(false);
-        else listener({ kind: "body", ...piece }, resolve);
+        const onPiece = listeners.get(run)?.onPiece;
+        if (onPiece === undefined) resolve(false);
+        else onPiece({ kind: "body", ...piece }, resolve);
       }),
     url: (path) => `http://${ingress.address}${path}`,
   };

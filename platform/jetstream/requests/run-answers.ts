@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import type { Msg } from "@nats-io/transport-node";
 import { parseAnswer } from "../../../domain/invocation/answer.ts";
-import type { Answer, BodyAnswer } from "../../../domain/invocation/invocation.ts";
+import type { Answer, BodyAnswer, WholeAnswer } from "../../../domain/invocation/invocation.ts";
 import { answerFilter, answerSubject } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 
@@ -34,8 +34,14 @@ function respond(message: Msg, isTaken: boolean): void {
   }
 }
 
-/** Called with each answer. @param reply to a piece of a body: whether it was taken */
-export type OnAnswer = (answer: Answer, reply: (isTaken: boolean) => void) => void;
+/** Who waits for answers of a run. */
+interface Listener {
+  readonly onAnswer: (answer: WholeAnswer) => void;
+  readonly onPiece: OnPiece | undefined;
+}
+
+/** Called with each piece of a body. @param reply whether it was taken, once there is room for the next one */
+type OnPiece = (piece: BodyAnswer, reply: (isTaken: boolean) => void) => void;
 
 /**
  * Receives the answers of all runs that this process has requested, over one subscription. Runners execute user code, so a message that is
@@ -44,7 +50,7 @@ export type OnAnswer = (answer: Answer, reply: (isTaken: boolean) => void) => vo
 export class RunAnswers {
   readonly #connection: Connection;
   readonly #token = randomBytes(12).toString("hex");
-  readonly #listeners = new Map<string, Set<OnAnswer>>();
+  readonly #listeners = new Map<string, Set<Listener>>();
   #unsubscribe: (() => void) | undefined;
 
   constructor(connection: Connection) {
@@ -61,7 +67,11 @@ export class RunAnswers {
         if (listeners === undefined) return reply(false);
         const answer = parseAnswer(message.string());
         if (answer === undefined) return reply(false);
-        for (const listener of listeners) listener(answer, reply);
+        for (const { onAnswer, onPiece } of listeners) {
+          if (answer.kind !== "body") onAnswer(answer);
+          else if (onPiece === undefined) reply(false);
+          else onPiece(answer, reply);
+        }
       },
     });
     this.#unsubscribe = () => subscription.unsubscribe();
@@ -71,16 +81,20 @@ export class RunAnswers {
     this.#unsubscribe?.();
   }
 
-  /** Calls back with each answer of the run until ended. Call it before you publish the invocation, whose `answerTo` is `subject`. */
-  listen(run: string, onAnswer: OnAnswer): { readonly subject: string; end(): void } {
+  /**
+   * Calls back with each answer of the run until ended. Call it before you publish the invocation, whose `answerTo` is `subject`.
+   * @param onPiece absent: no piece of a body is taken
+   */
+  listen(run: string, onAnswer: Listener["onAnswer"], onPiece?: OnPiece): { readonly subject: string; end(): void } {
     const subject = answerSubject(this.#token, run);
     const listeners = this.#listeners.get(subject) ?? new Set();
-    listeners.add(onAnswer);
+    const listener = { onAnswer, onPiece };
+    listeners.add(listener);
     this.#listeners.set(subject, listeners);
     return {
       subject,
       end: () => {
-        listeners.delete(onAnswer);
+        listeners.delete(listener);
         if (listeners.size === 0) this.#listeners.delete(subject);
       },
     };
@@ -90,16 +104,15 @@ export class RunAnswers {
    * The first answer of these kinds, or undefined if the signal aborts first. Call it before you publish the invocation, whose `answerTo` is
    * `subject`.
    */
-  wait<K extends Answer["kind"]>(
+  wait<K extends WholeAnswer["kind"]>(
     run: string,
     kinds: K | readonly K[],
     signal: AbortSignal,
-  ): { readonly subject: string; readonly answer: Promise<Extract<Answer, { kind: K }> | undefined> } {
-    const { promise, resolve } = Promise.withResolvers<Extract<Answer, { kind: K }> | undefined>();
-    const hasKind = (answer: Answer): answer is Extract<Answer, { kind: K }> =>
+  ): { readonly subject: string; readonly answer: Promise<Extract<WholeAnswer, { kind: K }> | undefined> } {
+    const { promise, resolve } = Promise.withResolvers<Extract<WholeAnswer, { kind: K }> | undefined>();
+    const hasKind = (answer: WholeAnswer): answer is Extract<WholeAnswer, { kind: K }> =>
       (typeof kinds === "string" ? [kinds] : kinds).some((kind) => kind === answer.kind);
-    const { subject, end } = this.listen(run, (answer, reply) => {
-      if (answer.kind === "body") reply(false); // Only the ingress reads bodies.
+    const { subject, end } = this.listen(run, (answer) => {
       if (hasKind(answer)) resolve(answer);
     });
     const onAbort = (): void => resolve(undefined);
