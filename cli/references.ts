@@ -14,9 +14,9 @@ export async function idOf(client: Client, kindName: string, text: string): Prom
   const kind = kindNamed(kindName);
   const { prefix = "" } = kind;
   if (text.startsWith(`${prefix}_`) && text.length >= prefix.length + 1 + newIdLength) return text;
-  const found = await candidatesOf(client, kind, text);
+  const { ids: found, names } = await candidatesOf(client, kind, text);
   const [only, ...others] = found;
-  if (only === undefined) throw notFound(`there is no ${kind.noun} "${text}"`, await hintFor(client, kind, text));
+  if (only === undefined) throw notFound(`there is no ${kind.noun} "${text}"`, `${meant(text, names)}\`hw list ${kind.name}\` shows all`);
   if (others.length === 0) return only;
   const named = found.slice(0, maxCandidates).join(", ");
   throw usageFailure(
@@ -25,32 +25,35 @@ export async function idOf(client: Client, kindName: string, text: string): Prom
   );
 }
 
-/** Names the nearest name among the newest things of the kind. */
-async function hintFor(client: Client, kind: Kind, text: string): Promise<string> {
-  const all = `\`hw list ${kind.name}\` shows all`;
-  const { data } = await kind.list(client, { limit: maxPageItems });
-  const nearest = nearestName(
-    text,
-    data.flatMap((item) => namesOf(kind, item)),
-  );
-  return nearest === undefined ? all : `did you mean ${nearest}? ${all}`;
+/** The beginning of a hint: the nearest one of these names, if one is near. */
+function meant(text: string, names: readonly string[]): string {
+  const nearest = nearestName(text, names);
+  return nearest === undefined ? "" : `did you mean ${nearest}? `;
+}
+
+interface Candidates {
+  readonly ids: readonly string[];
+  /** Of all things of the kind. */
+  readonly names: readonly string[];
 }
 
 /** An exact id wins, then the first name of its kind (of a source the slug, which is unique), then other names, then the beginning of an id. */
-async function candidatesOf(client: Client, kind: Kind, text: string): Promise<string[]> {
+async function candidatesOf(client: Client, kind: Kind, text: string): Promise<Candidates> {
+  const all: string[] = [];
   const beginning: string[] = [];
   const named: string[] = [];
   const firstNamed: string[] = [];
   const items = itemsOf((after) => kind.list(client, { limit: maxPageItems, ...(after === undefined ? {} : { after }) }));
   for await (const item of items) {
     const id = String(item["id"]);
-    if (id === text) return [id];
     const names = namesOf(kind, item);
+    all.push(...names);
+    if (id === text) return { ids: [id], names: all };
     if (names[0] === text) firstNamed.push(id);
     else if (names.includes(text)) named.push(id);
     if (text.startsWith(`${kind.prefix ?? ""}_`) && id.startsWith(text)) beginning.push(id);
   }
-  return [firstNamed, named, beginning].find((found) => found.length > 0) ?? [];
+  return { ids: [firstNamed, named, beginning].find((found) => found.length > 0) ?? [], names: all };
 }
 
 function namesOf({ namesOf: read }: Kind, item: Item): readonly string[] {
@@ -77,12 +80,14 @@ export async function referredTo(client: Client, text: string, kindsToSearch: re
   const searched = kinds.filter(
     ({ name, namesOf: read, needsKind }) => kindsToSearch.includes(name) && read !== undefined && needsKind !== true,
   );
-  const found = (
-    await Promise.all(searched.map(async (kind) => (await candidatesOf(client, kind, text)).map((id) => ({ kind, id }))))
-  ).flat();
-  const preferred = deployedFirst(found);
+  const candidates = await Promise.all(searched.map(async (kind) => ({ kind, ...(await candidatesOf(client, kind, text)) })));
+  const preferred = deployedFirst(candidates.flatMap(({ kind, ids }) => ids.map((id) => ({ kind, id }))));
   const [only, ...others] = preferred;
-  if (only === undefined) throw notFound(`nothing is named "${text}"`, `searched were: ${searched.map(({ name }) => name).join(", ")}`);
+  if (only === undefined) {
+    const names = candidates.flatMap((each) => each.names);
+    const hint = `${meant(text, names)}searched were: ${searched.map(({ name }) => name).join(", ")}`;
+    throw notFound(`nothing is named "${text}"`, hint);
+  }
   if (others.length === 0) return only;
   const [example = only] = others;
   throw usageFailure(

@@ -156,6 +156,12 @@ describe("hw listen", () => {
     await connected("misspelled");
     const near = await headwater.hw("listen", "mispelled", "--to", "3000");
     expect([near.code, near.stderr]).toEqual([3, expect.stringMatching(/there is no webhook "mispelled"\n.*did you mean misspelled\?/)]);
+    // A command that takes things of any kind knows the names of all.
+    const any = await headwater.hw("describe", "mispelled");
+    expect([any.code, any.stderr]).toEqual([
+      3,
+      expect.stringMatching(/nothing is named "mispelled"\n.*did you mean misspelled\? searched were: /),
+    ]);
     expect((await headwater.hw("listen", "wh_0123456789ab", "--to", "3000")).code).toBe(3);
     expect((await headwater.hw("listen", "misspelled")).code).toBe(2);
     expect((await headwater.hw("listen", "misspelled", "--to", "nowhere")).code).toBe(2);
