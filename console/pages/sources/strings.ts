@@ -14,7 +14,6 @@ export const text = {
   empty: "You have no sources yet",
   emptyHint: "A source runs a component on a timer, on HTTP requests or on events, and keeps what it emits.",
   noMatch: "No source matches",
-  noMatchHint: "Change the search or the state.",
   clear: "Show all sources",
   count: (count: string) => `${count} sources`,
   deleteWarning: "The sources, their events, runs and logs are deleted. This cannot be undone.",

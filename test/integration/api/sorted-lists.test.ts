@@ -68,7 +68,10 @@ const bodyOf = (list: (typeof lists)[number], name: string | undefined): object 
       : { name, steps: [] };
 
 const byCodePoint = (one: string, other: string): number => Buffer.compare(Buffer.from(one), Buffer.from(other));
-const keyOf = ({ name }: Item): string => [...(name ?? "https://example.com/hook").toLowerCase()].slice(0, 200).join("");
+const keyOf = ({ name }: Item): string =>
+  Array.from((name ?? "https://example.com/hook").toLowerCase())
+    .slice(0, 200)
+    .join("");
 
 describe.each(lists)("sorted %s", (list) => {
   const path = `users/me/${list}`;
