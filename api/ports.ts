@@ -26,6 +26,7 @@ import type { WebhookState } from "../domain/delivery/webhook-health.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { RecordedWorkflowRun, WorkflowRunDetails } from "../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../domain/workflow/run-state.ts";
+import type { WorkflowState } from "../domain/workflow/workflow-health.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { AuditLog } from "./audit/ports.ts";
@@ -132,9 +133,8 @@ export interface ResourceSelection {
 export interface ListedSelection {
   /** Contained in the name, the URL or the id, ignoring case. */
   readonly text?: string | undefined;
-  readonly active?: boolean | undefined;
-  /** State of a webhook, as the operator has stored it. */
-  readonly state?: WebhookState | undefined;
+  /** As the operator has stored it: up to a minute old, except `paused`. */
+  readonly state?: WebhookState | WorkflowState | undefined;
   /** Type of a trigger of a workflow; `none`: it has no trigger. */
   readonly trigger?: string | undefined;
 }

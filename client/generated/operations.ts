@@ -2246,7 +2246,7 @@ export interface Operations {
   /** List the caller's workflows */
   readonly listMyWorkflows: {
     readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly active?: boolean | undefined; readonly trigger?: "source" | "http" | "timer" | "email" | "none" | undefined; readonly q?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | "degraded" | undefined; readonly trigger?: "source" | "http" | "timer" | "email" | "none" | undefined; readonly q?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -2257,7 +2257,7 @@ export interface Operations {
   /** List an organization's workflows */
   readonly listWorkflows: {
     readonly path: { readonly org_id: string; };
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly active?: boolean | undefined; readonly trigger?: "source" | "http" | "timer" | "email" | "none" | undefined; readonly q?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | "degraded" | undefined; readonly trigger?: "source" | "http" | "timer" | "email" | "none" | undefined; readonly q?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;

@@ -23,14 +23,14 @@ import { Time } from "../../parts/time.tsx";
 import { NewWorkflow } from "./new-workflow.tsx";
 import { text } from "./strings.ts";
 
-const activeFacet: Facet<"true" | "false"> = { name: "active", label: text.state, any: text.anyState, options: text.activeStates };
+const stateFacet: Facet<Workflow["state"]> = { name: "state", label: text.state, any: text.anyState, options: text.states };
 const triggerFacet: Facet<keyof typeof text.triggerTypes> = {
   name: "trigger",
   label: text.triggers,
   any: text.anyTrigger,
   options: text.triggerTypes,
 };
-const facets = [activeFacet, triggerFacet];
+const facets = [stateFacet, triggerFacet];
 const refreshMs = 15_000;
 
 const columns: readonly Column<Workflow>[] = [
@@ -47,7 +47,7 @@ const columns: readonly Column<Workflow>[] = [
   {
     title: text.state,
     parts: 2,
-    cell: (workflow) => <HealthState item={workflow} {...(workflow.state === "paused" ? { label: text.inactive } : {})} />,
+    cell: (workflow) => <HealthState item={workflow} {...(workflow.state === "paused" ? { label: text.states.paused } : {})} />,
   },
   { title: text.triggers, parts: 2, isSecondary: true, cell: ({ triggers }) => triggers.map(({ type }) => type).join(", ") },
   { title: text.steps, isSecondary: true, cell: ({ steps }) => steps.length },
@@ -67,9 +67,8 @@ export function WorkflowsPage() {
   const state = useListState("workflows", facets);
   const owner = useOwnerQuery();
   const navigate = useNavigate();
-  const [active, trigger] = [state.valueOf(activeFacet), state.valueOf(triggerFacet)];
-  const isActive = active === undefined ? undefined : active === "true";
-  const query = { ...owner, q: state.q, sort: apiSort(state.sort), active: isActive, trigger };
+  const chosen = { state: state.valueOf(stateFacet), trigger: state.valueOf(triggerFacet) };
+  const query = { ...owner, q: state.q, sort: apiSort(state.sort), ...chosen };
   const list = useList("listMyWorkflows", { query }, { everyMs: refreshMs, keyOf });
   const selection = useSelection(list.items, keyOf);
   const canWrite = useCanWrite();

@@ -1,13 +1,13 @@
 import { sql, type RawBuilder } from "kysely";
 import type { WebhookState } from "../../../domain/delivery/webhook-health.ts";
+import type { WorkflowState } from "../../../domain/workflow/workflow-health.ts";
 
 /** Filters for lists of webhooks and workflows, combined with "and". */
 export interface ListedSelection {
   /** Case-insensitive part of the name, the URL or the id. */
   readonly text?: string | undefined;
-  readonly active?: boolean | undefined;
-  /** State of a webhook, as the operator has stored it: up to a minute old. */
-  readonly state?: WebhookState | undefined;
+  /** As the operator has stored it: up to a minute old, except `paused`. */
+  readonly state?: WebhookState | WorkflowState | undefined;
   /** Type of a trigger of a workflow; `none`: it has no trigger. */
   readonly trigger?: string | undefined;
 }
@@ -15,11 +15,11 @@ export interface ListedSelection {
 const fact = (name: string): RawBuilder<unknown> => sql`resources.list_facts ->> ${sql.lit(name)}`;
 /** Of the running version. Absent means active, as in the schemas. */
 const isActive = sql`coalesce(${fact("runningActive")}, ${fact("active")}, 'true') = 'true'`;
-/** A webhook that is switched on again keeps the state `paused` until the operator writes the next one. */
+/** What is switched on again keeps the state `paused` until the operator writes the next one. */
 const stateOf = sql`case when not ${isActive} then 'paused' else coalesce(nullif(${fact("state")}, 'paused'), 'active') end`;
 
 /** Conditions on a row of `resources`, by the columns of migrations/list-columns.ts. */
-export function selectsListed({ text, active, state, trigger }: ListedSelection): readonly RawBuilder<unknown>[] {
+export function selectsListed({ text, state, trigger }: ListedSelection): readonly RawBuilder<unknown>[] {
   const contains = (value: RawBuilder<unknown>, part: string): RawBuilder<unknown> => sql`position(${part} in lower(${value})) > 0`;
   return [
     ...(text === undefined
@@ -30,7 +30,6 @@ export function selectsListed({ text, active, state, trigger }: ListedSelection)
             sql` or `,
           )})`,
         ]),
-    ...(active === undefined ? [] : [active ? isActive : sql`not ${isActive}`]),
     ...(state === undefined ? [] : [sql`${stateOf} = ${state}`]),
     ...(trigger === undefined ? [] : [hasTrigger(trigger)]),
   ];

@@ -195,8 +195,9 @@ describe("filters of lists", () => {
     ["workflows?q=filtered&trigger=timer", ["Filtered both"]],
     ["workflows?q=filtered&trigger=email", []],
     ["workflows?q=filtered&trigger=none", ["Filtered off"]],
-    ["workflows?q=filtered&active=false", ["Filtered off"]],
-    ["workflows?q=filtered&active=true&trigger=http", ["Filtered both", "Filtered http"]],
+    ["workflows?q=filtered&state=paused", ["Filtered off"]],
+    ["workflows?q=filtered&state=active&trigger=http", ["Filtered both", "Filtered http"]],
+    ["workflows?q=filtered&state=degraded", []],
   ])("%s shows %j", async (query, found) => {
     expect(await namesIn(`${query}&sort=name`)).toEqual(found);
     expect((await ask(`${query}&limit=1`)).page_info.total_count).toBe(found.length);
@@ -206,7 +207,7 @@ describe("filters of lists", () => {
     ["webhooks?state=failng", "did you mean failing?"],
     ["sources?state=pausd", "did you mean paused?"],
     ["workflows?trigger=htpp", "did you mean http?"],
-    ["workflows?active=maybe", "it must be true or false"],
+    ["workflows?state=degradd", "did you mean degraded?"],
     [`webhooks?q=${"x".repeat(201)}`, "at most 200 characters"],
   ])("%s is refused: %s", async (query, message) => {
     const { status, body } = await api.ask("GET", `/v1/${query}`);

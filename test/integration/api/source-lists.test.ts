@@ -75,9 +75,10 @@ describe("lists of sources", () => {
       }
       return Math.min(...costs);
     };
+    const sorted = ["limit=100&sort=name", "limit=100&sort=-updated_at&state=failing"];
     const queries = ["limit=2", "limit=100", "limit=100&state=failing", "limit=100&q=many", "limit=100&component_key=many&state=active"];
     // The caller, the page, the latest runs, and the components that are not in memory.
-    for (const query of queries) expect(await cost(query), query).toBe(4);
+    for (const query of [...queries, ...sorted]) expect(await cost(query), query).toBe(4);
     expect(await totals("state=failing")).toBe(1_000);
     expect(await totals("state=active&q=many")).toBe(9_000);
   });
