@@ -146,6 +146,8 @@ export interface SourceSelection {
   readonly text?: string | undefined;
   /** Exact key of the running component. */
   readonly componentKey?: string | undefined;
+  /** The running component has a prop of this type; `none`: of neither. */
+  readonly trigger?: "http" | "timer" | "none" | undefined;
 }
 
 /** Pages of resources. In a cluster they lag slightly behind the store. */

@@ -1951,7 +1951,7 @@ export interface Operations {
   /** List the caller's sources */
   readonly listMySources: {
     readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly trigger?: "http" | "timer" | "none" | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -1962,7 +1962,7 @@ export interface Operations {
   /** List an organization's sources */
   readonly listSources: {
     readonly path: { readonly org_id: string; };
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly trigger?: "http" | "timer" | "none" | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;

@@ -55,6 +55,11 @@ describe.skipIf(chromiumPath === undefined)("lists", () => {
     await page.getByLabel("State").selectOption("Paused");
     await untilShown(page, ["cedar"]);
     await page.getByText("1 sources").waitFor();
+    await page.getByLabel("Triggers").selectOption("Timer");
+    await page.getByText("No source matches").waitFor();
+    await page.getByRole("link", { name: "Reset" }).click();
+    await page.getByLabel("Triggers").selectOption("HTTP");
+    await untilShown(page, names.toReversed());
     await page.getByRole("link", { name: "Reset" }).click();
     await untilShown(page, names.toReversed());
     expect(new URL(page.url()).search).toBe("");

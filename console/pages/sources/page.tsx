@@ -22,7 +22,13 @@ import { Time } from "../../parts/time.tsx";
 import { text } from "./strings.ts";
 
 const stateFacet: Facet<Source["state"]> = { name: "state", label: text.state, any: text.anyState, options: text.states };
-const facets = [stateFacet];
+const triggerFacet: Facet<keyof typeof text.triggers> = {
+  name: "trigger",
+  label: text.trigger,
+  any: text.anyTrigger,
+  options: text.triggers,
+};
+const facets = [stateFacet, triggerFacet];
 const refreshMs = 10_000;
 
 const columns: readonly Column<Source>[] = [
@@ -67,7 +73,8 @@ export function SourcesPage() {
   const state = useListState("sources", facets);
   const owner = useOwnerQuery();
   const navigate = useNavigate();
-  const query = { ...owner, q: state.q, sort: apiSort(state.sort), state: state.valueOf(stateFacet) };
+  const chosen = { state: state.valueOf(stateFacet), trigger: state.valueOf(triggerFacet) };
+  const query = { ...owner, q: state.q, sort: apiSort(state.sort), ...chosen };
   const list = useList("listMySources", { query }, { everyMs: refreshMs, keyOf });
   const { name: range } = useRange();
   const metrics = useMetricsOf(list.items, range);
