@@ -22,9 +22,11 @@ import type { EventRange, PageRequest } from "../domain/page.ts";
 import type { ItemSize } from "../domain/parts.ts";
 import type { HealthState, LatestRuns } from "../domain/source/source-health.ts";
 import type { Tick } from "../domain/schedule/ticks.ts";
+import type { WebhookState } from "../domain/delivery/webhook-health.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { RecordedWorkflowRun, WorkflowRunDetails } from "../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../domain/workflow/run-state.ts";
+import type { WorkflowState } from "../domain/workflow/workflow-health.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { AuditLog } from "./audit/ports.ts";
@@ -123,6 +125,18 @@ export interface ResourceSelection {
   readonly slug?: string;
   /** For the kind Source. */
   readonly sources?: SourceSelection;
+  /** For the kinds Webhook and Workflow. */
+  readonly listed?: ListedSelection;
+}
+
+/** Filters of lists of webhooks and workflows; all of them apply. */
+export interface ListedSelection {
+  /** Contained in the name, the URL or the id, ignoring case. */
+  readonly text?: string | undefined;
+  /** As the operator has stored it: up to a minute old, except `paused`. */
+  readonly state?: WebhookState | WorkflowState | undefined;
+  /** Type of a trigger of a workflow; `none`: it has no trigger. */
+  readonly trigger?: string | undefined;
 }
 
 /** Filters of a list of sources; all of them apply. */
@@ -132,11 +146,13 @@ export interface SourceSelection {
   readonly text?: string | undefined;
   /** Exact key of the running component. */
   readonly componentKey?: string | undefined;
+  /** The running component has a prop of this type; `none`: of neither. */
+  readonly trigger?: "http" | "timer" | "none" | undefined;
 }
 
 /** Pages of resources. In a cluster they lag slightly behind the store. */
 export interface ResourcePages {
-  /** Newest first; cursors are public ids. @throws InvalidInput for a cursor that is not in the list */
+  /** Newest first, or in the order of the page; cursors are public ids, or positions. @throws InvalidInput for a cursor that is not in the list */
   listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, page: PageRequest): Promise<Listed<Resource<S, T>>>;
   findNewest<S, T>(kind: Kind<S, T>, selection: ResourceSelection): Promise<Resource<S, T> | undefined>;
   findById<S, T>(kind: Kind<S, T>, id: string): Promise<Resource<S, T> | undefined>;
@@ -150,6 +166,8 @@ export interface Listed<Item> {
   readonly total: number;
   /** Number of items of the page that did not fit into its `maxBytes`; absent: none. */
   readonly left?: number;
+  /** Of each item, if cursors of the list are positions instead of ids. */
+  readonly positions?: readonly string[];
 }
 
 /** `deliverAt` is set while the event is scheduled, `indexedAtMs` is the time in the id, epoch ms. */

@@ -1,10 +1,12 @@
 import { InvalidInput } from "./errors.ts";
+import type { ListOrder } from "./list-order.ts";
 
 /**
  * Pages of a list that is newest first (specification, "Pagination"). A cursor names an item by its id: resources as
- * unpadded base64url of the id, events as the id itself.
+ * unpadded base64url of the id, events as the id itself. In a list sorted by a field that may change, it is unpadded base64url of the position
+ * (`list-order.ts`), which takes the part of the id.
  */
-export type CursorForm = "resource" | "event";
+export type CursorForm = "resource" | "event" | "position";
 
 export interface PageQuery {
   readonly limit?: string | number | undefined;
@@ -24,6 +26,8 @@ export interface PageRequest {
    * know that items are small.
    */
   readonly maxBytes?: number;
+  /** Of resources; absent: newest first. */
+  readonly order?: ListOrder;
 }
 
 /** Events between two ids, both inclusive and optional; without a channel, of all of them. */
@@ -68,12 +72,14 @@ export function parseLimit(limit: string | number | undefined, name = "limit", l
 
 export function cursorOf(id: string, form: CursorForm): string {
   if (form === "event") return id;
-  return btoa(id).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
+  const bytes = form === "position" ? String.fromCodePoint(...new TextEncoder().encode(id)) : id;
+  return btoa(bytes).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
 /** @throws InvalidInput */
 export function idOfCursor(cursor: string, form: CursorForm): string {
   const id = form === "event" ? cursor : decodeBase64url(cursor);
+  if (id !== undefined && form === "position") return new TextDecoder().decode(Uint8Array.from(id, (byte) => byte.codePointAt(0) ?? 0));
   const pattern = form === "event" ? /^\d{1,15}-\d{1,15}$/ : /^[A-Za-z]+_[A-Za-z0-9]+$/;
   if (id === undefined || !pattern.test(id))
     throw new InvalidInput(`cursor '${cursor}' is invalid: it must be one that page_info gave`, {

@@ -29,6 +29,7 @@ export const sourceOperations = [
     schema: sourceSchema,
     filters: sourceFilters,
     selectionOf: (filters) => ({ sources: selectionOf(filters) }),
+    isSortable: true,
     respond: async (sources, namespace, context) => {
       const facts = await factsOfAll(namespace, sources, context);
       return sources.map((source) => sourceResponse(source, facts(source)));

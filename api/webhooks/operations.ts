@@ -9,6 +9,7 @@ import { changeWebhook } from "./change.ts";
 import { createWebhook } from "./create.ts";
 import { factsOf, factsOfAll } from "./facts.ts";
 import { deleteWebhook } from "./delete.ts";
+import { selectionOf, webhookFilters } from "./list-filters.ts";
 import { changes, creation, rotation, test } from "./request.ts";
 import { rotationResponse, testResponse, webhookResponse, type WebhookChange } from "./response.ts";
 import { endPreviousKey, rotateKey } from "./rotate.ts";
@@ -23,6 +24,9 @@ export const webhookOperations = [
     noun: "webhooks",
     kind: webhookKind,
     schema: webhookSchema,
+    filters: webhookFilters,
+    selectionOf: (filters) => ({ listed: selectionOf(filters) }),
+    isSortable: true,
     respond: async (webhooks, _namespace, context) => {
       const facts = await factsOfAll(webhooks, context);
       return webhooks.map((webhook) => webhookResponse(webhook, facts(webhook)));

@@ -11,6 +11,7 @@ import { deleteWorkflow } from "./delete.ts";
 import type { Deployment } from "./deploy.ts";
 import { factsOfAll, warningsOf } from "./facts.ts";
 import { workflowOf } from "./find-workflow.ts";
+import { selectionOf, workflowFilters } from "./list-filters.ts";
 import { withStepNames, workflowChanges, workflowFields, type WorkflowChanges, type WorkflowFields } from "./request.ts";
 import { workflowResponse } from "./response.ts";
 import { workflowSchema } from "./schemas.ts";
@@ -24,6 +25,9 @@ export const workflowOperations = [
     noun: "workflows",
     kind: workflowKind,
     schema: workflowSchema,
+    filters: workflowFilters,
+    selectionOf: (filters) => ({ listed: selectionOf(filters) }),
+    isSortable: true,
     respond: async (workflows, namespace, context) => {
       const facts = await factsOfAll(namespace, workflows, context);
       return workflows.map((workflow) => workflowResponse(workflow, facts));

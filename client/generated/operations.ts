@@ -1952,7 +1952,7 @@ export interface Operations {
   /** List the caller's sources */
   readonly listMySources: {
     readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly trigger?: "http" | "timer" | "none" | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -1963,7 +1963,7 @@ export interface Operations {
   /** List an organization's sources */
   readonly listSources: {
     readonly path: { readonly org_id: string; };
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | undefined; readonly q?: string | undefined; readonly component_key?: string | undefined; readonly trigger?: "http" | "timer" | "none" | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -2247,7 +2247,7 @@ export interface Operations {
   /** List the caller's workflows */
   readonly listMyWorkflows: {
     readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | "degraded" | undefined; readonly trigger?: "source" | "http" | "timer" | "email" | "none" | undefined; readonly q?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -2258,7 +2258,7 @@ export interface Operations {
   /** List an organization's workflows */
   readonly listWorkflows: {
     readonly path: { readonly org_id: string; };
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly state?: "active" | "paused" | "failing" | "disabled" | "deploying" | "degraded" | undefined; readonly trigger?: "source" | "http" | "timer" | "email" | "none" | undefined; readonly q?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -3127,7 +3127,7 @@ export interface Operations {
   /** List the caller's webhooks */
   readonly listMyWebhooks: {
     readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly state?: "active" | "paused" | "degraded" | "failing" | "circuit_open" | "disabled" | undefined; readonly q?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -3138,7 +3138,7 @@ export interface Operations {
   /** List an organization's webhooks */
   readonly listWebhooks: {
     readonly path: { readonly org_id: string; };
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly state?: "active" | "paused" | "degraded" | "failing" | "circuit_open" | "disabled" | undefined; readonly q?: string | undefined; readonly sort?: "name" | "-name" | "created_at" | "-created_at" | "updated_at" | "-updated_at" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;

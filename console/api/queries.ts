@@ -53,12 +53,14 @@ export interface List<Item> {
   readonly reload: () => void;
 }
 
+interface ListOptions<Item> extends ReadOptions {
+  readonly pageItems?: number;
+  /** Of a sorted list: an item that moves while its pages are read may be on two of them, and is shown once. */
+  readonly keyOf?: (item: Item) => string;
+}
+
 /** Reads a list page by page. */
-export function useList<Id extends ListId>(
-  id: Id,
-  args: Arguments<Id>,
-  options: ReadOptions & { readonly pageItems?: number } = {},
-): List<ItemOf<Id>> {
+export function useList<Id extends ListId>(id: Id, args: Arguments<Id>, options: ListOptions<ItemOf<Id>> = {}): List<ItemOf<Id>> {
   const query = useInfiniteQuery({
     queryKey: [id, args, "pages"],
     queryFn: async ({ signal, pageParam }) => {
@@ -77,7 +79,11 @@ export function useList<Id extends ListId>(
   const { data, hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage, refetch } = query;
   // After a refusal (such as 429) only a reload reads on; otherwise each render would ask again.
   const canReadMore = hasNextPage && !isFetchingNextPage && !isFetchNextPageError;
-  const items = useMemo(() => data?.pages.flatMap((page) => page.data) ?? [], [data]);
+  const { keyOf } = options;
+  const items = useMemo(() => {
+    const all = data?.pages.flatMap((page) => page.data) ?? [];
+    return keyOf === undefined ? all : [...new Map(all.map((item) => [keyOf(item), item])).values()];
+  }, [data, keyOf]);
   return {
     items,
     total: data?.pages[0]?.page_info.total_count,

@@ -1,8 +1,10 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
+import { ArrowDown, ArrowUp, ArrowUpDown } from "lucide-react";
 import { useEffect, useRef, type ReactNode } from "react";
 import type { List } from "../api/queries.ts";
 import { text } from "./bulk/strings.ts";
 import type { Selection } from "./bulk/use-selection.ts";
+import { directionOf, nextSort, type SortField, type Sorting } from "./list/order.ts";
 import { ErrorNotice, Loaded } from "./notices.tsx";
 
 export interface Column<Item> {
@@ -12,6 +14,8 @@ export interface Column<Item> {
   readonly parts?: number;
   /** Left out on narrow screens. */
   readonly isSecondary?: boolean;
+  /** The header sorts the list by this field, if the table has `sorting`. */
+  readonly sortsBy?: SortField;
 }
 
 interface TableProps<Item> {
@@ -25,9 +29,12 @@ interface TableProps<Item> {
   readonly onOpen?: ((item: Item) => void) | undefined;
   /** Rows have a checkbox, whose label has the name. */
   readonly selects?: { readonly selection: Selection<Item>; readonly nameOf: (item: Item) => string } | undefined;
+  readonly sorting?: Sorting;
+  readonly isCompact?: boolean;
 }
 
 const rowPixels = 41;
+const compactRowPixels = 27;
 /** The next page is read when so few rows are left. */
 const readAheadRows = 30;
 
@@ -43,15 +50,19 @@ export function DataTable<Item>(props: TableProps<Item>) {
   );
 }
 
-function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf, onOpen, selects }: TableProps<Item>) {
+function Rows<Item>(props: TableProps<Item>) {
+  const { label, columns, list, keyOf, onOpen, selects, isCompact = false } = props;
+  const { items, hasMore, readMore } = list;
   const scroller = useRef<HTMLDivElement>(null);
   const rows = useVirtualizer({
     count: items.length,
     getScrollElement: () => scroller.current,
-    estimateSize: () => rowPixels,
+    estimateSize: () => (isCompact ? compactRowPixels : rowPixels),
     overscan: 12,
     getItemKey: (index) => keyOf(items[index] as Item), // The index is below the count.
   });
+  // Rows that are not visible have the height from before.
+  useEffect(() => rows.measure(), [rows, isCompact]);
   const visible = rows.getVirtualItems();
   const last = visible.at(-1)?.index ?? 0;
   useEffect(() => {
@@ -78,18 +89,7 @@ function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf,
     >
       <table role="table" aria-label={label} aria-rowcount={hasMore ? -1 : items.length + 1} className="block w-full text-left text-sm">
         <thead role="rowgroup" className="sticky top-0 z-10 block bg-surface">
-          <tr role="row" className={rowLook}>
-            {selects !== undefined && (
-              <th role="columnheader" scope="col" className={cellLook(false)}>
-                <SelectAll selection={selects.selection} />
-              </th>
-            )}
-            {columns.map(({ title, isSecondary }) => (
-              <th role="columnheader" key={title} scope="col" className={`${cellLook(isSecondary)} font-medium text-muted`}>
-                {title}
-              </th>
-            ))}
-          </tr>
+          <Header {...props} />
         </thead>
         <tbody role="rowgroup" className="block" style={{ paddingTop: before, paddingBottom: after }}>
           {visible.map(({ key, index }) => (
@@ -100,12 +100,53 @@ function Rows<Item>({ label, columns, list: { items, hasMore, readMore }, keyOf,
               columns={columns}
               onOpen={onOpen}
               selects={selects}
+              isCompact={isCompact}
               measure={rows.measureElement}
             />
           ))}
         </tbody>
       </table>
     </div>
+  );
+}
+
+function Header<Item>({ columns, selects, sorting }: Pick<TableProps<Item>, "columns" | "selects" | "sorting">) {
+  return (
+    <tr role="row" className={rowLook}>
+      {selects !== undefined && (
+        <th role="columnheader" scope="col" className={cellLook(false)}>
+          <SelectAll selection={selects.selection} />
+        </th>
+      )}
+      {columns.map(({ title, isSecondary, sortsBy }) => (
+        <th
+          role="columnheader"
+          key={title}
+          scope="col"
+          aria-sort={sorting === undefined || sortsBy === undefined ? undefined : directionOf(sorting.sort, sortsBy)}
+          className={`${cellLook(isSecondary)} font-medium text-muted`}
+        >
+          {sorting === undefined || sortsBy === undefined ? title : <SortButton title={title} field={sortsBy} {...sorting} />}
+        </th>
+      ))}
+    </tr>
+  );
+}
+
+const sortIcons = { ascending: ArrowUp, descending: ArrowDown, none: ArrowUpDown } as const;
+
+function SortButton({ title, field, sort, onSort }: Sorting & { readonly title: string; readonly field: SortField }) {
+  const direction = directionOf(sort, field);
+  const Icon = sortIcons[direction];
+  return (
+    <button
+      type="button"
+      className="inline-flex max-w-full items-center gap-1 rounded hover:text-text"
+      onClick={() => onSort(nextSort(sort, field))}
+    >
+      <span className="min-w-0 truncate">{title}</span>
+      <Icon aria-hidden className={`size-3.5 shrink-0 ${direction === "none" ? "opacity-50" : "text-accent"}`} />
+    </button>
   );
 }
 
@@ -119,12 +160,13 @@ function SelectAll<Item>({ selection: { items, isAll, toggleAll } }: { readonly 
 }
 
 interface RowProps<Item> extends Pick<TableProps<Item>, "columns" | "onOpen" | "selects"> {
+  readonly isCompact: boolean;
   readonly item: Item;
   readonly index: number;
   readonly measure: (element: Element | null) => void;
 }
 
-function Row<Item>({ item, index, columns, onOpen, selects, measure }: RowProps<Item>) {
+function Row<Item>({ item, index, columns, onOpen, selects, isCompact, measure }: RowProps<Item>) {
   return (
     <tr
       role="row"
@@ -137,7 +179,7 @@ function Row<Item>({ item, index, columns, onOpen, selects, measure }: RowProps<
       className={`${rowLook} hover:bg-accent-soft ${onOpen === undefined ? "" : "cursor-pointer"}`}
     >
       {selects !== undefined && (
-        <td role="cell" className={cellLook(false)}>
+        <td role="cell" className={cellLook(false, isCompact)}>
           <input
             type="checkbox"
             className="block"
@@ -148,7 +190,7 @@ function Row<Item>({ item, index, columns, onOpen, selects, measure }: RowProps<
         </td>
       )}
       {columns.map(({ title, cell, isSecondary }) => (
-        <td role="cell" key={title} className={cellLook(isSecondary)}>
+        <td role="cell" key={title} className={cellLook(isSecondary, isCompact)}>
           {cell(item)}
         </td>
       ))}
@@ -160,5 +202,5 @@ const template = <Item,>(columns: readonly Column<Item>[], selects: boolean): st
   [...(selects ? ["2.5rem"] : []), ...columns.map(({ parts = 1 }) => `minmax(0,${parts}fr)`)].join(" ");
 
 const rowLook = "grid grid-cols-(--narrow-columns) items-center border-b border-line md:grid-cols-(--columns)";
-const cellLook = (isSecondary: boolean | undefined): string =>
-  `min-w-0 truncate px-1 py-2 min-[20rem]:px-3 ${isSecondary === true ? "max-md:hidden" : ""}`;
+const cellLook = (isSecondary: boolean | undefined, isCompact = false): string =>
+  `min-w-0 truncate px-1 min-[20rem]:px-3 ${isCompact ? "py-0.5" : "py-2"} ${isSecondary === true ? "max-md:hidden" : ""}`;

@@ -92,6 +92,10 @@ export interface ResourceTable {
   readonly component: JSONColumnType<object> | null;
   /** For sources: fields that lists filter by. Written by triggers only. */
   readonly source_facts: JSONColumnType<object> | null;
+  /** For sources, webhooks and workflows: what lists filter by. The next two are what they are sorted by. Written by triggers only. */
+  readonly list_facts: JSONColumnType<object> | null;
+  readonly list_name: Generated<string>;
+  readonly list_updated_ms: Generated<number>;
   /** When a mirrored resource ended. Its row stays for a while so that late writes cannot restore it. Lists omit it. */
   readonly ended_at: Date | null;
   readonly public_id: GeneratedAlways<string | null>;
@@ -110,7 +114,16 @@ export interface ResourceCountTable {
 /** Last state of a deleted resource; `resource_version` is that of the deletion. */
 export interface ResourceTombstoneTable extends Omit<
   ResourceTable,
-  "name_slug" | "component" | "source_facts" | "ended_at" | "owner" | "code_hash" | "component_key"
+  | "name_slug"
+  | "component"
+  | "source_facts"
+  | "list_facts"
+  | "list_name"
+  | "list_updated_ms"
+  | "ended_at"
+  | "owner"
+  | "code_hash"
+  | "component_key"
 > {
   readonly deleted_at: Generated<Date>;
 }

@@ -3,6 +3,7 @@ import "zod-openapi"; // For the types of `override` and `param`.
 import { httpUrl as storedUrl } from "../../../crds/rules.ts";
 import { isNpmAddress } from "../../../domain/component/npm-origin.ts";
 import { hostProblem } from "../../../domain/http-url.ts";
+import { suggestion } from "../../../domain/nearest-name.ts";
 import { maxLimit, parsePageQuery, type CursorForm, type PageRequest } from "../../../domain/page.ts";
 import { parse } from "./parse.ts";
 
@@ -43,6 +44,20 @@ export const optionalText = (schema: z.ZodType<string>) =>
 /** A query parameter whose empty value counts as absent. The document shows only the schema itself. */
 export const optionalParameter = <T>(schema: z.ZodType<T>, message?: string) =>
   z.union([z.literal("").transform(() => undefined), schema], message).optional();
+
+const maxSearchedLength = 200;
+/** Text that the items of a list must contain. */
+export const searchedText = text.max(maxSearchedLength, `it must have at most ${maxSearchedLength} characters`).optional();
+
+/** A query parameter with one of these values; a refusal names the nearest one. An empty value counts as absent. */
+export function optionalChoice<const Values extends readonly [string, ...string[]]>(values: Values) {
+  const all = `${values.slice(0, -1).join(", ")} or ${values.at(-1)}`;
+  // Hints ignore `-`, which reverses an order.
+  const alike = (input: string): readonly string[] => values.filter((value) => value.startsWith("-") === input.startsWith("-"));
+  const message = ({ input }: { readonly input?: unknown }): string =>
+    `it must be ${all}${typeof input === "string" ? suggestion(input, alike(input)) : ""}`;
+  return z.union([z.literal("").transform(() => undefined), z.enum(values, { error: message })], { error: message }).optional();
+}
 
 const tooLongUrl = "it must have at most 2048 characters";
 const invalidUrl = "it must begin with http:// or https:// and have a host name";

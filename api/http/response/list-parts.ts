@@ -9,7 +9,7 @@ export const maxPartBytes = 2 ** 20;
 export interface ListPart<Data> {
   /** An array. */
   readonly data: Data;
-  /** Ids of all items, also of those that `data` does not show. */
+  /** Ids or positions of all items, also of those that `data` does not show. */
   readonly ids: readonly string[];
   /** Size of the whole list. */
   readonly total: number;
@@ -39,8 +39,8 @@ export async function* readParts<Item, Shown>({
 }: Reading<Item, Shown>): AsyncGenerator<ListPart<readonly Shown[]>> {
   let found: Listed<Item> | undefined = await read({ ...request, maxBytes: maxPartBytes });
   while (found !== undefined) {
-    const { items, total, left = 0 }: Listed<Item> = found;
-    const ids: readonly string[] = items.map(idOf);
+    const { items, total, left = 0, positions }: Listed<Item> = found;
+    const ids: readonly string[] = positions ?? items.map(idOf);
     const last = ids.at(-1);
     const isLast: boolean = left === 0 || last === undefined;
     const data = await show(items);

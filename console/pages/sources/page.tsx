@@ -1,32 +1,40 @@
 import { useNavigate } from "@tanstack/react-router";
-import { useCallback } from "react";
 import type { Source } from "../../../client/generated/operations.ts";
 import { api, useList } from "../../api/queries.ts";
 import { activationActions } from "../../parts/bulk/activation.ts";
 import { BulkActions } from "../../parts/bulk/bulk-actions.tsx";
 import { useSelection } from "../../parts/bulk/use-selection.ts";
-import { useSearchParams } from "../../parts/search.ts";
 import { useCanWrite, useOwnerQuery } from "../../parts/session-context.tsx";
-import { Button, ButtonLink, TextLink } from "../../parts/button.tsx";
+import { ButtonLink, TextLink } from "../../parts/button.tsx";
 import { DataTable, type Column } from "../../parts/data-table.tsx";
-import { inputLook } from "../../parts/field.tsx";
 import { formatCount } from "../../parts/format.ts";
+import { ListControls, useIsCompact } from "../../parts/list/list-controls.tsx";
+import { useListState, type Facet } from "../../parts/list/list-state.ts";
+import { NoMatch } from "../../parts/list/no-match.tsx";
+import { apiSort } from "../../parts/list/order.ts";
+import { useRange } from "../../parts/metrics/range.tsx";
 import { metricsColumns } from "../../parts/metrics/sparkline.tsx";
 import { useMetricsOf } from "../../parts/metrics/use-metrics-of.ts";
 import { EmptyState } from "../../parts/notices.tsx";
 import { Page } from "../../parts/page.tsx";
-import { SearchField } from "../../parts/search-field.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
 import { text } from "./strings.ts";
 
-type SourceState = Source["state"];
-const states = Object.keys(text.states) as readonly SourceState[];
+const stateFacet: Facet<Source["state"]> = { name: "state", label: text.state, any: text.anyState, options: text.states };
+const triggerFacet: Facet<keyof typeof text.triggers> = {
+  name: "trigger",
+  label: text.trigger,
+  any: text.anyTrigger,
+  options: text.triggers,
+};
+const facets = [stateFacet, triggerFacet];
 const refreshMs = 10_000;
 
 const columns: readonly Column<Source>[] = [
   {
     title: text.name,
+    sortsBy: "name",
     parts: 3,
     cell: ({ id, name }) => (
       <TextLink to="/sources/$id" params={{ id } as never}>
@@ -62,17 +70,17 @@ const keyOf = ({ id }: Source): string => id;
 const nameOf = ({ name }: Source): string => name;
 
 export function SourcesPage() {
-  const [{ q = "", state = "" }, setSearch] = useSearchParams();
+  const state = useListState("sources", facets);
   const owner = useOwnerQuery();
   const navigate = useNavigate();
-  const chosen = states.find((each) => each === state);
-  const filters = { ...(q === "" ? {} : { q }), ...(chosen === undefined ? {} : { state: chosen }) };
-  const list = useList("listMySources", { query: { ...owner, ...filters } }, { everyMs: refreshMs });
-  const metrics = useMetricsOf(list.items.map(({ id }) => id));
+  const chosen = { state: state.valueOf(stateFacet), trigger: state.valueOf(triggerFacet) };
+  const query = { ...owner, q: state.q, sort: apiSort(state.sort), ...chosen };
+  const list = useList("listMySources", { query }, { everyMs: refreshMs, keyOf });
+  const { name: range } = useRange();
+  const metrics = useMetricsOf(list.items, range);
   const selection = useSelection(list.items, keyOf);
   const canWrite = useCanWrite();
-  const search = useCallback((value: string) => setSearch({ q: value }, { replaces: true }), [setSearch]);
-  const isFiltered = Object.keys(filters).length > 0;
+  const isCompact = useIsCompact();
   return (
     <Page
       title={text.title}
@@ -83,36 +91,20 @@ export function SourcesPage() {
         </ButtonLink>
       }
     >
-      <div className="flex flex-wrap gap-2">
-        <SearchField label={text.search} value={q} onChange={search} />
-        <select
-          aria-label={text.state}
-          value={state}
-          onChange={(event) => setSearch({ state: event.target.value })}
-          className={`${inputLook} max-w-40`}
-        >
-          <option value="">{text.anyState}</option>
-          {states.map((each) => (
-            <option key={each} value={each}>
-              {text.states[each]}
-            </option>
-          ))}
-        </select>
-      </div>
+      <ListControls state={state} searchLabel={text.search} range={range} />
       <BulkActions selection={selection} actions={bulkActions} nameOf={nameOf} warning={text.deleteWarning} />
       <DataTable
         label={text.title}
-        columns={[...columns, ...metricsColumns<Source>(metrics)]}
+        columns={[...columns, ...metricsColumns<Source>(metrics, range)]}
         list={list}
         keyOf={keyOf}
+        sorting={state}
+        isCompact={isCompact}
         selects={canWrite ? { selection, nameOf } : undefined}
         onOpen={({ id }) => void navigate({ to: "/sources/$id", params: { id } as never })}
         empty={
-          isFiltered ? (
-            <EmptyState title={text.noMatch}>
-              <p className="text-sm text-muted">{text.noMatchHint}</p>
-              <Button onClick={() => setSearch({ q: undefined, state: undefined })}>{text.clear}</Button>
-            </EmptyState>
+          state.isFiltered ? (
+            <NoMatch title={text.noMatch} clear={text.clear} state={state} />
           ) : (
             <EmptyState title={text.empty}>
               <p className="text-sm text-muted">{text.emptyHint}</p>

@@ -1,7 +1,7 @@
 import { useSearchParams } from "../search.ts";
 import { text } from "./strings.ts";
 
-type RangeName = keyof typeof text.ranges;
+export type RangeName = keyof typeof text.ranges;
 const hourMs = 3_600_000;
 const lengths: Readonly<Record<RangeName, number>> = { "1h": hourMs, "24h": 24 * hourMs, "7d": 7 * 24 * hourMs, "30d": 30 * 24 * hourMs };
 const names = Object.keys(lengths) as readonly RangeName[];
@@ -11,10 +11,11 @@ const defaultRange: RangeName = "24h";
 export function useRange(): { readonly name: RangeName; readonly query: { readonly from: number } } {
   const [{ range }] = useSearchParams();
   const name = names.find((each) => each === range) ?? defaultRange;
-  return { name, query: { from: startOf(name) } };
+  return { name, query: { from: startOfRange(name) } };
 }
 
-const startOf = (name: RangeName): number => Math.floor(Date.now() / 60_000) * 60_000 - lengths[name];
+/** Epoch ms, a whole minute. */
+export const startOfRange = (name: RangeName): number => Math.floor(Date.now() / 60_000) * 60_000 - lengths[name];
 
 export function RangeChoice({ current }: { readonly current: RangeName }) {
   const [, setSearch] = useSearchParams();

@@ -1,6 +1,7 @@
 import type { Metrics, MetricsPoint } from "../../../client/generated/operations.ts";
 import { formatCount, formatDuration } from "../format.ts";
 import type { Column } from "../data-table.tsx";
+import type { RangeName } from "./range.tsx";
 import { text } from "./strings.ts";
 
 const [width, height] = [96, 20];
@@ -10,8 +11,8 @@ const doneOf = ({ runs, attempts }: Pick<MetricsPoint, "runs" | "attempts">, isW
 const failedOf = (point: Pick<MetricsPoint, "errors" | "failed_attempts">, isWebhook: boolean): number =>
   isWebhook ? point.failed_attempts : point.errors;
 
-/** Bars of a day, the failed part of each in another colour. */
-function Sparkline({ metrics }: { readonly metrics: Metrics }) {
+/** Bars of a range, the failed part of each in another colour. */
+function Sparkline({ metrics, range }: { readonly metrics: Metrics; readonly range: RangeName }) {
   const { points, total } = metrics;
   const isWebhook = isOfWebhook(metrics);
   const highest = Math.max(1, ...points.map((point) => doneOf(point, isWebhook)));
@@ -21,7 +22,7 @@ function Sparkline({ metrics }: { readonly metrics: Metrics }) {
     const [left, tall] = [index * step, pixels(count)];
     return count === 0 ? "" : `M${left.toFixed(1)} ${height}v${(-tall).toFixed(1)}h${(step * 0.75).toFixed(1)}v${tall.toFixed(1)}z`;
   };
-  const label = text.spark(formatCount(doneOf(total, isWebhook)), formatCount(failedOf(total, isWebhook)));
+  const label = text.spark(formatCount(doneOf(total, isWebhook)), formatCount(failedOf(total, isWebhook)), text.ranges[range]);
   return (
     <svg role="img" aria-label={label} viewBox={`0 0 ${width} ${height}`} preserveAspectRatio="none" className="h-5 w-full max-w-32">
       <path d={points.map((point, index) => bar(doneOf(point, isWebhook), index)).join("")} className="fill-accent" />
@@ -40,14 +41,17 @@ function errorRate(metrics: Metrics): string {
     : `${((failedOf(metrics.total, isWebhook) / done) * 100).toFixed(failedOf(metrics.total, isWebhook) === 0 ? 0 : 1)} %`;
 }
 
-/** Columns of a list about the last day of its items. */
-export const metricsColumns = <Item extends { readonly id: string }>(of: ReadonlyMap<string, Metrics>): readonly Column<Item>[] => {
+/** Columns of a list about the last time of its items. */
+export const metricsColumns = <Item extends { readonly id: string }>(
+  of: ReadonlyMap<string, Metrics>,
+  range: RangeName,
+): readonly Column<Item>[] => {
   const cell = (show: (metrics: Metrics) => React.ReactNode) => (item: Item) => {
     const metrics = of.get(item.id);
     return metrics === undefined ? text.none : show(metrics);
   };
   return [
-    { title: text.last24h, parts: 2, isSecondary: true, cell: cell((metrics) => <Sparkline metrics={metrics} />) },
+    { title: text.ranges[range], parts: 2, isSecondary: true, cell: cell((metrics) => <Sparkline metrics={metrics} range={range} />) },
     { title: text.errorRate, isSecondary: true, cell: cell(errorRate) },
     { title: "p95", isSecondary: true, cell: cell(({ total }) => (total.p95_ms === null ? text.none : formatDuration(total.p95_ms))) },
   ];

@@ -25,7 +25,6 @@ export const text = {
   failedAttempts: "Failed",
   deadLetters: "Given up",
   attemptDuration: "Duration of attempts",
-  last24h: "24 hours",
   errorRate: "Failed",
-  spark: (count: string, failed: string) => `${count} in 24 hours, ${failed} failed`,
+  spark: (count: string, failed: string, range: string) => `${count} in ${range}, ${failed} failed`,
 } as const;

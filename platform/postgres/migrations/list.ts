@@ -1,4 +1,5 @@
 import type { Kysely } from "kysely";
+import { listColumns } from "./list-columns.ts";
 import { searchColumns } from "./search.ts";
 import { transactionalMigrations } from "./transactional.ts";
 import { transaction, type Migration } from "./step.ts";
@@ -15,4 +16,5 @@ export const migrations: readonly Migration[] = [
   { name: "m0040-files-of-steps", steps: [transaction("alter table workflow_steps add column files text")] },
   // What attempts at webhooks have sent and received. An earlier version writes and reads attempts without it.
   { name: "m0041-exchanges", steps: [transaction("alter table attempts add column exchange text")] },
+  listColumns,
 ];

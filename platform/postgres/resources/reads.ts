@@ -4,6 +4,7 @@ import type { ListOptions } from "../../../crds/resource-store.ts";
 import { labels as known } from "../../../crds/resource.ts";
 import { InvalidInput } from "../../../domain/errors.ts";
 import type { Tables } from "../tables.ts";
+import { selectsListed, type ListedSelection } from "./list-selection.ts";
 import { columns, type ResourceRow } from "./row.ts";
 import { selectsSources, type SourceSelection } from "./source-selection.ts";
 import type { Key } from "./writes.ts";
@@ -89,6 +90,7 @@ export function selects(
     readonly mentions?: string;
     readonly slug?: string;
     readonly sources?: SourceSelection;
+    readonly listed?: ListedSelection;
   },
 ): RawBuilder<unknown> {
   const conditions = [
@@ -103,6 +105,7 @@ export function selects(
       : [sql`(position(${options.mentions} in spec::text) > 0 or position(${options.mentions} in status::text) > 0)`]),
     ...(options.slug === undefined ? [] : [sql`name_slug = ${options.slug}`]),
     ...selectsSources(options.sources ?? {}, options.namespace),
+    ...selectsListed(options.listed ?? {}),
   ];
   return conditions.length === 0 ? sql`true` : sql.join(conditions, sql` and `);
 }

@@ -5,7 +5,8 @@ import type { PageRequest } from "../../../domain/page.ts";
 import { batched } from "../batched.ts";
 import { boundedRows, leftBehind } from "../bounded-rows.ts";
 import type { Database } from "../connection.ts";
-import { listPositionOf } from "./place.ts";
+import { pageOrder, type SortedRow } from "./list-order.ts";
+import type { ListedSelection } from "./list-selection.ts";
 import { labelledWith, selects } from "./reads.ts";
 import { columns, resourceFrom, type ResourceRow } from "./row.ts";
 import type { SourceSelection } from "./source-selection.ts";
@@ -22,18 +23,25 @@ export interface ResourceSelection {
   readonly slug?: string;
   /** Conditions for the kind Source. */
   readonly sources?: SourceSelection;
+  /** Conditions for the kinds Webhook and Workflow. */
+  readonly listed?: ListedSelection;
 }
+
+/** `kind` is null if the page has no rows. */
+type PageRow = ResourceRow & SortedRow & { readonly kind: string | null; readonly total: number; readonly rows_left: number | null };
 
 export interface ResourcePage<S, T> {
   readonly items: readonly Resource<S, T>[];
   readonly total: number;
   /** Number of items of the page that did not fit into its bytes. */
   readonly left?: number;
+  /** Of each item, if cursors of the list are positions instead of ids. */
+  readonly positions?: readonly string[];
 }
 
 /** Reads for REST lists and lookups, whether resources are stored in Postgres or mirrored there. The mirror may lag slightly. */
 export interface ResourcePages {
-  /** Newest first; cursors are public ids (label `headwater.dev/id`). @throws InvalidInput for a cursor that is not in the list */
+  /** Newest first, or in the order of the page; cursors are public ids (label `headwater.dev/id`), or positions. @throws InvalidInput for a cursor that is not in the list */
   listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, page: PageRequest): Promise<ResourcePage<S, T>>;
   /** The newest match, such as a component by its key or code hash. */
   findNewest<S, T>(kind: Kind<S, T>, selection: ResourceSelection): Promise<Resource<S, T> | undefined>;
@@ -58,26 +66,22 @@ export function createResourcePages({ db }: Pick<Database, "db">): ResourcePages
   }
 
   return {
-    async listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, { limit, cursor, maxBytes }: PageRequest) {
-      const backwards = cursor?.side === "before";
-      const cursorPosition = cursor === null ? undefined : await listPositionOf(db, kind.kind, cursor.id, selection.namespace);
-      const beyond =
-        cursorPosition === undefined
-          ? sql`true`
-          : sql`(created_at, name) ${backwards ? sql`>` : sql`<`} (${cursorPosition.created_at}::timestamptz, ${cursorPosition.name}::text)`;
+    async listPage<S, T>(kind: Kind<S, T>, selection: ResourceSelection, page: PageRequest) {
+      const { beyond, reading, listed, columns: sorted, positionOf } = await pageOrder(db, kind.kind, selection.namespace, page);
       const matches = matching(kind.kind, selection);
-      const newest = sql`select ${columns} from resources where ${matches} and ${beyond}
-          order by ${backwards ? sql`created_at, name` : sql`created_at desc, name desc`} limit ${limit}`;
+      const found = sql`select ${columns}, ${sorted} from resources where ${matches} and ${beyond} order by ${reading} limit ${page.limit}`;
       const bytes = sql`octet_length(page.spec::text) + octet_length(page.status::text)`;
-      const { rows } = await sql<ResourceRow & { kind: string | null; total: number; rows_left: number | null }>`
+      const { rows } = await sql<PageRow>`
         select counted.total, page.* from (${isWhole(selection) ? storedTotal(kind.kind, selection.namespace) : sql`select count(*) as total from resources where ${matches}`}) counted left join (
-          select * from ${boundedRows({ rows: newest, bytes, order: sql`created_at desc, name desc`, maxBytes })} bounded
+          select * from ${boundedRows({ rows: found, bytes, order: listed, maxBytes: page.maxBytes })} bounded
         ) page on true
-        order by page.created_at desc, page.name desc`.execute(db);
+        order by ${listed}`.execute(db);
+      const items = rows.filter((row) => row.kind !== null);
       return {
-        items: rows.filter((row) => row.kind !== null).map((row) => resourceFrom<S, T>(row)),
+        items: items.map((row) => resourceFrom<S, T>(row)),
         total: rows[0]?.total ?? 0,
         ...leftBehind(rows),
+        ...(positionOf === undefined ? {} : { positions: items.map(positionOf) }),
       };
     },
     async findNewest(kind, selection) {
@@ -100,8 +104,10 @@ function matching(kind: string, selection: ResourceSelection): RawBuilder<unknow
 }
 
 /** Is it an unfiltered list of a namespace? Its total is precomputed. */
-function isWhole({ namespace, labels = {}, withoutLabel, mentions, slug, sources = {} }: ResourceSelection): boolean {
-  const picks = [withoutLabel, mentions, slug, ...Object.values(labels), ...Object.values(sources)].some((each) => each !== undefined);
+function isWhole({ namespace, labels = {}, withoutLabel, mentions, slug, sources = {}, listed = {} }: ResourceSelection): boolean {
+  const picks = [withoutLabel, mentions, slug, ...Object.values(labels), ...Object.values(sources), ...Object.values(listed)].some(
+    (each) => each !== undefined,
+  );
   return namespace !== undefined && !picks;
 }
 

@@ -10,6 +10,8 @@ export interface SourceSelection {
   readonly text?: string | undefined;
   /** Exact key of the running component. */
   readonly componentKey?: string | undefined;
+  /** The running component has a prop of this type; `none`: of neither. */
+  readonly trigger?: "http" | "timer" | "none" | undefined;
 }
 
 const fact = (path: string): RawBuilder<unknown> => sql`resources.source_facts #>> ${sql.lit(`{${path}}`)}`;
@@ -19,13 +21,14 @@ const runningFact = (name: string): RawBuilder<unknown> =>
 
 /** Conditions on a row of `resources`, using the columns of source-facts.ts. @param namespace of the list; undefined: all */
 export function selectsSources(
-  { state, text, componentKey }: SourceSelection,
+  { state, text, componentKey, trigger }: SourceSelection,
   namespace: string | undefined,
 ): readonly RawBuilder<unknown>[] {
   return [
     ...(state === undefined ? [] : [sql`${stateOf} = ${state}`]),
     ...(text === undefined ? [] : [containsText(text.toLowerCase(), namespace)]),
     ...(componentKey === undefined ? [] : [runsComponent(sql`${keyOfComponent} = ${componentKey}`, namespace)]),
+    ...(trigger === undefined ? [] : [startsBy(trigger, namespace)]),
   ];
 }
 
@@ -60,6 +63,12 @@ function runsComponent(matches: RawBuilder<unknown>, namespace: string | undefin
     select component.namespace, component.name from resources component
     where component.kind = ${componentKind.kind} and ${within} and component.ended_at is null and ${matches}
   ), false)`;
+}
+
+function startsBy(trigger: NonNullable<SourceSelection["trigger"]>, namespace: string | undefined): RawBuilder<unknown> {
+  if (trigger === "none") return sql`not (${startsBy("http", namespace)} or ${startsBy("timer", namespace)})`;
+  const prop = JSON.stringify([{ type: `$.interface.${trigger}` }]);
+  return runsComponent(sql`component.component #> '{definition,props}' @> ${prop}::jsonb`, namespace);
 }
 
 function containsText(text: string, namespace: string | undefined): RawBuilder<unknown> {

@@ -15,15 +15,22 @@ describe("lists of sources", () => {
     await create({ component_code: feed, name: "Feed of news" });
     await create({ component_code: feed, name: "Feed of orders", active: false });
     await create({ component_code: "name: Mail; key: mail-in", name: "Orders by mail" });
+    await create({ component_code: "name: Both; key: both; props: http timer", name: "Both" });
+    await create({ component_code: "name: Tick; key: tick; props: timer", name: "Tick" });
     await create({ component_code: feed, name: "Feed of Acme" }, `?org_id=${acme.id}`);
     await api.ask("POST", "/v1/sources", { key: keys.bob, body: { component_code: feed, name: "Feed of Bob" } });
   });
 
   test.each([
-    ["state=active", ["Feed of news", "Orders by mail"]],
+    ["state=active", ["Both", "Feed of news", "Orders by mail", "Tick"]],
     ["state=paused", ["Feed of orders"]],
     ["state=failing", []],
-    ["state=", ["Feed of news", "Feed of orders", "Orders by mail"]],
+    ["state=", ["Both", "Feed of news", "Feed of orders", "Orders by mail", "Tick"]],
+    ["trigger=http", ["Both"]],
+    ["trigger=timer", ["Both", "Tick"]],
+    ["trigger=timer&q=tick", ["Tick"]],
+    ["trigger=none", ["Feed of news", "Feed of orders", "Orders by mail"]],
+    ["trigger=", ["Both", "Feed of news", "Feed of orders", "Orders by mail", "Tick"]],
     ["q=ORDERS", ["Feed of orders", "Orders by mail"]],
     ["q=mail-in", ["Orders by mail"]],
     ["q=nothing like this", []],
@@ -75,9 +82,17 @@ describe("lists of sources", () => {
       }
       return Math.min(...costs);
     };
-    const queries = ["limit=2", "limit=100", "limit=100&state=failing", "limit=100&q=many", "limit=100&component_key=many&state=active"];
+    const sorted = ["limit=100&sort=name", "limit=100&sort=-updated_at&state=failing"];
+    const queries = [
+      "limit=2",
+      "limit=100",
+      "limit=100&state=failing",
+      "limit=100&q=many",
+      "limit=100&component_key=many&state=active",
+      "limit=100&trigger=none",
+    ];
     // The caller, the page, the latest runs, and the components that are not in memory.
-    for (const query of queries) expect(await cost(query), query).toBe(4);
+    for (const query of [...queries, ...sorted]) expect(await cost(query), query).toBe(4);
     expect(await totals("state=failing")).toBe(1_000);
     expect(await totals("state=active&q=many")).toBe(9_000);
   });
