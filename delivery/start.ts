@@ -60,7 +60,8 @@ export async function startDelivery(config: DeliveryConfig, ports: DeliveryPorts
   const due = await readDueWork(parts);
   const tests = await ports.tests.serve((request) => testWebhook(request, { routes, destinations, attempts, clock: ports.clock }));
   const routing = readCommits(parts);
-  const replays = await readReplays(parts);
+  // A redrive does not wait behind a large replay: each has a pace.
+  const replays = await readReplays({ ...parts, pace: new HostPace(parts.routes, config.replayPace) });
   const share = await shareWork({ ports, routing, recorder, ordered });
   const trimming = ports.runs.startTrimming();
 

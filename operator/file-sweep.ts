@@ -1,4 +1,4 @@
-import { filesKept, type RunOfFiles } from "../domain/files/run-files.ts";
+import { filesKeptMs, type RunOfFiles } from "../domain/files/run-files.ts";
 import type { OperatorPorts } from "./ports.ts";
 import type { RunWithFiles } from "./stored-ports.ts";
 
@@ -11,38 +11,36 @@ interface Unneeded {
 }
 
 /**
- * Deletes the files of runs that have ended, and of steps and tests that were never committed, as `filesKept` says: those first that have been
+ * Deletes the files of runs that have ended, and of steps and tests that were never committed, as `filesKeptMs` says: those first that have been
  * unneeded longest.
  */
 export function fileSweeper({ files, clock, log }: Pick<OperatorPorts, "files" | "clock" | "log">) {
   /** Since when a run needs none. A new leader begins again. */
   let known = new Map<string, number>();
 
-  /** @param due runs that are unneeded since a later time are not looked at again @returns undefined: it needs them, or has none */
-  async function unneededSince(run: RunOfFiles, due: number, now: number): Promise<number | undefined> {
-    const since = known.get(keyOf(run));
-    if (since !== undefined && since > due) return since;
+  /** @returns epoch ms; undefined: it needs them, or has none */
+  async function unneededSince(run: RunOfFiles, now: number): Promise<number | undefined> {
+    // Each time: a run that had no commit yet may have one now.
     if (await files.isNeeded(run)) return undefined;
     const storedAt = await files.lastStoredAt(run);
-    return storedAt === undefined ? undefined : Math.max(since ?? now, storedAt);
+    return storedAt === undefined ? undefined : Math.max(known.get(keyOf(run)) ?? now, storedAt);
   }
 
   return async (_key: string, signal: AbortSignal): Promise<number> => {
     const now = clock.now();
     const { runs, bytes, maxBytes } = await files.list();
-    const due = (left: number): number => now - filesKept(left, maxBytes);
     const unneeded: Unneeded[] = [];
     const errors: unknown[] = [];
     for (const run of runs) {
       signal.throwIfAborted();
-      // One that cannot be looked at keeps no other.
-      const since = await unneededSince(run, due(bytes), now).catch((error: unknown) => void errors.push(error));
+      // An error of one does not keep the files of the others.
+      const since = await unneededSince(run, now).catch((error: unknown) => void errors.push(error));
       if (since !== undefined) unneeded.push({ run, since });
     }
     known = new Map(unneeded.map(({ run, since }) => [keyOf(run), since]));
     let left = bytes;
     for (const { run, since } of unneeded.toSorted((one, other) => one.since - other.since)) {
-      if (since > due(left)) break;
+      if (since > now - filesKeptMs(left, maxBytes)) break;
       signal.throwIfAborted();
       try {
         await files.forget(run);

@@ -28,12 +28,12 @@ export interface BundleReference {
   readonly owner: string | undefined;
 }
 
-/** Files of the runs of workflows. */
 export interface RunWithFiles extends RunOfFiles {
   /** What its files take. */
   readonly bytes: number;
 }
 
+/** Files of the runs of workflows. */
 export interface StoredFiles {
   /** Runs that have any; bytes of all files, and of the store: 0 or less if it has no limit. */
   list(): Promise<{ readonly runs: readonly RunWithFiles[]; readonly bytes: number; readonly maxBytes: number }>;

@@ -20,7 +20,7 @@ export interface DueParts {
   /** Attempts the heads of ordered queues. */
   readonly ordered: { attemptDue(delivery: Delivery): Promise<void> };
   readonly scheduled: ScheduledEvents;
-  /** Of redelivered dead letters. */
+  /** At which redelivered dead letters become due. */
   readonly pace: Pace;
   readonly ports: DueWorkPorts;
   readonly signal: AbortSignal;

@@ -30,8 +30,8 @@ export interface RedeliverParts {
 const unpaced: Pace = { waitMs: () => 0 };
 
 /**
- * Makes the requested deliveries due: those that wait for a retry now, and dead letters at the pace of their host. The delivery is stored before its dead letter is
- * deleted. After a crash in between the request is repeated, and the message id shows that the delivery is already stored. A delivery
+ * Makes the requested deliveries due: a single one at once, also one that waits for a retry; several dead letters at the pace of their host. The
+ * delivery is stored before its dead letter is deleted. After a crash in between the request is repeated, and the message id shows that the delivery is already stored. A delivery
  * that has been delivered in the meantime, or is being attempted, is left alone.
  */
 export async function redeliver(
@@ -51,10 +51,13 @@ export async function redeliver(
     const range = "range" in request ? request.range : { upTo: request.upTo };
     return redeliverRange(webhook, range, { pace, ...ports });
   }
-  const own = { pace: request.deliveries.length > 1 ? pace : unpaced, ...ports };
+  const [only, ...others] = request.deliveries;
+  const isSingle = others.length === 0;
+  // Of several, what is scheduled may wait for its turn at this pace: a request that is repeated must not make it due.
+  const scheduled = isSingle && only !== undefined ? await ports.deliveries.findScheduled(webhook, only) : undefined;
+  if (scheduled !== undefined) await deliverer.schedule(decodeDelivery(scheduled), ports.clock.now());
+  const own = { pace: isSingle ? unpaced : pace, ...ports };
   for (const id of request.deliveries) {
-    const scheduled = await ports.deliveries.findScheduled(webhook, id);
-    if (scheduled !== undefined) await deliverer.schedule(decodeDelivery(scheduled), ports.clock.now());
     const letter = await ports.history.findDeadLetter(webhook, id);
     if (letter !== undefined) await redeliverLetters(webhook, [letter], own);
   }

@@ -20,15 +20,15 @@ export interface RunFiles {
   copy(run: RunOfFiles, parts: readonly string[], to: string): Promise<void>;
 }
 
-/**
- * How long files stay when their run needs them no more, ms. Where much is stored, the runs that have ended first lose theirs earlier, but not
- * before `leastMs`: longer than a step runs before its first commit, and than a backup takes between the commits and the files.
- */
-export const filesKeptMs = { most: 24 * 60 * 60_000, least: 2 * 60 * 60_000 } as const;
+const hourMs = 60 * 60_000;
+/** How long files stay when their run needs them no more. */
+export const maxFilesKeptMs = 24 * hourMs;
+/** The same while much is stored: longer than a step runs before its first commit, and than a backup takes between the commits and the files. */
+const minFilesKeptMs = 2 * hourMs;
 
 /** @param bytes of all files that are stored @param maxBytes of the store; 0 or less: it has no limit */
-export const filesKept = (bytes: number, maxBytes: number): number =>
-  maxBytes > 0 && bytes > maxBytes / 4 ? filesKeptMs.least : filesKeptMs.most;
+export const filesKeptMs = (bytes: number, maxBytes: number): number =>
+  maxBytes > 0 && bytes > maxBytes / 4 ? minFilesKeptMs : maxFilesKeptMs;
 
 export interface RunOfFiles {
   readonly owner: string;

@@ -1,12 +1,13 @@
 import type { Fork, Position } from "./run-state.ts";
 
-/** A list of results is copied once for so many that have ended: a loop may have ten thousand. */
+/** A list of results, which may have ten thousand, is copied for each commit, and within one for so many that have ended. */
 const maxEnded = 64;
 
-/** The fork with what a part or an item has given. */
+/** The fork with what a part or an item has given, unless it has that already. */
 export function withResult(fork: Fork, index: number, text: string): Fork {
+  if (fork.results[index] !== null || fork.ended?.some(([ended]) => ended === index) === true) return fork;
   const next = { ...fork, ended: [...(fork.ended ?? []), [index, text] as const] };
-  return next.ended.length < maxEnded ? next : withoutEnded(next);
+  return next.ended.length < maxEnded ? next : merged(next);
 }
 
 /** By part or item: JSON text of what it has given; null: it has not ended. */
@@ -21,10 +22,10 @@ export function resultsOf({ results, ended = [] }: Fork): readonly (string | nul
 export function withAllResults<Place extends Position>(position: Place): Place {
   const { fork } = position;
   if (fork === undefined) return position;
-  return { ...position, fork: { ...withoutEnded(fork), branches: fork.branches.map((branch) => withAllResults(branch)) } };
+  return { ...position, fork: { ...merged(fork), branches: fork.branches.map((branch) => withAllResults(branch)) } };
 }
 
-function withoutEnded(fork: Fork): Fork {
+function merged(fork: Fork): Fork {
   const { ended: _, ...rest } = fork;
   return { ...rest, results: resultsOf(fork) };
 }

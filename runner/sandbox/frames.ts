@@ -34,20 +34,16 @@ export interface Frame<Kind extends string> {
   readonly text: string;
 }
 
-export function encodeFrames<Kind extends string>(limits: FrameLimits<Kind>, messages: readonly { readonly kind: Kind }[]): Buffer {
-  const kinds = Object.keys(limits);
-  return Buffer.concat(
-    messages.map(({ kind, ...fields }) => {
-      const text = JSON.stringify(fields);
-      const bytes = Buffer.byteLength(text);
-      if (bytes > limits[kind]) throw new RangeError(`a message '${kind}' has ${bytes} bytes, ${limits[kind]} are allowed`);
-      const frame = Buffer.allocUnsafe(headBytes + bytes);
-      frame.writeUInt32LE(bytes, 0);
-      frame.writeUInt8(kinds.indexOf(kind), 4);
-      frame.write(text, headBytes);
-      return frame;
-    }),
-  );
+/** @throws RangeError for a message over the limit of its kind */
+export function encodeFrame<Kind extends string>(limits: FrameLimits<Kind>, { kind, ...fields }: { readonly kind: Kind }): Buffer {
+  const text = JSON.stringify(fields);
+  const bytes = Buffer.byteLength(text);
+  if (bytes > limits[kind]) throw new RangeError(`a message '${kind}' has ${bytes} bytes, ${limits[kind]} are allowed`);
+  const frame = Buffer.allocUnsafe(headBytes + bytes);
+  frame.writeUInt32LE(bytes, 0);
+  frame.writeUInt8(Object.keys(limits).indexOf(kind), 4);
+  frame.write(text, headBytes);
+  return frame;
 }
 
 /**

@@ -36,6 +36,8 @@ export class BranchRuns {
   readonly #ended: EndedExecution[] = [];
   #withdrawing = new AbortController();
   #hasOwnPlace = true;
+  /** The one that has ended last had others beside it, or nothing was under way. */
+  #gathers = true;
   #notify: (() => void) | undefined;
 
   /** @param queue key of the run's queue */
@@ -98,15 +100,22 @@ export class BranchRuns {
     return ended;
   }
 
-  /** Waits until all that was started has ended, or so many beside the one that `next` has returned, or for so long. */
-  async gather(count: number, ms: number): Promise<void> {
-    if (ms <= 0) return;
+  /**
+   * Waits until `maxOthers` have ended beside the one that `next` has returned, or all, or for `maxMs`. Not behind one that was in vain: where one
+   * branch is slow and another has many short steps, each would wait.
+   */
+  async gather(maxOthers: number, maxMs: number): Promise<void> {
+    if (this.#gathers && maxMs > 0) await this.#waitForOthers(maxOthers, maxMs);
+    this.#gathers = this.#ended.length > 0 || this.#started.size === 0;
+  }
+
+  async #waitForOthers(maxOthers: number, maxMs: number): Promise<void> {
     let isOver = false;
     const timer = setTimeout(() => {
       isOver = true;
       this.#notify?.();
-    }, ms);
-    while (!isOver && this.#ended.length < count && this.#ended.length < this.#started.size) await this.#somethingEnds(undefined);
+    }, maxMs);
+    while (!isOver && this.#ended.length < maxOthers && this.#ended.length < this.#started.size) await this.#somethingEnds(undefined);
     clearTimeout(timer);
   }
 

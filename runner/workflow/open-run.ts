@@ -95,6 +95,7 @@ export async function forget(run: Run, { places }: RunContext): Promise<void> {
   run.branches = new BranchRuns(run.history.source, run.current.owner, places);
   delete run.interrupted;
   run.mayRepeat = true;
+  run.committedAt = 0;
   await run.history.load();
 }
 

@@ -108,7 +108,7 @@ export function itemsOf(
     const { control } = partOf(frame, steps);
     const { items, index = 0 } = frame;
     if (control.as === undefined || items === undefined) return [];
-    return [[control.as, JSON.stringify({ item: lists.item(items, index), index })] as const];
+    return [[control.as, `{"item":${lists.item(items, index)},"index":${index}}`] as const];
   });
 }
 

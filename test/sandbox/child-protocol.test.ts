@@ -8,7 +8,7 @@ import { runInNewContext } from "node:vm";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { SandboxChild } from "../../runner/sandbox/children/child-process.ts";
-import { encodeFrames, FrameReader, ProtocolViolation } from "../../runner/sandbox/frames.ts";
+import { encodeFrame, FrameReader, ProtocolViolation } from "../../runner/sandbox/frames.ts";
 import { isolateCommand } from "../../runner/sandbox/children/isolate-command.ts";
 import { timeLimits } from "../../runner/sandbox/limits.ts";
 import { localProcesses } from "../../runner/sandbox/processes/local.ts";
@@ -87,7 +87,7 @@ function read(bytes: Buffer): readonly FromChild[] {
 
 describe("frames", () => {
   it("arrive whole and in order, however the bytes are cut", () => {
-    const bytes = encodeFrames(fromChildLimits, examples);
+    const bytes = Buffer.concat(examples.map((example) => encodeFrame(fromChildLimits, example)));
     fc.assert(
       fc.property(fc.array(fc.nat(bytes.byteLength)), (cuts) => {
         const reader = new FrameReader(fromChildLimits);
@@ -109,7 +109,7 @@ describe("frames", () => {
 
   it("keep a key __proto__", () => {
     const db = JSON.parse(`{"db":{"__proto__":"1"}}`) as Record<string, Record<string, string>>;
-    const [message] = read(encodeFrames(fromChildLimits, [{ kind: "executed", id: 1, execution: { ...execution, db } } as FromChild]));
+    const [message] = read(encodeFrame(fromChildLimits, { kind: "executed", id: 1, execution: { ...execution, db } } as FromChild));
     expect(JSON.stringify(message)).toContain(`"db":{"db":{"__proto__":"1"}}`);
   });
 
@@ -194,13 +194,13 @@ describe("a forged message", () => {
       /nested more than/,
     ],
   ])("is refused: %s", (_, message, says) => {
-    expect(() => read(encodeFrames(fromChildLimits, [message as FromChild]))).toThrow(says);
+    expect(() => read(encodeFrame(fromChildLimits, message as FromChild))).toThrow(says);
   });
 });
 
 describe("mutated messages", () => {
   it("are read or refused, and leave nothing behind", () => {
-    const frames = examples.map((message) => encodeFrames(fromChildLimits, [message]));
+    const frames = examples.map((message) => encodeFrame(fromChildLimits, message));
     const mutation = fc.record({
       frame: fc.constantFrom(...frames),
       edits: fc.array(fc.tuple(fc.nat(), fc.constantFrom("flip", "cut", "repeat", "insert"), fc.nat(255)), { minLength: 1, maxLength: 4 }),

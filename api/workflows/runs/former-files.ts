@@ -1,5 +1,5 @@
 import { Conflict } from "../../../domain/errors.ts";
-import { filesKeptMs } from "../../../domain/files/run-files.ts";
+import { maxFilesKeptMs } from "../../../domain/files/run-files.ts";
 import type { WorkflowRunDetails } from "../../../domain/workflow/recorded-run.ts";
 import type { FormerFiles } from "../../../domain/workflow/run-control.ts";
 
@@ -29,7 +29,7 @@ export function formerFiles(runs: readonly RanSteps[], before: readonly { readon
       `an earlier version has run step '${last.name}' of run ${run.id}, and has not recorded its files: repeat the run from its first step, or with \`without_files\` if the other steps need none`,
     );
   if (layers === undefined || layers.length === 0) return undefined;
-  if ((run.endedAt ?? run.startedAt) + filesKeptMs.most < now)
+  if ((run.endedAt ?? run.startedAt) + maxFilesKeptMs < now)
     throw new Conflict(
       `the files that the steps before have left in run ${run.id} are gone: they are kept for at most a day after its end. Repeat the run from its first step, or with \`without_files\` if the other steps need none`,
       { code: "files_gone" },

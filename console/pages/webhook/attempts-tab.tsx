@@ -37,8 +37,11 @@ const sendAgain: BulkAction<Attempt> = {
 const deliveryOf = ({ delivery_id: id }: Attempt): string => id;
 
 /** The newest of the loaded attempts at each delivery: what is sent again is the delivery. */
-const newestOfEach = (attempts: readonly Attempt[]): readonly Attempt[] =>
-  [...new Map(attempts.toReversed().map((attempt) => [deliveryOf(attempt), attempt])).values()].toReversed();
+function newestOfEach(attempts: readonly Attempt[]): readonly Attempt[] {
+  const newest = new Map<string, Attempt>();
+  for (const attempt of attempts) if (!newest.has(deliveryOf(attempt))) newest.set(deliveryOf(attempt), attempt);
+  return [...newest.values()];
+}
 
 /** Attempts, newest first; outcome and event are in the address. */
 export function AttemptsTab({ webhook }: { readonly webhook: Webhook }) {

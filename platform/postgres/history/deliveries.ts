@@ -29,7 +29,7 @@ export interface DeliveryRecords {
   oldestDeadLetters(webhook: string, range: DeadLetterRange, limit: number): Promise<readonly Listed<DeadLetter>[]>;
   /** Those that died in a time range, or at any time. */
   countDeadLetters(webhook: string, range: Omit<DeadLetterRange, "upTo">): Promise<DeadLetterCount>;
-  /** Those of these deliveries that are dead letters. */
+  /** Those of these deliveries that are dead letters, oldest first. */
   findDeadDeliveries(webhook: string, deliveries: readonly string[]): Promise<readonly string[]>;
   /** State of a stored delivery: from its last attempt, and whether it is a dead letter. */
   findDelivery(delivery: string): Promise<FoundDelivery | undefined>;
@@ -182,6 +182,7 @@ function deadLetterReader(
         .select("delivery")
         .where("webhook", "=", webhook)
         .where(sql<boolean>`delivery = any(${deliveries}::text[])`)
+        .orderBy("n")
         .execute();
       return rows.map(({ delivery }) => delivery);
     },

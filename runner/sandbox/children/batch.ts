@@ -1,6 +1,6 @@
 /**
- * Sends the messages of one turn of the event loop in at most two lists: one IPC message costs as much as a list of twenty. Those that are
- * ready when the first one is, as those of a commit that starts steps side by side, go at once. The others are sent when the turn ends.
+ * Sends the messages of one turn of the event loop in at most two lists: one write costs as much as twenty messages. The first list is sent by
+ * `nextTick`, with what a commit has started side by side; what follows is sent by `setImmediate`, when the turn ends.
  */
 export function batched<Message>(send: (messages: readonly Message[]) => void): (message: Message) => void {
   let queued: Message[] = [];

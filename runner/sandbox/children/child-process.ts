@@ -3,7 +3,7 @@ import { startError } from "./child-outcomes.ts";
 import { ChildRequests } from "./child-requests.ts";
 import type { ChildSettings } from "./child-settings.ts";
 import { readStderr } from "./child-stderr.ts";
-import { encodeFrames, outOfTurn, type ProtocolViolation, readFrames } from "../frames.ts";
+import { encodeFrame, outOfTurn, type ProtocolViolation, readFrames } from "../frames.ts";
 import { parseFromChild } from "./from-child.ts";
 import { SoleRunGrowth } from "./memory-blame.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest, Listeners } from "../port.ts";
@@ -69,10 +69,11 @@ export class SandboxChild {
     this.#process = settings.processes.start({ command: command(), isLowPriority, onExit: (how) => this.#onExit(how) });
     this.#listen(this.#process);
     this.#growth = new SoleRunGrowth(settings.residentLimitBytes);
-    this.#send = batched<ToChild>((messages) => {
+    const write = batched<Buffer>((frames) => {
       const { channel } = this.#process;
-      if (channel?.writable === true) channel.write(encodeFrames(toChildLimits, messages));
+      if (channel?.writable === true) channel.write(Buffer.concat(frames));
     });
+    this.#send = (message) => write(encodeFrame(toChildLimits, message));
     this.#requests = new ChildRequests({
       connector: settings.connector,
       send: this.#send,

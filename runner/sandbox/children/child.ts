@@ -8,7 +8,7 @@ import { batched } from "./batch.ts";
 import { childNetwork } from "./child-network.ts";
 import { ParentNetwork } from "./parent-network.ts";
 import { cachePath } from "./code-caches.ts";
-import { encodeFrames, readFrames } from "../frames.ts";
+import { encodeFrame, readFrames } from "../frames.ts";
 import { execute, type ExecutionRoom } from "../isolate/execute.ts";
 import { ActiveContexts } from "../isolate/active-contexts.ts";
 import { inspect } from "../isolate/inspect.ts";
@@ -27,7 +27,8 @@ import { WarmIsolates } from "../isolate/warm-isolates.ts";
  */
 hideMemory();
 const channel = new Socket({ fd: channelDescriptor });
-const send = batched<FromChild>((messages) => channel.write(encodeFrames(fromChildLimits, messages)));
+const write = batched<Buffer>((frames) => channel.write(Buffer.concat(frames)));
+const send = (message: FromChild): void => write(encodeFrame(fromChildLimits, message));
 const threads = Number(process.env["UV_THREADPOOL_SIZE"]);
 /** Work that arrives before the start is done waits for this. */
 const started = Promise.withResolvers<ExecutionRoom>();

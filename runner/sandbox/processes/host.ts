@@ -1,7 +1,7 @@
 import { closeSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { encodeFrames, readFrames } from "../frames.ts";
+import { encodeFrame, readFrames } from "../frames.ts";
 import { descriptorOf, takeDescriptor } from "../network/passed-descriptors.ts";
 import {
   boundedHow,
@@ -83,7 +83,7 @@ class ConnectedHost {
   }
 
   send(message: FromHost): void {
-    if (this.#control.writable) this.#control.write(encodeFrames(fromHostLimits, [message]));
+    if (this.#control.writable) this.#control.write(encodeFrame(fromHostLimits, message));
   }
 
   /** A runner that is gone needs no process, and the next one starts its own. */

@@ -1,6 +1,6 @@
 import { closeSync } from "node:fs";
 import { Socket } from "node:net";
-import { encodeFrames, outOfTurn, ProtocolViolation, readFrames } from "../frames.ts";
+import { encodeFrame, outOfTurn, ProtocolViolation, readFrames } from "../frames.ts";
 import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { type FromHost, fromHostLimits, type HostResources, parseFromHost, type ToHost, toHostLimits } from "./host-protocol.ts";
 import type { ProcessStart, ProcessUsage, SandboxProcess } from "./port.ts";
@@ -70,7 +70,7 @@ export class RemoteHost {
   }
 
   #send(message: ToHost): void {
-    if (this.#control.writable) this.#control.write(encodeFrames(toHostLimits, [message]));
+    if (this.#control.writable) this.#control.write(encodeFrame(toHostLimits, message));
   }
 
   #pass(descriptor: number, id: number): void {

@@ -227,6 +227,28 @@ describe("the sweep of files", () => {
     expect([await leftAfter(26.9), await leftAfter(27)]).toEqual(["r_4", ""]);
   });
 
+  it("counts from the end of a run that had no commit when it was first seen", async () => {
+    const run = { owner, workflow: "p_any", run: "r_late", bytes: 4_096 };
+    let [now, isNeeded, isThere] = [0, false, true];
+    const sweep = fileSweeper({
+      files: {
+        list: async () => ({ runs: isThere ? [run] : [], bytes: 4_096, maxBytes: 0 }),
+        isNeeded: async () => isNeeded,
+        lastStoredAt: async () => 0,
+        forget: async () => void (isThere = false),
+      },
+      clock: { now: () => now },
+      log: { info: () => undefined, warn: () => undefined, error: () => undefined },
+    });
+    const isThereAfter = async (hours: number, needs: boolean): Promise<boolean> => {
+      [now, isNeeded] = [hours * 3_600_000, needs];
+      await sweep("all", AbortSignal.timeout(60_000));
+      return isThere;
+    };
+    const seen = [await isThereAfter(0, false), await isThereAfter(1, true), await isThereAfter(23, false), await isThereAfter(25, false)];
+    expect([...seen, await isThereAfter(46.9, false), await isThereAfter(47, false)]).toEqual([true, true, true, true, true, false]);
+  });
+
   it("goes on behind a run that it cannot look at, and says so", async () => {
     const forgotten: string[] = [];
     const run = (id: string) => ({ owner, workflow: "p_any", run: id, bytes: 4_096 });

@@ -93,6 +93,8 @@ it("gathers what ends until all have, or so many, or for so long", async () => {
   expect(none.runs.alsoEnded).toHaveLength(0);
   none.end(2);
   expect(await none.runs.next(undefined, now)).toMatchObject({ branch: 2 });
+  // Beside a slow branch, each of many short steps would wait in vain.
+  await none.runs.gather(10, longMs);
 });
 
 it("begins nothing after it was withdrawn or abandoned, and waits for what is executed", async () => {

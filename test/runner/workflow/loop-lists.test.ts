@@ -9,12 +9,8 @@ const largest = (number: number): string => JSON.stringify([number, "x".repeat(c
 
 test("gives items of lists, and null where there is none", () => {
   const lists = new LoopLists();
-  expect([lists.item('[{"a":1},null]', 0), lists.item('[{"a":1},null]', 1), lists.item('[{"a":1},null]', 2)]).toEqual([
-    { a: 1 },
-    null,
-    null,
-  ]);
-  expect(lists.item("[]", 0)).toBeNull();
+  expect([0, 1, 2].map((index) => lists.item('[{"a":1},null]', index))).toEqual(['{"a":1}', "null", "null"]);
+  expect(lists.item("[]", 0)).toBe("null");
 });
 
 test("parses a list once while its loops go on, however many lists there are beside it within the limit", () => {
@@ -30,8 +26,8 @@ test("forgets the list that was used longest ago beyond four of the largest", ()
   const many = [1, 2, 3, 4, 5].map(largest);
   for (const list of many) lists.item(list, 0);
   parse.mockClear();
-  expect(lists.item(many[4] ?? "", 0)).toBe(5);
+  expect(lists.item(many[4] ?? "", 0)).toBe("5");
   expect(parse).toHaveBeenCalledTimes(0);
-  expect(lists.item(many[0] ?? "", 0)).toBe(1);
+  expect(lists.item(many[0] ?? "", 0)).toBe("1");
   expect(parse).toHaveBeenCalledTimes(1);
 });

@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { encodeFrames } from "../../../runner/sandbox/frames.ts";
+import { encodeFrame } from "../../../runner/sandbox/frames.ts";
 import { canPassDescriptors } from "../../../runner/sandbox/network/passed-descriptors.ts";
 import { type FromHost, fromHostLimits } from "../../../runner/sandbox/processes/host-protocol.ts";
 import { HostListener } from "../../../runner/sandbox/processes/host-listener.ts";
@@ -113,7 +113,8 @@ describe.skipIf(!canPassDescriptors)("a process host that an attacker controls",
   const ownUser = process.getuid?.() ?? 0;
   const resources = { memoryLimitBytes: null, memoryBytes: 2 ** 30, cores: 2 };
   const hello: FromHost = { kind: "hello", resources };
-  const frames = (...messages: readonly FromHost[]): Buffer => encodeFrames(fromHostLimits, messages);
+  const frames = (...messages: readonly FromHost[]): Buffer =>
+    Buffer.concat(messages.map((message) => encodeFrame(fromHostLimits, message)));
 
   it("is refused when it has another user", async () => {
     const listener = await HostListener.listen({ socket: nameOf("user"), user: ownUser + 1, logger });
