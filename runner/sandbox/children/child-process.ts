@@ -81,6 +81,7 @@ export class SandboxChild {
       userOf: (execution) => this.#pending.userOf(execution),
       dataStores: settings.dataStores,
       runFiles: settings.runFiles,
+      debug: settings.debug,
     });
     this.#timers = [
       setInterval(() => this.#beat(), heartbeatMs),
@@ -116,6 +117,7 @@ export class SandboxChild {
     return new Promise((resolve, reject) => {
       const { owner, limits, stores, files } = request;
       const id = this.#begin({ kind: "execute", owner, stores, files, resolve, reject, onResponse, onPause, memoryMb: limits.memoryMb });
+      this.#settings.debug?.attach((message) => this.#send({ kind: "debug", message }));
       this.#send({ kind: "execute", id, request, isApart, wantsResponse: onResponse !== undefined });
     });
   }
@@ -203,20 +205,16 @@ export class SandboxChild {
 
   #receiveOfExecution(message: Exclude<FromChild, { kind: "ready" | "pong" | "poisoned" }>): void {
     switch (message.kind) {
-      case "open":
-      case "resolve":
-      case "store":
-      case "file":
-      case "body":
-      case "cancel":
-        return this.#requests.receive(message);
       case "executed":
       case "inspected":
         this.#pending.receive(message);
         this.#requests.endExecution(message.id);
         return this.#watchSoleRun();
-      default:
+      case "response":
+      case "paused":
         return this.#pending.receive(message);
+      default:
+        return this.#requests.receive(message);
     }
   }
 

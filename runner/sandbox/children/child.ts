@@ -12,6 +12,7 @@ import { encodeFrames, readFrames } from "../frames.ts";
 import { execute, type ExecutionRoom } from "../isolate/execute.ts";
 import { ActiveContexts } from "../isolate/active-contexts.ts";
 import { inspect } from "../isolate/inspect.ts";
+import { DebugMessages } from "../isolate/debug-session.ts";
 import { hideMemory } from "../jail/kernel.ts";
 import { limits } from "../limits.ts";
 import { Nursery } from "../isolate/spare-isolates.ts";
@@ -34,6 +35,7 @@ const started = Promise.withResolvers<ExecutionRoom>();
 let room: ExecutionRoom | undefined;
 let isPoisoned = false;
 const parentNetwork = new ParentNetwork(send);
+const debug = new DebugMessages((message) => send({ kind: "debug", message }));
 const executions = new FairSemaphore({
   permits: limits.executionsAtOnce,
   permitsPerKey: limits.executionsOfOwner,
@@ -73,6 +75,8 @@ function receive(message: ToChild): void {
     case "taken":
     case "refused":
       return parentNetwork.receive(message);
+    case "debug":
+      return debug.receive(message.message);
     case "evict":
       return room?.warm.evict(message.source);
     case "ping":
@@ -117,9 +121,10 @@ async function start(options: ChildOptions): Promise<void> {
     }),
     timeLimits: options.timeLimits,
     onPoisoned: poison,
+    debugger: options.debug?.waits === true ? debug : undefined,
   });
   const warm = new WarmIsolates(nursery, options.memoryBudgetBytes);
-  room = { warm, active, nursery };
+  room = { warm, active, nursery, ...(options.debug && { onLog: (record) => send({ kind: "log", record }) }) };
   started.resolve(room);
   setInterval(() => {
     active.enforceCpuLimit(options.timeLimits.cpuMs);
