@@ -86,7 +86,7 @@ function codeOf({ spec: { code, entry = defaultEntry, files = {} } }: ComponentR
 }
 
 /** Props whose values the API never returns: secret ones, and accounts with their credentials. */
-function missingProps(definition: ComponentDefinition, { props, secrets = {} }: SourceResource["spec"]): RunInputs["missing_props"] {
+function missingProps(definition: ComponentDefinition, { props, secrets }: SourceResource["spec"]): RunInputs["missing_props"] {
   return definition.props
     .filter(({ name, type, secret }) => {
       if (type === "app") return accountIdOf(props[name]) !== undefined;

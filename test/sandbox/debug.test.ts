@@ -65,6 +65,6 @@ it("reports lines of the log while the run goes on", async () => {
   const { logs } = await startDebugged(false);
   const run = fixture?.run(`export default { async run() { console.log("first"); await new Promise((r) => setTimeout(r, 1_000)); } };`);
   await until(() => logs.length > 0, "the line is reported");
-  expect(await Promise.race([run, "running"])).toBe("running");
+  expect(await Promise.race([run, Promise.resolve("running")])).toBe("running");
   expect(await run).toMatchObject({ outcome: "returned", logs });
 });

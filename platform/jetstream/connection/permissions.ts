@@ -102,7 +102,7 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       api(`STREAM.INFO.${streams.invocations}`),
       api(`DIRECT.GET.${streams.invocations}`),
       // The code of a run that a developer debugs.
-      api(`DIRECT.GET.${bundles}.>`),
+      ...["M", "C"].map((kind) => api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`)),
     ],
     subscribe: [answerFilter("*"), emittedSubject("*")],
   },
