@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { until } from "../support/until.ts";
-import { deploy } from "../support/system/sources.ts";
+import { deploy, subscribe } from "../support/system/sources.ts";
 import { hw, startHw } from "./hw.ts";
 import { withInstallation } from "./installation.ts";
 
@@ -9,6 +9,10 @@ const headwater = withInstallation();
 
 interface Answer<Data> {
   readonly data: Data;
+}
+interface InspectorMessage {
+  readonly method?: string;
+  readonly params?: { readonly url?: string; readonly sourceMapURL?: string };
 }
 interface Run {
   readonly id: string;
@@ -108,6 +112,25 @@ describe("hw debug", () => {
     expect([now.code, now.stderr]).toEqual([6, expect.stringContaining("differs from the recorded one: result")]);
   });
 
+  it("takes the event that started the run, with its metadata, while it is stored", async () => {
+    const emitter = await deploy(headwater, counting, {}, { name: "debug emitter" });
+    const code = `export default { name: "Listening", run(event, metadata) { return { event, summary: metadata.summary ?? null }; } };`;
+    const listener = await deploy(headwater, code, {}, { name: "debug listener" });
+    await subscribe(headwater, emitter.id, listener.id);
+    await runOf(emitter.id, {});
+    let id = "";
+    await until(async () => {
+      const { body } = await headwater.call<Answer<readonly Run[]>>("GET", `/sources/${listener.id}/runs`);
+      return (id = body.data[0]?.id ?? "") !== "";
+    }, "the listener has run");
+    expect(await headwater.ok("debug", id)).toMatch(/^= result +\{"event":\{"count":1\},"summary":null\}$/m);
+    expect((await headwater.call("DELETE", `/sources/${emitter.id}/events`)).status).toBe(202);
+    await until(
+      async () => (await headwater.hw("debug", id)).stderr.includes("it was deleted, or too many events came after it"),
+      "it is gone",
+    );
+  });
+
   it("finds no unknown run, no run of another owner, and refuses a key that only reads", async () => {
     const source = await deploy(headwater, counting, {}, { name: "debug owned" });
     const id = await runOf(source.id, {});
@@ -124,6 +147,14 @@ describe("hw debug", () => {
     expect((await hw(world(data.key), ["debug", id])).code).toBe(4);
   });
 
+  it("ends with Ctrl-C while it waits for a debugger", async () => {
+    const source = await deploy(headwater, counting, {}, { name: "debug interrupted" });
+    const running = startHw(headwater.world, ["debug", await runOf(source.id, {}), "--event", "{}", "--inspect", "0"]);
+    await until(() => /ws:\/\/\S+/.test(running.stderr()), "it waits for a debugger");
+    running.interrupt();
+    expect((await running.ended()).code).toBe(130);
+  });
+
   it("waits with --inspect for a debugger on this machine only, which pauses the run and lets it go on", async () => {
     const source = await deploy(headwater, counting, {}, { name: "debug inspected" });
     const id = await runOf(source.id, {});
@@ -133,12 +164,15 @@ describe("hw debug", () => {
     const list = await fetch(`http://127.0.0.1:${url[1]}/json/list`);
     expect(await list.json()).toEqual([expect.objectContaining({ type: "node", webSocketDebuggerUrl: url[0] })]);
     const socket = new WebSocket(url[0] ?? "");
-    const methods: string[] = [];
-    socket.addEventListener("message", ({ data }) => methods.push((JSON.parse(String(data)) as { readonly method?: string }).method ?? ""));
+    const messages: InspectorMessage[] = [];
+    socket.addEventListener("message", ({ data }) => messages.push(JSON.parse(String(data)) as InspectorMessage));
     await new Promise((resolve) => socket.addEventListener("open", resolve));
     for (const [index, method] of ["Runtime.enable", "Debugger.enable", "Runtime.runIfWaitingForDebugger"].entries())
       socket.send(JSON.stringify({ id: index + 1, method }));
-    await until(() => methods.includes("Debugger.paused"), "the run is paused");
+    await until(() => messages.some(({ method }) => method === "Debugger.paused"), "the run is paused");
+    const { params } = messages.find((message) => message.params?.url === "component.js") ?? {};
+    const map = Buffer.from(params?.sourceMapURL?.split("base64,")[1] ?? "", "base64").toString();
+    expect((JSON.parse(map) as { readonly sourcesContent: readonly unknown[] }).sourcesContent).toContain(counting);
     socket.send(JSON.stringify({ id: 9, method: "Debugger.resume" }));
     expect(await running.ended()).toMatchObject({ code: 0, stdout: expect.stringContaining("= status    succeeded") });
   });

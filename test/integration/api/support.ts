@@ -6,7 +6,7 @@ import { Readiness } from "../../../api/http/telemetry/readiness.ts";
 import type { ApiPorts, ManualRun } from "../../../api/ports.ts";
 import { startApi, type StartedApi } from "../../../api/start.ts";
 import { systemClock } from "../../../domain/clock.ts";
-import { InvalidInput, NotFound, Unavailable } from "../../../domain/errors.ts";
+import { InvalidInput, Unavailable } from "../../../domain/errors.ts";
 import { namespaceOfOwner, ownerOfNamespace } from "../../../domain/ids.ts";
 import type { RunSummary } from "../../../domain/invocation/invocation.ts";
 import { createAccounts, type Accounts } from "../../../platform/postgres/accounts/index.ts";
@@ -140,11 +140,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         outcomes: createOutcomes(database),
         measures: createMeasures(database),
         sourceBacklogs: { read: async () => new Map() },
-        bundles: {
-          get: async (name) => {
-            throw new NotFound(`bundle ${name} does not exist`);
-          },
-        },
+        bundles: { get: async (name) => new TextEncoder().encode(name) },
         accounts,
         sessions: createSessions(database.db),
         connections: createConnections(database),
