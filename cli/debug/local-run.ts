@@ -94,5 +94,6 @@ async function outcomeOf({ stdout, stderr }: ChildProcess, listeners: LocalListe
   }
   if (outcome !== undefined) return outcome;
   if (stderr !== null) await finished(stderr).catch(() => {}); // For the rest of its text.
-  throw new Failure(`the sandbox ended without a result: ${errors.trim().split("\n").at(-1) ?? ""}`);
+  const lines = errors.trim().split("\n");
+  throw new Failure(`the sandbox ended without a result: ${lines.find((line) => line.includes("Error")) ?? lines.at(-1) ?? ""}`);
 }

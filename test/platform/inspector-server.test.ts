@@ -86,5 +86,6 @@ it("closes the connection of a client that does not mask its frames, or sends on
     socket.on("error", () => {}).resume();
     socket.write(frame);
     await closed;
+    expect(socket.destroyed).toBe(true);
   }
 });
