@@ -53,6 +53,7 @@ export async function runInputs(source: SourceResource, run: FoundRun, isCurrent
     missing_props: missing,
     additional_props: boundProps(build.definition, definition.props),
     db: db === undefined ? null : parsedDb(db),
+    dedupe: definition.dedupe ?? null,
     endpoint,
   };
 }

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { emitVerdicts } from "../../domain/invocation/dry-run.ts";
 import { dbChangeKinds } from "../../domain/invocation/db-change.ts";
+import { dedupeStrategies } from "../../domain/component/definition.ts";
 import { hooks, triggers } from "../../domain/trigger.ts";
 import { thrownSchema } from "../http/response/errors.ts";
 
@@ -53,6 +54,7 @@ export const runInputsSchema = z
       .describe("Secret props and accounts, whose values the API does not return."),
     additional_props: z.array(z.object({ name: z.string(), type: z.string(), app: z.string().optional() })),
     db: dbSchema.nullable().describe("`$.service.db` before the run, by prop and key. Null: it is not stored any more."),
+    dedupe: z.enum(dedupeStrategies).nullable(),
     endpoint: z.string().nullable(),
   })
   .meta({ id: "RunInputs", description: "What a run started from." });

@@ -86,7 +86,7 @@ async function report({ out }: Context, run: Run, deployment: string, local: Loc
     duration_ms: durationMs,
     error,
     result: result === null ? null : (JSON.parse(result) as unknown),
-    emits: emits.map(({ channel, id, payload }) => ({ name: channel, id, event: JSON.parse(payload) as unknown })),
+    emits: emits.map(({ verdict, channel, id, payload }) => ({ verdict, name: channel, id, event: JSON.parse(payload) as unknown })),
     db_writes: writes.map(({ prop, key, value }) =>
       value === null ? { prop, key, deleted: true } : { prop, key, value: JSON.parse(value) as unknown },
     ),
@@ -95,7 +95,10 @@ async function report({ out }: Context, run: Run, deployment: string, local: Loc
   const comparison = compared.map(({ aspect, recorded, local: here, isEqual: is_equal }) => ({ aspect, recorded, local: here, is_equal }));
   const answer = { data: { run_id: run.id, deployment_id: deployment, is_equal: isEqual, local: outcome, comparison } };
   await out.document(answer, () => [
-    ...outcome.emits.map(({ name, event }) => `would emit: ${eventLine({ event, metadata: metadataOf(name) })}`),
+    ...outcome.emits.map(
+      ({ verdict, name, event }) =>
+        `${verdict === "emitted" ? "would emit" : `would emit (${verdict})`}: ${eventLine({ event, metadata: metadataOf(name) })}`,
+    ),
     ...outcome.db_writes.map(({ prop, key, ...write }) =>
       onOneLine(`would store: ${prop}.${key} ${"deleted" in write ? "deleted" : `= ${JSON.stringify(write.value)}`}`),
     ),

@@ -32,7 +32,12 @@ export function compareRuns({ run, events }: Recorded, local: LocalOutcome, db: 
   return [
     compared("status", run.status, local.error === null ? "succeeded" : "failed"),
     ...compareErrors(run.error, local.error),
-    ...compareEvents(run, events, local.emits),
+    // Dedupe refuses some: the error of the run says so.
+    ...compareEvents(
+      run,
+      events,
+      local.emits.filter(({ verdict }) => verdict !== "refused"),
+    ),
     compared("db", changesOf(run.db_changes ?? []), changesOf(localChanges(local.writes, db))),
     compared("result", canonical(run.result ?? null), canonical(local.result === null ? null : (JSON.parse(local.result) as unknown))),
   ];

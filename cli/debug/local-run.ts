@@ -20,8 +20,8 @@ export interface LocalInput extends Omit<RunInputs, "missing_props" | "db"> {
 /** What the local run would have stored. */
 export interface LocalOutcome {
   readonly durationMs: number;
-  /** `payload` is JSON text. */
-  readonly emits: readonly { readonly channel: string; readonly id: string | null; readonly payload: string }[];
+  /** `payload` is JSON text. `verdict`: what dedupe says, without what earlier runs have emitted. */
+  readonly emits: readonly { readonly verdict: string; readonly channel: string; readonly id: string | null; readonly payload: string }[];
   /** `value` is JSON text; null: the key would have been deleted. */
   readonly writes: readonly { readonly prop: string; readonly key: string; readonly value: string | null }[];
   readonly response: unknown;

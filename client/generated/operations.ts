@@ -772,6 +772,7 @@ export type RunInputs = {
     readonly app?: string | undefined;
   })[];
   /** `$.service.db` before the run, by prop and key. Null: it is not stored any more. */ readonly db: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
+  readonly dedupe: "unique" | "greatest" | "last" | null;
   readonly endpoint: string | null;
 };
 

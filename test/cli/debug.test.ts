@@ -77,6 +77,13 @@ describe("hw debug", () => {
     );
   });
 
+  it("finds an error of dedupe again", async () => {
+    const code = `export default { name: "Deduped", dedupe: "unique", run() { this.$emit({}); } };`;
+    const source = await deploy(headwater, code, {}, { name: "debug deduped" });
+    const printed = await headwater.ok("debug", await runOf(source.id, {}));
+    expect(printed).toMatch(/^= error +\w+: .*id/m);
+  });
+
   it("reports the differences after a changed prop with exit code 6", async () => {
     const source = await deploy(headwater, counting, {}, { name: "debug changed" });
     const id = await runOf(source.id, {});

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { dedupeStrategies } from "../../domain/component/definition.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 import { hooks } from "../../domain/trigger.ts";
 import type { EventMetadata } from "../../domain/event/event-metadata.ts";
@@ -26,6 +27,8 @@ const input = z.object({
   secrets: values,
   additional_props: z.array(z.object({ name: z.string(), type: z.string(), app: z.string().exactOptional() })),
   db: z.record(z.string(), values),
+  /** Its state is not known: an emit that dedupe refuses is an error of the run all the same. */
+  dedupe: z.enum(dedupeStrategies).nullable(),
   endpoint: z.string().nullable(),
   /** Null: without an inspector. */
   inspect_port: z.int().min(0).max(65_535).nullable(),
@@ -82,7 +85,7 @@ export function debuggedRun(input: DebugInput, now: number): DebuggedRun {
       props: input.props,
       secrets: "of this process",
       ...(additional.length === 0 ? {} : { additionalProps: additional }),
-      dedupe: null,
+      dedupe: input.dedupe,
       hooks: [],
       endpoint: input.endpoint,
     },
