@@ -43,6 +43,8 @@ export interface ApiContext {
   readonly startedRuns: StartedRuns;
   /** Permits of searches, by user. */
   readonly searches: FairSemaphore;
+  /** Permits of reading what runs are debugged with, by user. */
+  readonly debugging: FairSemaphore;
   /** What all live searches share. */
   readonly live: {
     readonly gaps: FairSemaphore;
@@ -56,6 +58,9 @@ export type ApiOperation = Operation<Call, ApiContext>;
 
 /** Each uses a connection to Postgres, of which there are ten. */
 const searchPermits = { permits: 4, permitsPerKey: 2 } as const;
+
+/** Each holds a bundle and its source map in memory. */
+const debuggingPermits = { permits: 2, permitsPerKey: 1 } as const;
 
 /** Declares an operation of `/v1`. */
 export const operation = operationsOf<Call, ApiContext>();
@@ -90,6 +95,7 @@ export async function startContext(config: ApiConfig, given: ApiPorts): Promise<
     streams,
     startedRuns: new StartedRuns(),
     searches: new FairSemaphore(searchPermits),
+    debugging: new FairSemaphore(debuggingPermits),
     live: {
       gaps: new FairSemaphore(liveBounds.gaps),
       rate: new SharedRate(liveBounds.comparisons),

@@ -22,6 +22,7 @@ import { organizationOperations } from "./organizations/operations.ts";
 import { userOperations } from "./owners/operations.ts";
 import { packageOperations } from "./packages/operations.ts";
 import { replayOperations } from "./replays/operations.ts";
+import { debugOperations } from "./runs/debug-operations.ts";
 import { runOperations } from "./runs/operations.ts";
 import { searchOperations } from "./search/operations.ts";
 import { searchStreamOperations } from "./search/stream-operations.ts";
@@ -50,6 +51,7 @@ export const operations: Readonly<Record<string, readonly ApiOperation[]>> = {
     ...searchStreamOperations,
     ...traceOperations,
     ...runOperations,
+    ...debugOperations,
     ...eventOperations,
     ...replayOperations,
     ...streamOperations,

@@ -44,7 +44,7 @@ import type { SearchRecords } from "./search/ports.ts";
 import type { TraceRecords } from "./traces/ports.ts";
 import type { StreamPorts } from "./streams/ports.ts";
 import type { RunControl, RunRepetition } from "../domain/workflow/run-control.ts";
-import type { DryRunOptions, SourceTests } from "./runs/ports.ts";
+import type { BundleReader, DryRunOptions, SourceTests } from "./runs/ports.ts";
 import type { BackfillRequest, DraftRequest } from "./workflows/ports.ts";
 import type { Backlogs, DeliveryHistory, Redeliveries } from "./webhooks/ports.ts";
 
@@ -84,6 +84,7 @@ export interface ApiPorts extends ConnectingPorts {
   readonly replays: Replays;
   readonly workflowTests: WorkflowTests;
   readonly sourceTests: SourceTests;
+  readonly bundles: BundleReader;
   /** Fetches a component and the modules that it imports by relative paths. @throws InvalidInput when there is none, Forbidden, LimitExceeded, Unavailable */
   readonly fetchComponent: (url: string, owner: string) => Promise<ComponentCode>;
   /** The components of a package of the npm registry. @throws as fetchComponent */

@@ -19,6 +19,7 @@ export const commands: readonly CommandEntry[] = [
     load: () => import("./commands/update.ts"),
   },
   { name: "run", group: "Write and run", summary: "run a source or workflow now", load: () => import("./commands/run.ts") },
+  { name: "debug", group: "Write and run", summary: "execute a run again on this machine", load: () => import("./commands/debug.ts") },
   {
     name: "validate",
     group: "Write and run",

@@ -11,6 +11,7 @@ export const exitCodes = {
   notFound: 3,
   refused: 4,
   unreachable: 5,
+  differs: 6,
   interrupted: 130,
 } as const;
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -15,6 +15,7 @@ const byCode: Readonly<Record<string, string>> = {
   quota_exceeded: "`hw usage` shows quotas and their use",
   unknown_prop: "`hw props` lists the props of a file, component or source",
   too_many_kills: "change the code: its runs ended their process",
+  version_not_stored: "`hw debug --current` uses the code and props of now",
   run_failed: "`hw runs SOURCE --failed` shows why",
   configure_timeout: "try again in a moment: runners may be starting",
   dry_run_timeout: "try again in a moment: runners may be starting",

@@ -239,6 +239,7 @@ export const errorCodes = [
   "version_not_deprecated",
   "version_not_found",
   "version_not_semantic",
+  "version_not_stored",
   "version_published",
   "webhook_disabled",
   "webhook_inactive",

@@ -1,6 +1,12 @@
 import type { PropDefinition } from "../../domain/component/definition.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
 
+/** Bundles of components. */
+export interface BundleReader {
+  /** The bundle with this hash, or its source map: `<hash>.map`. @throws NotFound, Unavailable */
+  get(name: string): Promise<Uint8Array>;
+}
+
 export interface SourceTests {
   /** A source as it would be deployed, with secrets and accounts sealed for its pool. @throws InvalidInput, NotFound, Unavailable */
   seal(request: SourceDraftRequest): Promise<Deployment>;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { emitVerdicts } from "../../domain/invocation/dry-run.ts";
 import { dbChangeKinds } from "../../domain/invocation/db-change.ts";
+import { dedupeStrategies } from "../../domain/component/definition.ts";
 import { hooks, triggers } from "../../domain/trigger.ts";
 import { thrownSchema } from "../http/response/errors.ts";
 
@@ -23,6 +24,40 @@ const dbChange = z.object({
   change: z.enum(dbChangeKinds),
   bytes: z.int().optional().describe("Size of the new value's JSON; absent: it was deleted."),
 });
+
+const dbSchema = z.record(z.string(), z.record(z.string(), z.unknown()));
+
+export const runInputsSchema = z
+  .object({
+    run_id: z.string(),
+    source_id: z.string(),
+    deployment_id: z.string().describe("The version that ran, `d_…`."),
+    component_id: z.string(),
+    entry: z.string().describe("Path of the component's code in `files`."),
+    files: z.record(z.string(), z.string()).describe("Code by path."),
+    bundle: z.object({
+      hash: z.string(),
+      code: z.string().describe("The script that runs in the sandbox."),
+      source_map: z.string().nullable().describe("Its source map as JSON, without the code of its sources."),
+      needs_node: z.boolean(),
+    }),
+    event: z
+      .unknown()
+      .optional()
+      .describe(
+        "Argument of `run`; of a tick that succeeded, made from the first timer and the start of the run. Absent: it is not stored.",
+      ),
+    metadata: z.unknown().optional().describe("Second argument of `run`."),
+    props: z.record(z.string(), z.unknown()).describe("Values on `this`, without secrets and accounts."),
+    missing_props: z
+      .array(z.object({ name: z.string(), type: z.string(), app: z.string().optional() }))
+      .describe("Secret props and accounts, whose values the API does not return."),
+    additional_props: z.array(z.object({ name: z.string(), type: z.string(), app: z.string().optional() })),
+    db: dbSchema.nullable().describe("`$.service.db` before the run, by prop and key. Null: it is not stored any more."),
+    dedupe: z.enum(dedupeStrategies).nullable(),
+    endpoint: z.string().nullable(),
+  })
+  .meta({ id: "RunInputs", description: "What a run started from." });
 
 export const runSchema = z
   .object({

@@ -745,6 +745,37 @@ export type LogLine = {
   readonly run_id: string;
 };
 
+export type RunInputs = {
+  readonly run_id: string;
+  readonly source_id: string;
+  /** The version that ran, `d_…`. */ readonly deployment_id: string;
+  readonly component_id: string;
+  /** Path of the component's code in `files`. */ readonly entry: string;
+  /** Code by path. */ readonly files: Readonly<Record<string, string>>;
+  readonly bundle: {
+    readonly hash: string;
+    /** The script that runs in the sandbox. */ readonly code: string;
+    /** Its source map as JSON, without the code of its sources. */ readonly source_map: string | null;
+    readonly needs_node: boolean;
+  };
+  /** Argument of `run`; of a tick that succeeded, made from the first timer and the start of the run. Absent: it is not stored. */ readonly event?: unknown;
+  /** Second argument of `run`. */ readonly metadata?: unknown;
+  /** Values on `this`, without secrets and accounts. */ readonly props: Readonly<Record<string, unknown>>;
+  /** Secret props and accounts, whose values the API does not return. */ readonly missing_props: readonly ({
+    readonly name: string;
+    readonly type: string;
+    readonly app?: string | undefined;
+  })[];
+  readonly additional_props: readonly ({
+    readonly name: string;
+    readonly type: string;
+    readonly app?: string | undefined;
+  })[];
+  /** `$.service.db` before the run, by prop and key. Null: it is not stored any more. */ readonly db: Readonly<Record<string, Readonly<Record<string, unknown>>>> | null;
+  readonly dedupe: "unique" | "greatest" | "last" | null;
+  readonly endpoint: string | null;
+};
+
 export type Event = {
   /** `<epoch milliseconds>-<sequence>`. */ readonly id: string;
   /** Epoch milliseconds. */ readonly indexed_at_ms: number;
@@ -2160,6 +2191,18 @@ export interface Operations {
     readonly body: undefined;
     readonly response: {
       readonly data: readonly (LogLine)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
+    };
+  };
+  /** Get what a run started from */
+  readonly debugRun: {
+    readonly path: { readonly id: string; readonly run_id: string; };
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: {
+      /** True: with the code and props of now, if the version that ran is no longer deployed. */ readonly current_version?: boolean | null | undefined;
+    };
+    readonly response: {
+      readonly data: RunInputs;
       /** Absent when there are none. */ readonly warnings?: readonly (Warning)[] | undefined;
     };
   };
@@ -3816,6 +3859,7 @@ export const routes = {
   getRun: { method: "GET", path: "/v1/sources/{id}/runs/{run_id}", isStream: false },
   listTicks: { method: "GET", path: "/v1/sources/{id}/ticks", isStream: false },
   listLogs: { method: "GET", path: "/v1/sources/{id}/logs", isStream: false },
+  debugRun: { method: "POST", path: "/v1/sources/{id}/runs/{run_id}/debug", isStream: false },
   listEvents: { method: "GET", path: "/v1/sources/{id}/event_summaries", isStream: false },
   listEventsAsBefore: { method: "GET", path: "/v1/sources/{id}/events", isStream: false },
   deleteEvents: { method: "DELETE", path: "/v1/sources/{id}/events", isStream: false },

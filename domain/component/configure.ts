@@ -1,4 +1,4 @@
-import type { PropDefinition } from "./definition.ts";
+import type { ComponentDefinition, PropDefinition } from "./definition.ts";
 import type { RunError } from "../run-products.ts";
 
 /**
@@ -47,6 +47,14 @@ export interface BoundProp {
   readonly type: string;
   /** App slug of an `app` prop. */
   readonly app?: string;
+}
+
+/** Props that the isolate must be given, because the component's code does not declare them with this type. */
+export function boundProps(own: ComponentDefinition, all: readonly PropDefinition[]): readonly BoundProp[] {
+  const types = new Map(own.props.map(({ name, type }) => [name, type]));
+  return all
+    .filter(({ name, type }) => types.get(name) !== type)
+    .map(({ name, type, app }) => ({ name, type, ...(app === undefined ? {} : { app }) }));
 }
 
 /** Result of a call. */

@@ -7,7 +7,7 @@ import { configureLimits, type ConfigureCall, type ConfiguredOptions, type Confi
 import type { Build, ComponentDefinition, PropDefinition } from "../../domain/component/definition.ts";
 import { HeadwaterError, InvalidInput, NotFound, QuotaExceeded } from "../../domain/errors.ts";
 import { knownProps } from "../../domain/workflow/step-props.ts";
-import { boundProps } from "../configured/additional-props.ts";
+import { boundProps } from "../../domain/component/configure.ts";
 import { buildOf } from "./build-of.ts";
 import { configure, type ConfiguredComponent, type ConfigurePorts } from "./configure.ts";
 import type { OperatorPorts } from "../ports.ts";

@@ -4,7 +4,7 @@ import { withAdditional, type PropDefinition } from "../../domain/component/defi
 import { runtimeProps } from "../../domain/component/prop-values.ts";
 import { NotFound } from "../../domain/errors.ts";
 import type { Deployment } from "../../domain/source/deployment.ts";
-import { boundProps } from "../configured/additional-props.ts";
+import { boundProps } from "../../domain/component/configure.ts";
 import { sealValues } from "../configured/seal-values.ts";
 import type { OperatorPorts } from "../ports.ts";
 import { buildOf } from "./build-of.ts";

@@ -2,8 +2,7 @@ import type { SourceSpec, SourceStatus } from "../../crds/source.ts";
 import type { ComponentResource } from "../../crds/component.ts";
 import { hash } from "node:crypto";
 import { canonicalJson } from "../../domain/canonical-json.ts";
-import type { BoundProp } from "../../domain/component/configure.ts";
-import { withAdditional, type Build, type ComponentDefinition, type PropDefinition } from "../../domain/component/definition.ts";
+import { withAdditional, type Build, type PropDefinition } from "../../domain/component/definition.ts";
 import type { Blocked } from "./blocked.ts";
 import { currentBuild } from "./component.ts";
 
@@ -31,14 +30,6 @@ export function reloadDigest(source: Configured, component: ComponentResource | 
   const build = currentBuild(component);
   const digest = build === undefined ? undefined : digestFor(source, build);
   return digest === source.status.configurableFor && source.status.configurableProps !== undefined ? undefined : digest;
-}
-
-/** Props that the isolate must be given, because the component's code does not declare them with this type. */
-export function boundProps(own: ComponentDefinition, all: readonly PropDefinition[]): readonly BoundProp[] {
-  const types = new Map(own.props.map(({ name, type }) => [name, type]));
-  return all
-    .filter(({ name, type }) => types.get(name) !== type)
-    .map(({ name, type, app }) => ({ name, type, ...(app === undefined ? {} : { app }) }));
 }
 
 /** Different code, values or `redeploy` may give different props; undefined for a component without additional ones. */

@@ -6,9 +6,11 @@ import { composeCommit, type FinishedRun } from "../commit/compose.ts";
 import { SourceCommits } from "../commit/source-commits.ts";
 import type { RunnerConfig, RunnerPorts } from "../ports.ts";
 import type { DeploymentCache } from "./deployment-cache.ts";
-import { execute, inIsolate } from "./execute.ts";
+import { execute, type ExecuteConfig, type ExecutePorts, inIsolate } from "./execute.ts";
 import type { ReceivedInvocation } from "./received.ts";
 import type { Emit, Products } from "../sandbox/port.ts";
+
+type DryRunPorts = Omit<ExecutePorts, "answer" | "sendPiece"> & Pick<RunnerPorts, "randomId">;
 
 /**
  * Runs a source from its current state, or a draft of one from none, commits nothing, and answers what would have been committed. The
@@ -30,20 +32,32 @@ export async function answerDryRun(
   const deployment = leftMs <= 0 ? undefined : (dryRun.draft ?? (await deployments.get(dryRun.source, generation)));
   if (deployment === undefined || hasMoved(deployment)) return;
   const state = dryRun.draft === undefined ? await storedState(deployment, ports) : emptyState;
-  const sandbox = inIsolate(ports.sandbox, runId);
   const limited = { ...config, runTimeoutMs: Math.min(config.runTimeoutMs, leftMs) };
-  const finished = await execute(received, state, deployment, limited, {
+  const outcome = await performDryRun(received, state, deployment, limited, ports);
+  ports.answer(answerTo, { kind: "dry-run", outcome: limitSize(outcome) });
+  const { durationMs, cpuMs, error } = outcome;
+  const fields = { "source.id": deployment.source, "owner.id": deployment.owner, "run.id": runId, durationMs, cpuMs };
+  ports.log.info({ op: "source.dry-run", outcome: error === null ? "ok" : (error.code ?? "threw"), ...fields }, "dry run");
+}
+
+/** Runs a source from a state, and returns what would have been committed. */
+export async function performDryRun(
+  received: ReceivedInvocation,
+  state: SourceState,
+  deployment: Deployment,
+  config: ExecuteConfig,
+  ports: DryRunPorts,
+): Promise<DryRunOutcome> {
+  const { source: runId } = received.invocation;
+  const sandbox = inIsolate(ports.sandbox, runId);
+  const finished = await execute(received, state, deployment, config, {
     ...ports,
     sandbox,
     answer: () => undefined,
     sendPiece: () => Promise.resolve(false),
   });
   ports.sandbox.evict(runId);
-  const outcome = outcomeOf(finished, state, ports);
-  ports.answer(answerTo, { kind: "dry-run", outcome: limitSize(outcome) });
-  const { durationMs, cpuMs, error } = outcome;
-  const fields = { "source.id": deployment.source, "owner.id": deployment.owner, "run.id": runId, durationMs, cpuMs };
-  ports.log.info({ op: "source.dry-run", outcome: error === null ? "ok" : (error.code ?? "threw"), ...fields }, "dry run");
+  return outcomeOf(finished, state, ports);
 }
 
 async function storedState({ source, owner }: Deployment, ports: RunnerPorts): Promise<SourceState> {

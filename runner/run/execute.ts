@@ -15,13 +15,16 @@ import { Caller } from "./caller.ts";
 import { mapStacks } from "./map-stacks.ts";
 import type { ReceivedInvocation } from "./received.ts";
 
+export type ExecuteConfig = Pick<RunnerConfig, "runTimeoutMs" | "memoryMb">;
+export type ExecutePorts = Pick<RunnerPorts, "sandbox" | "bundles" | "stacks" | "secrets" | "answer" | "sendPiece" | "clock" | "randomId">;
+
 /** Runs an invocation in the sandbox, or refuses to. Every result can be committed, including an error. */
 export async function execute(
   received: ReceivedInvocation,
   state: SourceState,
   deployment: Deployment,
-  config: RunnerConfig,
-  ports: RunnerPorts,
+  config: ExecuteConfig,
+  ports: ExecutePorts,
 ): Promise<FinishedRun> {
   const { invocation, position } = received;
   const runId = invocation.run ?? runIdOf(invocation.movedFrom ?? position);
@@ -102,7 +105,7 @@ interface RequestInputs {
   readonly secrets: Secrets;
   readonly state: SourceState;
   readonly deployment: Deployment;
-  readonly config: RunnerConfig;
+  readonly config: ExecuteConfig;
   /** Local file of the bundle. */
   readonly path: string;
   readonly runId: string;

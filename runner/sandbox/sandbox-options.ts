@@ -1,5 +1,6 @@
 import type { DataStores } from "../../domain/data-store/data-stores.ts";
 import type { RunFiles } from "../../domain/files/run-files.ts";
+import type { LogRecord } from "../../domain/run-products.ts";
 import type { JailMode } from "../../domain/jail-modes.ts";
 import type { Jail } from "./jail/jail.ts";
 import type { Dial, EgressPolicy } from "./network/connector.ts";
@@ -8,6 +9,18 @@ import type { SandboxProcesses } from "./processes/port.ts";
 
 export interface SandboxLogger {
   warn(fields: object, message?: string): void;
+}
+
+/** What watches executions on a developer's machine. A sandbox of a runner has none. */
+export interface SandboxDebug {
+  /** Each execution waits for a debugger, and pauses at the first statement of its bundle. */
+  readonly waits: boolean;
+  /** An execution has begun. @param send takes messages of a debugger to V8's inspector */
+  attach(send: (message: string) => void): void;
+  /** A message of V8's inspector to the debugger. */
+  onMessage(message: string): void;
+  /** A line of the log, when it is written. */
+  onLog(record: LogRecord): void;
 }
 
 export interface SandboxOptions {
@@ -42,4 +55,6 @@ export interface SandboxOptions {
   /** Why a jail cannot be used on this machine; undefined if it can. Default: starts one. */
   readonly findJailFailure?: (jail: Jail) => Promise<string | undefined>;
   readonly logger?: SandboxLogger;
+  /** Absent: executions are not debugged. */
+  readonly debug?: SandboxDebug;
 }

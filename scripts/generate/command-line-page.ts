@@ -72,6 +72,7 @@ function introduction(): string {
       "| 3 | not found |",
       "| 4 | the server refused: the key, a right, a conflict, invalid input, a quota |",
       "| 5 | the server is unreachable or not ready |",
+      "| 6 | `hw debug`: the run here differs from the recorded one |",
       "| 130 | interrupted with Ctrl-C |",
     ].join("\n"),
     wrap(

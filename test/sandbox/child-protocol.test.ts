@@ -13,7 +13,7 @@ import { isolateCommand } from "../../runner/sandbox/children/isolate-command.ts
 import { timeLimits } from "../../runner/sandbox/limits.ts";
 import { localProcesses } from "../../runner/sandbox/processes/local.ts";
 import { parseFromChild } from "../../runner/sandbox/children/from-child.ts";
-import { type FromChild, fromChildLimits } from "../../runner/sandbox/children/protocol.ts";
+import { debuggedChildLimits, type FromChild, fromChildLimits } from "../../runner/sandbox/children/protocol.ts";
 import { createEgress } from "../../platform/http/egress.ts";
 import { Connector, type EgressPolicy } from "../../runner/sandbox/network/connector.ts";
 import type { DataStores, StoreRequest } from "../../domain/data-store/data-stores.ts";
@@ -196,6 +196,14 @@ describe("a forged message", () => {
   ])("is refused: %s", (_, message, says) => {
     expect(() => read(encodeFrame(fromChildLimits, message as FromChild))).toThrow(says);
   });
+});
+
+it("what only a child sends that is debugged is refused of any other, before its bytes are kept", () => {
+  for (const message of [
+    { kind: "debug", message: "x".repeat(2 ** 20) },
+    { kind: "log", record: { k: "log", msg: "x", ts: 1 } },
+  ] as const)
+    expect(() => read(encodeFrame(debuggedChildLimits, message as FromChild).subarray(0, 5))).toThrow(ProtocolViolation);
 });
 
 describe("mutated messages", () => {

@@ -365,6 +365,10 @@ export const errorSamples: Readonly<Record<ErrorCode, ErrorSample>> = {
     422,
     "version 'one' is not a semantic version: a published component needs one such as 1.2.0 or 2.0.0-beta.1, without build metadata",
   ],
+  version_not_stored: [
+    409,
+    'run r_0123456789ab ran on the version d_0ubkpr485kfs, and source dc_b7tl8elwbjuc now has d_b7tl8elwbjuc: the code and the props of earlier versions are not stored; send {"current_version": true} to debug with those of now',
+  ],
   version_published: [409, "version 1.0.0 of acme-feed is published with other code: give the component a new version"],
   webhook_disabled: [
     409,

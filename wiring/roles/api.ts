@@ -17,6 +17,7 @@ import { followEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
 import { createInstallation } from "../../platform/jetstream/members/installation.ts";
 import { readRunMessages } from "../../platform/jetstream/runs/live-runs.ts";
 import { createSourceBacklogs } from "../../platform/jetstream/invocations/source-backlogs.ts";
+import { openBlobStore } from "../../platform/jetstream/bundles/object-store.ts";
 import { readWebhookBacklog } from "../../platform/jetstream/deliveries/webhook-backlog.ts";
 import { createAccounts } from "../../platform/postgres/accounts/index.ts";
 import { createSessions } from "../../platform/postgres/accounts/sessions.ts";
@@ -160,6 +161,7 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
   const { nats } = connection;
   const answers = startAnswers(connection, opened);
   const admission = disposeWith(opened, await followAdmission(connection, configuration.backlog));
+  const blobs = openBlobStore(connection);
   const runs = createManualRuns(connection, answers, admission.gate);
   return {
     sourceBacklogs: createSourceBacklogs(connection),
@@ -169,6 +171,7 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
     redeliveries: createRedeliveries(connection),
     replays: { publish: (events) => publishReplay(connection, events) },
     builds: { build: (component, owner) => requestBuild(nats, { ...component, owner }, { timeoutMs: buildTimeoutMs }) },
+    bundles: { get: (name) => blobs.get(name) },
     connector: {
       exchange: (exchange) => requestExchange(nats, exchange),
       revoke: (account) => requestRevocation(nats, account),

@@ -5,7 +5,7 @@ import type { Deployment } from "../../../domain/source/deployment.ts";
 import { idOfResourceName } from "../../../domain/ids.ts";
 import { runtimeProps } from "../../../domain/component/prop-values.ts";
 import { nextTickOf, timersOf } from "../../../domain/source/source-timers.ts";
-import { boundProps } from "../../configured/additional-props.ts";
+import { boundProps } from "../../../domain/component/configure.ts";
 import type { Observed, Fallback } from "../observe/observed.ts";
 import type { Hook } from "../../../domain/trigger.ts";
 import { startHooks } from "./hooks.ts";

@@ -6,7 +6,8 @@ import { parseWorkflowTimer, type TimerSchedule } from "../../../domain/schedule
 import { idOfResourceName } from "../../../domain/ids.ts";
 import type { Control } from "../../../domain/workflow/control.ts";
 import type { StepDeployment, WorkflowDeployment, WorkflowSettings } from "../../../domain/workflow/deployment.ts";
-import { boundProps, buildFor } from "../../configured/additional-props.ts";
+import { boundProps } from "../../../domain/component/configure.ts";
+import { buildFor } from "../../configured/additional-props.ts";
 import { currentBuild } from "../../configured/component.ts";
 import { secretPropsOf } from "../../configured/secret-props.ts";
 import type { Observed, ObservedStep } from "../observe/observed.ts";

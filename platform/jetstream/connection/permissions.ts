@@ -101,6 +101,8 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       // Backlogs of sources.
       api(`STREAM.INFO.${streams.invocations}`),
       api(`DIRECT.GET.${streams.invocations}`),
+      // The code of a run that a developer debugs.
+      ...["M", "C"].map((kind) => api(`DIRECT.GET.${bundles}.$O.${bundleStore}.${kind}.*`)),
     ],
     subscribe: [answerFilter("*"), emittedSubject("*")],
   },

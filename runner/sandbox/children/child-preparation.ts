@@ -53,11 +53,13 @@ export async function prepareChildren(options: SandboxOptions): Promise<Prepared
       ...(!(options.parentConnects ?? canPassDescriptors) && { egress: { allow, server } }),
       memoryBudgetBytes: (options.memoryBudgetMb ?? 384) * 2 ** 20,
       timeLimits: { ...timeLimits, ...options.timeLimits },
+      ...(options.debug && { debug: { waits: options.debug.waits } }),
     },
     // Node's default of four threads, unless the environment says otherwise.
     connector: new Connector(options.egress, Number(process.env["UV_THREADPOOL_SIZE"]) || 4, options.dial),
     dataStores: options.dataStores,
     runFiles: options.runFiles,
+    debug: options.debug,
     residentLimitBytes: (options.residentLimitMb ?? 2048) * 2 ** 20,
     onStderr: (text: string) => options.logger?.warn({ op: "sandbox.child_stderr", text }),
     onEvictions: (count: number) => {

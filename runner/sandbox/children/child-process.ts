@@ -9,7 +9,7 @@ import { SoleRunGrowth } from "./memory-blame.ts";
 import type { ExecuteRequest, Execution, Inspection, InspectRequest, Listeners } from "../port.ts";
 import { type Pending, PendingWork } from "./pending-work.ts";
 import type { ProcessUsage, SandboxProcess } from "../processes/port.ts";
-import { type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
+import { debuggedChildLimits, type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
 import type { Warm } from "../isolate/warm-isolates.ts";
 
 const heartbeatMs = 1_000;
@@ -82,6 +82,7 @@ export class SandboxChild {
       userOf: (execution) => this.#pending.userOf(execution),
       dataStores: settings.dataStores,
       runFiles: settings.runFiles,
+      debug: settings.debug,
     });
     this.#timers = [
       setInterval(() => this.#beat(), heartbeatMs),
@@ -117,6 +118,7 @@ export class SandboxChild {
     return new Promise((resolve, reject) => {
       const { owner, limits, stores, files } = request;
       const id = this.#begin({ kind: "execute", owner, stores, files, resolve, reject, onResponse, onPause, memoryMb: limits.memoryMb });
+      this.#settings.debug?.attach((message) => this.#send({ kind: "debug", message }));
       this.#send({ kind: "execute", id, request, isApart, wantsResponse: onResponse !== undefined });
     });
   }
@@ -142,7 +144,7 @@ export class SandboxChild {
     // Its `exit` reports the end of a child; a broken channel says nothing more.
     for (const each of [channel, descriptors]) each?.on("error", () => {});
     if (channel === undefined) return;
-    readFrames(channel, fromChildLimits, {
+    readFrames(channel, this.#settings.debug === undefined ? fromChildLimits : debuggedChildLimits, {
       onFrame: (frame) => {
         if (this.#killReason === undefined) this.#receive(parseFromChild(frame));
       },
@@ -204,20 +206,16 @@ export class SandboxChild {
 
   #receiveOfExecution(message: Exclude<FromChild, { kind: "ready" | "pong" | "poisoned" }>): void {
     switch (message.kind) {
-      case "open":
-      case "resolve":
-      case "store":
-      case "file":
-      case "body":
-      case "cancel":
-        return this.#requests.receive(message);
       case "executed":
       case "inspected":
         this.#pending.receive(message);
         this.#requests.endExecution(message.id);
         return this.#watchSoleRun();
-      default:
+      case "response":
+      case "paused":
         return this.#pending.receive(message);
+      default:
+        return this.#requests.receive(message);
     }
   }
 

@@ -9,6 +9,7 @@ import type { Connector } from "../network/connector.ts";
 import { descriptorOf, passDescriptor } from "../network/passed-descriptors.ts";
 import { Mutex } from "../isolate/mutex.ts";
 import { outOfTurn, ProtocolViolation } from "../frames.ts";
+import type { SandboxDebug } from "../sandbox-options.ts";
 import { type FileUser, performFileCall } from "./file-requests.ts";
 import {
   type FromChild,
@@ -24,6 +25,7 @@ import { performStoreCall, type StoreUser } from "./store-requests.ts";
 type NetworkRequest = Extract<FromChild, { kind: "open" | "resolve" }>;
 type DataRequest = Extract<FromChild, { kind: "store" | "file" | "body" }>;
 type Cancellation = Extract<FromChild, { kind: "cancel" }>;
+type DebugMessage = Extract<FromChild, { kind: "debug" | "log" }>;
 
 interface Settings {
   readonly connector: Connector;
@@ -36,6 +38,8 @@ interface Settings {
   readonly userOf: (execution: number) => RequestUser;
   readonly dataStores: DataStores | undefined;
   readonly runFiles: RunFiles | undefined;
+  /** Absent: the child is not debugged. */
+  readonly debug: SandboxDebug | undefined;
 }
 
 type RequestUser = StoreUser & FileUser & { readonly takePiece?: TakePiece | undefined };
@@ -82,8 +86,9 @@ export class ChildRequests {
   }
 
   /** @throws ProtocolViolation if an honest child would not send it */
-  receive(message: NetworkRequest | DataRequest | Cancellation): void {
+  receive(message: NetworkRequest | DataRequest | Cancellation | DebugMessage): void {
     if (message.kind === "cancel") return this.#cancel(message);
+    if (message.kind === "debug" || message.kind === "log") return this.#passToDebugger(message);
     const { id, execution, kind } = message;
     const user = this.#settings.userOf(execution);
     if (isBounded(kind) && this.#counts[kind] >= bounds[kind].max)
@@ -104,6 +109,13 @@ export class ChildRequests {
   end(): void {
     this.#end.abort(new Error("the child has ended"));
     for (const { abort } of this.#requests.values()) abort.abort(this.#end.signal.reason);
+  }
+
+  #passToDebugger(message: DebugMessage): void {
+    const { debug } = this.#settings;
+    if (debug === undefined) throw outOfTurn(message.kind);
+    if (message.kind === "debug") debug.onMessage(message.message);
+    else debug.onLog(message.record);
   }
 
   #cancel({ kind, id }: Cancellation): void {

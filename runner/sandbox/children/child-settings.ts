@@ -1,5 +1,6 @@
 import type { DataStores } from "../../../domain/data-store/data-stores.ts";
 import type { RunFiles } from "../../../domain/files/run-files.ts";
+import type { SandboxDebug } from "../sandbox-options.ts";
 import type { Connector } from "../network/connector.ts";
 import type { SandboxProcesses } from "../processes/port.ts";
 import type { ChildOptions } from "./protocol.ts";
@@ -15,6 +16,8 @@ export interface ChildSettings {
   readonly dataStores?: DataStores | undefined;
   /** Absent: executions with `files` cannot reach them. */
   readonly runFiles?: RunFiles | undefined;
+  /** Absent: its executions are not debugged. */
+  readonly debug?: SandboxDebug | undefined;
   readonly residentLimitBytes: number;
   readonly onStderr: (text: string) => void;
   /** The child evicted that many warm sources to make room for others. */

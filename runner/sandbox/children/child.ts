@@ -12,12 +12,13 @@ import { encodeFrame, readFrames } from "../frames.ts";
 import { execute, type ExecutionRoom } from "../isolate/execute.ts";
 import { ActiveContexts } from "../isolate/active-contexts.ts";
 import { inspect } from "../isolate/inspect.ts";
+import { DebugMessages } from "../isolate/debug-session.ts";
 import { hideMemory } from "../jail/kernel.ts";
 import { limits } from "../limits.ts";
 import { Nursery } from "../isolate/spare-isolates.ts";
 import type { SharedNetwork } from "../operations/network/network.ts";
 import { makeCaches, type Prelude } from "../isolate/prelude.ts";
-import { type ChildOptions, type FromChild, fromChildLimits, type ToChild, toChildLimits } from "./protocol.ts";
+import { type ChildOptions, debuggedChildLimits, type FromChild, type ToChild, toChildLimits } from "./protocol.ts";
 import { channelDescriptor } from "../jail/profiles.ts";
 import { WarmIsolates } from "../isolate/warm-isolates.ts";
 
@@ -28,13 +29,14 @@ import { WarmIsolates } from "../isolate/warm-isolates.ts";
 hideMemory();
 const channel = new Socket({ fd: channelDescriptor });
 const write = batched<Buffer>((frames) => channel.write(Buffer.concat(frames)));
-const send = (message: FromChild): void => write(encodeFrame(fromChildLimits, message));
+const send = (message: FromChild): void => write(encodeFrame(debuggedChildLimits, message));
 const threads = Number(process.env["UV_THREADPOOL_SIZE"]);
 /** Work that arrives before the start is done waits for this. */
 const started = Promise.withResolvers<ExecutionRoom>();
 let room: ExecutionRoom | undefined;
 let isPoisoned = false;
 const parentNetwork = new ParentNetwork(send);
+const debug = new DebugMessages((message) => send({ kind: "debug", message }));
 const executions = new FairSemaphore({
   permits: limits.executionsAtOnce,
   permitsPerKey: limits.executionsOfOwner,
@@ -74,6 +76,8 @@ function receive(message: ToChild): void {
     case "taken":
     case "refused":
       return parentNetwork.receive(message);
+    case "debug":
+      return debug.receive(message.message);
     case "evict":
       return room?.warm.evict(message.source);
     case "ping":
@@ -118,9 +122,10 @@ async function start(options: ChildOptions): Promise<void> {
     }),
     timeLimits: options.timeLimits,
     onPoisoned: poison,
+    debugger: options.debug?.waits === true ? debug : undefined,
   });
   const warm = new WarmIsolates(nursery, options.memoryBudgetBytes);
-  room = { warm, active, nursery };
+  room = { warm, active, nursery, ...(options.debug && { onLog: (record) => send({ kind: "log", record }) }) };
   started.resolve(room);
   setInterval(() => {
     active.enforceCpuLimit(options.timeLimits.cpuMs);

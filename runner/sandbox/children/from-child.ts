@@ -183,6 +183,8 @@ const schemas = {
     isLast: z.boolean(),
   }),
   cancel: z.strictObject({ id: requestId }),
+  debug: z.strictObject({ message: z.string() }),
+  log: z.strictObject({ record: logRecord }),
 } satisfies { readonly [Kind in FromChild["kind"]]: z.ZodType<Omit<Extract<FromChild, { kind: Kind }>, "kind">> };
 
 /** @throws ProtocolViolation if it is not a message that the program of the children sends */

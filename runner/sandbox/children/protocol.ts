@@ -1,4 +1,4 @@
-import { type BodyPiece, type HttpResponse, maxPieceBytes } from "../../../domain/run-products.ts";
+import { type BodyPiece, type HttpResponse, type LogRecord, maxPieceBytes } from "../../../domain/run-products.ts";
 import type { TimeLimits } from "../limits.ts";
 import type { StoreResult } from "../../../domain/data-store/data-stores.ts";
 import { fileLimits } from "../../../domain/files/run-files.ts";
@@ -34,7 +34,9 @@ export type ToChild =
   /** To `body`. */
   | { readonly kind: "taken"; readonly id: number; readonly isTaken: boolean }
   /** To all five. */
-  | { readonly kind: "refused"; readonly id: number; readonly error: PlainError };
+  | { readonly kind: "refused"; readonly id: number; readonly error: PlainError }
+  /** A message of a debugger to V8's inspector. */
+  | { readonly kind: "debug"; readonly message: string };
 
 export interface PlainError {
   readonly name: string;
@@ -72,6 +74,10 @@ export type FromChild =
   | ({ readonly kind: "body"; readonly id: number; readonly execution: number } & BodyPiece)
   /** Of an `open`, `resolve`, `store`, `file` or `body`, which is answered nevertheless. At most once for each. */
   | { readonly kind: "cancel"; readonly id: number }
+  /** A message of V8's inspector to a debugger. Only of a child that is debugged, as is `log`. */
+  | { readonly kind: "debug"; readonly message: string }
+  /** A line of the log, when it is written. The outcome of its execution has it as well. */
+  | { readonly kind: "log"; readonly record: LogRecord }
   /** The child must be replaced; it takes no more work. At most once. */
   | { readonly kind: "poisoned"; readonly reason: string };
 
@@ -101,6 +107,7 @@ export const toChildLimits: FrameLimits<ToChild["kind"]> = {
   filed: Math.max(2 * fileLimits.listingBytes, base64Length(fileLimits.partBytes)) + 1024,
   taken: 1024,
   refused: 64 * 1024,
+  debug: 16 * MiB,
 };
 
 /** A body of control characters alone has six times its length as JSON: `limits.responseBytes`, and products and a result beside it. */
@@ -118,7 +125,13 @@ export const fromChildLimits: FrameLimits<FromChild["kind"]> = {
   file: base64Length(fileLimits.partBytes) + 1024,
   body: base64Length(maxPieceBytes) + 1024,
   cancel: 1024,
+  // A child that is not debugged sends none.
+  debug: 0,
+  log: 0,
 };
+
+/** The same of a child that is debugged, on the machine of a developer. */
+export const debuggedChildLimits: typeof fromChildLimits = { ...fromChildLimits, debug: 128 * MiB, log: MiB };
 
 /** Requests for names and connections that one child may have unanswered. */
 export const maxRequests = 512;
@@ -140,4 +153,6 @@ export interface ChildOptions {
   readonly egress?: Pick<EgressPolicy, "allow" | "server">;
   readonly memoryBudgetBytes: number;
   readonly timeLimits: TimeLimits;
+  /** Its executions are debugged. Absent: they are not. */
+  readonly debug?: { readonly waits: boolean };
 }

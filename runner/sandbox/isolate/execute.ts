@@ -1,3 +1,4 @@
+import type { LogRecord } from "../../../domain/run-products.ts";
 import type { ActiveContexts } from "./active-contexts.ts";
 import type { Ending } from "./activity.ts";
 import type { GuestContext } from "./context.ts";
@@ -14,6 +15,8 @@ export interface ExecutionRoom {
   readonly nursery: Nursery;
   /** Contexts in which something happens now, for the watch on CPU time. */
   readonly active: ActiveContexts;
+  /** Gets each line of a log when it is written. Absent: the outcome of the run has them. */
+  readonly onLog?: ((record: LogRecord) => void) | undefined;
 }
 
 /** What the parent knows of an execution, and hears of it. */
@@ -54,7 +57,7 @@ function settled(attempt: Attempt): Execution {
 }
 
 async function attempt(request: ExecuteRequest, key: string, room: ExecutionRoom, run: RunInProgress): Promise<Attempt> {
-  const products = new ProductCollector(request.action !== undefined);
+  const products = new ProductCollector(request.action !== undefined, room.onLog);
   const startedAt = performance.now();
   const warm = room.warm.take(request.source, request.revision, key) ?? (await warmUp(request, key, room, products, run));
   if ("ending" in warm) return toExecution(warm.ending, products, request, performance.now() - startedAt, warm.cpuMs);

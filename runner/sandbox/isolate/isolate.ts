@@ -1,6 +1,7 @@
 import ivm from "isolated-vm";
 import type { FairSemaphore } from "../../../domain/limits/fair-semaphore.ts";
 import type { Bundle } from "../port.ts";
+import { type DebugChannel, DebugSession } from "./debug-session.ts";
 import { findCodeCache, keepCodeCache, readBundle } from "./bundle-cache.ts";
 import type { TimeLimits } from "../limits.ts";
 import { Mutex } from "./mutex.ts";
@@ -17,6 +18,8 @@ export interface IsolateOptions {
   readonly timeLimits: TimeLimits;
   /** The process must be replaced: V8 ran out of memory for good, or something in it cannot be interrupted. */
   readonly onPoisoned: (reason: string) => void;
+  /** A debugger, for which its bundle waits. Absent: there is none. */
+  readonly debugger?: DebugChannel | undefined;
 }
 
 /** What an isolate asks of a context in it. */
@@ -65,6 +68,9 @@ export class GuestIsolate {
   #cpuMsAtRest = 0;
   #unaskedLooks = 0;
   #isDisposed = false;
+  /** Of a debugged isolate, which runs one bundle in one context: the context, and the debugger's session. */
+  #debugged: ivm.Context | undefined;
+  #session: DebugSession | undefined;
   #comesToRest: Promise<boolean> | undefined;
   #catastrophe: string | undefined;
 
@@ -73,6 +79,7 @@ export class GuestIsolate {
     this.#open = new OpenEntries(options.slots);
     this.#isolate = new ivm.Isolate({
       memoryLimit: options.memoryMb,
+      inspector: options.debugger !== undefined,
       onCatastrophicError: (message) => this.#onCatastrophe(message),
     });
   }
@@ -145,7 +152,9 @@ export class GuestIsolate {
 
   /** A context with the prelude in it. Call it inside an entry. */
   async createContext(): Promise<ivm.Context> {
-    const context = await this.#isolate.createContext();
+    const isDebugged = this.options.debugger !== undefined;
+    const context = await this.#isolate.createContext({ inspector: isDebugged });
+    if (isDebugged) this.#debugged = context;
     this.#prelude ??= await compilePrelude(this.#isolate, this.options.prelude, this.options.needsNode);
     await runPrelude(this.#prelude, context);
     return context;
@@ -155,9 +164,13 @@ export class GuestIsolate {
   async compileBundle(bundle: Bundle, code: string | undefined): Promise<ivm.Script> {
     if (this.#bundle !== undefined) return this.#bundle.script;
     if (code === undefined) throw new Error("the bundle has not been read");
+    const { debugger: channel } = this.options;
+    // Before compiling: the debugger learns of the script by its session.
+    if (channel !== undefined && this.#debugged !== undefined) this.#session = new DebugSession(this.#isolate, this.#debugged, channel);
     const cachedData = findCodeCache(bundle);
     const script = await this.#isolate.compileScript(code, { filename: bundleName, ...(cachedData && { cachedData }) });
     this.#bundle = { script, characters: code.length };
+    await this.#session?.untilAttached(bundleName);
     return script;
   }
 
@@ -204,6 +217,8 @@ export class GuestIsolate {
     if (this.#isDisposed) return;
     this.cpuMs();
     this.#isDisposed = true;
+    // isolated-vm ends the process if an isolate with a session is disposed.
+    this.#session?.end();
     this.#comesToRest = this.#watchDeath();
     if (!this.#isolate.isDisposed) this.#isolate.dispose();
     this.#interruptAll();

@@ -33,7 +33,11 @@ export class ProductCollector {
   /** Of exports, sends, result and response of an action. */
   #actionBytes = 0;
 
-  constructor(isAction = false) {
+  readonly #onLog: ((record: LogRecord) => void) | undefined;
+
+  /** @param onLog gets each line when it is written */
+  constructor(isAction = false, onLog?: (record: LogRecord) => void) {
+    this.#onLog = onLog;
     if (isAction) this.action = new ActionCollector((texts) => this.#chargeAction(texts));
   }
 
@@ -87,7 +91,9 @@ export class ProductCollector {
       return;
     }
     this.#logBytes += bytes;
-    this.#logs.push({ k: kind.slice(0, 64), ts: isTime(ts) ? ts : Date.now(), msg });
+    const record = { k: kind.slice(0, 64), ts: isTime(ts) ? ts : Date.now(), msg };
+    this.#logs.push(record);
+    this.#onLog?.(record);
   }
 
   /** Events come first: what a run says takes the room that they leave. */

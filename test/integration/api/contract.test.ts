@@ -37,6 +37,7 @@ const valid: Readonly<Record<string, (ids: Ids) => Valid>> = {
   "POST /sources/test": () => ({ body: { component_code: "name: Tested; props: timer city", configured_props: { city: "Graz" } } }),
   "PUT /sources/:id": () => ({ body: { name: "another" } }),
   "POST /sources/:id/options": () => ({ body: { prop_name: "city" } }),
+  "POST /sources/:id/runs/:run_id/debug": () => ({ body: { current_version: true } }),
   "POST /workflows": () => ({ body: { name: "Made", steps: [{ name: "a", component_code: "name: A; type: action" }] } }),
   "POST /workflows/:workflow_id/steps/:step/options": () => ({ body: { prop_name: "city" } }),
   "POST /workflows/:workflow_id/runs/:run_id/repeat": () => ({ body: { from: "first" } }),

@@ -140,6 +140,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         outcomes: createOutcomes(database),
         measures: createMeasures(database),
         sourceBacklogs: { read: async () => new Map() },
+        bundles: { get: async (name) => new TextEncoder().encode(name) },
         accounts,
         sessions: createSessions(database.db),
         connections: createConnections(database),

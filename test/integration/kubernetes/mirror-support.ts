@@ -9,7 +9,7 @@ import { sourceKind } from "../../../crds/source.ts";
 import { subscriptionKind } from "../../../crds/subscription.ts";
 import { webhookKind } from "../../../crds/webhook.ts";
 import { systemClock } from "../../../domain/clock.ts";
-import { Unavailable } from "../../../domain/errors.ts";
+import { NotFound, Unavailable } from "../../../domain/errors.ts";
 import { Informer } from "../../../operator/controller/informer.ts";
 import { Mirror } from "../../../operator/mirror/mirror.ts";
 import type { MirrorRows } from "../../../operator/mirror/rows.ts";
@@ -157,6 +157,11 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       publications: createPublications(database),
       dataStores: { ...createDataStores(database, systemClock), ...createRegisteredStores(database) },
       published: [],
+      bundles: {
+        get: async (name) => {
+          throw new NotFound(`bundle ${name} does not exist`);
+        },
+      },
       pages: { ...pages, show: (_kind, resource) => mirror.write([resource], []) },
       owners,
       secretValues: createKubernetesSecretValues(kubernetes),

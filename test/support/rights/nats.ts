@@ -158,8 +158,8 @@ export const published: readonly NatsRight[] = [
   right("$JS.API.DIRECT.GET.KV_FLOORS.$KV.FLOORS.*", "delivery backup runner"),
   right(requests(["DIRECT.GET.KV_QUOTAS", "DIRECT.GET.KV_REPLICAS"]), "delivery"),
   right("$JS.API.DIRECT.GET.KV_RUNNERS", "runner"),
-  right("$JS.API.DIRECT.GET.OBJ_BUNDLES.$O.BUNDLES.C.*", "runner"),
-  right("$JS.API.DIRECT.GET.OBJ_BUNDLES.$O.BUNDLES.M.*", "builder runner"),
+  right("$JS.API.DIRECT.GET.OBJ_BUNDLES.$O.BUNDLES.C.*", "api runner"),
+  right("$JS.API.DIRECT.GET.OBJ_BUNDLES.$O.BUNDLES.M.*", "api builder runner"),
   right("$JS.API.DIRECT.GET.OBJ_BUNDLES.$O.BUNDLES.M.bytes.*", "builder"),
   right(requests(["DIRECT.GET.STATE", "DIRECT.GET.OBJ_BUNDLES", "DIRECT.GET.DELIVERIES.>"]), ""),
   // The server.
