@@ -7,6 +7,7 @@ import { auditedAdmin } from "../audit/audited.ts";
 import { mount } from "../http/routing/mount.ts";
 import { adminDocumentPage } from "../openapi/pages.ts";
 import { authenticateAdmin } from "./authentication.ts";
+import { adminAuditOperations } from "./audit-log.ts";
 import { adminComponentOperations } from "./components.ts";
 import type { AdminContext } from "./context.ts";
 import { adminNamespaceOperations } from "./namespaces.ts";
@@ -24,6 +25,7 @@ export const adminOperations = {
   Plans: adminPlanOperations,
   Components: adminComponentOperations,
   Variables: adminVariableOperations,
+  "Audit log": adminAuditOperations,
   Installation: adminStatusOperations,
 };
 
