@@ -10,6 +10,24 @@ export interface InstallationReport {
   readonly runners: readonly RunnerReport[];
   /** Live replicas of the delivery role. */
   readonly deliveries: readonly { readonly id: string; readonly partitions: readonly number[] }[];
+  /** Undefined: delivery has not started yet, or NATS did not respond. */
+  readonly lag: LagReport | undefined;
+}
+
+/** Work that is accepted and not finished. */
+export interface LagReport {
+  /** When the oldest invocation was accepted whose run has not ended, epoch ms; null: there is none. */
+  readonly oldestInvocationAt: number | null;
+  /** Commits whose events are not all routed. */
+  readonly unrouted: number;
+  /** Deliveries whose next attempt is due. */
+  readonly due: number;
+  /** Deliveries whose next attempt is in the future. */
+  readonly scheduled: number;
+  /** Deliveries queued for ordered webhooks. */
+  readonly ordered: number;
+  /** Commits that are not in Postgres. */
+  readonly unrecorded: number;
 }
 
 export interface StreamReport {
@@ -18,6 +36,8 @@ export interface StreamReport {
   readonly bytes: number;
   /** Null: no limit. */
   readonly maxBytes: number | null;
+  /** `maxBytes`, or the share of the store that setup intends for a stream without a limit; null: neither. */
+  readonly limitBytes: number | null;
   /** NATS servers that store it. */
   readonly replicas: number;
 }

@@ -44,6 +44,7 @@ import { createManualRuns } from "../../platform/jetstream/invocations/manual-ru
 import { openNats, startAnswers } from "../connections.ts";
 import { boundedServers } from "../http-servers.ts";
 import { openDatabase } from "../database.ts";
+import { dueConsumer } from "./delivery-ports.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 import { seedFirstUser, signInLink, type FirstUser } from "../install/first-user.ts";
 import { readinessChecks, waitUntilReady } from "../../platform/telemetry/readiness.ts";
@@ -163,7 +164,7 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
   const runs = createManualRuns(connection, answers, admission.gate);
   return {
     sourceBacklogs: createSourceBacklogs(connection),
-    installation: createInstallation(connection),
+    installation: createInstallation(connection, dueConsumer),
     backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
     runs,
     redeliveries: createRedeliveries(connection),

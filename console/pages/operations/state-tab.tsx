@@ -1,35 +1,27 @@
 import type { InstallationStatus } from "../../../client/generated/operations.ts";
 import { useAdminRead } from "../../api/admin.ts";
 import { useSearchParams } from "../../parts/search.ts";
-import { AdminGate } from "../../parts/admin-gate.tsx";
 import { Button } from "../../parts/button.tsx";
-import { formatBytes, formatCount } from "../../parts/format.ts";
+import { formatCount } from "../../parts/format.ts";
 import { ErrorNotice } from "../../parts/notices.tsx";
-import { Facts, Page, Section } from "../../parts/page.tsx";
+import { Facts, Section } from "../../parts/page.tsx";
 import { SimpleTable } from "../../parts/simple-table.tsx";
 import { State } from "../../parts/state.tsx";
+import { Time } from "../../parts/time.tsx";
+import { Problems } from "./problems.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 5_000;
 
 /** The state of the installation. `?pool=` shows one runner pool: dashboards link to it. */
-export function OperationsPage() {
-  return (
-    <Page title={text.title}>
-      <AdminGate>
-        <Status />
-      </AdminGate>
-    </Page>
-  );
-}
-
-function Status() {
+export function StateTab() {
   const status = useAdminRead("adminGetStatus", {}, refreshMs);
   if (status.data === undefined) return null;
   const { data } = status.data;
   return (
     <>
       {status.error !== null && <ErrorNotice error={status.error} />}
+      <Problems problems={data.problems} />
       <Section title={text.state}>
         <Facts
           facts={[
@@ -43,8 +35,8 @@ function Status() {
           ]}
         />
       </Section>
+      <Lag lag={data.lag} />
       <Pools pools={data.pools} />
-      <Streams streams={data.streams} />
       <Section title={text.deliveries}>
         <SimpleTable
           label={text.deliveries}
@@ -53,6 +45,27 @@ function Status() {
         />
       </Section>
     </>
+  );
+}
+
+function Lag({ lag }: Pick<InstallationStatus, "lag">) {
+  return (
+    <Section title={text.lag}>
+      {lag === null ? (
+        <p className="text-sm text-muted">{text.lagUnknown}</p>
+      ) : (
+        <Facts
+          facts={[
+            [text.oldestInvocation, lag.oldest_invocation_at === null ? text.none : <Time key="oldest" ms={lag.oldest_invocation_at} />],
+            [text.unrouted, formatCount(lag.unrouted)],
+            [text.due, formatCount(lag.due)],
+            [text.scheduled, formatCount(lag.scheduled)],
+            [text.ordered, formatCount(lag.ordered)],
+            [text.unrecorded, formatCount(lag.unrecorded)],
+          ]}
+        />
+      )}
+    </Section>
   );
 }
 
@@ -84,24 +97,6 @@ function Pools({ pools }: Pick<InstallationStatus, "pools">) {
           )}
         </div>
       ))}
-    </Section>
-  );
-}
-
-function Streams({ streams }: Pick<InstallationStatus, "streams">) {
-  return (
-    <Section title={text.streams}>
-      <SimpleTable
-        label={text.streams}
-        head={[text.stream, text.messages, text.size, text.limit, text.replicas]}
-        rows={streams.map(({ name, messages, bytes, max_bytes: max, replicas }) => [
-          name,
-          formatCount(messages),
-          formatBytes(bytes),
-          max === null ? text.noLimit : `${formatBytes(max)} (${Math.round((bytes / max) * 100)} %)`,
-          String(replicas),
-        ])}
-      />
     </Section>
   );
 }

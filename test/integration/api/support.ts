@@ -171,7 +171,8 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         installation: {
           read: async () => ({
             natsVersion: "2.15.1",
-            streams: [{ name: "RUNS", messages: 3, bytes: 900, maxBytes: null, replicas: 1 }],
+            streams: [{ name: "RUNS", messages: 3, bytes: 900, maxBytes: null, limitBytes: null, replicas: 1 }],
+            lag: { oldestInvocationAt: null, unrouted: 0, due: 0, scheduled: 2, ordered: 0, unrecorded: 0 },
             runners: [{ id: "r1", pool: "default", memoryShare: 0.25, fullSources: 0 }],
             deliveries: [{ id: "d1", partitions: [0, 1] }],
           }),

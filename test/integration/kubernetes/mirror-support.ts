@@ -172,7 +172,7 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       activity: createActivity(database),
       outcomes: createOutcomes(database),
       measures: createMeasures(database),
-      installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },
+      installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [], lag: undefined }) },
       sourceBacklogs: { read: async () => new Map() },
       builds: { build: async ({ code }) => fakeBuild(code) },
       runs: {
