@@ -1,3 +1,15 @@
+import type { DiskSample } from "../../domain/limits/disk-forecast.ts";
+
+/** Use of disks: of the database now, and of all streams and the database in the last two weeks. */
+export interface DiskSamples {
+  read(): Promise<{
+    readonly databaseBytes: number;
+    readonly ofDatabase: readonly DiskSample[];
+    /** By the name of the stream. */
+    readonly ofStreams: ReadonlyMap<string, readonly DiskSample[]>;
+  }>;
+}
+
 /** State of the installation's NATS streams and of the processes that report to NATS. */
 export interface Installation {
   /** @throws Unavailable when NATS does not respond */

@@ -1,10 +1,12 @@
 import type { ReadinessReport } from "../http/ports.ts";
 import type { InstallationReport } from "./ports.ts";
+import type { StorageUse } from "./storage.ts";
 
 /** Sections of docs/runbooks.md. The limits below are those of the alerts in charts/headwater/files/alerts.yaml. */
 type Runbook =
   | "HeadwaterServerDown"
   | "HeadwaterStreamFull"
+  | "HeadwaterVolumeFull"
   | "HeadwaterPodsMissing"
   | "HeadwaterNoLeader"
   | "HeadwaterPoolStuck"
@@ -20,6 +22,7 @@ export interface Problem {
 
 /** What is known of the installation. */
 export interface ProblemFacts extends Pick<ReadinessReport, "checks">, InstallationReport {
+  readonly storage: readonly StorageUse[];
   /** Epoch ms. */
   readonly now: number;
 }
@@ -27,6 +30,9 @@ export interface ProblemFacts extends Pick<ReadinessReport, "checks">, Installat
 const maxStreamShare = 0.8;
 const maxBacklog = 1_000;
 const maxWaitMs = 60_000;
+/** Time enough to enlarge a disk. It is no limit of an alert. */
+const minDaysUntilFull = 7;
+const dayMs = 86_400_000;
 
 /** All known problems, the most severe first. */
 export const problemsOf = (facts: ProblemFacts): readonly Problem[] => rules.flatMap((rule) => rule(facts));
@@ -59,6 +65,22 @@ const fullStreams = ({ streams }: ProblemFacts): readonly Problem[] =>
         code: "stream_full",
         message: `the stream ${name} has ${bytes} of ${limitBytes} bytes, ${percent} %`,
         runbook: "HeadwaterStreamFull",
+      },
+    ];
+  });
+
+/** Streams over their share are a problem already. */
+const fillingDisks = ({ storage, now }: ProblemFacts): readonly Problem[] =>
+  storage.flatMap(({ name, kind, bytes, limitBytes, forecast }) => {
+    if (forecast.state !== "growing" || forecast.fullAtMs === null || limitBytes === null) return [];
+    const days = (forecast.fullAtMs - now) / dayMs;
+    if (days > minDaysUntilFull || (kind === "stream" && bytes > maxStreamShare * limitBytes)) return [];
+    const what = kind === "stream" ? `the stream ${name}` : "the disk of the database";
+    return [
+      {
+        code: "storage_fills",
+        message: `${what} is full in ${days.toFixed(1)} days if it grows by ${forecast.bytesPerDay} bytes a day as before`,
+        runbook: kind === "stream" ? "HeadwaterStreamFull" : "HeadwaterVolumeFull",
       },
     ];
   });
@@ -111,6 +133,7 @@ const fullBacklogs = ({ runners }: ProblemFacts): readonly Problem[] =>
 const rules: readonly ((facts: ProblemFacts) => readonly Problem[])[] = [
   failedChecks,
   fullStreams,
+  fillingDisks,
   missingDelivery,
   lateDelivery,
   lateRuns,

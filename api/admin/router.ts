@@ -14,6 +14,7 @@ import { adminNamespaceOperations } from "./namespaces.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
 import { adminPlanOperations } from "./plans.ts";
 import { adminStatusOperations } from "./status.ts";
+import { adminStorageOperations } from "./storage.ts";
 import { adminVariableOperations } from "./variables.ts";
 import { adminUserOperations } from "./users.ts";
 
@@ -26,7 +27,7 @@ export const adminOperations = {
   Components: adminComponentOperations,
   Variables: adminVariableOperations,
   "Audit log": adminAuditOperations,
-  Installation: adminStatusOperations,
+  Installation: [...adminStatusOperations, ...adminStorageOperations],
 };
 
 /** The admin API, for operators of the installation: users, organizations, API keys and plans. */

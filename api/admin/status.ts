@@ -5,6 +5,7 @@ import { one } from "../http/response/schemas.ts";
 import { adminOperation } from "./context.ts";
 import type { InstallationReport, LagReport, RunnerReport } from "./ports.ts";
 import { problemsOf } from "./problems.ts";
+import { readStorage } from "./storage.ts";
 
 const streamSchema = z.object({
   name: z.string(),
@@ -74,7 +75,9 @@ export const adminStatusOperations = [
         ports.sourceBacklogs.read(),
       ]);
       const backlog = [...backlogs.values()].reduce((sum, count) => sum + count, 0);
-      const problems = problemsOf({ checks, ...report, now: ports.clock.now() });
+      // Without Postgres there is no forecast, and a check fails.
+      const storage = await readStorage(report.streams, ports).catch(() => []);
+      const problems = problemsOf({ checks, ...report, storage, now: ports.clock.now() });
       return ok({ version: platformVersion, ready, checks, problems: [...problems], backlog, ...reportResponse(report) });
     },
   }),

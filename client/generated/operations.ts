@@ -209,6 +209,16 @@ export type InstallationStatus = {
   })[];
 };
 
+export type StorageUse = {
+  /** Of the stream; buckets and the object store are streams too. `postgres`: the database. */ readonly name: string;
+  readonly kind: "stream" | "database";
+  readonly bytes: number;
+  /** Its limit or intended share; of the database, its size with the free bytes of its disk. Null: none, or unknown. */ readonly limit_bytes: number | null;
+  /** `steady`: it does not grow. `unknown`: there are too few samples, of less than six hours. */ readonly forecast: "unknown" | "steady" | "growing";
+  /** Of `growing`: how much it grows. */ readonly bytes_per_day: number | null;
+  /** Of `growing`: when it reaches the limit if it grows as in the samples, epoch milliseconds. Null: not within a year. */ readonly full_at: number | null;
+};
+
 export type OwnerSettings = {
   /** Whether mails about errors of its workflows and sources go to its address. */ readonly error_mails: boolean;
 };
@@ -3799,6 +3809,16 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
+  /** List how full streams, buckets and the database are, and when they will be full */
+  readonly adminListStorage: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (StorageUse)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
 }
 
 /** Method and path of each operation. A stream's response is server-sent events. */
@@ -3998,4 +4018,5 @@ export const routes = {
   adminDeleteVariable: { method: "DELETE", path: "/admin/v1/variables/{name}", isStream: false },
   adminListAuditLog: { method: "GET", path: "/admin/v1/audit_log", isStream: false },
   adminGetStatus: { method: "GET", path: "/admin/v1/status", isStream: false },
+  adminListStorage: { method: "GET", path: "/admin/v1/storage", isStream: false },
 } as const;

@@ -34,6 +34,8 @@ import { createTraceRecords } from "../../platform/postgres/history/traces/trace
 import { createSearchRecords } from "../../platform/postgres/search/search.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import { createMeasures } from "../../platform/postgres/measures/read.ts";
+import { createDiskSamples } from "../../platform/postgres/storage/disk-samples.ts";
+import { freeBytesIn } from "../../platform/process/nats/store-size.ts";
 import { readConnectors } from "../../platform/process/connectors.ts";
 import { readApps } from "../../platform/process/apps.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
@@ -92,6 +94,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       builtInApps: await readApps(),
       clock: systemClock,
       randomBytes,
+      ...(configuration.databaseUrl === undefined ? { freeDiskBytes: () => freeBytesIn(configuration.dataDirectory) } : {}),
       createServer: boundedServers(context),
       bodies: new RequestBodies(maxArrivingBytes),
       log: logger,
@@ -153,6 +156,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
   storedUse: createStoredUse(database),
   outcomes: createOutcomes(database),
   measures: createMeasures(database),
+  diskSamples: createDiskSamples(database),
   deliveries: createDeliveryRecords(database),
 });
 

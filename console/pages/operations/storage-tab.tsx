@@ -1,29 +1,42 @@
+import type { StorageUse } from "../../../client/generated/operations.ts";
 import { useAdminRead } from "../../api/admin.ts";
-import { formatBytes, formatCount } from "../../parts/format.ts";
+import { formatBytes } from "../../parts/format.ts";
 import { Loaded } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
 import { SimpleTable } from "../../parts/simple-table.tsx";
+import { Time } from "../../parts/time.tsx";
 import { text } from "./strings.ts";
 
 const refreshMs = 30_000;
 
+/** How full the database and the streams are, and when they will be. */
 export function StorageTab() {
-  const status = useAdminRead("adminGetStatus", {}, refreshMs);
+  const storage = useAdminRead("adminListStorage", {}, refreshMs);
   return (
-    <Section title={text.streams}>
-      <Loaded isLoading={status.isPending} error={status.data === undefined ? status.error : null} retry={() => void status.refetch()}>
+    <Section title={text.tabs.storage}>
+      <p className="text-sm text-muted">{text.storageHint}</p>
+      <Loaded isLoading={storage.isPending} error={storage.data === undefined ? storage.error : null} retry={() => void storage.refetch()}>
         <SimpleTable
-          label={text.streams}
-          head={[text.stream, text.messages, text.size, text.limit, text.replicas]}
-          rows={(status.data?.data.streams ?? []).map(({ name, messages, bytes, limit_bytes: limit, replicas }) => [
-            name,
-            formatCount(messages),
-            formatBytes(bytes),
-            limit === null ? text.noLimit : `${formatBytes(limit)} (${Math.round((bytes / limit) * 100)} %)`,
-            String(replicas),
-          ])}
+          label={text.tabs.storage}
+          head={[text.store, text.size, text.limit, text.growth, text.full]}
+          rows={(storage.data?.data ?? []).map((use) => [nameOf(use), formatBytes(use.bytes), limitOf(use), growthOf(use), fullOf(use)])}
         />
       </Loaded>
     </Section>
   );
+}
+
+const nameOf = ({ name, kind }: StorageUse): string => (kind === "database" ? text.database : name);
+
+function limitOf({ bytes, limit_bytes: limit }: StorageUse): string {
+  if (limit === null) return text.noLimit;
+  return `${formatBytes(limit)} (${Math.round((bytes / Math.max(1, limit)) * 100)} %)`;
+}
+
+const growthOf = ({ forecast, bytes_per_day: growth }: StorageUse): string =>
+  growth === null ? text.forecasts[forecast] : text.perDay(formatBytes(growth));
+
+function fullOf({ forecast, limit_bytes: limit, full_at: at }: StorageUse) {
+  if (at !== null) return <Time ms={at} />;
+  return forecast === "growing" && limit !== null ? text.notSoon : text.dash;
 }

@@ -39,7 +39,8 @@ export function createInstallation(connection: Connection, dueConsumer: string):
 /** Streams of other applications on the same servers are not ours to report. */
 const reported: ReadonlySet<string> = new Set(streamNames);
 
-async function listStreams({ manager }: Connection): Promise<readonly StreamReport[]> {
+/** Streams, buckets and the object store of this installation. @throws when NATS does not respond */
+export async function listStreams({ manager }: Connection): Promise<readonly StreamReport[]> {
   const found: StreamInfo[] = [];
   for await (const info of manager.streams.list()) if (reported.has(info.config.name)) found.push(info);
   const usages = found.map((info) => ({ info, stream: info.config.name, bytes: info.state.bytes, maxBytes: info.config.max_bytes }));

@@ -15,4 +15,8 @@ export const migrations: readonly Migration[] = [
   { name: "m0040-files-of-steps", steps: [transaction("alter table workflow_steps add column files text")] },
   // What attempts at webhooks have sent and received. An earlier version writes and reads attempts without it.
   { name: "m0041-exchanges", steps: [transaction("alter table attempts add column exchange text")] },
+  {
+    name: "m0042-disk-samples",
+    steps: [transaction("create table disk_samples (name text, at_ms bigint, bytes bigint not null, primary key (name, at_ms))")],
+  },
 ];

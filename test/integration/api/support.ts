@@ -25,6 +25,7 @@ import type { Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createMeasures } from "../../../platform/postgres/measures/read.ts";
+import { createDiskSamples } from "../../../platform/postgres/storage/disk-samples.ts";
 import { createHistory, type History } from "../../../platform/postgres/history/index.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import { createBoundedServer } from "../../../platform/http/bounded-server.ts";
@@ -139,6 +140,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         storedUse: createStoredUse(database),
         outcomes: createOutcomes(database),
         measures: createMeasures(database),
+        diskSamples: createDiskSamples(database),
         sourceBacklogs: { read: async () => new Map() },
         accounts,
         sessions: createSessions(database.db),
