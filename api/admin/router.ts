@@ -10,6 +10,7 @@ import { authenticateAdmin } from "./authentication.ts";
 import { adminAuditOperations } from "./audit-log.ts";
 import { adminComponentOperations } from "./components.ts";
 import type { AdminContext } from "./context.ts";
+import { adminMetricsOperations } from "./metrics.ts";
 import { adminNamespaceOperations } from "./namespaces.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
 import { adminPlanOperations } from "./plans.ts";
@@ -27,7 +28,7 @@ export const adminOperations = {
   Components: adminComponentOperations,
   Variables: adminVariableOperations,
   "Audit log": adminAuditOperations,
-  Installation: [...adminStatusOperations, ...adminStorageOperations],
+  Installation: [...adminStatusOperations, ...adminStorageOperations, ...adminMetricsOperations],
 };
 
 /** The admin API, for operators of the installation: users, organizations, API keys and plans. */

@@ -219,6 +219,49 @@ export type StorageUse = {
   /** Of `growing`: when it reaches the limit if it grows as in the samples, epoch milliseconds. Null: not within a year. */ readonly full_at: number | null;
 };
 
+export type AdminMetrics = {
+  /** The source, workflow, webhook, user or organization; `installation`: all owners. */ readonly id: string;
+  readonly step: "minute" | "5_minutes" | "15_minutes" | "hour" | "day";
+  /** Length of a step in milliseconds. */ readonly step_ms: number;
+  /** Start of the first step, epoch milliseconds. */ readonly from_ms: number;
+  /** End of the last step, epoch milliseconds. */ readonly to_ms: number;
+  readonly total: AdminMeasured;
+  /** One for each step, in order, also for those in which nothing happened. */ readonly points: readonly (AdminMetricsPoint)[];
+};
+
+export type AdminMeasured = {
+  /** Runs that ended. */ readonly runs: number;
+  /** Runs that failed. */ readonly errors: number;
+  /** Emitted events. */ readonly events: number;
+  /** Milliseconds in which code ran. */ readonly compute_ms: number;
+  /** Milliseconds; null: none. Median duration of runs; of a webhook, of attempts. Within 19 %. */ readonly p50_ms: number | null;
+  /** Milliseconds; null: none. The duration that 95 % do not exceed. Within 19 %. */ readonly p95_ms: number | null;
+  /** Milliseconds; null: none. The longest duration. */ readonly max_ms: number | null;
+  /** Milliseconds; null: none. Mean time from the acceptance of an invocation to the start of its run. */ readonly wait_avg_ms: number | null;
+  /** Milliseconds; null: none. The longest of these times. */ readonly wait_max_ms: number | null;
+  /** Attempts at webhooks, and of what runs of workflows send. */ readonly attempts: number;
+  /** Attempts that failed. */ readonly failed_attempts: number;
+  /** Deliveries that succeeded. */ readonly deliveries: number;
+  /** Deliveries whose last attempt failed. */ readonly dead_letters: number;
+};
+
+export type AdminMetricsPoint = {
+  /** Start of the step, epoch milliseconds. */ readonly at_ms: number;
+  /** Runs that ended. */ readonly runs: number;
+  /** Runs that failed. */ readonly errors: number;
+  /** Emitted events. */ readonly events: number;
+  /** Milliseconds in which code ran. */ readonly compute_ms: number;
+  /** Milliseconds; null: none. Median duration of runs; of a webhook, of attempts. Within 19 %. */ readonly p50_ms: number | null;
+  /** Milliseconds; null: none. The duration that 95 % do not exceed. Within 19 %. */ readonly p95_ms: number | null;
+  /** Milliseconds; null: none. The longest duration. */ readonly max_ms: number | null;
+  /** Milliseconds; null: none. Mean time from the acceptance of an invocation to the start of its run. */ readonly wait_avg_ms: number | null;
+  /** Milliseconds; null: none. The longest of these times. */ readonly wait_max_ms: number | null;
+  /** Attempts at webhooks, and of what runs of workflows send. */ readonly attempts: number;
+  /** Attempts that failed. */ readonly failed_attempts: number;
+  /** Deliveries that succeeded. */ readonly deliveries: number;
+  /** Deliveries whose last attempt failed. */ readonly dead_letters: number;
+};
+
 export type OwnerSettings = {
   /** Whether mails about errors of its workflows and sources go to its address. */ readonly error_mails: boolean;
 };
@@ -1107,7 +1150,7 @@ export type TestedStep = {
 };
 
 export type Metrics = {
-  /** The source, workflow, webhook, user or organization. */ readonly id: string;
+  /** The source, workflow, webhook, user or organization; `installation`: all owners. */ readonly id: string;
   readonly step: "minute" | "5_minutes" | "15_minutes" | "hour" | "day";
   /** Length of a step in milliseconds. */ readonly step_ms: number;
   /** Start of the first step, epoch milliseconds. */ readonly from_ms: number;
@@ -3819,6 +3862,16 @@ export interface Operations {
       /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
+  /** Get what all sources, workflows and webhooks of the installation did over time */
+  readonly adminGetMetrics: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly from?: number | undefined; readonly to?: number | undefined; readonly step?: "auto" | "minute" | "5_minutes" | "15_minutes" | "hour" | "day" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: AdminMetrics;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
 }
 
 /** Method and path of each operation. A stream's response is server-sent events. */
@@ -4019,4 +4072,5 @@ export const routes = {
   adminListAuditLog: { method: "GET", path: "/admin/v1/audit_log", isStream: false },
   adminGetStatus: { method: "GET", path: "/admin/v1/status", isStream: false },
   adminListStorage: { method: "GET", path: "/admin/v1/storage", isStream: false },
+  adminGetMetrics: { method: "GET", path: "/admin/v1/metrics", isStream: false },
 } as const;

@@ -12,6 +12,7 @@ import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { requestBuild, requestComponent, requestListing } from "../../platform/jetstream/requests/build-requests.ts";
 import { requestExchange, requestRevocation } from "../../platform/jetstream/requests/connect-requests.ts";
 import { requestConfigure, requestDraft, requestSourceDraft } from "../../platform/jetstream/requests/configure-requests.ts";
+import { readLag } from "../../platform/jetstream/deliveries/lag.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
 import { followEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
 import { createInstallation } from "../../platform/jetstream/members/installation.ts";
@@ -168,7 +169,7 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
   const runs = createManualRuns(connection, answers, admission.gate);
   return {
     sourceBacklogs: createSourceBacklogs(connection),
-    installation: createInstallation(connection, dueConsumer),
+    installation: createInstallation(connection, () => readLag(connection, dueConsumer)),
     backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
     runs,
     redeliveries: createRedeliveries(connection),

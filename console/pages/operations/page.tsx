@@ -3,6 +3,7 @@ import { Page } from "../../parts/page.tsx";
 import { useSearchParams } from "../../parts/search.ts";
 import { Tabs } from "../../parts/tabs.tsx";
 import { AuditTab } from "./audit-tab.tsx";
+import { RatesTab } from "./rates-tab.tsx";
 import { RunbooksTab } from "./runbooks-tab.tsx";
 import { StateTab } from "./state-tab.tsx";
 import { StorageTab } from "./storage-tab.tsx";
@@ -23,6 +24,8 @@ export function OperationsPage() {
 
 function contentOf(tab: string) {
   switch (tab) {
+    case "rates":
+      return <RatesTab />;
     case "storage":
       return <StorageTab />;
     case "audit":

@@ -1,24 +1,23 @@
 import type { StreamInfo } from "@nats-io/jetstream";
-import type { Installation, RunnerReport, StreamReport } from "../../../api/admin/ports.ts";
+import type { Installation, LagReport, RunnerReport, StreamReport } from "../../../api/admin/ports.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { streamNames } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
 import { withShares, type StreamUsage } from "../streams/stream-limits.ts";
 import { liveDeliveries, liveRunners, type Heartbeat } from "./group.ts";
-import { readLag } from "./lag.ts";
 
 /**
- * Reads the streams, the heartbeats of runners and of replicas of the delivery role, and what waits.
- * @param dueConsumer durable consumer of due deliveries
+ * Reads the streams, and the heartbeats of runners and of replicas of the delivery role.
+ * @param readLag reads what waits; may fail before delivery has started
  */
-export function createInstallation(connection: Connection, dueConsumer: string): Installation {
+export function createInstallation(connection: Connection, readLag: () => Promise<LagReport>): Installation {
   const read: Installation["read"] = async () => {
     const [found, runners, deliveries, lag] = await Promise.all([
       listStreams(connection),
       liveRunners(connection).list(">"),
       liveDeliveries(connection).list(">"),
       // Before delivery has started, the other parts of the report say more.
-      readLag(connection, dueConsumer).catch(() => undefined),
+      readLag().catch(() => undefined),
     ]);
     return {
       natsVersion: connection.nats.info?.version ?? "unknown",

@@ -31,6 +31,7 @@ import { deleteCommits } from "../../../platform/jetstream/runs/commits.ts";
 import { loadFloors, publishFloors } from "../../../platform/jetstream/runs/floors.ts";
 import { servePoolRequests, waitForPool } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import { createOwnerLimits } from "../../../platform/jetstream/buckets/quotas.ts";
+import { readLag } from "../../../platform/jetstream/deliveries/lag.ts";
 import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { endSchedule, publishScheduled } from "../../../platform/jetstream/schedules.ts";
@@ -370,10 +371,12 @@ describe("the backlogs of sources", () => {
 });
 
 describe("the state of the installation", () => {
+  const installationBy = (connection: Connection) => createInstallation(connection, () => readLag(connection, "delivery"));
+
   it("is read by the API: all streams, live runners by pool, live replicas of delivery", async () => {
     const runner = await announce(admin, runnersOf("own"), "r1", { report: async () => ({ memoryShare: 0.5 }) });
     const replica = await announce(admin, deliveryReplicas, "d1", { report: async () => ({ holds: [3] }) });
-    const report = await createInstallation(await as("api", await roleCredentials(keys, "api")), "delivery").read();
+    const report = await installationBy(await as("api", await roleCredentials(keys, "api"))).read();
     expect(report.streams.map(({ name }) => name)).toEqual(expect.arrayContaining(["DELIVERIES", "INVOCATIONS", "RUNS", "STATE"]));
     expect(report.runners).toContainEqual({ id: "r1", pool: "own", memoryShare: 0.5, fullSources: 0 });
     expect(report.deliveries).toContainEqual({ id: "d1", partitions: [3] });
@@ -385,7 +388,7 @@ describe("the state of the installation", () => {
     await publishFloors(deliverer, await loadFloors(deliverer));
     const reading = await readDue(deliverer, "delivery", { onDue: () => undefined, onEvent: () => undefined, onRequest: () => undefined });
     const subject = invokeSubject("own", partition, source);
-    const installation = createInstallation(await as("api", await roleCredentials(keys, "api")), "delivery");
+    const installation = installationBy(await as("api", await roleCredentials(keys, "api")));
     expect((await installation.read()).lag).toMatchObject({ oldestInvocationAt: null });
     const before = Date.now();
     await admin.publisher.publish(subject, "{}");

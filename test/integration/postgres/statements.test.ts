@@ -295,6 +295,7 @@ const delivery: Calls<DeliveryPort> = {
 
 const measures: Calls<ApiPorts["measures"]> = {
   read: (port) => port.read(["dc_1"], { fromMs: 0, untilMs: 1, stepMs: 60_000 }),
+  readAll: (port) => port.readAll({ fromMs: 0, untilMs: 1, stepMs: 60_000 }),
 };
 
 const search: Calls<ApiPorts["search"]> = {

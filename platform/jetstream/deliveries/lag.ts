@@ -2,7 +2,7 @@ import type { LagReport } from "../../../api/admin/ports.ts";
 import { Unavailable } from "../../../domain/errors.ts";
 import { invokeFilter, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { deliveryBacklog } from "../deliveries/delivery-backlog.ts";
+import { deliveryBacklog } from "./delivery-backlog.ts";
 import { readBatch } from "../read/read-batch.ts";
 import { readFloors } from "../runs/floors.ts";
 
