@@ -2,12 +2,13 @@ import type { InstallationStatus } from "../../../client/generated/operations.ts
 import { useAdminRead } from "../../api/admin.ts";
 import { useSearchParams } from "../../parts/search.ts";
 import { Button } from "../../parts/button.tsx";
-import { formatCount } from "../../parts/format.ts";
+import { formatBytes, formatCount } from "../../parts/format.ts";
 import { ErrorNotice } from "../../parts/notices.tsx";
 import { Facts, Section } from "../../parts/page.tsx";
 import { SimpleTable } from "../../parts/simple-table.tsx";
 import { State } from "../../parts/state.tsx";
 import { Time } from "../../parts/time.tsx";
+import { formatLimit } from "./format-limit.ts";
 import { Problems } from "./problems.tsx";
 import { text } from "./strings.ts";
 
@@ -37,6 +38,7 @@ export function StateTab() {
       </Section>
       <Lag lag={data.lag} />
       <Pools pools={data.pools} />
+      <Streams streams={data.streams} />
       <Section title={text.deliveries}>
         <SimpleTable
           label={text.deliveries}
@@ -97,6 +99,24 @@ function Pools({ pools }: Pick<InstallationStatus, "pools">) {
           )}
         </div>
       ))}
+    </Section>
+  );
+}
+
+function Streams({ streams }: Pick<InstallationStatus, "streams">) {
+  return (
+    <Section title={text.streams}>
+      <SimpleTable
+        label={text.streams}
+        head={[text.stream, text.messages, text.size, text.limit, text.replicas]}
+        rows={streams.map(({ name, messages, bytes, limit_bytes: limit, replicas }) => [
+          name,
+          formatCount(messages),
+          formatBytes(bytes),
+          formatLimit(bytes, limit),
+          String(replicas),
+        ])}
+      />
     </Section>
   );
 }

@@ -5,6 +5,7 @@ import { Loaded } from "../../parts/notices.tsx";
 import { Section } from "../../parts/page.tsx";
 import { SimpleTable } from "../../parts/simple-table.tsx";
 import { Time } from "../../parts/time.tsx";
+import { formatLimit } from "./format-limit.ts";
 import { text } from "./strings.ts";
 
 const refreshMs = 30_000;
@@ -19,7 +20,13 @@ export function StorageTab() {
         <SimpleTable
           label={text.tabs.storage}
           head={[text.store, text.size, text.limit, text.growth, text.full]}
-          rows={(storage.data?.data ?? []).map((use) => [nameOf(use), formatBytes(use.bytes), limitOf(use), growthOf(use), fullOf(use)])}
+          rows={(storage.data?.data ?? []).map((use) => [
+            nameOf(use),
+            formatBytes(use.bytes),
+            formatLimit(use.bytes, use.limit_bytes),
+            growthOf(use),
+            fullOf(use),
+          ])}
         />
       </Loaded>
     </Section>
@@ -27,11 +34,6 @@ export function StorageTab() {
 }
 
 const nameOf = ({ name, kind }: StorageUse): string => (kind === "database" ? text.database : name);
-
-function limitOf({ bytes, limit_bytes: limit }: StorageUse): string {
-  if (limit === null) return text.noLimit;
-  return `${formatBytes(limit)} (${Math.round((bytes / Math.max(1, limit)) * 100)} %)`;
-}
 
 const growthOf = ({ forecast, bytes_per_day: growth }: StorageUse): string =>
   growth === null ? text.forecasts[forecast] : text.perDay(formatBytes(growth));

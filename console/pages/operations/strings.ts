@@ -31,6 +31,10 @@ export const text = {
   backlog: "Backlog",
   storageHint:
     "The forecast extends a straight line through the samples of the last two weeks, which are taken every three hours. Streams may also drain again.",
+  streams: "Streams",
+  stream: "Stream",
+  messages: "Messages",
+  replicas: "Copies",
   store: "Stream or database",
   database: "Database",
   growth: "Growth",

@@ -22,5 +22,5 @@ export const text = {
   what: "What",
   who: "Who",
   fields: "Fields",
-  count: (count: string) => `${count} changes`,
+  count: (count: string) => (count === "1" ? "1 change" : `${count} changes`),
 } as const;
