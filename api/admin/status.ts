@@ -75,8 +75,8 @@ export const adminStatusOperations = [
         ports.sourceBacklogs.read(),
       ]);
       const backlog = [...backlogs.values()].reduce((sum, count) => sum + count, 0);
-      // Without Postgres there is no forecast, and a check fails.
-      const storage = await readStorage(report.streams, ports).catch(() => []);
+      // Without Postgres there is no forecast, and the state must not wait for it.
+      const storage = checks["database"] === "ok" ? await readStorage(report.streams, ports).catch(() => []) : [];
       const problems = problemsOf({ checks, ...report, storage, now: ports.clock.now() });
       return ok({ version: platformVersion, ready, checks, problems: [...problems], backlog, ...reportResponse(report) });
     },

@@ -94,6 +94,13 @@ test("a sample is stored once an hour, also by several processes, and for two we
   expect((await admin("/storage")).map(({ name }: StreamReport) => name)).toEqual(["postgres"]);
 });
 
+test("the state is reported without a forecast when the samples cannot be read, and the storage is an error", async () => {
+  await sql`alter table disk_samples rename to no_samples`.execute(api.database.db);
+  expect((await admin("/status")).problems).toEqual([]);
+  expect((await api.ask("GET", "/admin/v1/storage", { key: adminToken })).status).toBe(500);
+  await sql`alter table no_samples rename to disk_samples`.execute(api.database.db);
+});
+
 test("other users do not see it", async () => {
   for (const key of [keys.ada, keys.bob, null]) expect((await api.ask("GET", "/admin/v1/storage", { key })).status).toBe(401);
 });

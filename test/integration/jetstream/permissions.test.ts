@@ -19,7 +19,7 @@ import {
 } from "../../../domain/subjects.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { openLink, type Link } from "../../../platform/jetstream/connection/link.ts";
-import { createInstallation } from "../../../platform/jetstream/members/installation.ts";
+import { createInstallation, listStreams } from "../../../platform/jetstream/members/installation.ts";
 import { announce, deliveryReplicas, runnersOf, watchMembers } from "../../../platform/jetstream/members/group.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { openBundleStore } from "../../../platform/jetstream/bundles/bundle-store.ts";
@@ -385,6 +385,7 @@ describe("the state of the installation", () => {
 
   it("has what waits once delivery has started", async () => {
     const deliverer = await as("delivery", await roleCredentials(keys, "delivery"));
+    expect((await listStreams(deliverer)).map(({ name }) => name)).toContain("OBJ_BUNDLES"); // For the samples of disks.
     await publishFloors(deliverer, await loadFloors(deliverer));
     const reading = await readDue(deliverer, "delivery", { onDue: () => undefined, onEvent: () => undefined, onRequest: () => undefined });
     const subject = invokeSubject("own", partition, source);
