@@ -33,7 +33,7 @@ import type { AuditLog } from "./audit/ports.ts";
 import type { Configurations } from "./configure-ports.ts";
 import type { ConnectingPorts } from "./connections/ports.ts";
 import type { ComponentLibrary, Publications, PublishedCode } from "./resources/library/ports.ts";
-import type { Installation } from "./admin/ports.ts";
+import type { DiskSamples, Installation } from "./admin/ports.ts";
 import type { NamespaceClaims } from "./namespaces/ports.ts";
 import type { Measures } from "./metrics/ports.ts";
 import type { Accounts } from "./owners/ports.ts";
@@ -78,6 +78,9 @@ export interface ApiPorts extends ConnectingPorts {
   readonly redeliveries: Redeliveries;
   readonly backlogs: Backlogs;
   readonly installation: Installation;
+  readonly diskSamples: DiskSamples;
+  /** Free bytes of the disk that has the database; absent: it is on another machine. */
+  readonly freeDiskBytes?: () => Promise<number>;
   /** Absent: there are no live streams. */
   readonly streams?: StreamPorts;
   readonly configurations: Configurations;

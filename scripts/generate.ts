@@ -14,6 +14,7 @@ import { definitionOf } from "./generate/definition.ts";
 import { packagedDocuments } from "./generate/packaged-documents.ts";
 import { registryIndex } from "./generate/registry-index.ts";
 import { resourcesPage } from "./generate/resources-page.ts";
+import { consoleRunbooks } from "./generate/runbooks.ts";
 import { valuesSchema } from "./generate/values-schema.ts";
 
 /**
@@ -44,6 +45,7 @@ const generated: readonly Generated[] = [
   { path: "client/generated/operations.ts", text: clientOperations() },
   { path: "types/component.schema.json", text: componentSchema() },
   { path: "cli/generated/documents.ts", text: packagedDocuments(root) },
+  { path: "console/generated/runbooks.ts", text: consoleRunbooks(root) },
   { path: "registry/index.json", text: await registryIndex(join(root, "registry")) },
 ];
 

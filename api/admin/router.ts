@@ -7,12 +7,15 @@ import { auditedAdmin } from "../audit/audited.ts";
 import { mount } from "../http/routing/mount.ts";
 import { adminDocumentPage } from "../openapi/pages.ts";
 import { authenticateAdmin } from "./authentication.ts";
+import { adminAuditOperations } from "./audit-log.ts";
 import { adminComponentOperations } from "./components.ts";
 import type { AdminContext } from "./context.ts";
+import { adminMetricsOperations } from "./metrics.ts";
 import { adminNamespaceOperations } from "./namespaces.ts";
 import { adminOrganizationOperations } from "./organizations.ts";
 import { adminPlanOperations } from "./plans.ts";
 import { adminStatusOperations } from "./status.ts";
+import { adminStorageOperations } from "./storage.ts";
 import { adminVariableOperations } from "./variables.ts";
 import { adminUserOperations } from "./users.ts";
 
@@ -24,7 +27,8 @@ export const adminOperations = {
   Plans: adminPlanOperations,
   Components: adminComponentOperations,
   Variables: adminVariableOperations,
-  Installation: adminStatusOperations,
+  "Audit log": adminAuditOperations,
+  Installation: [...adminStatusOperations, ...adminStorageOperations, ...adminMetricsOperations],
 };
 
 /** The admin API, for operators of the installation: users, organizations, API keys and plans. */

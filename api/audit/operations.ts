@@ -1,27 +1,17 @@
-import { z } from "zod";
-import { operation, type ApiContext } from "../context.ts";
+import type { z } from "zod";
+import { operation } from "../context.ts";
 import type { Call } from "../http/request/call.ts";
-import { optionalParameter, ownPages, pages, parsePage, text } from "../http/request/parameters.ts";
+import { ownPages, pages, parsePage } from "../http/request/parameters.ts";
+import { checkTimes } from "../http/request/ranges.ts";
 import { okPage } from "../http/response/replies.ts";
 import { page } from "../http/response/schemas.ts";
 import { pathOf } from "../http/routing/handle.ts";
+import type { ApiPorts } from "../ports.ts";
 import { checkAdmin } from "../organizations/members.ts";
 import { epochSeconds } from "../resources/identity.ts";
+import { auditFilters } from "./filters.ts";
 import type { AuditEntry } from "./ports.ts";
 import { auditEntrySchema } from "./schemas.ts";
-
-const name = optionalParameter(text.max(255, "it must have at most 255 characters"));
-const filters = z.object({
-  kind: name.describe("Only changes of this kind, such as `Source`."),
-  actor: name.describe("Only changes by this actor: id of a user or key, `user` or `admin`."),
-  resource_id: name.describe("Only changes of the resource with this id."),
-  since: optionalParameter(
-    z
-      .string()
-      .regex(/^\d{1,15}$/, "it must be a time in epoch milliseconds")
-      .transform(Number),
-  ).describe("Start of the time range, epoch milliseconds."),
-});
 
 export const auditOperations = [
   operation({
@@ -29,12 +19,12 @@ export const auditOperations = [
     id: "listMyAuditLog",
     summary: "List changes of the caller's resources, account and keys",
     description: "With `org_id`: those of an organization of which the caller is an admin.",
-    query: ownPages.extend(filters.shape),
+    query: ownPages.extend(auditFilters.shape),
     responses: page(auditEntrySchema),
     handle: async (call, context) => {
       const owner = await context.access.owner(call);
       if (owner !== call.user.id) await checkAdmin(owner, call.user, context.ports.accounts);
-      return listEntries(owner, call.query(), call, context);
+      return listEntries(owner, call.query(), call, context.ports);
     },
   }),
   operation({
@@ -42,25 +32,27 @@ export const auditOperations = [
     id: "listAuditLog",
     summary: "List changes of an organization's resources, members and settings",
     description: "Requires that the caller is an admin of the organization.",
-    query: pages.extend(filters.shape),
+    query: pages.extend(auditFilters.shape),
     responses: page(auditEntrySchema),
     handle: async (call, context) => {
       const organization = pathOf(call, "org_id");
       await context.access.checkOrganization(call.user, organization);
       await checkAdmin(organization, call.user, context.ports.accounts);
-      return listEntries(organization, call.query(), call, context);
+      return listEntries(organization, call.query(), call, context.ports);
     },
   }),
 ];
 
-async function listEntries(
-  owner: string,
-  { kind, actor, resource_id: resourceId, since: sinceMs }: z.output<typeof filters>,
-  call: Pick<Call, "parameters">,
-  { ports }: ApiContext,
+/** @param owner undefined: changes of all owners */
+export async function listEntries(
+  owner: string | undefined,
+  { kind, action, actor, name, outcome, resource_id: resourceId, since: sinceMs, until: untilMs }: z.output<typeof auditFilters>,
+  { parameters }: Pick<Call, "parameters">,
+  { auditLog }: Pick<ApiPorts, "auditLog">,
 ) {
-  const request = parsePage(call.parameters);
-  return okPage(await ports.auditLog.page({ owner, kind, actor, resourceId, sinceMs }, request), entryResponse);
+  checkTimes(sinceMs, untilMs);
+  const selection = { owner, kind, action, actor, name, outcome, resourceId, sinceMs, untilMs };
+  return okPage(await auditLog.page(selection, parsePage(parameters)), entryResponse);
 }
 
 export function entryResponse({

@@ -36,16 +36,24 @@ export interface AuditEntry {
   readonly actor: AuditActor;
 }
 
+/** `failed`: the request returned an error after it had changed something. */
+export const auditOutcomes = ["ok", "failed"] as const;
+
 /** Filters of the list; all of them apply. */
 export interface AuditSelection {
   /** Undefined: of all owners. */
-  readonly owner?: string;
+  readonly owner?: string | undefined;
   readonly kind?: string | undefined;
-  /** Id of a user or a key, or a kind of actor. */
+  readonly action?: string | undefined;
+  /** Id of a user or a key, name of a key, or a kind of actor. */
   readonly actor?: string | undefined;
+  /** Part of the resource's name, in any case. */
+  readonly name?: string | undefined;
+  readonly outcome?: (typeof auditOutcomes)[number] | undefined;
   readonly resourceId?: string | undefined;
-  /** Inclusive. */
+  /** Both inclusive. */
   readonly sinceMs?: number | undefined;
+  readonly untilMs?: number | undefined;
 }
 
 export interface AuditLog {

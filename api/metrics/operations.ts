@@ -101,7 +101,11 @@ async function metricsOf<Called extends WithRange>(
   return ok(metricsResponse(id, read.get(id) ?? [], range));
 }
 
-function rangeOf({ from, to, step }: z.output<typeof rangeParameters>, { config, ports }: ApiContext): PlannedRange {
+/** @throws InvalidInput for a range that is too long, or older than what is kept */
+export function rangeOf(
+  { from, to, step }: z.output<typeof rangeParameters>,
+  { config, ports }: Pick<ApiContext, "config" | "ports">,
+): PlannedRange {
   checkTimes(from, to, ["from", "to"]);
   return planRange({ from, to, step: step === "auto" ? undefined : step }, config.keptMeasures, ports.clock.now());
 }

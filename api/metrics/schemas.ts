@@ -49,7 +49,7 @@ const pointSchema = z
 
 export const metricsSchema = z
   .object({
-    id: z.string().describe("The source, workflow, webhook, user or organization."),
+    id: z.string().describe("The source, workflow, webhook, user or organization; `installation`: all owners."),
     step: z.enum(readSteps),
     step_ms: z.int().describe("Length of a step in milliseconds."),
     from_ms: z.int().describe("Start of the first step, epoch milliseconds."),

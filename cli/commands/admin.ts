@@ -1,14 +1,13 @@
 import type { Definition } from "../command.ts";
-import { fieldLines } from "../output/fields.ts";
+import { installation } from "./admin/installation.ts";
 import { organizations } from "./admin/organizations.ts";
 import { namespaces } from "./admin/namespaces.ts";
 import { plans } from "./admin/plans.ts";
-import { adminClient, adminOption } from "./admin/token.ts";
 import { variables } from "./admin/variables.ts";
 import { users } from "./admin/users.ts";
 
 export const command: Definition = {
-  description: "Manages users, organizations and plans of the installation, with its admin token.",
+  description: "Manages users, organizations and plans of the installation, and shows its state, with its admin token.",
   examples: [{ command: "hw admin users", does: "List all users." }],
   operations: [],
   subcommands: [
@@ -38,16 +37,6 @@ export const command: Definition = {
       operations: [],
       subcommands: variables,
     },
-    {
-      name: "status",
-      summary: "show streams, runners, delivery replicas and backlog of the installation",
-      options: [adminOption],
-      examples: [{ command: "hw admin status", does: "Show the state of the installation." }],
-      operations: ["adminGetStatus"],
-      run: async (context, given) => {
-        const answer = await (await adminClient(context, given)).call("adminGetStatus", {});
-        await context.out.document(answer, () => fieldLines(answer.data));
-      },
-    },
+    ...installation,
   ],
 };

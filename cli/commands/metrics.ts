@@ -1,6 +1,8 @@
 import type { Client } from "../../client/client.ts";
 import type { Metrics, MetricsPoint } from "../../client/generated/operations.ts";
-import type { Definition } from "../command.ts";
+import type { Definition, OptionDefinition } from "../command.ts";
+import type { Context } from "../context.ts";
+import type { Given } from "../given.ts";
 import { formatTable, type Column } from "../output/table.ts";
 import { sparkline } from "../output/sparkline.ts";
 import { dateTime } from "../output/time.ts";
@@ -44,27 +46,37 @@ const columnsOf = ({ id }: Metrics): readonly Column<Numbers>[] =>
     ? [...deliveryColumns, ...durationColumns.slice(0, 2)]
     : [...runColumns, ...durationColumns, ...deliveryColumns.slice(0, 2)];
 
+export const metricsOptions: readonly OptionDefinition[] = [
+  { flags: "--from <time>", description: "from this time on: ISO 8601, an age such as 2h, or epoch seconds; by default 24h" },
+  { flags: "--to <time>", description: "before this time; by default now" },
+  { flags: "--step <step>", description: "length of a line; by default the shortest that gives at most 200", choices: steps },
+  { flags: "--all", description: "show also steps in which nothing happened" },
+];
+
+export const rangeOf = (given: Given): Range => ({
+  from: optionalTime(given.text("from"), "--from", "past"),
+  to: optionalTime(given.text("to"), "--to", "past"),
+  step: steps.find((each) => each === given.text("step")),
+});
+
+/** Prints a line for each step. */
+export async function showMetrics({ out }: Pick<Context, "out">, given: Given, answer: Answer): Promise<void> {
+  const isWide = out.format === "wide";
+  await out.document(answer, () => linesOf(answer.data, { isWide, hasAll: given.flag("all") }));
+}
+
 export const command: Definition = {
   description:
     "Shows runs, errors, durations and waiting times of a source or workflow, or attempts at a webhook, in steps of time. With several, a line for each. Without any, all that you or the organization of --org own.",
   arguments: [{ name: "[subject...]", description: "sources, workflows or webhooks", completes: "source" }],
-  options: [
-    { flags: "--from <time>", description: "from this time on: ISO 8601, an age such as 2h, or epoch seconds; by default 24h" },
-    { flags: "--to <time>", description: "before this time; by default now" },
-    { flags: "--step <step>", description: "length of a line; by default the shortest that gives at most 200", choices: steps },
-    { flags: "--all", description: "show also steps in which nothing happened" },
-  ],
+  options: metricsOptions,
   examples: [
     { command: "hw metrics hello", does: "Show the last 24 hours of a source." },
     { command: "hw metrics hello --from 7d --step day", does: "Show the last week, by day." },
   ],
   operations: ["getSourceMetrics", "getWorkflowMetrics", "getWebhookMetrics", "getMyMetrics", "getMetrics", "listMetrics"],
   run: async ({ client, out, profile }, given) => {
-    const range: Range = {
-      from: optionalTime(given.text("from"), "--from", "past"),
-      to: optionalTime(given.text("to"), "--to", "past"),
-      step: steps.find((each) => each === given.text("step")),
-    };
+    const range = rangeOf(given);
     const named = await Promise.all(given.list("subject").map((text) => referredTo(client, text, kinds)));
     const [first, ...others] = named;
     if (others.length > 0) {
@@ -73,8 +85,7 @@ export const command: Definition = {
       return;
     }
     const answer = first === undefined ? await ofOwner(client, profile.org, range) : await ofOne(client, first, range);
-    const isWide = out.format === "wide";
-    await out.document(answer, () => linesOf(answer.data, { isWide, hasAll: given.flag("all") }));
+    await showMetrics({ out }, given, answer);
   },
 };
 

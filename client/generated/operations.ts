@@ -145,17 +145,54 @@ export type AdminVariable = {
   /** ISO 8601, UTC. */ readonly updated_at: string;
 };
 
+export type AdminAuditEntry = {
+  /** `al_…`. */ readonly id: string;
+  /** Epoch seconds. */ readonly at: number;
+  /** The user or organization that owns what changed. */ readonly owner_id: string | null;
+  /** `operationId` in this document. */ readonly operation: string;
+  /** `create`, `update`, `delete`, or another verb such as `run`. */ readonly action: string;
+  /** Such as `Source`, `Account`, `ApiKey` or `Member`. */ readonly kind: string;
+  readonly resource_id: string | null;
+  readonly resource_name: string | null;
+  /** Names of the fields that the request set. Values are not recorded. */ readonly fields: readonly (string)[];
+  /** Code of the error that the request returned although something changed. */ readonly error: string | null;
+  readonly actor: AdminAuditActor;
+};
+
+export type AdminAuditActor = {
+  /** `user`: with an API key or a session; `admin`: with the admin token. */ readonly kind: "user" | "admin";
+  /** `u_…`. */ readonly user_id: string | null;
+  /** `pk_…`. */ readonly key_id: string | null;
+  readonly key_name: string | null;
+  /** Of the web console. */ readonly session_id: string | null;
+  /** IP address of the client. */ readonly address: string | null;
+};
+
 export type InstallationStatus = {
   /** Version of Headwater. */ readonly version: string;
   readonly nats_version: string;
   /** Every check is `ok`. */ readonly ready: boolean;
   /** `ok`, or what is missing, by name. */ readonly checks: Readonly<Record<string, string>>;
+  /** What needs an operator; by the limits of the alerts. */ readonly problems: readonly ({
+    /** Such as `stream_full`. */ readonly code: string;
+    readonly message: string;
+    /** The section of docs/runbooks.md that says what to check and what to do. */ readonly runbook: string;
+  })[];
+  /** How far delivery and the recorder are behind; null: it cannot be read. */ readonly lag: {
+    /** When the oldest invocation was accepted whose run has not ended, epoch milliseconds; null: there is none. */ readonly oldest_invocation_at: number | null;
+    /** Commits whose events are not all routed. */ readonly unrouted: number;
+    /** Deliveries that are due. */ readonly due: number;
+    /** Deliveries whose next attempt is later. */ readonly scheduled: number;
+    /** Deliveries queued for ordered webhooks. */ readonly ordered: number;
+    /** Commits that are not in Postgres: lists do not show them yet. */ readonly unrecorded: number;
+  } | null;
   /** Accepted invocations that are not finished. */ readonly backlog: number;
   readonly streams: readonly ({
     readonly name: string;
     readonly messages: number;
     readonly bytes: number;
     /** The stream refuses messages above it; null: no limit. */ readonly max_bytes: number | null;
+    /** `max_bytes`, or the share of the store that is intended for a stream without a limit; null: neither. */ readonly limit_bytes: number | null;
     /** NATS servers that store it. */ readonly replicas: number;
   })[];
   /** Runner pools with live runners. */ readonly pools: readonly ({
@@ -170,6 +207,59 @@ export type InstallationStatus = {
     readonly id: string;
     /** Partitions whose events it routes. */ readonly partitions: readonly (number)[];
   })[];
+};
+
+export type StorageUse = {
+  /** Of the stream; buckets and the object store are streams too. `postgres`: the database. */ readonly name: string;
+  readonly kind: "stream" | "database";
+  readonly bytes: number;
+  /** Its limit or intended share; of the database, its size with the free bytes of its disk. Null: none, or unknown. */ readonly limit_bytes: number | null;
+  /** `steady`: it does not grow. `unknown`: there are too few samples, of less than six hours. */ readonly forecast: "unknown" | "steady" | "growing";
+  /** Of `growing`: how much it grows. */ readonly bytes_per_day: number | null;
+  /** Of `growing`: when it reaches the limit if it grows as in the samples, epoch milliseconds. Null: not within a year. */ readonly full_at: number | null;
+};
+
+export type AdminMetrics = {
+  /** The source, workflow, webhook, user or organization; `installation`: all owners. */ readonly id: string;
+  readonly step: "minute" | "5_minutes" | "15_minutes" | "hour" | "day";
+  /** Length of a step in milliseconds. */ readonly step_ms: number;
+  /** Start of the first step, epoch milliseconds. */ readonly from_ms: number;
+  /** End of the last step, epoch milliseconds. */ readonly to_ms: number;
+  readonly total: AdminMeasured;
+  /** One for each step, in order, also for those in which nothing happened. */ readonly points: readonly (AdminMetricsPoint)[];
+};
+
+export type AdminMeasured = {
+  /** Runs that ended. */ readonly runs: number;
+  /** Runs that failed. */ readonly errors: number;
+  /** Emitted events. */ readonly events: number;
+  /** Milliseconds in which code ran. */ readonly compute_ms: number;
+  /** Milliseconds; null: none. Median duration of runs; of a webhook, of attempts. Within 19 %. */ readonly p50_ms: number | null;
+  /** Milliseconds; null: none. The duration that 95 % do not exceed. Within 19 %. */ readonly p95_ms: number | null;
+  /** Milliseconds; null: none. The longest duration. */ readonly max_ms: number | null;
+  /** Milliseconds; null: none. Mean time from the acceptance of an invocation to the start of its run. */ readonly wait_avg_ms: number | null;
+  /** Milliseconds; null: none. The longest of these times. */ readonly wait_max_ms: number | null;
+  /** Attempts at webhooks, and of what runs of workflows send. */ readonly attempts: number;
+  /** Attempts that failed. */ readonly failed_attempts: number;
+  /** Deliveries that succeeded. */ readonly deliveries: number;
+  /** Deliveries whose last attempt failed. */ readonly dead_letters: number;
+};
+
+export type AdminMetricsPoint = {
+  /** Start of the step, epoch milliseconds. */ readonly at_ms: number;
+  /** Runs that ended. */ readonly runs: number;
+  /** Runs that failed. */ readonly errors: number;
+  /** Emitted events. */ readonly events: number;
+  /** Milliseconds in which code ran. */ readonly compute_ms: number;
+  /** Milliseconds; null: none. Median duration of runs; of a webhook, of attempts. Within 19 %. */ readonly p50_ms: number | null;
+  /** Milliseconds; null: none. The duration that 95 % do not exceed. Within 19 %. */ readonly p95_ms: number | null;
+  /** Milliseconds; null: none. The longest duration. */ readonly max_ms: number | null;
+  /** Milliseconds; null: none. Mean time from the acceptance of an invocation to the start of its run. */ readonly wait_avg_ms: number | null;
+  /** Milliseconds; null: none. The longest of these times. */ readonly wait_max_ms: number | null;
+  /** Attempts at webhooks, and of what runs of workflows send. */ readonly attempts: number;
+  /** Attempts that failed. */ readonly failed_attempts: number;
+  /** Deliveries that succeeded. */ readonly deliveries: number;
+  /** Deliveries whose last attempt failed. */ readonly dead_letters: number;
 };
 
 export type OwnerSettings = {
@@ -1091,7 +1181,7 @@ export type TestedStep = {
 };
 
 export type Metrics = {
-  /** The source, workflow, webhook, user or organization. */ readonly id: string;
+  /** The source, workflow, webhook, user or organization; `installation`: all owners. */ readonly id: string;
   readonly step: "minute" | "5_minutes" | "15_minutes" | "hour" | "day";
   /** Length of a step in milliseconds. */ readonly step_ms: number;
   /** Start of the first step, epoch milliseconds. */ readonly from_ms: number;
@@ -1781,7 +1871,7 @@ export interface Operations {
   /** List changes of the caller's resources, account and keys */
   readonly listMyAuditLog: {
     readonly path: Readonly<Record<string, never>>;
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly kind?: string | undefined; readonly actor?: string | undefined; readonly resource_id?: string | undefined; readonly since?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly org_id?: string | undefined; readonly workspace_id?: string | undefined; readonly kind?: string | undefined; readonly action?: string | undefined; readonly actor?: string | undefined; readonly name?: string | undefined; readonly resource_id?: string | undefined; readonly outcome?: "ok" | "failed" | undefined; readonly since?: string | undefined; readonly until?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -1792,7 +1882,7 @@ export interface Operations {
   /** List changes of an organization's resources, members and settings */
   readonly listAuditLog: {
     readonly path: { readonly org_id: string; };
-    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly kind?: string | undefined; readonly actor?: string | undefined; readonly resource_id?: string | undefined; readonly since?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly kind?: string | undefined; readonly action?: string | undefined; readonly actor?: string | undefined; readonly name?: string | undefined; readonly resource_id?: string | undefined; readonly outcome?: "ok" | "failed" | undefined; readonly since?: string | undefined; readonly until?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
     readonly body: undefined;
     readonly response: {
       readonly page_info: PageInfo;
@@ -3784,6 +3874,17 @@ export interface Operations {
     readonly body: undefined;
     readonly response: undefined;
   };
+  /** List changes of all owners, and of the installation */
+  readonly adminListAuditLog: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly limit?: number | undefined; readonly after?: string | undefined; readonly before?: string | undefined; readonly owner_id?: string | undefined; readonly kind?: string | undefined; readonly action?: string | undefined; readonly actor?: string | undefined; readonly name?: string | undefined; readonly resource_id?: string | undefined; readonly outcome?: "ok" | "failed" | undefined; readonly since?: string | undefined; readonly until?: string | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly page_info: AdminPageInfo;
+      readonly data: readonly (AdminAuditEntry)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
   /** Get the state of the installation: streams, runners, delivery replicas, backlog, versions */
   readonly adminGetStatus: {
     readonly path: Readonly<Record<string, never>>;
@@ -3791,6 +3892,26 @@ export interface Operations {
     readonly body: undefined;
     readonly response: {
       readonly data: InstallationStatus;
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
+  /** List how full streams, buckets and the database are, and when they will be full */
+  readonly adminListStorage: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: readonly (StorageUse)[];
+      /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
+    };
+  };
+  /** Get what all sources, workflows and webhooks of the installation did over time */
+  readonly adminGetMetrics: {
+    readonly path: Readonly<Record<string, never>>;
+    readonly query: { readonly from?: number | undefined; readonly to?: number | undefined; readonly step?: "auto" | "minute" | "5_minutes" | "15_minutes" | "hour" | "day" | undefined; readonly include?: string | undefined; readonly exclude?: string | undefined; };
+    readonly body: undefined;
+    readonly response: {
+      readonly data: AdminMetrics;
       /** Absent when there are none. */ readonly warnings?: readonly (AdminWarning)[] | undefined;
     };
   };
@@ -3992,5 +4113,8 @@ export const routes = {
   adminListVariables: { method: "GET", path: "/admin/v1/variables", isStream: false },
   adminSetVariable: { method: "PUT", path: "/admin/v1/variables/{name}", isStream: false },
   adminDeleteVariable: { method: "DELETE", path: "/admin/v1/variables/{name}", isStream: false },
+  adminListAuditLog: { method: "GET", path: "/admin/v1/audit_log", isStream: false },
   adminGetStatus: { method: "GET", path: "/admin/v1/status", isStream: false },
+  adminListStorage: { method: "GET", path: "/admin/v1/storage", isStream: false },
+  adminGetMetrics: { method: "GET", path: "/admin/v1/metrics", isStream: false },
 } as const;

@@ -1,7 +1,8 @@
 import { useMutation, useQuery, useQueryClient, type UseMutationResult, type UseQueryResult } from "@tanstack/react-query";
 import { useSyncExternalStore } from "react";
 import { createClient, type Arguments, type OperationId } from "../../client/client.ts";
-import type { ResponseOf } from "./queries.ts";
+import type { Page } from "../../client/pages.ts";
+import { usePages, type ItemOf, type List, type ListId, type ResponseOf } from "./queries.ts";
 
 /** Operations of the admin API. */
 export type AdminOperationId = Extract<OperationId, `admin${string}`>;
@@ -44,6 +45,18 @@ export function useAdminRead<Id extends AdminOperationId>(id: Id, args: Argument
     retry: false,
     ...(everyMs === undefined ? {} : { refetchInterval: everyMs }),
   });
+}
+
+/** Reads a list of the admin API page by page. */
+export function useAdminList<Id extends AdminOperationId & ListId>(id: Id, args: Arguments<Id>): List<ItemOf<Id>> {
+  const hasToken = useHasAdminToken();
+  return usePages<ItemOf<Id>>(
+    ["admin", tokenNumber, id, args],
+    // The operation returns a page, as ListId says.
+    async (page, signal) =>
+      (await client.call(id, { ...args, query: { ...args.query, ...page } } as Arguments<Id>, { signal })) as unknown as Page<ItemOf<Id>>,
+    { enabled: hasToken },
+  );
 }
 
 /** Calls an operation of the admin API that changes something. */

@@ -16,8 +16,8 @@ import { sessionHeaders } from "./session.ts";
 
 export type ResponseOf<Id extends OperationId> = Operations[Id]["response"];
 /** Operations that return a page of a list. */
-type ListId = { [Id in OperationId]: ResponseOf<Id> extends Page<unknown> ? Id : never }[OperationId];
-type ItemOf<Id extends ListId> = ResponseOf<Id> extends Page<infer Item> ? Item : never;
+export type ListId = { [Id in OperationId]: ResponseOf<Id> extends Page<unknown> ? Id : never }[OperationId];
+export type ItemOf<Id extends ListId> = ResponseOf<Id> extends Page<infer Item> ? Item : never;
 
 export const api = createClient({ baseUrl: "", headers: sessionHeaders });
 
@@ -59,14 +59,32 @@ interface ListOptions<Item> extends ReadOptions {
   readonly keyOf?: (item: Item) => string;
 }
 
+interface PageQuery {
+  readonly limit: number;
+  readonly after?: string;
+}
+
 /** Reads a list page by page. */
 export function useList<Id extends ListId>(id: Id, args: Arguments<Id>, options: ListOptions<ItemOf<Id>> = {}): List<ItemOf<Id>> {
+  return usePages<ItemOf<Id>>(
+    [id, args],
+    // The operation returns a page, as ListId says.
+    async (page, signal) =>
+      (await api.call(id, { ...args, query: { ...args.query, ...page } } as Arguments<Id>, { signal })) as unknown as Page<ItemOf<Id>>,
+    options,
+  );
+}
+
+/** Reads a list page by page. @param key what the list depends on */
+export function usePages<Item>(
+  key: readonly unknown[],
+  read: (page: PageQuery, signal: AbortSignal) => Promise<Page<Item>>,
+  options: ListOptions<Item> = {},
+): List<Item> {
   const query = useInfiniteQuery({
-    queryKey: [id, args, "pages"],
-    queryFn: async ({ signal, pageParam }) => {
-      const page = { ...args.query, limit: options.pageItems ?? defaultPageItems, ...(pageParam === "" ? {} : { after: pageParam }) };
-      return (await api.call(id, { ...args, query: page } as Arguments<Id>, { signal })) as unknown as Page<ItemOf<Id>>; // As ListId says.
-    },
+    queryKey: [...key, "pages"],
+    queryFn: ({ signal, pageParam }) =>
+      read({ limit: options.pageItems ?? defaultPageItems, ...(pageParam === "" ? {} : { after: pageParam }) }, signal),
     initialPageParam: "",
     getNextPageParam: (last, pages) => {
       const read = pages.reduce((sum, { data }) => sum + data.length, 0);

@@ -12,6 +12,7 @@ import type { PublicationTable } from "./publications/table.ts";
 import type { EmailConfirmationTable, ErrorMailTable, MailCountTable } from "./mail/tables.ts";
 import type { MeasureTable } from "./measures/table.ts";
 import type { AttemptTable, DeadLetterTable, FailingEndpointTable } from "./history/delivery-tables.ts";
+import type { DiskSampleTable } from "./storage/table.ts";
 import type { WorkflowRunTable, WorkflowStepTable } from "./history/workflows/tables.ts";
 
 /** The schema after all migrations; maintained by hand, checked by the integration tests. Names ending in `_ms` are epoch milliseconds. */
@@ -54,6 +55,7 @@ export interface Tables {
   readonly publications: PublicationTable;
   readonly owner_namespaces: OwnerNamespaceTable;
   readonly connections: ConnectionTable;
+  readonly disk_samples: DiskSampleTable;
   readonly data_stores: DataStoreTable;
   readonly data_store_entries: DataStoreEntryTable;
   readonly data_store_operations: DataStoreOperationTable;

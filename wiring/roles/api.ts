@@ -12,6 +12,7 @@ import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { requestBuild, requestComponent, requestListing } from "../../platform/jetstream/requests/build-requests.ts";
 import { requestExchange, requestRevocation } from "../../platform/jetstream/requests/connect-requests.ts";
 import { requestConfigure, requestDraft, requestSourceDraft } from "../../platform/jetstream/requests/configure-requests.ts";
+import { readLag } from "../../platform/jetstream/deliveries/lag.ts";
 import { publishReplay } from "../../platform/jetstream/deliveries/replays.ts";
 import { followEmitted } from "../../platform/jetstream/runs/emitted-events.ts";
 import { createInstallation } from "../../platform/jetstream/members/installation.ts";
@@ -35,6 +36,8 @@ import { createTraceRecords } from "../../platform/postgres/history/traces/trace
 import { createSearchRecords } from "../../platform/postgres/search/search.ts";
 import { createHistory } from "../../platform/postgres/history/index.ts";
 import { createMeasures } from "../../platform/postgres/measures/read.ts";
+import { createDiskSamples } from "../../platform/postgres/storage/disk-samples.ts";
+import { freeBytesIn } from "../../platform/process/nats/store-size.ts";
 import { readConnectors } from "../../platform/process/connectors.ts";
 import { readApps } from "../../platform/process/apps.ts";
 import { readRegistry, registryDirectory } from "../../platform/process/registry.ts";
@@ -45,6 +48,7 @@ import { createManualRuns } from "../../platform/jetstream/invocations/manual-ru
 import { openNats, startAnswers } from "../connections.ts";
 import { boundedServers } from "../http-servers.ts";
 import { openDatabase } from "../database.ts";
+import { dueConsumer } from "./delivery-ports.ts";
 import { disposeWith, type RoleContext, type StartedRole } from "../context.ts";
 import { seedFirstUser, signInLink, type FirstUser } from "../install/first-user.ts";
 import { readinessChecks, waitUntilReady } from "../../platform/telemetry/readiness.ts";
@@ -92,6 +96,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
       builtInApps: await readApps(),
       clock: systemClock,
       randomBytes,
+      ...(configuration.databaseUrl === undefined ? { freeDiskBytes: () => freeBytesIn(configuration.dataDirectory) } : {}),
       createServer: boundedServers(context),
       bodies: new RequestBodies(maxArrivingBytes),
       log: logger,
@@ -153,6 +158,7 @@ const recordPorts = ({ keepEvents, keepLogs }: Configuration, database: Database
   storedUse: createStoredUse(database),
   outcomes: createOutcomes(database),
   measures: createMeasures(database),
+  diskSamples: createDiskSamples(database),
   deliveries: createDeliveryRecords(database),
 });
 
@@ -165,7 +171,7 @@ async function requestPorts({ configuration }: RoleContext, connection: Connecti
   const runs = createManualRuns(connection, answers, admission.gate);
   return {
     sourceBacklogs: createSourceBacklogs(connection),
-    installation: createInstallation(connection),
+    installation: createInstallation(connection, () => readLag(connection, dueConsumer)),
     backlogs: { read: (webhook) => readWebhookBacklog(connection, webhook) },
     runs,
     redeliveries: createRedeliveries(connection),

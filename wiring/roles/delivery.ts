@@ -11,6 +11,7 @@ import { deliveryBacklog } from "../../platform/jetstream/deliveries/delivery-ba
 import { startRecoveringStranded } from "../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { followAdmission } from "../../platform/jetstream/members/admission.ts";
 import { serveDataStores } from "../../platform/jetstream/requests/data-store-requests.ts";
+import { listStreams } from "../../platform/jetstream/members/installation.ts";
 import { servePoolRequests } from "../../platform/jetstream/invocations/pool-requests.ts";
 import { recordedRuns } from "../../platform/jetstream/streams/stream-identity.ts";
 import { streamUsage } from "../../platform/jetstream/streams/stream-limits.ts";
@@ -19,6 +20,7 @@ import { createDataStores } from "../../platform/postgres/data-stores/data-store
 import { sweepDataStores } from "../../platform/postgres/data-stores/registered-stores.ts";
 import { createDeliveryHistory } from "../../platform/postgres/history/delivery-history.ts";
 import { createHistory, type History } from "../../platform/postgres/history/index.ts";
+import { keepDiskSamples } from "../../platform/postgres/storage/disk-samples.ts";
 import type { Configuration } from "../../platform/process/settings/configuration.ts";
 import { createSecrets } from "../../platform/secrets/secrets.ts";
 import { createDeliveryMetrics } from "../../platform/telemetry/delivery-metrics.ts";
@@ -44,7 +46,7 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   disposeWith(opened, await serveDataStores(connection, createDataStores(database, systemClock), () => performance.now()));
   disposeWith(opened, startRecoveringStranded(connection, dueConsumer, logger));
   const history = createHistory(database, { keptMeasures: configuration.keptMeasures });
-  disposeWith(opened, startUpkeep(upkeepOf(history, database), logger));
+  disposeWith(opened, startUpkeep(upkeepOf(history, { database, connection, logger }), logger));
   disposeWith(
     opened,
     startFilling(() => history.fillSearchColumns(), logger),
@@ -60,10 +62,22 @@ export async function start(context: RoleContext): Promise<StartedRole> {
   };
 }
 
-/** Of the history, and of data stores. */
-function upkeepOf(history: History, database: Database): Upkeep {
+interface UpkeepParts extends Pick<RoleContext, "logger"> {
+  readonly database: Database;
+  readonly connection: Connection;
+}
+
+/** Of the history, of data stores, and of the samples from which the API forecasts the use of disks. */
+function upkeepOf(history: History, { database, connection, logger }: UpkeepParts): Upkeep {
   return {
     ...history,
+    sweep: async () => {
+      await history.sweep();
+      // A missing sample must not repeat the sweep: the next one is three hours later.
+      await listStreams(connection)
+        .then((streams) => keepDiskSamples(database, streams))
+        .catch((error: unknown) => logger.warn({ op: "storage.sample", err: error }, "the use of disks is not sampled"));
+    },
     continueDeletions: async () => {
       const [ofHistory, ofStores] = await Promise.all([history.continueDeletions(), sweepDataStores(database, systemClock)]);
       return ofHistory || ofStores;

@@ -1,107 +1,38 @@
-import type { InstallationStatus } from "../../../client/generated/operations.ts";
-import { useAdminRead } from "../../api/admin.ts";
-import { useSearchParams } from "../../parts/search.ts";
 import { AdminGate } from "../../parts/admin-gate.tsx";
-import { Button } from "../../parts/button.tsx";
-import { formatBytes, formatCount } from "../../parts/format.ts";
-import { ErrorNotice } from "../../parts/notices.tsx";
-import { Facts, Page, Section } from "../../parts/page.tsx";
-import { SimpleTable } from "../../parts/simple-table.tsx";
-import { State } from "../../parts/state.tsx";
+import { Page } from "../../parts/page.tsx";
+import { useSearchParams } from "../../parts/search.ts";
+import { Tabs } from "../../parts/tabs.tsx";
+import { AuditTab } from "./audit-tab.tsx";
+import { RatesTab } from "./rates-tab.tsx";
+import { RunbooksTab } from "./runbooks-tab.tsx";
+import { StateTab } from "./state-tab.tsx";
+import { StorageTab } from "./storage-tab.tsx";
 import { text } from "./strings.ts";
 
-const refreshMs = 5_000;
-
-/** The state of the installation. `?pool=` shows one runner pool: dashboards link to it. */
+/** The installation, for its operators. */
 export function OperationsPage() {
+  const [{ tab = "state" }] = useSearchParams();
   return (
     <Page title={text.title}>
       <AdminGate>
-        <Status />
+        <Tabs label={text.views} current={tab} tabs={Object.entries(text.tabs)} />
+        {contentOf(tab)}
       </AdminGate>
     </Page>
   );
 }
 
-function Status() {
-  const status = useAdminRead("adminGetStatus", {}, refreshMs);
-  if (status.data === undefined) return null;
-  const { data } = status.data;
-  return (
-    <>
-      {status.error !== null && <ErrorNotice error={status.error} />}
-      <Section title={text.state}>
-        <Facts
-          facts={[
-            [text.state, <State key="state" state={data.ready ? "active" : "failed"} label={data.ready ? text.ready : text.notReady} />],
-            [text.version, data.version],
-            [text.nats, data.nats_version],
-            [text.backlog, formatCount(data.backlog)],
-            ...Object.entries(data.checks).map(
-              ([name, outcome]) => [name, <State key={name} state={outcome === "ok" ? "ok" : "failed"} label={outcome} />] as const,
-            ),
-          ]}
-        />
-      </Section>
-      <Pools pools={data.pools} />
-      <Streams streams={data.streams} />
-      <Section title={text.deliveries}>
-        <SimpleTable
-          label={text.deliveries}
-          head={[text.replica, text.partitions]}
-          rows={data.deliveries.map(({ id, partitions }) => [id, partitions.join(", ")])}
-        />
-      </Section>
-    </>
-  );
-}
-
-function Pools({ pools }: Pick<InstallationStatus, "pools">) {
-  const [{ pool }, setSearch] = useSearchParams();
-  const shown = pool === undefined ? pools : [pools.find(({ name }) => name === pool) ?? { name: pool, runners: [] }];
-  return (
-    <Section
-      title={text.pools}
-      actions={pool !== undefined && <Button onClick={() => setSearch({ pool: undefined })}>{text.allPools}</Button>}
-    >
-      {shown.map(({ name, runners }) => (
-        <div key={name} className="flex min-w-0 flex-col gap-2">
-          <h3 className="font-medium">
-            <bdi>{text.pool(name)}</bdi>
-          </h3>
-          {runners.length === 0 ? (
-            <p className="text-sm text-warn">{text.noRunners}</p>
-          ) : (
-            <SimpleTable
-              label={text.pool(name)}
-              head={[text.runner, text.memory, text.fullSources]}
-              rows={runners.map(({ id, memory_share: share, full_sources: full }) => [
-                id,
-                share === null ? text.noLimit : `${Math.round(share * 100)} %`,
-                formatCount(full),
-              ])}
-            />
-          )}
-        </div>
-      ))}
-    </Section>
-  );
-}
-
-function Streams({ streams }: Pick<InstallationStatus, "streams">) {
-  return (
-    <Section title={text.streams}>
-      <SimpleTable
-        label={text.streams}
-        head={[text.stream, text.messages, text.size, text.limit, text.replicas]}
-        rows={streams.map(({ name, messages, bytes, max_bytes: max, replicas }) => [
-          name,
-          formatCount(messages),
-          formatBytes(bytes),
-          max === null ? text.noLimit : `${formatBytes(max)} (${Math.round((bytes / max) * 100)} %)`,
-          String(replicas),
-        ])}
-      />
-    </Section>
-  );
+function contentOf(tab: string) {
+  switch (tab) {
+    case "rates":
+      return <RatesTab />;
+    case "storage":
+      return <StorageTab />;
+    case "audit":
+      return <AuditTab />;
+    case "runbooks":
+      return <RunbooksTab />;
+    default:
+      return <StateTab />;
+  }
 }

@@ -40,10 +40,4 @@ export const text = {
   deleted: (name: string) => `${name} was deleted`,
   audit: "Changes",
   auditHint: "Who changed what, by the REST API. Changes by kubectl are in the audit log of the cluster.",
-  noChanges: "No changes are recorded yet",
-  time: "Time",
-  action: "Action",
-  what: "What",
-  who: "Who",
-  fields: "Fields",
 } as const;

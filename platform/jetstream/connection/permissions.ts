@@ -94,6 +94,9 @@ export const rightsOf: Readonly<Record<TrustedRole, Rights>> = {
       // Backlogs of webhooks.
       api(`DIRECT.GET.${streams.deliveries}`),
       api(`STREAM.INFO.${streams.deliveries}`),
+      // How far delivery is behind.
+      api(`CONSUMER.INFO.${streams.deliveries}.*`),
+      api(`DIRECT.GET.${bucket(buckets.floors)}.$KV.${buckets.floors}.*`),
       // Runners' reports about their backlogs.
       ...reading(bucket(buckets.runners)),
       // Heartbeats of the delivery role.

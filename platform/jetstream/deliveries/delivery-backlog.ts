@@ -1,6 +1,6 @@
 import { orderedSubject, partsOfOrdered, streams } from "../../../domain/subjects.ts";
 import type { Connection } from "../connection/connection.ts";
-import { doneUpTo, loadFloors } from "../runs/floors.ts";
+import { doneUpTo, loadFloors, type Floors } from "../runs/floors.ts";
 
 export interface Backlog {
   readonly unrouted: number;
@@ -11,14 +11,22 @@ export interface Backlog {
   readonly unrecorded: number;
 }
 
-/** Unfinished work of the delivery role. @throws when NATS does not answer, or the consumer does not exist yet */
-export async function deliveryBacklog(connection: Connection, dueConsumer: string): Promise<Backlog> {
+/**
+ * Unfinished work of the delivery role.
+ * @param readFloors of RUNS; the default corrects them, as only the delivery role may
+ * @throws when NATS does not answer, or the consumer does not exist yet
+ */
+export async function deliveryBacklog(
+  connection: Connection,
+  dueConsumer: string,
+  readFloors: (connection: Connection) => Promise<Pick<Floors, "routed" | "recorded">> = loadFloors,
+): Promise<Backlog> {
   const { manager } = connection;
   const [due, { state }, runs, floors] = await Promise.all([
     manager.consumers.info(streams.deliveries, dueConsumer),
     manager.streams.info(streams.deliveries, { subjects_filter: orderedSubject("*", "*", "*", "*") }),
     manager.streams.info(streams.runs),
-    loadFloors(connection),
+    readFloors(connection),
   ]);
   const dueNow = due.num_pending + due.num_ack_pending;
   const { last_seq, messages } = runs.state;

@@ -32,18 +32,19 @@ export interface StreamUsage {
 
 /** Size of each stream, with its limit or share. @throws when NATS does not answer */
 export async function streamUsage({ manager }: Connection): Promise<readonly StreamUsage[]> {
-  const found = new Map<string, StreamUsage>();
+  const found: StreamUsage[] = [];
   for await (const { config, state } of manager.streams.list())
     if (config.name in limitedShares || config.name in unlimitedShares)
-      found.set(config.name, { stream: config.name, bytes: state.bytes, maxBytes: config.max_bytes });
+      found.push({ stream: config.name, bytes: state.bytes, maxBytes: config.max_bytes });
+  return withShares(found).toSorted((a, b) => a.stream.localeCompare(b.stream));
+}
+
+/** Gives streams without a limit their share of the store. */
+export function withShares<Usage extends StreamUsage>(usages: readonly Usage[]): readonly Usage[] {
   // The limit of RUNS shows the size of the store that setup used.
-  const runs = found.get(streams.runs);
+  const runs = usages.find(({ stream }) => stream === streams.runs);
   const storeBytes = runs === undefined || runs.maxBytes <= 0 ? undefined : (100 * runs.maxBytes) / (limitedShares[runs.stream] ?? 100);
-  const usage = [...found.values()].map((each) => ({
-    ...each,
-    maxBytes: bytesOf(unlimitedShares[each.stream], storeBytes) ?? each.maxBytes,
-  }));
-  return usage.sort((a, b) => a.stream.localeCompare(b.stream));
+  return usages.map((each) => ({ ...each, maxBytes: bytesOf(unlimitedShares[each.stream], storeBytes) ?? each.maxBytes }));
 }
 
 /** Above this share of its limit a stream counts as full: the next large message may not fit. */

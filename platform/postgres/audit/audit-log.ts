@@ -78,14 +78,18 @@ const isByRest = sql`actor <> 'kubectl'`;
 const ownedBy = ({ owner }: AuditSelection): RawBuilder<unknown> => (owner === undefined ? sql`true` : sql`owner = ${owner}`);
 
 function matchesOf(selection: AuditSelection): RawBuilder<unknown> {
-  const { kind, actor, resourceId, sinceMs } = selection;
+  const { kind, action, actor, name, outcome, resourceId, sinceMs, untilMs } = selection;
   const conditions = [
     ownedBy(selection),
     isByRest,
     kind === undefined ? sql`true` : sql`kind = ${kind}`,
-    actor === undefined ? sql`true` : sql`${actor} in (actor, user_id, key_id)`,
+    action === undefined ? sql`true` : sql`action = ${action}`,
+    actor === undefined ? sql`true` : sql`${actor} in (actor, user_id, key_id, key_name)`,
+    name === undefined ? sql`true` : sql`strpos(lower(resource_name), lower(${name})) > 0`,
+    outcome === undefined ? sql`true` : sql`(error is null) = ${outcome === "ok"}`,
     resourceId === undefined ? sql`true` : sql`resource_id = ${resourceId}`,
     sinceMs === undefined ? sql`true` : sql`at_ms >= ${sinceMs}`,
+    untilMs === undefined ? sql`true` : sql`at_ms <= ${untilMs}`,
   ];
   return sql.join(conditions, sql` and `);
 }

@@ -17,4 +17,8 @@ export const migrations: readonly Migration[] = [
   // What attempts at webhooks have sent and received. An earlier version writes and reads attempts without it.
   { name: "m0041-exchanges", steps: [transaction("alter table attempts add column exchange text")] },
   listColumns,
+  {
+    name: "m0043-disk-samples",
+    steps: [transaction("create table disk_samples (name text, at_ms bigint, bytes bigint not null, primary key (name, at_ms))")],
+  },
 ];

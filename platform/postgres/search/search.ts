@@ -1,10 +1,11 @@
-import { sql, type RawBuilder } from "kysely";
+import { sql } from "kysely";
 import type { SearchRecords } from "../../../api/search/ports.ts";
 import { sourceKind } from "../../../crds/source.ts";
 import { workflowKind } from "../../../crds/workflow.ts";
 import type { WindowOutcome } from "../../../domain/search/item.ts";
 import { emitterPatterns } from "../../../domain/search/names.ts";
 import type { Database } from "../connection.ts";
+import { isTimeout, readWithin } from "../timed-read.ts";
 import { globPattern } from "./patterns.ts";
 import { positionOf, windowStatement, type WindowRow } from "./window.ts";
 
@@ -12,7 +13,6 @@ import { positionOf, windowStatement, type WindowRow } from "./window.ts";
 const maxWindowMs = 500;
 /** Names of ten thousand workflows are read from their specs. */
 const maxNamesMs = 3_000;
-const queryCanceled = "57014";
 
 export function createSearchRecords({ db }: Pick<Database, "db">, maxMs: number = maxWindowMs): SearchRecords {
   return {
@@ -56,19 +56,6 @@ const nameOf = sql`case when kind = ${sql.lit(sourceKind.kind)} then source_fact
 /** Reading in order ends early, which Postgres cannot know for limits and owners that it plans for all. */
 const inOrder = sql`set_config('enable_seqscan', 'off', true), set_config('enable_bitmapscan', 'off', true), set_config('jit', 'off', true)`;
 
-/** @throws Unavailable when it takes longer */
-function readWithin<Row>(
-  db: Database["db"],
-  maxMs: number,
-  statement: RawBuilder<unknown>,
-  settings: RawBuilder<unknown> = sql`true`,
-): Promise<readonly Row[]> {
-  return db.transaction().execute(async (transaction) => {
-    await sql`select set_config('statement_timeout', ${String(maxMs)}, true), ${settings}`.execute(transaction);
-    return (await sql<Row>`${statement}`.execute(transaction)).rows;
-  });
-}
-
 /** There is one row more than the limit, unless the window ended before. */
 function outcomeOf(found: readonly WindowRow[], limit: number): WindowOutcome {
   const rows = found.slice(0, limit);
@@ -85,9 +72,4 @@ function outcomeOf(found: readonly WindowRow[], limit: number): WindowOutcome {
     }));
   const last = found.length > limit ? rows.at(-1) : rows.find(({ is_last }) => is_last);
   return { outcome: "read", candidates, end: last && positionOf(last) };
-}
-
-function isTimeout(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause ?? error) : undefined;
-  return cause instanceof Error && "code" in cause && cause.code === queryCanceled;
 }

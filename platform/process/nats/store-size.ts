@@ -28,7 +28,6 @@ export async function maxFileStoreOf(configuration: Configuration): Promise<numb
 
 async function roomIn(directory: string): Promise<{ readonly free: number; readonly used: number }> {
   await mkdir(directory, { recursive: true });
-  const { bavail, bsize } = await statfs(directory);
   const files = await readdir(directory, { recursive: true, withFileTypes: true });
   const sizes = await Promise.all(
     files
@@ -40,5 +39,11 @@ async function roomIn(directory: string): Promise<{ readonly free: number; reado
         ),
       ),
   );
-  return { free: bavail * bsize, used: sizes.reduce((sum, size) => sum + size, 0) };
+  return { free: await freeBytesIn(directory), used: sizes.reduce((sum, size) => sum + size, 0) };
+}
+
+/** Free bytes of the disk that has a directory. */
+export async function freeBytesIn(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return bavail * bsize;
 }

@@ -60,7 +60,9 @@ describe("the status of the installation", () => {
       ready: true,
       checks: { database: "ok" },
       backlog: 0,
-      streams: [{ name: "RUNS", messages: 3, bytes: 900, max_bytes: null, replicas: 1 }],
+      streams: [{ name: "RUNS", messages: 3, bytes: 900, max_bytes: null, limit_bytes: null, replicas: 1 }],
+      problems: [],
+      lag: { oldest_invocation_at: null, unrouted: 0, due: 0, scheduled: 2, ordered: 0, unrecorded: 0 },
       pools: [{ name: "default", runners: [{ id: "r1", memory_share: 0.25, full_sources: 0 }] }],
       deliveries: [{ id: "d1", partitions: [0, 1] }],
     });

@@ -54,6 +54,53 @@ describe("the audit log", () => {
     expect((await api.ask("GET", "/v1/audit_log?since=yesterday")).status).toBe(422);
   });
 
+  test("filters by action, part of the name, name of the key, outcome and the end of the time range", async () => {
+    expect((await mine("action=create&name=ECORD")).map(({ resource_name }) => resource_name)).toEqual(["recorded"]);
+    expect(await mine("name=%25")).toEqual([]);
+    expect(await mine("action=delete")).toEqual([]);
+    expect(await mine("actor=test")).toHaveLength(2);
+    expect(await mine("outcome=ok")).toHaveLength(2);
+    expect(await mine("outcome=failed")).toEqual([]);
+    const setError = (error: string | null) =>
+      sql`update audit_log set error = ${error} where resource_id = ${account}`.execute(api.database.db);
+    await setError("hook_failed");
+    expect((await mine("outcome=failed")).map(({ resource_id }) => resource_id)).toEqual([account]);
+    expect((await mine("outcome=ok")).map(({ resource_id }) => resource_id)).toEqual([source]);
+    await setError(null);
+    const [newest, oldest] = await mine();
+    expect(await mine(`until=${(oldest?.at ?? 0) * 1_000 - 1}`)).toEqual([]);
+    expect(await mine(`until=${((newest?.at ?? 0) + 1) * 1_000}`)).toHaveLength(2);
+  });
+
+  test.each([
+    ["outcome=maybe", "it must be ok or failed"],
+    ["until=tomorrow", "it must be a time in epoch milliseconds"],
+    ["since=1764000000000&until=1763000000000", "swap them"],
+    ["since=1764000000", "looks like seconds"],
+    [`name=${"x".repeat(256)}`, "it must have at most 255 characters"],
+    ["actor=%00", "it must not contain U+0000"],
+  ])("refuses the filter %s", async (query, message) => {
+    for (const [path, key] of [
+      ["/v1/audit_log", keys.ada],
+      ["/admin/v1/audit_log", adminToken],
+    ] as const) {
+      const { status, body } = await api.ask("GET", `${path}?${query}`, { key });
+      expect([status, body.error]).toEqual([422, expect.stringContaining(message)]);
+    }
+  });
+
+  test("of all owners is for admins of the installation", async () => {
+    const all = (query: string) => api.ask("GET", `/admin/v1/audit_log?${query}`, { key: adminToken });
+    expect(entries(await all("")).map(({ owner_id }) => owner_id)).toEqual([acme.id, ada.id, ada.id]);
+    expect(entries(await all(`owner_id=${acme.id}`)).map(({ resource_id }) => resource_id)).toEqual([ownedByAcme]);
+    expect(entries(await all("owner_id=u_none"))).toEqual([]);
+    const first = await all("limit=1&kind=Source");
+    expect(entries(first)).toMatchObject([{ resource_id: source }]);
+    expect((await all(`owner_id=${acme.id}&after=${first.body.page_info.end_cursor}`)).status).toBe(422);
+    for (const key of [keys.ada, keys.bob, null])
+      expect([key, (await api.ask("GET", "/admin/v1/audit_log", { key })).status]).toEqual([key, 401]);
+  });
+
   test("has pages, whose cursors belong to one list", async () => {
     const first = await api.ask("GET", "/v1/audit_log?limit=1");
     const after = first.body.page_info.end_cursor;

@@ -1,6 +1,8 @@
+import { sql } from "kysely";
 import { beforeAll, describe, expect, test } from "vitest";
 import { metricsSchema } from "../../../api/metrics/schemas.ts";
 import { emptyState, type Commit } from "../../../domain/run/commit.ts";
+import { createMeasures } from "../../../platform/postgres/measures/read.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { committedEvent } from "../committed-event.ts";
 import { acme, ada, keys, withApi } from "./support.ts";
@@ -8,7 +10,8 @@ import { acme, ada, keys, withApi } from "./support.ts";
 const minute = 60_000;
 /** Half past a minute: the recorder counts only recent commits in their own minute. */
 const now = Math.floor(Date.now() / minute) * minute + 30_000;
-const api = withApi({}, { clock: { now: () => now } });
+const adminToken = "an-admin-token-of-many-characters-0123456789";
+const api = withApi({ adminToken }, { clock: { now: () => now } });
 
 const commitOf = (source: string, owner: string, at: number, more: Partial<Commit> = {}): Commit => ({
   source,
@@ -113,5 +116,55 @@ describe("metrics", () => {
     ["/users/me/metrics?from=0&step=day", `422 the range has ${Math.ceil(now / 86_400_000)} points with step day`],
   ])("refuse GET %s", async (path, message) => {
     expect(await failureOf(path)).toContain(message);
+  });
+});
+
+describe("the metrics of the installation", () => {
+  const ofAll = (query = "", key: string | null = adminToken) => api.ask("GET", `/admin/v1/metrics?${query}`, { key });
+
+  test("are those of all owners together", async () => {
+    const { status, body } = await ofAll(`from=${now - 60 * minute}&step=minute`);
+    expect(status).toBe(200);
+    const { id, total, points } = metricsSchema.parse(body.data);
+    expect(id).toBe("installation");
+    expect(total).toMatchObject({ runs: 4, errors: 1, events: 3, attempts: expect.any(Number) });
+    const active = points.filter(({ runs }) => runs > 0);
+    expect(active.map(({ at_ms: at, runs }) => [Math.round((now - at) / minute), runs])).toEqual([
+      [11, 2],
+      [4, 2],
+    ]);
+    const ofAda = (await api.ask("GET", `/v1/users/me/metrics?from=${now - 60 * minute}&step=minute`)).body.data.total;
+    const ofOrganization = (await api.ask("GET", `/v1/orgs/${acme.id}/metrics?from=${now - 60 * minute}&step=minute`)).body.data.total;
+    for (const name of ["runs", "events", "attempts", "deliveries", "dead_letters"] as const)
+      expect([name, total[name]]).toEqual([name, ofAda[name] + ofOrganization[name]]);
+  });
+
+  test("have every step, also when nothing happened", async () => {
+    const { body } = await ofAll(`from=${now - 3_600_000 * 20}&to=${now - 3_600_000 * 19}&step=minute`);
+    const { total, points } = metricsSchema.parse(body.data);
+    expect(total).toMatchObject({ runs: 0, p95_ms: null });
+    expect(points.length).toBeGreaterThanOrEqual(60);
+  });
+
+  test.each([
+    ["step=week", "it must be auto"],
+    ["from=yesterday", "epoch milliseconds"],
+    ["from=2&to=1", "swap"],
+    [`from=${now - 90 * 86_400_000}&step=minute`, "kept for"],
+  ])("refuse %s", async (query, message) => {
+    const { status, body } = await ofAll(query);
+    expect([status, body.error]).toEqual([422, expect.stringContaining(message)]);
+  });
+
+  test("are given up after a time, with what to do", async () => {
+    const impatient = createMeasures(api.database, { maxAllMs: 50 });
+    await api.database.db.transaction().execute(async (transaction) => {
+      await sql`lock table measures in access exclusive mode`.execute(transaction);
+      await expect(impatient.readAll({ fromMs: 0, untilMs: 1, stepMs: minute })).rejects.toThrow("choose a shorter range");
+    });
+  });
+
+  test("are for admins of the installation", async () => {
+    for (const key of [keys.ada, keys.bob, null]) expect((await ofAll("", key)).status).toBe(401);
   });
 });

@@ -25,6 +25,7 @@ import type { Database } from "../../../platform/postgres/connection.ts";
 import { createDeliveryRecords } from "../../../platform/postgres/history/deliveries.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createMeasures } from "../../../platform/postgres/measures/read.ts";
+import { createDiskSamples } from "../../../platform/postgres/storage/disk-samples.ts";
 import { createHistory, type History } from "../../../platform/postgres/history/index.ts";
 import { createResourcePages } from "../../../platform/postgres/resources/resource-pages.ts";
 import { createBoundedServer } from "../../../platform/http/bounded-server.ts";
@@ -139,6 +140,7 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         storedUse: createStoredUse(database),
         outcomes: createOutcomes(database),
         measures: createMeasures(database),
+        diskSamples: createDiskSamples(database),
         sourceBacklogs: { read: async () => new Map() },
         bundles: { get: async (name) => new TextEncoder().encode(name) },
         accounts,
@@ -172,7 +174,8 @@ export function withApi(config: Partial<ApiConfig> = {}, ports: Partial<ApiPorts
         installation: {
           read: async () => ({
             natsVersion: "2.15.1",
-            streams: [{ name: "RUNS", messages: 3, bytes: 900, maxBytes: null, replicas: 1 }],
+            streams: [{ name: "RUNS", messages: 3, bytes: 900, maxBytes: null, limitBytes: null, replicas: 1 }],
+            lag: { oldestInvocationAt: null, unrouted: 0, due: 0, scheduled: 2, ordered: 0, unrecorded: 0 },
             runners: [{ id: "r1", pool: "default", memoryShare: 0.25, fullSources: 0 }],
             deliveries: [{ id: "d1", partitions: [0, 1] }],
           }),

@@ -19,7 +19,7 @@ import {
 } from "../../../domain/subjects.ts";
 import { connect, type Connection } from "../../../platform/jetstream/connection/connection.ts";
 import { openLink, type Link } from "../../../platform/jetstream/connection/link.ts";
-import { createInstallation } from "../../../platform/jetstream/members/installation.ts";
+import { createInstallation, listStreams } from "../../../platform/jetstream/members/installation.ts";
 import { announce, deliveryReplicas, runnersOf, watchMembers } from "../../../platform/jetstream/members/group.ts";
 import { deploymentEntries } from "../../../platform/jetstream/invocations/moves.ts";
 import { openBundleStore } from "../../../platform/jetstream/bundles/bundle-store.ts";
@@ -28,8 +28,10 @@ import { readOwnerBytes } from "../../../platform/jetstream/bundles/owner-bytes.
 import { createStoredBundles } from "../../../platform/jetstream/bundles/stored-bundles.ts";
 import { importedName } from "../../../platform/jetstream/connection/permissions.ts";
 import { deleteCommits } from "../../../platform/jetstream/runs/commits.ts";
+import { loadFloors, publishFloors } from "../../../platform/jetstream/runs/floors.ts";
 import { servePoolRequests, waitForPool } from "../../../platform/jetstream/invocations/pool-requests.ts";
 import { createOwnerLimits } from "../../../platform/jetstream/buckets/quotas.ts";
+import { readLag } from "../../../platform/jetstream/deliveries/lag.ts";
 import { StrandedDeliveries } from "../../../platform/jetstream/deliveries/stranded-deliveries.ts";
 import { findScheduled, readDue, requestRedelivery } from "../../../platform/jetstream/deliveries/due-deliveries.ts";
 import { endSchedule, publishScheduled } from "../../../platform/jetstream/schedules.ts";
@@ -369,14 +371,40 @@ describe("the backlogs of sources", () => {
 });
 
 describe("the state of the installation", () => {
+  const installationBy = (connection: Connection) => createInstallation(connection, () => readLag(connection, "delivery"));
+
   it("is read by the API: all streams, live runners by pool, live replicas of delivery", async () => {
     const runner = await announce(admin, runnersOf("own"), "r1", { report: async () => ({ memoryShare: 0.5 }) });
     const replica = await announce(admin, deliveryReplicas, "d1", { report: async () => ({ holds: [3] }) });
-    const report = await createInstallation(await as("api", await roleCredentials(keys, "api"))).read();
+    const report = await installationBy(await as("api", await roleCredentials(keys, "api"))).read();
     expect(report.streams.map(({ name }) => name)).toEqual(expect.arrayContaining(["DELIVERIES", "INVOCATIONS", "RUNS", "STATE"]));
     expect(report.runners).toContainEqual({ id: "r1", pool: "own", memoryShare: 0.5, fullSources: 0 });
     expect(report.deliveries).toContainEqual({ id: "d1", partitions: [3] });
     await Promise.all([runner.leave(), replica.leave()]);
+  });
+
+  it("has what waits once delivery has started", async () => {
+    const deliverer = await as("delivery", await roleCredentials(keys, "delivery"));
+    expect((await listStreams(deliverer)).map(({ name }) => name)).toContain("OBJ_BUNDLES"); // For the samples of disks.
+    await publishFloors(deliverer, await loadFloors(deliverer));
+    const reading = await readDue(deliverer, "delivery", { onDue: () => undefined, onEvent: () => undefined, onRequest: () => undefined });
+    const subject = invokeSubject("own", partition, source);
+    const installation = installationBy(await as("api", await roleCredentials(keys, "api")));
+    expect((await installation.read()).lag).toMatchObject({ oldestInvocationAt: null });
+    const before = Date.now();
+    await admin.publisher.publish(subject, "{}");
+    const { lag } = await installation.read();
+    expect(lag).toEqual({
+      oldestInvocationAt: expect.any(Number),
+      unrouted: expect.any(Number),
+      due: 0,
+      scheduled: 0,
+      ordered: 0,
+      unrecorded: expect.any(Number),
+    });
+    expect(lag?.oldestInvocationAt).toBeGreaterThan(before - 5_000);
+    await admin.manager.streams.purge("INVOCATIONS", { filter: subject });
+    await reading.stop();
   });
 });
 

@@ -30,6 +30,7 @@ import { createSessions } from "../../../platform/postgres/accounts/sessions.ts"
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createOutcomes } from "../../../platform/postgres/history/outcomes.ts";
 import { createMeasures } from "../../../platform/postgres/measures/read.ts";
+import { createDiskSamples } from "../../../platform/postgres/storage/disk-samples.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createTraceRecords } from "../../../platform/postgres/history/traces/traces.ts";
 import { createSearchRecords } from "../../../platform/postgres/search/search.ts";
@@ -177,7 +178,8 @@ async function startTestApi({ kubernetes, cluster, owners, database }: ApiParts)
       activity: createActivity(database),
       outcomes: createOutcomes(database),
       measures: createMeasures(database),
-      installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [] }) },
+      diskSamples: createDiskSamples(database),
+      installation: { read: async () => ({ natsVersion: "", streams: [], runners: [], deliveries: [], lag: undefined }) },
       sourceBacklogs: { read: async () => new Map() },
       builds: { build: async ({ code }) => fakeBuild(code) },
       runs: {

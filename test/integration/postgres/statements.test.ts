@@ -13,6 +13,8 @@ import { parseSearch } from "../../../domain/search/query.ts";
 import type { MirrorRows } from "../../../operator/mirror/rows.ts";
 import type { OperatorPorts } from "../../../operator/ports.ts";
 import { createAccounts } from "../../../platform/postgres/accounts/index.ts";
+import type { DiskSamples } from "../../../api/admin/ports.ts";
+import { createDiskSamples, keepDiskSamples } from "../../../platform/postgres/storage/disk-samples.ts";
 import { createAuditLog } from "../../../platform/postgres/audit/audit-log.ts";
 import { createActivity } from "../../../platform/postgres/history/activity.ts";
 import { createComponentLibrary } from "../../../platform/postgres/component-library.ts";
@@ -293,6 +295,7 @@ const delivery: Calls<DeliveryPort> = {
 
 const measures: Calls<ApiPorts["measures"]> = {
   read: (port) => port.read(["dc_1"], { fromMs: 0, untilMs: 1, stepMs: 60_000 }),
+  readAll: (port) => port.readAll({ fromMs: 0, untilMs: 1, stepMs: 60_000 }),
 };
 
 const search: Calls<ApiPorts["search"]> = {
@@ -301,6 +304,7 @@ const search: Calls<ApiPorts["search"]> = {
   readWindow: (port) =>
     port.readWindow({ query: parseSearch("a status:failed", 0), owners: ["u_1"], isByOwner: true, rows: 16, limit: 10 }),
 };
+const diskSamples: Calls<DiskSamples> = { read: (port) => port.read() };
 const upkeep: Calls<Upkeep & Pick<History, "fillSearchColumns">> = {
   continueDeletions: (port) => port.continueDeletions(),
   fillSearchColumns: (port) => port.fillSearchColumns(),
@@ -327,7 +331,11 @@ const denied = "42501";
 describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
   {
     role: "delivery",
-    cases: [casesOf("history", deliveryPort(deliverer), delivery), casesOf("upkeep", createHistory(deliverer), upkeep)],
+    cases: [
+      casesOf("history", deliveryPort(deliverer), delivery),
+      casesOf("upkeep", createHistory(deliverer), upkeep),
+      casesOf("disk samples", { keepDiskSamples }, { keepDiskSamples: () => keepDiskSamples(deliverer, [{ name: "RUNS", bytes: 1 }]) }),
+    ],
   },
   {
     role: "api",
@@ -342,6 +350,7 @@ describe.each<{ readonly role: string; readonly cases: readonly Case[] }>([
       casesOf("search", createSearchRecords(api), search),
       casesOf("accounts", createAccounts(api), accounts),
       casesOf("auditLog", createAuditLog(api), auditLog),
+      casesOf("diskSamples", createDiskSamples(api), diskSamples),
       casesOf("deliveries", createDeliveryRecords(api), deliveries),
     ],
   },

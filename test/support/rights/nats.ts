@@ -36,6 +36,8 @@ const following = (stream: string): readonly string[] =>
   requests([`STREAM.INFO.${stream}`, `CONSUMER.CREATE.${stream}.>`, `CONSUMER.MSG.NEXT.${stream}.*`, `CONSUMER.DELETE.${stream}.*`]);
 /** To read entries or messages by their subject, or several at once. */
 const direct = (stream: string): readonly string[] => requests([`DIRECT.GET.${stream}`, `DIRECT.GET.${stream}.>`]);
+/** How many deliveries are due. */
+const deliveryConsumers = "$JS.API.CONSUMER.INFO.DELIVERIES.*";
 /** The histories of the sources and workflows of the runner's owner. */
 const histories = ["u_one.*", "u_one.*.*"];
 
@@ -129,7 +131,11 @@ export const published: readonly NatsRight[] = [
   right(reading("RUNS"), "delivery"),
   right(following("RUNS"), "api delivery"),
   right(following("STATE"), "delivery"),
-  right(reading("DELIVERIES"), "delivery"),
+  right(
+    reading("DELIVERIES").filter((subject) => subject !== deliveryConsumers),
+    "delivery",
+  ),
+  right(deliveryConsumers, "api delivery"),
   right([...reading("INVOCATIONS"), "$JS.API.CONSUMER.LIST.INVOCATIONS"], "operator"),
   right(requests(["CONSUMER.CREATE.INVOCATIONS.>", "CONSUMER.INFO.INVOCATIONS.*", "CONSUMER.DELETE.INVOCATIONS.*"]), "delivery"),
   right(reading("KV_DEPLOYMENTS"), "operator backup"),
@@ -155,7 +161,7 @@ export const published: readonly NatsRight[] = [
   ),
   right("$JS.API.DIRECT.GET.KV_DEPLOYMENTS.$KV.DEPLOYMENTS.>", "delivery"),
   right("$JS.API.DIRECT.GET.KV_ENDPOINTS.$KV.ENDPOINTS.>", "ingress"),
-  right("$JS.API.DIRECT.GET.KV_FLOORS.$KV.FLOORS.*", "delivery backup runner"),
+  right("$JS.API.DIRECT.GET.KV_FLOORS.$KV.FLOORS.*", "api delivery backup runner"),
   right(requests(["DIRECT.GET.KV_QUOTAS", "DIRECT.GET.KV_REPLICAS"]), "delivery"),
   right("$JS.API.DIRECT.GET.KV_RUNNERS", "runner"),
   right("$JS.API.DIRECT.GET.OBJ_BUNDLES.$O.BUNDLES.C.*", "api runner"),

@@ -15,6 +15,7 @@ export const postgresRights: Readonly<Record<string, Readonly<Partial<Record<Exc
   change_claims: { delivery: "select(change,at_ms) delete" },
   console_sessions: { api: "select insert delete" },
   dead_letters: { api: "select delete", delivery: everything },
+  disk_samples: { api: "select", delivery: "select(at_ms) insert delete" },
   email_confirmations: { api: everything, delivery: "select update delete" },
   ended_sources: { operator: "select insert update", delivery: "select delete" },
   error_mails: { operator: "insert", delivery: everything },
