@@ -1,3 +1,4 @@
+import type { ListedSelection, SourceSelection } from "./resources/selections.ts";
 import type { DataStores } from "../domain/data-store/data-stores.ts";
 import type { RegisteredStores } from "../domain/data-store/registered-stores.ts";
 import type { Log } from "../domain/log.ts";
@@ -20,13 +21,11 @@ import type { LogRecord } from "../domain/run-products.ts";
 import type { DayUse } from "../domain/limits/quota.ts";
 import type { EventRange, PageRequest } from "../domain/page.ts";
 import type { ItemSize } from "../domain/parts.ts";
-import type { HealthState, LatestRuns } from "../domain/source/source-health.ts";
+import type { LatestRuns } from "../domain/source/source-health.ts";
 import type { Tick } from "../domain/schedule/ticks.ts";
-import type { WebhookState } from "../domain/delivery/webhook-health.ts";
 import type { TraceContext, Traces } from "../domain/traces.ts";
 import type { RecordedWorkflowRun, WorkflowRunDetails } from "../domain/workflow/recorded-run.ts";
 import type { RunStatus } from "../domain/workflow/run-state.ts";
-import type { WorkflowState } from "../domain/workflow/workflow-health.ts";
 import type { StepDeployment } from "../domain/workflow/deployment.ts";
 import type { WorkflowTest, WorkflowTestOutcome } from "../domain/workflow/test-run.ts";
 import type { AuditLog } from "./audit/ports.ts";
@@ -92,7 +91,8 @@ export interface ApiPorts extends ConnectingPorts {
   readonly fetchComponent: (url: string, owner: string) => Promise<ComponentCode>;
   /** The components of a package of the npm registry. @throws as fetchComponent */
   readonly listPackage: (wanted: WantedPackage, owner: string) => Promise<PackageListing>;
-  /** Of the installation. */ readonly connectors: () => Promise<ConnectorIndex>;
+  /** Of the installation. */
+  readonly connectors: () => Promise<ConnectorIndex>;
   readonly clock: Clock;
   /** Cryptographic: the source of ids and signing keys. */
   readonly randomBytes: RandomBytes;
@@ -131,27 +131,6 @@ export interface ResourceSelection {
   readonly sources?: SourceSelection;
   /** For the kinds Webhook and Workflow. */
   readonly listed?: ListedSelection;
-}
-
-/** Filters of lists of webhooks and workflows; all of them apply. */
-export interface ListedSelection {
-  /** Contained in the name, the URL or the id, ignoring case. */
-  readonly text?: string | undefined;
-  /** As the operator has stored it: up to a minute old, except `paused`. */
-  readonly state?: WebhookState | WorkflowState | undefined;
-  /** Type of a trigger of a workflow; `none`: it has no trigger. */
-  readonly trigger?: string | undefined;
-}
-
-/** Filters of a list of sources; all of them apply. */
-export interface SourceSelection {
-  readonly state?: HealthState | undefined;
-  /** Contained in the name, the slug, the id or the component's key, ignoring case. */
-  readonly text?: string | undefined;
-  /** Exact key of the running component. */
-  readonly componentKey?: string | undefined;
-  /** The running component has a prop of this type; `none`: of neither. */
-  readonly trigger?: "http" | "timer" | "none" | undefined;
 }
 
 /** Pages of resources. In a cluster they lag slightly behind the store. */
